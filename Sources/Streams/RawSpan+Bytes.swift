@@ -1,0 +1,42 @@
+extension RawSpan {
+    /// The byte at `offset`. Out of bounds traps; callers check lengths first.
+    @inlinable
+    @inline(__always)
+    public subscript(byte offset: Int) -> UInt8 {
+        unsafeLoad(fromByteOffset: checked(offset), as: UInt8.self)
+    }
+
+    @inlinable
+    @inline(__always)
+    func checked(_ offset: Int) -> Int {
+        precondition(offset >= 0 && offset < byteCount, "byte offset out of bounds")
+        return offset
+    }
+
+    /// A copy of the bytes.
+    @inlinable
+    public func copied() -> [UInt8] {
+        withUnsafeBytes { Array($0) }
+    }
+
+    /// A copy of some of the bytes.
+    @inlinable
+    public func copied(_ range: Range<Int>) -> [UInt8] {
+        extracting(range).copied()
+    }
+
+    /// Whether the bytes are the same as others.
+    @inlinable
+    public func elementsEqual(_ other: RawSpan) -> Bool {
+        guard byteCount == other.byteCount else { return false }
+        return withUnsafeBytes { left in other.withUnsafeBytes { right in left.elementsEqual(right) } }
+    }
+}
+
+extension Array where Element == UInt8 {
+    /// Appends borrowed bytes.
+    @inlinable
+    public mutating func append(contentsOf bytes: RawSpan) {
+        bytes.withUnsafeBytes { append(contentsOf: $0) }
+    }
+}
