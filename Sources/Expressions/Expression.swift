@@ -1,1 +1,65 @@
-// Placeholder until the first source lands.
+/// A condition over named fields, as filters, heartbeat and pairing rules use it.
+///
+///     type == "img" && length > 1000
+///     from == client and fields.targetID matches "^Cinent"
+///     body.json.userId exists or not heartbeat
+///     type in {"txt", "img"} and (length - 2) * 8 > 100
+///
+/// From the loosest to the tightest: `or` `||`; `and` `&&`; `not` `!`; the comparisons `==` `!=` `<` `<=` `>` `>=` (also
+/// `=` and `eq ne lt le gt ge`), `in {…}`, `not in {…}`, `contains`, `startsWith`, `endsWith`, `matches` (also `~`) and
+/// `exists`; `&` (bits); `+` `-`; `*` `/` `%`; `-x`. As in Wireshark, `!type == "a"` is `not (type == "a")`.
+///
+/// A field is a path: `length`, `fields.size`, `body.json.items[0].id`, `body.protobuf.1.2`, `fields["user-id"]`. Literals
+/// are `"text"` or `'text'` (escapes `\" \' \\ \n \r \t \0 \x41 \u{5fc3}`), `x"ff d8"` (bytes), `12`, `-1`, `0x1f`,
+/// `1.5e3`, and the words `client`, `server` (texts), `true` and `false`. The right side of `matches` is a `Pattern`, in
+/// which a backslash is the pattern's own: `matches "^\d+$"`.
+///
+/// What a missing field does: every comparison with it is false, `!=` too; arithmetic with it gives a missing value;
+/// `exists` is false; as a condition it is false. (So `not (x == 1)` holds where `x` is missing and `x != 1` does not.)
+/// `Value.compared(to:)` says what equal and less mean; `!=` between values that cannot be compared holds, order does not.
+/// Sums are exact within 64 bits and floating-point beyond; `/` gives a fraction where it must; `x / 0` is missing.
+public struct Expression: Sendable, Hashable {
+    /// What fields the expression reads, each once, in order of first mention.
+    public let paths: [[String]]
+
+    /// Operands before what uses them; the last one is the whole.
+    @usableFromInline let nodes: [Node]
+
+    /// The most bytes of UTF-8 an expression may have.
+    public static let sizeLimit = 262_144
+    /// The most operands and operators an expression may have.
+    public static let nodeLimit = 10_000
+    /// How deeply an expression may nest; a long sum or product nests once per operator.
+    public static let depthLimit = 100
+
+    /// Parses an expression.
+    ///
+    /// - Parameters:
+    ///   - text: the expression.
+    ///   - complaint: asked once for each mention of a field; what it returns is the message of an error at its column.
+    ///     By default every field is taken.
+    /// - Throws: the first error, with its column.
+    public init(
+        parsing text: String, complaint: @escaping (_ path: [String]) -> String? = { _ in nil }
+    ) throws(ExpressionError) {
+        guard text.utf8.count <= Expression.sizeLimit else {
+            let fault = Fault(0, "the expression has more than \(Expression.sizeLimit) bytes")
+            throw ExpressionError(fault, in: text)
+        }
+        do {
+            var parser = try Parser(text, complaint: complaint)
+            try parser.parse()
+            (nodes, paths) = (parser.nodes, parser.paths)
+        } catch {
+            throw ExpressionError(error, in: text)
+        }
+    }
+}
+
+/// What fields are called and hold: a frame, in the words of expressions.
+public protocol FieldSource: ~Copyable, ~Escapable {
+    /// The value of a field, or `absent`.
+    ///
+    /// - Parameter path: at least one name; an index into a list is its decimal text.
+    func value(at path: [String]) -> Value
+}

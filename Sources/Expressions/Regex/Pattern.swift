@@ -1,0 +1,75 @@
+/// A regular expression, searched for in time proportional to the text, whatever the pattern and the text.
+///
+/// The syntax is RE2's as far as it goes: literals, `.` (not the line feed), `[a-z]`, `[^…]`, `\d \D \w \W \s \S` (ASCII),
+/// `\b \B` (ASCII words), `^ $ \A \z`, `(…)`, `(?:…)`, `(?P<name>…)`, `|`, `* + ? {m} {m,} {m,n}` (counts up to 1,000) and
+/// their lazy forms, `(?i) (?m) (?s)` (also `(?i:…)`), `\n \r \t \f \v \0 \x41 \x{5fc3} \u{5fc3}`. A backslash before a
+/// punctuation mark means that mark; a `{` that begins no count means itself. `^` and `$` are the ends of the text, of
+/// lines only with `(?m)`. Back references, lookaround, atomic groups, possessive counts, `\p` and POSIX classes are errors.
+///
+/// Texts match by Unicode scalars. Bytes match as UTF-8 in which a byte that is no part of valid UTF-8 counts as the scalar
+/// of its value, so that `^\xff\xd8` finds a JPEG; to find exact bytes whatever they are, `contains x"…"` is the way.
+public struct Pattern: Sendable {
+    /// The pattern as written.
+    public let source: String
+
+    let program: PatternProgram
+
+    /// Parses a pattern.
+    ///
+    /// - Throws: what is wrong with it, at its column in the pattern.
+    public init(parsing source: String) throws(ExpressionError) {
+        do {
+            self = try Pattern(scalars: Array(source.unicodeScalars), at: 0)
+        } catch {
+            throw ExpressionError(error, in: source)
+        }
+    }
+
+    /// Parses a pattern inside something else, `offset` scalars behind its beginning.
+    init(scalars: [Unicode.Scalar], at offset: Int) throws(Fault) {
+        var text = String.UnicodeScalarView()
+        text.append(contentsOf: scalars)
+        source = String(text)
+        var parser = PatternParser(scalars, at: offset)
+        program = try PatternProgram(parser.parse(), at: offset)
+    }
+
+    /// Whether the pattern matches somewhere in a text or in bytes; false for every other value.
+    public func matches(_ value: Value) -> Bool {
+        value.withBytes(matches) ?? false
+    }
+
+    /// Whether the pattern matches somewhere in a text.
+    public func matches(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { matches($0.span.bytes) }
+    }
+
+    /// Whether the pattern matches somewhere in bytes.
+    public func matches(_ bytes: RawSpan) -> Bool {
+        var matcher = PatternMatcher(program)
+        return matcher.search(bytes)
+    }
+
+    /// The pattern in quotes, as expressions write it. One that has a bare `"` was written in single quotes.
+    var quoted: String {
+        var isEscaped = false
+        for scalar in source.unicodeScalars {
+            if scalar == "\"", !isEscaped { return "'\(source)'" }
+            isEscaped = scalar == "\\" && !isEscaped
+        }
+        return "\"\(source)\""
+    }
+}
+
+extension Pattern: Hashable {
+    /// Patterns are equal if they are written the same, scalar by scalar.
+    public static func == (left: Pattern, right: Pattern) -> Bool {
+        left.source.utf8.elementsEqual(right.source.utf8)
+    }
+
+    /// Hashes the source.
+    public func hash(into hasher: inout Hasher) {
+        for byte in source.utf8 { hasher.combine(byte) }
+    }
+}

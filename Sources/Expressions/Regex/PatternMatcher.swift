@@ -1,0 +1,89 @@
+import Streams
+
+/// Runs a program over bytes, in all its states at once: each scalar costs at most one visit of every instruction.
+struct PatternMatcher {
+    private let program: PatternProgram
+    private let instructions: [PatternProgram.Instruction]
+    /// Where each instruction was last visited.
+    private var visited: [Int]
+    /// Instructions still to visit here.
+    private var stack: [Int] = []
+    /// Instructions reached by the scalar before.
+    private var pending: [Int] = []
+
+    init(_ program: PatternProgram) {
+        self.program = program
+        instructions = program.instructions
+        visited = Array(repeating: -1, count: instructions.count)
+    }
+
+    /// Whether there is a match anywhere.
+    mutating func search(_ bytes: RawSpan) -> Bool {
+        var offset = 0
+        var previous: UInt32?
+        while true {
+            if pending.isEmpty {
+                if offset > 0, program.isAnchored { return false }
+                if let first = program.firstByte {
+                    while offset < bytes.byteCount, bytes[byte: offset] != first { offset += 1 }
+                    if offset == bytes.byteCount { return false }
+                    // The scalar before matters only if it is ASCII: as a part of a word or a line's end.
+                    previous = offset == 0 ? nil : UInt32(bytes[byte: offset - 1])
+                }
+            }
+            let next = bytes.scalar(at: offset)
+            if visit(at: offset, previous, next?.value) { return true }
+            guard let next else { return false }
+            previous = next.value
+            offset += next.width
+        }
+    }
+
+    /// Follows the pending instructions and a new start, to those that take `next`. True if one is the end of a match.
+    private mutating func visit(at offset: Int, _ previous: UInt32?, _ next: UInt32?) -> Bool {
+        swap(&stack, &pending)
+        pending.removeAll(keepingCapacity: true)
+        stack.append(0)
+        while let index = stack.popLast() {
+            guard visited[index] != offset else { continue }
+            visited[index] = offset
+            switch instructions[index] {
+            case .match: return true
+            case .jump(let target): stack.append(target)
+            case .split(let first, let second):
+                stack.append(second)
+                stack.append(first)
+            case .assertion(let assertion):
+                if assertion.holds(between: previous, and: next) { stack.append(index + 1) }
+            case .scalar(let value):
+                if next == value { pending.append(index + 1) }
+            case .set(let set):
+                if let next, program.sets[set].contains(next) { pending.append(index + 1) }
+            }
+        }
+        return false
+    }
+}
+
+extension RawSpan {
+    /// The scalar at an offset and how many bytes it takes; a byte that is no part of valid UTF-8 stands for itself.
+    ///
+    /// Well-formed sequences are those of the Unicode Standard, table 3-7.
+    fileprivate func scalar(at offset: Int) -> (value: UInt32, width: Int)? {
+        guard offset < byteCount else { return nil }
+        let first = self[byte: offset]
+        guard first >= 0x80 else { return (UInt32(first), 1) }
+        let width = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2
+        guard first >= 0xc2, first <= 0xf4, offset + width <= byteCount else { return (UInt32(first), 1) }
+        var value = UInt32(first) & (0xff >> UInt32(width + 1))
+        for index in offset + 1..<offset + width {
+            let byte = self[byte: index]
+            guard byte & 0xc0 == 0x80 else { return (UInt32(first), 1) }
+            value = value << 6 | UInt32(byte & 0x3f)
+        }
+        // Too long for its value, a surrogate, or beyond Unicode.
+        let least: UInt32 = width == 4 ? 0x1_0000 : width == 3 ? 0x800 : 0x80
+        guard value >= least, Unicode.Scalar(value) != nil else { return (UInt32(first), 1) }
+        return (value, width)
+    }
+}

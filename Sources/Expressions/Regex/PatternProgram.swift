@@ -1,0 +1,93 @@
+/// A pattern as instructions of a Thompson machine.
+struct PatternProgram: Sendable {
+    enum Instruction {
+        /// Takes this scalar.
+        case scalar(UInt32)
+        /// Takes a scalar of the set with this index.
+        case set(Int)
+        /// Goes on if this holds here.
+        case assertion(PatternAssertion)
+        /// Goes on at both places.
+        case split(Int, Int)
+        case jump(Int)
+        case match
+    }
+
+    private(set) var instructions: [Instruction] = []
+    private(set) var sets: [ScalarSet] = []
+    /// Elements compiled so far, with repetitions: the bound for patterns that repeat nothing a million times.
+    private var steps = 0
+
+    /// The most instructions a pattern may become. Matching a scalar takes at most as many steps.
+    static let sizeLimit = 4096
+
+    init(_ tree: PatternTree, at offset: Int) throws(Fault) {
+        try compile(tree, offset)
+        try emit(.match, offset)
+    }
+
+    /// Whether a match can only begin where the text does.
+    var isAnchored: Bool {
+        if case .assertion(.textStart) = instructions[0] { true } else { false }
+    }
+
+    /// The ASCII scalar that every match begins with, if there is one.
+    var firstByte: UInt8? {
+        if case .scalar(let value) = instructions[0], value < 0x80 { UInt8(value) } else { nil }
+    }
+
+    private mutating func emit(_ instruction: Instruction, _ offset: Int) throws(Fault) {
+        guard instructions.count < PatternProgram.sizeLimit else { throw tooLarge(offset) }
+        instructions.append(instruction)
+    }
+
+    private func tooLarge(_ offset: Int) -> Fault {
+        Fault(offset, "the pattern is too large: its repetitions make more than \(PatternProgram.sizeLimit) steps")
+    }
+
+    private mutating func compile(_ tree: PatternTree, _ offset: Int) throws(Fault) {
+        steps += 1
+        guard steps <= 4 * PatternProgram.sizeLimit else { throw tooLarge(offset) }
+        switch tree {
+        case .scalar(let value): try emit(.scalar(value), offset)
+        case .set(let set):
+            try emit(.set(sets.count), offset)
+            sets.append(set)
+        case .assertion(let assertion): try emit(.assertion(assertion), offset)
+        case .sequence(let items): for item in items { try compile(item, offset) }
+        case .alternatives(let branches): try compile(branches, offset)
+        case .repeated(let item, let least, let most, let offset):
+            for _ in 0..<least { try compile(item, offset) }
+            guard let most else { return try compile(anyNumberOf: item, offset) }
+            var splits: [Int] = []
+            for _ in least..<most {
+                splits.append(instructions.count)
+                try emit(.match, offset)
+                try compile(item, offset)
+            }
+            for split in splits { instructions[split] = .split(split + 1, instructions.count) }
+        }
+    }
+
+    private mutating func compile(anyNumberOf item: PatternTree, _ offset: Int) throws(Fault) {
+        let split = instructions.count
+        try emit(.match, offset)
+        try compile(item, offset)
+        try emit(.jump(split), offset)
+        instructions[split] = .split(split + 1, instructions.count)
+    }
+
+    private mutating func compile(_ branches: [PatternTree], _ offset: Int) throws(Fault) {
+        var jumps: [Int] = []
+        for branch in branches.dropLast() {
+            let split = instructions.count
+            try emit(.match, offset)
+            try compile(branch, offset)
+            jumps.append(instructions.count)
+            try emit(.match, offset)
+            instructions[split] = .split(split + 1, instructions.count)
+        }
+        if let last = branches.last { try compile(last, offset) }
+        for jump in jumps { instructions[jump] = .jump(instructions.count) }
+    }
+}

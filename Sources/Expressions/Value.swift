@@ -1,0 +1,45 @@
+/// What a field holds, or what an expression computes.
+///
+/// `==` of Swift compares cases as they are; what expressions mean by equal and less is `compared(to:)`.
+public enum Value: Hashable, Sendable {
+    /// The field is not there.
+    case absent
+    /// True or false; beside numbers it counts as 1 or 0.
+    case boolean(Bool)
+    /// A whole number.
+    case integer(Int64)
+    /// A whole number that may be too large for `integer`.
+    case unsigned(UInt64)
+    /// A number with a fraction.
+    case number(Double)
+    /// Text; compared by its UTF-8 bytes, without Unicode normalisation.
+    case text(String)
+    /// Bytes that need not be text.
+    case bytes([UInt8])
+}
+
+extension Value {
+    /// Whether the value counts as true where a condition is wanted: present, and neither false, zero nor empty.
+    ///
+    /// The texts `0` and `false` are not empty, so they count as true.
+    public var isTrue: Bool {
+        switch self {
+        case .absent: false
+        case .boolean(let value): value
+        case .integer(let value): value != 0
+        case .unsigned(let value): value != 0
+        case .number(let value): value != 0
+        case .text(let value): !value.isEmpty
+        case .bytes(let value): !value.isEmpty
+        }
+    }
+
+    /// Calls `body` with the bytes of a text (as UTF-8) or of bytes; nil for everything else.
+    func withBytes<Result>(_ body: (RawSpan) -> Result) -> Result? {
+        switch self {
+        case .text(var text): text.withUTF8 { body($0.span.bytes) }
+        case .bytes(let bytes): body(bytes.span.bytes)
+        default: nil
+        }
+    }
+}
