@@ -17,13 +17,16 @@ struct PatternProgram: Sendable {
     private(set) var sets: [ScalarSet] = []
     /// Elements compiled so far, with repetitions: the bound for patterns that repeat nothing a million times.
     private var steps = 0
+    private let origin: Int
 
     /// The most instructions a pattern may become. Matching a scalar takes at most as many steps.
     static let sizeLimit = 4096
 
+    /// - Parameter offset: where the pattern begins in the text that errors speak of.
     init(_ tree: PatternTree, at offset: Int) throws(Fault) {
-        try compile(tree, offset)
-        try emit(.match, offset)
+        origin = offset
+        try compile(tree, nil)
+        try emit(.match, nil)
     }
 
     /// Whether a match can only begin where the text does.
@@ -36,27 +39,31 @@ struct PatternProgram: Sendable {
         if case .scalar(let value) = instructions[0], value < 0x80 { UInt8(value) } else { nil }
     }
 
-    private mutating func emit(_ instruction: Instruction, _ offset: Int) throws(Fault) {
-        guard instructions.count < PatternProgram.sizeLimit else { throw tooLarge(offset) }
+    private mutating func emit(_ instruction: Instruction, _ outermost: Int?) throws(Fault) {
+        guard instructions.count < PatternProgram.sizeLimit else { throw tooLarge(outermost) }
         instructions.append(instruction)
     }
 
-    private func tooLarge(_ offset: Int) -> Fault {
-        Fault(offset, "the pattern is too large: its repetitions make more than \(PatternProgram.sizeLimit) steps")
+    private func tooLarge(_ outermost: Int?) -> Fault {
+        Fault(
+            outermost ?? origin,
+            "the pattern is too large: its repetitions make more than \(PatternProgram.sizeLimit) steps")
     }
 
-    private mutating func compile(_ tree: PatternTree, _ offset: Int) throws(Fault) {
+    /// - Parameter outermost: where the outermost count around this stands: what to blame for too large a program.
+    private mutating func compile(_ tree: PatternTree, _ outermost: Int?) throws(Fault) {
         steps += 1
-        guard steps <= 4 * PatternProgram.sizeLimit else { throw tooLarge(offset) }
+        guard steps <= 4 * PatternProgram.sizeLimit else { throw tooLarge(outermost) }
         switch tree {
-        case .scalar(let value): try emit(.scalar(value), offset)
+        case .scalar(let value): try emit(.scalar(value), outermost)
         case .set(let set):
-            try emit(.set(sets.count), offset)
+            try emit(.set(sets.count), outermost)
             sets.append(set)
-        case .assertion(let assertion): try emit(.assertion(assertion), offset)
-        case .sequence(let items): for item in items { try compile(item, offset) }
-        case .alternatives(let branches): try compile(branches, offset)
-        case .repeated(let item, let least, let most, let offset):
+        case .assertion(let assertion): try emit(.assertion(assertion), outermost)
+        case .sequence(let items): for item in items { try compile(item, outermost) }
+        case .alternatives(let branches): try compile(branches, outermost)
+        case .repeated(let item, let least, let most, let own):
+            let offset = outermost ?? own
             for _ in 0..<least { try compile(item, offset) }
             guard let most else { return try compile(anyNumberOf: item, offset) }
             var splits: [Int] = []
@@ -69,25 +76,25 @@ struct PatternProgram: Sendable {
         }
     }
 
-    private mutating func compile(anyNumberOf item: PatternTree, _ offset: Int) throws(Fault) {
+    private mutating func compile(anyNumberOf item: PatternTree, _ outermost: Int?) throws(Fault) {
         let split = instructions.count
-        try emit(.match, offset)
-        try compile(item, offset)
-        try emit(.jump(split), offset)
+        try emit(.match, outermost)
+        try compile(item, outermost)
+        try emit(.jump(split), outermost)
         instructions[split] = .split(split + 1, instructions.count)
     }
 
-    private mutating func compile(_ branches: [PatternTree], _ offset: Int) throws(Fault) {
+    private mutating func compile(_ branches: [PatternTree], _ outermost: Int?) throws(Fault) {
         var jumps: [Int] = []
         for branch in branches.dropLast() {
             let split = instructions.count
-            try emit(.match, offset)
-            try compile(branch, offset)
+            try emit(.match, outermost)
+            try compile(branch, outermost)
             jumps.append(instructions.count)
-            try emit(.match, offset)
+            try emit(.match, outermost)
             instructions[split] = .split(split + 1, instructions.count)
         }
-        if let last = branches.last { try compile(last, offset) }
+        if let last = branches.last { try compile(last, outermost) }
         for jump in jumps { instructions[jump] = .jump(instructions.count) }
     }
 }
