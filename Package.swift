@@ -4,12 +4,20 @@ import PackageDescription
 let package = Package(
     name: "frametap",
     platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2")
+    ],
     targets: [
         .target(name: "Streams"),
         .target(name: "Expressions", dependencies: ["Streams"]),
+        .target(
+            name: "Framing", dependencies: ["Streams", "Expressions", "Yams"],
+            resources: [.embedInCode("Formats/im-json.yaml")]),
+        .target(name: "Trace", dependencies: ["Streams", "Expressions", "Framing"]),
         .target(name: "Packets", dependencies: ["Streams"]),
         .testTarget(name: "StreamsTests", dependencies: ["Streams"]),
         .testTarget(name: "ExpressionsTests", dependencies: ["Expressions"]),
+        .testTarget(name: "FramingTests", dependencies: ["Framing"]),
         .testTarget(name: "PacketsTests", dependencies: ["Packets"]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,0 +1,80 @@
+import Streams
+
+/// Where a frame lies in its stream, and when and how it was seen.
+public struct FrameInfo: Hashable, Sendable {
+    /// Counts the frames of one direction from 0.
+    public var index: Int
+    /// The stream offset of its first byte.
+    public var offset: Int
+    /// Its parts, in bytes.
+    public var shape: FrameShape
+    /// When its first byte was seen.
+    public var started: Timestamp
+    /// When its last byte was seen.
+    public var time: Timestamp
+    /// In how many chunks it lay.
+    public var segments: Int
+    /// Whether other bytes of the stream share one of its chunks.
+    public var merged: Bool
+    /// Which of the frames in the chunk it ended in it is, from 1.
+    public var position: Int
+    /// How many frames had bytes in that chunk, an unfinished last one included.
+    public var companions: Int
+    /// How many of its bytes were not seen; they are zeros.
+    public var missing: Int
+    /// The number of the packet that held its last byte; 0 where there are no packets.
+    public var packet: Int
+
+    /// All of its bytes, seen or not.
+    @inlinable
+    public var length: Int { shape.total }
+}
+
+/// A run of bytes that belong to no frame: contiguous, with one reason.
+public struct UnframedRun: Hashable, Sendable {
+    /// The largest piece a run is reported in, in bytes.
+    public static let longest = 65_536
+
+    /// The stream offset of the first byte.
+    public var offset: Int
+    /// The bytes.
+    public var bytes: [UInt8]
+    /// When the last byte was seen.
+    public var time: Timestamp
+    /// Why.
+    public var reason: UnframedReason
+    /// For people: what was found and expected, where and how frames chain again.
+    public var detail: String
+}
+
+/// The bytes of one direction, by what became of them. The first four add up to `bytes`.
+public struct ByteCounts: Hashable, Sendable {
+    /// Bytes that lie in frames.
+    public var framed = 0
+    /// Bytes that belong to no frame.
+    public var unframed = 0
+    /// Bytes that the format allows between frames.
+    public var padding = 0
+    /// Bytes that were not seen.
+    public var missing = 0
+    /// Frames.
+    public var frames = 0
+
+    /// No bytes.
+    public init() {}
+
+    /// All bytes from the first to the last one seen.
+    public var bytes: Int { framed + unframed + padding + missing }
+}
+
+/// What takes the results of a `Framer`, in stream order.
+public protocol FrameReceiver: AnyObject {
+    /// A frame. Its bytes are borrowed for the time of the call.
+    func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction)
+
+    /// Bytes that belong to no frame.
+    func unframed(_ run: UnframedRun, from direction: Direction)
+
+    /// Bytes that were not seen.
+    func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp)
+}

@@ -1,0 +1,71 @@
+import Streams
+
+extension Framer {
+    /// The next `byteCount` bytes of the stream were not seen.
+    ///
+    /// A hole inside a body whose extent is known loses the bytes, not the place: the frame is completed with zeros.
+    /// Any other hole ends what was under way, and framing resumes where frames chain again.
+    public mutating func missing(
+        _ byteCount: Int, at time: Timestamp, scratch: FramingScratch, into receiver: any FrameReceiver
+    ) {
+        let hole = origin + pending.count
+        var filled = 0
+        if let shape, pending.count >= shape.head {
+            filled = min(byteCount, shape.total - pending.count)
+            holes.append(pending.count..<pending.count + filled)
+            pending.append(contentsOf: repeatElement(0, count: filled))
+            latest = ChunkPlace(range: hole..<hole + filled, time: time, packet: latest.packet)
+        } else {
+            giveUp(because: "a hole of \(byteCount) bytes began", scratch: scratch)
+        }
+        closeRun(nil, scratch)
+        emit(from: RawSpan(), scratch: scratch, into: receiver)
+        counts.missing += byteCount
+        receiver.missing(offset: hole, byteCount: byteCount, from: direction, at: time)
+        if let shape, pending.count == shape.total {
+            finishHeldFrame(shape, scratch: scratch)
+            emit(from: RawSpan(), scratch: scratch, into: receiver)
+        }
+        if filled < byteCount {
+            origin += byteCount - filled
+            memory = ScanMemory()
+            mode = .searching(reason: .afterGap, detail: "behind a hole of \(byteCount) bytes at offset \(hole)")
+        }
+    }
+
+    /// The stream ended: what is held is given away, as a frame where the rule says that the end completes it.
+    public mutating func finish(scratch: FramingScratch, into receiver: any FrameReceiver) {
+        if !pending.isEmpty, shape == nil {
+            cutHeld(ended: true, scratch: scratch, into: receiver)
+        }
+        giveUp(because: "the stream ended", scratch: scratch)
+        closeRun(nil, scratch)
+        emit(from: RawSpan(), scratch: scratch, into: receiver)
+    }
+
+    /// Gives away what is held as unframed.
+    private mutating func giveUp(because cause: String, scratch: FramingScratch) {
+        guard !pending.isEmpty else { return }
+        var bytes: [UInt8] = []
+        swap(&bytes, &pending)
+        let bad: BadBytes
+        if case .searching(let reason, let detail) = mode {
+            bad = BadBytes(reason, detail)
+        } else {
+            closeRun(nil, scratch)
+            bad = BadBytes(.incomplete, "\(rule.progress(bytes.span.bytes, shape: shape)) when \(cause)")
+        }
+        var at = 0
+        for hole in holes + [bytes.count..<bytes.count] {
+            passOver(bytes.span.bytes.extracting(at..<hole.lowerBound), bad, scratch: scratch)
+            if !hole.isEmpty {
+                closeRun(nil, scratch)
+                origin += hole.count
+            }
+            at = hole.upperBound
+        }
+        holes = []
+        shape = nil
+        chunks.removeAll()
+    }
+}

@@ -1,0 +1,42 @@
+import Streams
+
+/// A field of a head: its name and its value.
+public struct Field: Hashable, Sendable {
+    /// The field's name.
+    public var name: String
+    /// The field's value.
+    public var value: FieldValue
+
+    /// A field.
+    public init(_ name: String, _ value: FieldValue) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// How the fields of a frame lie in its head: one kind of head of the format language.
+public protocol Head: Sendable {
+    /// All fields, in the order traces show them; empty where the bytes are no such head.
+    func fields(of head: RawSpan) -> [Field]
+
+    /// One field; nil where there is none of that name.
+    func field(_ name: String, of head: RawSpan) -> FieldValue?
+
+    /// The bytes of a head with these fields, lengths filled in.
+    ///
+    /// - Parameters:
+    ///   - fields: in the order they are to be written where the head has none of its own.
+    ///   - body: how many bytes of body follow.
+    func encode(_ fields: [Field], body: Int) throws(EncodingError) -> [UInt8]
+}
+
+/// Why a frame cannot be built.
+public struct EncodingError: Error, Hashable, CustomStringConvertible {
+    /// For people: which field, what was given, and what would do.
+    public var description: String
+
+    /// Why a frame cannot be built.
+    public init(_ description: String) {
+        self.description = description
+    }
+}

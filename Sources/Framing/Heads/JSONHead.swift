@@ -1,0 +1,130 @@
+import Streams
+
+/// A head that is one JSON object.
+package struct JSONHead: Head {
+    /// The field that counts the body's bytes, filled in by the encoder.
+    package let sizeField: String?
+
+    /// A JSON head.
+    package init(sizeField: String?) {
+        self.sizeField = sizeField
+    }
+
+    /// The value of one member, after checking that the whole head is a JSON object and valid UTF-8.
+    ///
+    /// Of members with the same name the last one counts, as in most JSON readers.
+    package func value(of name: String, in head: RawSpan) throws(JSONSyntaxError) -> FieldValue? {
+        var found: FieldValue?
+        var scanner = JSONScanner()
+        try scanner.members(head) { key, kind, range in
+            if self.key(key, equals: name, in: head) { found = JSONText.value(kind, range, in: head) }
+        }
+        guard scanner.isAtEnd(head) else {
+            throw JSONSyntaxError(offset: scanner.position, expected: "the head's end")
+        }
+        if let offset = head.firstInvalidUTF8() {
+            throw JSONSyntaxError(offset: offset, expected: "UTF-8")
+        }
+        return found
+    }
+
+    /// The members sorted by name; of members with the same name, the last.
+    package func fields(of head: RawSpan) -> [Field] {
+        var fields: [Field] = []
+        var scanner = JSONScanner(at: head.objectStart)
+        do throws(JSONSyntaxError) {
+            try scanner.members(head) { key, kind, range in
+                let name = JSONText.string(key, escaped: true, in: head)
+                fields.removeAll { $0.name == name }
+                fields.append(Field(name, JSONText.value(kind, range, in: head)))
+            }
+        } catch {
+            return []
+        }
+        return fields.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    }
+
+    package func field(_ name: String, of head: RawSpan) -> FieldValue? {
+        var found: FieldValue?
+        var scanner = JSONScanner(at: head.objectStart)
+        do throws(JSONSyntaxError) {
+            try scanner.members(head) { key, kind, range in
+                if self.key(key, equals: name, in: head) { found = JSONText.value(kind, range, in: head) }
+            }
+        } catch {
+            return nil
+        }
+        return found
+    }
+
+    /// The object pretty-printed as these systems' clients do it: two spaces, ` : `, LF.
+    ///
+    /// The size is written as a decimal string, in the place where `fields` has it, else at the end.
+    package func encode(_ fields: [Field], body: Int) throws(EncodingError) -> [UInt8] {
+        var fields = fields
+        if let sizeField {
+            let size = Field(sizeField, .text(String(body)))
+            if let index = fields.firstIndex(where: { $0.name == sizeField }) {
+                // A number stays a number: the format allows both.
+                if case .integer = fields[index].value {
+                    fields[index].value = .integer(Int64(body))
+                } else {
+                    fields[index] = size
+                }
+            } else {
+                fields.append(size)
+            }
+        }
+        var bytes: [UInt8] = Array("{".utf8)
+        for (index, field) in fields.enumerated() {
+            bytes += Array((index == 0 ? "\n  " : ",\n  ").utf8)
+            JSONOutput.string(field.name, into: &bytes)
+            bytes += Array(" : ".utf8)
+            JSONOutput.value(field.value, into: &bytes)
+        }
+        bytes += Array("\n}".utf8)
+        return bytes
+    }
+
+    /// Whether a key, quotes included, is `name`.
+    private func key(_ key: Range<Int>, equals name: String, in head: RawSpan) -> Bool {
+        let utf8 = name.utf8
+        if key.count - 2 == utf8.count {
+            var at = key.lowerBound + 1
+            for byte in utf8 {
+                if head[byte: at] != byte { return false }
+                at += 1
+            }
+            return true
+        }
+        // Only an escaped key can be longer than the name it stands for.
+        guard key.count - 2 > utf8.count else { return false }
+        return JSONText.string(key, escaped: true, in: head) == name
+    }
+}
+
+extension RawSpan {
+    /// Where the JSON object starts: behind white space.
+    fileprivate var objectStart: Int {
+        var scanner = JSONScanner()
+        scanner.skipSpace(self)
+        return scanner.position
+    }
+
+    /// The offset of the first byte that is not UTF-8, or nil where all are.
+    package func firstInvalidUTF8() -> Int? {
+        withUnsafeBytes { buffer in
+            guard buffer.contains(where: { $0 >= 0x80 }) else { return nil }
+            var decoder = Unicode.UTF8.ForwardParser()
+            var iterator = buffer.makeIterator()
+            var offset = 0
+            while true {
+                switch decoder.parseScalar(from: &iterator) {
+                case .valid(let scalar): offset += scalar.count
+                case .emptyInput: return nil
+                case .error: return offset
+                }
+            }
+        }
+    }
+}

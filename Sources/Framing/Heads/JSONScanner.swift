@@ -1,0 +1,234 @@
+import Streams
+
+/// Why bytes are not JSON.
+package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
+    /// Where, in bytes from the start of what was read.
+    package var offset: Int
+    /// What the grammar wants there.
+    package var expected: String
+
+    /// `expected ':' at byte 12`
+    package var description: String { "expected \(expected) at byte \(offset)" }
+}
+
+/// Walks over JSON text (RFC 8259) without building anything: it checks the grammar and says where values lie.
+///
+/// The text is an argument of every call, since a span cannot be kept. Nesting is limited, so no input can exhaust the
+/// stack, and a search for heads among hostile bytes stays linear.
+package struct JSONScanner: Sendable {
+    /// Where the scanner stands, in bytes.
+    package private(set) var position: Int
+    /// How many arrays and objects may lie in one another.
+    package let depthLimit: Int
+
+    /// A scanner at `position`.
+    package init(at position: Int = 0, depthLimit: Int = 32) {
+        self.position = position
+        self.depthLimit = depthLimit
+    }
+
+    /// What kind of value lies at a place; numbers are told apart when they are read.
+    package enum Kind: Sendable {
+        /// `{…}`
+        case object
+        /// `[…]`
+        case array
+        /// `"…"`; whether it contains a backslash.
+        case string(escaped: Bool)
+        /// A number; whether it has a fraction or an exponent.
+        case number(fractional: Bool)
+        /// `true` or `false`
+        case boolean(Bool)
+        /// `null`
+        case null
+    }
+
+    /// Steps over space, tab, LF and CR.
+    package mutating func skipSpace(_ text: RawSpan) {
+        while position < text.byteCount {
+            switch text[byte: position] {
+            case 0x20, 0x09, 0x0a, 0x0d: position += 1
+            default: return
+            }
+        }
+    }
+
+    /// Whether the scanner stands at the end.
+    package func isAtEnd(_ text: RawSpan) -> Bool { position >= text.byteCount }
+
+    /// The byte at the scanner's position; nil at the end.
+    package func peek(_ text: RawSpan) -> UInt8? {
+        position < text.byteCount ? text[byte: position] : nil
+    }
+
+    /// Steps over one byte if it is `byte`, and says whether it was.
+    package mutating func take(_ byte: UInt8, _ text: RawSpan) -> Bool {
+        guard peek(text) == byte else { return false }
+        position += 1
+        return true
+    }
+
+    /// Steps over one byte that must be `byte`.
+    package mutating func expect(_ byte: UInt8, _ text: RawSpan) throws(JSONSyntaxError) {
+        guard take(byte, text) else { throw fault("'\(Character(UnicodeScalar(byte)))'") }
+    }
+
+    /// Steps over one value and the space before it; says what it was and where, quotes included.
+    package mutating func value(
+        _ text: RawSpan, depth: Int = 0
+    ) throws(JSONSyntaxError) -> (kind: Kind, range: Range<Int>) {
+        skipSpace(text)
+        let start = position
+        guard let first = peek(text) else { throw fault("a value") }
+        switch first {
+        case UInt8(ascii: "{"):
+            try nested(depth)
+            try members(text, depth: depth) { _, _, _ in }
+            return (.object, start..<position)
+        case UInt8(ascii: "["):
+            try nested(depth)
+            try elements(text, depth: depth)
+            return (.array, start..<position)
+        case UInt8(ascii: "\""):
+            let escaped = try string(text)
+            return (.string(escaped: escaped), start..<position)
+        case UInt8(ascii: "t"):
+            try word("true", text)
+            return (.boolean(true), start..<position)
+        case UInt8(ascii: "f"):
+            try word("false", text)
+            return (.boolean(false), start..<position)
+        case UInt8(ascii: "n"):
+            try word("null", text)
+            return (.null, start..<position)
+        default:
+            let fractional = try number(text)
+            return (.number(fractional: fractional), start..<position)
+        }
+    }
+
+    /// Steps over an object that must start here, and hands out each member: its key with quotes, its value's kind and
+    /// place.
+    package mutating func members(
+        _ text: RawSpan, depth: Int = 0, _ each: (_ key: Range<Int>, _ kind: Kind, _ value: Range<Int>) -> Void
+    ) throws(JSONSyntaxError) {
+        try expect(UInt8(ascii: "{"), text)
+        skipSpace(text)
+        if take(UInt8(ascii: "}"), text) { return }
+        while true {
+            skipSpace(text)
+            let start = position
+            _ = try string(text)
+            let key = start..<position
+            skipSpace(text)
+            try expect(UInt8(ascii: ":"), text)
+            let (kind, range) = try value(text, depth: depth + 1)
+            each(key, kind, range)
+            skipSpace(text)
+            if take(UInt8(ascii: "}"), text) { return }
+            guard take(UInt8(ascii: ","), text) else { throw fault("',' or '}'") }
+        }
+    }
+
+    private mutating func elements(_ text: RawSpan, depth: Int) throws(JSONSyntaxError) {
+        try expect(UInt8(ascii: "["), text)
+        skipSpace(text)
+        if take(UInt8(ascii: "]"), text) { return }
+        while true {
+            _ = try value(text, depth: depth + 1)
+            skipSpace(text)
+            if take(UInt8(ascii: "]"), text) { return }
+            guard take(UInt8(ascii: ","), text) else { throw fault("',' or ']'") }
+        }
+    }
+
+    /// Steps over a string; says whether it holds a backslash.
+    private mutating func string(_ text: RawSpan) throws(JSONSyntaxError) -> Bool {
+        guard take(UInt8(ascii: "\""), text) else { throw fault("'\"'") }
+        var escaped = false
+        while position < text.byteCount {
+            let byte = text[byte: position]
+            if byte == UInt8(ascii: "\"") {
+                position += 1
+                return escaped
+            }
+            guard byte >= 0x20 else { throw fault("no control character in a string") }
+            position += 1
+            guard byte == UInt8(ascii: "\\") else { continue }
+            escaped = true
+            try escape(text)
+        }
+        throw fault("the end of a string")
+    }
+
+    private mutating func escape(_ text: RawSpan) throws(JSONSyntaxError) {
+        guard let byte = peek(text) else { throw fault("an escape") }
+        switch byte {
+        case UInt8(ascii: "u"):
+            position += 1
+            for _ in 0..<4 {
+                guard let digit = peek(text), hexDigit(digit) != nil else { throw fault("four hex digits") }
+                position += 1
+            }
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            position += 1
+        default: throw fault("an escape")
+        }
+    }
+
+    /// Steps over a number; says whether it has a fraction or an exponent.
+    private mutating func number(_ text: RawSpan) throws(JSONSyntaxError) -> Bool {
+        let start = position
+        _ = take(UInt8(ascii: "-"), text)
+        if !take(UInt8(ascii: "0"), text) {
+            guard digits(text) > 0 else {
+                position = start
+                throw fault("a value")
+            }
+        }
+        var fractional = false
+        if take(UInt8(ascii: "."), text) {
+            fractional = true
+            guard digits(text) > 0 else { throw fault("a digit") }
+        }
+        if take(UInt8(ascii: "e"), text) || take(UInt8(ascii: "E"), text) {
+            fractional = true
+            if !take(UInt8(ascii: "+"), text) { _ = take(UInt8(ascii: "-"), text) }
+            guard digits(text) > 0 else { throw fault("a digit") }
+        }
+        return fractional
+    }
+
+    private mutating func digits(_ text: RawSpan) -> Int {
+        let start = position
+        while let byte = peek(text), (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { position += 1 }
+        return position - start
+    }
+
+    private mutating func word(_ word: StaticString, _ text: RawSpan) throws(JSONSyntaxError) {
+        for index in 0..<word.utf8CodeUnitCount {
+            guard peek(text) == word.utf8Start[index] else { throw fault(word.description) }
+            position += 1
+        }
+    }
+
+    private func nested(_ depth: Int) throws(JSONSyntaxError) {
+        guard depth < depthLimit else { throw fault("no more than \(depthLimit) levels") }
+    }
+
+    private func fault(_ expected: String) -> JSONSyntaxError {
+        JSONSyntaxError(offset: position, expected: expected)
+    }
+}
+
+/// The value of a hexadecimal digit.
+@inlinable
+package func hexDigit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): return byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): return byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): return byte - UInt8(ascii: "A") + 10
+    default: return nil
+    }
+}

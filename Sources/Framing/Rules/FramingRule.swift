@@ -1,0 +1,124 @@
+import Streams
+
+/// How to tell where a frame ends: one rule of the format language.
+///
+/// A rule is a pure reader of bytes. It keeps nothing between calls but what it puts into `ScanMemory`, and what it
+/// answers depends on the stream's bytes alone, never on how they were cut. `Framer` does the rest: buffering, holes,
+/// limits and accounting are the same for every rule.
+public protocol FramingRule: Sendable {
+    /// The rule's name in format files.
+    static var name: String { get }
+
+    /// What the frame that starts at `start` is.
+    ///
+    /// - Parameters:
+    ///   - bytes: the stream's bytes from stream offset `origin` on, as far as they are known.
+    ///   - start: where in `bytes` the frame starts; less than `bytes.byteCount`.
+    ///   - origin: the stream offset of the first of `bytes`.
+    ///   - ended: whether the stream ends with these bytes.
+    ///   - memory: what the rule remembers of this direction, so as not to look at the same bytes twice.
+    func scan(_ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory) -> FrameScan
+
+    /// The next place where frames chain again, after bad bytes, a hole, or when a stream is picked up in the middle.
+    ///
+    /// The parameters are those of `scan`; the place may be `start` itself.
+    func resume(_ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory) -> Resumption
+
+    /// For people: how far the frame that starts the bytes got, as in `15 of 88 head bytes`.
+    func progress(_ bytes: RawSpan, shape: FrameShape?) -> String
+
+    /// The frame of this head and body, with the delimiters that the rule adds.
+    func encode(head: [UInt8], body: [UInt8]) -> [UInt8]
+}
+
+/// The parts of a frame, in bytes.
+public struct FrameShape: Hashable, Sendable {
+    /// Bytes before the body: head, marker, opening delimiter.
+    public var head: Int
+    /// Bytes of the body.
+    public var body: Int
+    /// Bytes behind the body: closing delimiter, checksum.
+    public var tail: Int
+
+    /// The parts of a frame.
+    @inlinable
+    public init(head: Int, body: Int, tail: Int = 0) {
+        self.head = head
+        self.body = body
+        self.tail = tail
+    }
+
+    /// All of it.
+    @inlinable
+    public var total: Int { head + body + tail }
+}
+
+/// What a rule makes of the bytes at a frame's start.
+public enum FrameScan: Sendable {
+    /// The frame's extent is known, whether or not all of its bytes are there yet.
+    case shape(FrameShape)
+    /// The extent is not known yet; there is no need to ask again before so many bytes of the frame are there.
+    case incomplete(atLeast: Int)
+    /// Bytes that the format allows between frames.
+    case padding(Int)
+    /// No frame can start here.
+    case bad(BadBytes)
+}
+
+/// Why no frame can start at a place.
+public struct BadBytes: Sendable {
+    /// The reason, from the fixed list.
+    public var reason: UnframedReason
+    /// For people: what was found, and what was expected.
+    public var detail: String
+    /// How many bytes are bad for certain (a whole head); nil where only the first one is.
+    public var byteCount: Int?
+
+    /// Why no frame can start at a place.
+    public init(_ reason: UnframedReason, _ detail: String, byteCount: Int? = nil) {
+        self.reason = reason
+        self.detail = detail
+        self.byteCount = byteCount
+    }
+}
+
+/// What a rule found in search of a place where frames chain again.
+public enum Resumption: Sendable {
+    /// A frame starts at this index of the bytes. `how` says for people how that is known, and how sure it is.
+    case found(at: Int, how: String)
+    /// No frame starts before this index; from there on more bytes are needed to tell.
+    case undecided(from: Int)
+}
+
+/// What a rule remembers of one direction between two looks, as stream offsets, so that no byte is searched twice.
+public struct ScanMemory: Sendable {
+    /// No delimiter starts before this stream offset, other than at `delimiter`.
+    public var searchedTo = 0
+    /// The first delimiter at or behind the place looked at, where one is known.
+    public var delimiter: Int?
+    /// Nesting depth at `searchedTo`, for rules that count brackets.
+    public var depth = 0
+    /// Whatever else a rule has to remember at `searchedTo` (inside a string, behind an escape).
+    public var state: UInt8 = 0
+
+    /// Nothing remembered.
+    public init() {}
+}
+
+/// The fixed list of reasons for which bytes belong to no frame.
+public enum UnframedReason: String, Sendable, Hashable, CaseIterable {
+    /// The stream ended, or a hole began, inside a frame.
+    case incomplete
+    /// No frame starts here, and the last place where one did is lost.
+    case noSync = "no-sync"
+    /// What should be a head is not one.
+    case badHead = "bad-head"
+    /// A length that cannot be.
+    case badLength = "bad-length"
+    /// A frame or head beyond its limit.
+    case tooLong = "too-long"
+    /// Passed over behind a hole until frames chained again.
+    case afterGap = "after-gap"
+    /// No format was recognised.
+    case notDetected = "not-detected"
+}

@@ -1,0 +1,138 @@
+import Streams
+
+/// The rule `head-and-body`: a head, a delimiter, and a body whose size the head names.
+///
+///     head          a JSON object; never contains the delimiter
+///     delimiter     as `ends` says (0d 0a)
+///     body          as many bytes as the head's `size` field says
+///
+/// WIRE-FORMATS, `im-json`.
+package struct HeadAndBody: FramingRule {
+    package static let name = "head-and-body"
+
+    /// How the head is written.
+    package let head: JSONHead
+    /// What ends the head.
+    package let delimiter: [UInt8]
+    /// The head's field that counts the body's bytes: a decimal string or a number.
+    package let sizeField: String
+    /// The longest frame, in bytes.
+    package let limit: Int
+    /// The longest head, in bytes, delimiter included.
+    package let headLimit: Int
+
+    /// A rule; `delimiter` must not be empty.
+    package init(head: JSONHead, delimiter: [UInt8], sizeField: String, limit: Int, headLimit: Int) {
+        self.head = head
+        self.delimiter = delimiter
+        self.sizeField = sizeField
+        self.limit = limit
+        self.headLimit = headLimit
+    }
+
+    package func scan(
+        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
+    ) -> FrameScan {
+        let first = bytes[byte: start]
+        guard first == UInt8(ascii: "{") else {
+            return .bad(
+                BadBytes(.badHead, "expected the { of a JSON head at offset \(origin + start), found \(hex(first))"))
+        }
+        guard let end = delimiter(in: bytes, from: start, origin: origin, memory: &memory) else {
+            return bytes.byteCount - start > headLimit ? .bad(endless(at: origin + start)) : .incomplete(atLeast: 0)
+        }
+        let headLength = end + delimiter.count - start
+        guard headLength <= headLimit else { return .bad(endless(at: origin + start)) }
+        switch size(in: bytes.extracting(start..<end)) {
+        case .success(let size):
+            return .shape(FrameShape(head: headLength, body: size))
+        case .failure(let fault):
+            var bad = fault.bad
+            bad.detail += " (head at offset \(origin + start))"
+            if bad.byteCount != nil { bad.byteCount = headLength }
+            return .bad(bad)
+        }
+    }
+
+    package func resume(
+        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
+    ) -> Resumption {
+        var candidate = start
+        while let open = bytes.firstIndex(of: UInt8(ascii: "{"), from: candidate) {
+            guard let end = delimiter(in: bytes, from: open, origin: origin, memory: &memory) else {
+                // Without its delimiter the head may still be coming, as long as it can keep within the limit.
+                if bytes.byteCount - open <= headLimit { return .undecided(from: open) }
+                candidate = open + 1
+                continue
+            }
+            if end + delimiter.count - open <= headLimit, case .success = size(in: bytes.extracting(open..<end)) {
+                return .found(
+                    at: open, how: "a JSON head with a usable \(sizeField) and its delimiter, hardly by chance")
+            }
+            candidate = open + 1
+        }
+        return .undecided(from: bytes.byteCount)
+    }
+
+    package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String {
+        guard let shape else { return "\(bytes.byteCount) head bytes without the delimiter that ends a head" }
+        return "\(bytes.byteCount - shape.head) of \(shape.body) body bytes"
+    }
+
+    package func encode(head: [UInt8], body: [UInt8]) -> [UInt8] {
+        head + delimiter + body
+    }
+
+    /// The index of the first delimiter at or behind `start`, no byte being searched twice.
+    private func delimiter(in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory) -> Int? {
+        if let known = memory.delimiter, known >= origin + start { return known - origin }
+        let from = max(start, memory.searchedTo - origin)
+        if let found = bytes.firstRange(of: delimiter, from: from) {
+            memory.delimiter = origin + found
+            memory.searchedTo = origin + found + delimiter.count
+            return found
+        }
+        memory.delimiter = nil
+        memory.searchedTo = max(memory.searchedTo, origin + max(start, bytes.byteCount - delimiter.count + 1))
+        return nil
+    }
+
+    private func endless(at offset: Int) -> BadBytes {
+        BadBytes(.tooLong, "no end of the head at offset \(offset) within \(headLimit) bytes")
+    }
+
+    private struct Fault: Error {
+        var bad: BadBytes
+    }
+
+    /// The body's size as the head says it.
+    private func size(in head: RawSpan) -> Result<Int, Fault> {
+        func fault(_ reason: UnframedReason, _ detail: String, whole: Bool = true) -> Result<Int, Fault> {
+            .failure(Fault(bad: BadBytes(reason, detail, byteCount: whole ? head.byteCount : nil)))
+        }
+        let value: FieldValue?
+        do throws(JSONSyntaxError) {
+            value = try self.head.value(of: sizeField, in: head)
+        } catch {
+            return fault(.badHead, "the head is not a JSON object: \(error)", whole: false)
+        }
+        guard let value else { return fault(.badHead, "the head has no \(sizeField)") }
+        guard let number = value.decimalInteger else {
+            return fault(.badLength, "\(sizeField) is \(value.shortDescription), expected a count of bytes")
+        }
+        switch number {
+        case .negative: return fault(.badLength, "\(sizeField) is \(value.shortDescription), expected 0 or more")
+        case .tooLarge: return fault(.tooLong, "\(sizeField) is \(value.shortDescription), the limit is \(limit)")
+        case .value(let size):
+            let (total, overflow) = size.addingReportingOverflow(head.byteCount + delimiter.count)
+            guard !overflow, total <= limit else {
+                return fault(.tooLong, "\(sizeField) is \(value.shortDescription), the limit is \(limit)")
+            }
+            return .success(size)
+        }
+    }
+
+    private func hex(_ byte: UInt8) -> String {
+        "0x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+}

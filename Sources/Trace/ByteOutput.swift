@@ -1,0 +1,47 @@
+/// Where a sink's bytes go: a file, a terminal, a test's array.
+public protocol ByteOutput: AnyObject {
+    /// Takes bytes, in order. What goes wrong is the output's to tell.
+    func write(_ bytes: [UInt8])
+}
+
+/// An output that keeps what it is given.
+public final class MemoryOutput: ByteOutput {
+    /// What was written.
+    public private(set) var bytes: [UInt8] = []
+
+    /// An empty output.
+    public init() {}
+
+    /// Keeps the bytes.
+    public func write(_ bytes: [UInt8]) {
+        self.bytes += bytes
+    }
+
+    /// What was written, as text.
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+/// Collects bytes into large writes.
+struct BufferedOutput {
+    private let output: any ByteOutput
+    private let limit: Int
+    var bytes: [UInt8] = []
+
+    init(_ output: any ByteOutput, limit: Int = 64 << 10) {
+        self.output = output
+        self.limit = limit
+    }
+
+    /// Passes the bytes on where there are many.
+    mutating func endLine() {
+        bytes.append(UInt8(ascii: "\n"))
+        if bytes.count >= limit { flush() }
+    }
+
+    /// Passes the bytes on.
+    mutating func flush() {
+        guard !bytes.isEmpty else { return }
+        output.write(bytes)
+        bytes.removeAll(keepingCapacity: true)
+    }
+}

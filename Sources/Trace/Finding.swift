@@ -1,0 +1,50 @@
+import Framing
+import Streams
+
+/// Something an analysis found out about a connection.
+public struct Finding: Hashable, Sendable {
+    /// The fixed list of kinds.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// No heartbeat for longer than the format allows.
+        case heartbeatGap = "heartbeat-gap"
+    }
+
+    /// How much it matters.
+    public enum Severity: String, Sendable, CaseIterable {
+        /// Worth knowing.
+        case info
+        /// Probably not as intended.
+        case warning
+        /// Certainly wrong.
+        case error
+    }
+
+    /// What kind of finding it is.
+    public var kind: Kind
+    /// How much it matters.
+    public var severity: Severity
+    /// The connection's number.
+    public var connection: Int
+    /// Whose doing it is.
+    public var from: Direction
+    /// What it is dated: a deadline, not when somebody looked.
+    public var time: Timestamp
+    /// For people.
+    public var message: String
+    /// For programs: what was expected, what was seen, and the evidence.
+    public var data: [Field]
+
+    /// A finding.
+    public init(
+        kind: Kind, severity: Severity, connection: Int, from: Direction, time: Timestamp, message: String,
+        data: [Field]
+    ) {
+        self.kind = kind
+        self.severity = severity
+        self.connection = connection
+        self.from = from
+        self.time = time
+        self.message = message
+        self.data = data
+    }
+}

@@ -1,0 +1,308 @@
+import Framing
+import Streams
+
+/// Writes a trace as NDJSON: one compact JSON object a line, keys in a fixed order (DESIGN §5, `docs/trace.schema.json`).
+package final class NDJSONWriter: TraceSink {
+    /// The version of the trace format.
+    package static let version = 1
+
+    private var output: BufferedOutput
+    private var timestamps = TimestampText()
+    private let bodyLimit: Int
+
+    /// A writer that begins with the `trace` line.
+    ///
+    /// - Parameters:
+    ///   - source: what is traced: a file's name, `-`, an address.
+    ///   - tool: the program and its version.
+    ///   - bodyLimit: how many bytes of a body are shown at most.
+    package init(to output: any ByteOutput, source: String, tool: String, bodyLimit: Int = 4_096) {
+        self.output = BufferedOutput(output)
+        self.bodyLimit = bodyLimit
+        begin("trace")
+        put("\",\"version\":")
+        number(Self.version)
+        put(",\"source\":")
+        string(source)
+        put(",\"tool\":")
+        string(tool)
+        end()
+    }
+
+    // MARK: Events
+
+    package func opened(_ connection: TracedConnection) {
+        let opening = connection.opening
+        begin("opened", connection.number)
+        time(opening.time)
+        put(",\"transport\":\"tcp\",\"client\":\"")
+        ascii(opening.client.description)
+        put("\",\"server\":\"")
+        ascii(opening.server.description)
+        put("\",\"handshake\":")
+        boolean(opening.handshake)
+        put(",\"clientGuessed\":")
+        boolean(opening.clientGuessed)
+        end()
+    }
+
+    package func recognised(_ connection: TracedConnection) {
+        guard let format = connection.format, let choice = connection.choice else { return }
+        begin("format", connection.number)
+        put(",\"format\":")
+        string(format.name)
+        put(",\"by\":\"")
+        ascii(choice.by.rawValue)
+        put("\",\"evidence\":")
+        string(choice.evidence)
+        end()
+    }
+
+    package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
+        guard let format = connection.format?.directions[frame.direction] else { return }
+        let info = frame.info
+        begin("frame", connection.number)
+        from(frame.direction)
+        put(",\"index\":")
+        number(info.index)
+        time(info.time)
+        put(",\"started\":\"")
+        timestamps.rfc3339(info.started, into: &output.bytes)
+        put("\"")
+        place(info.offset, info.length)
+        put(",\"segments\":")
+        number(info.segments)
+        put(",\"merged\":")
+        boolean(info.merged)
+        put(",\"type\":")
+        if let type = format.type(of: bytes, info.shape) { string(type) } else { put("null") }
+        put(",\"heartbeat\":")
+        boolean(frame.isHeartbeat)
+        put(",\"fields\":")
+        object(format.fields(of: bytes, info.shape))
+        put(",\"body\":")
+        body(
+            bytes.extracting(info.shape.head..<info.shape.head + info.shape.body), missing: info.missing, format: format
+        )
+        end()
+    }
+
+    package func missing(_ hole: Hole, on connection: TracedConnection) {
+        begin("missing", connection.number)
+        from(hole.direction)
+        time(hole.time)
+        place(hole.offset, hole.byteCount)
+        end()
+    }
+
+    package func dropped(_ hole: Hole, reason: String, on connection: TracedConnection) {
+        begin("dropped", connection.number)
+        from(hole.direction)
+        time(hole.time)
+        place(hole.offset, hole.byteCount)
+        put(",\"reason\":")
+        string(reason)
+        end()
+    }
+
+    package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {
+        begin("unframed", connection.number)
+        from(direction)
+        time(run.time)
+        place(run.offset, run.bytes.count)
+        put(",\"reason\":\"")
+        ascii(run.reason.rawValue)
+        put("\",\"detail\":")
+        string(run.detail)
+        put(",\"hex\":\"")
+        hex(run.bytes.span.bytes)
+        put("\"")
+        end()
+    }
+
+    package func finding(_ finding: Finding) {
+        begin("finding", finding.connection)
+        from(finding.from)
+        time(finding.time)
+        put(",\"kind\":\"")
+        ascii(finding.kind.rawValue)
+        put("\",\"severity\":\"")
+        ascii(finding.severity.rawValue)
+        put("\",\"message\":")
+        string(finding.message)
+        put(",\"data\":")
+        object(finding.data)
+        end()
+    }
+
+    package func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {
+        begin("closed", connection.number)
+        time(closing.time)
+        put(",\"reason\":\"")
+        ascii(closing.reason.rawValue)
+        put("\",\"by\":")
+        ascii(closing.by.map { "\"\($0.sender)\"" } ?? "null")
+        for direction in Direction.allCases {
+            let bytes = counts[direction]
+            ascii(",\"\(direction.sender)\":{\"bytes\":")
+            number(bytes.bytes)
+            totals(bytes)
+            put(",\"frames\":")
+            number(bytes.frames)
+            put("}")
+        }
+        if let detail = closing.detail {
+            put(",\"detail\":")
+            string(detail)
+        }
+        end()
+    }
+
+    package func summary(_ summary: Summary) {
+        let total = summary.total
+        begin("summary")
+        put("\",\"connections\":")
+        number(total.connections)
+        put(",\"frames\":")
+        number(total.bytes.frames)
+        put(",\"bytes\":")
+        number(total.bytes.bytes)
+        totals(total.bytes)
+        put(",\"dropped\":")
+        number(summary.dropped)
+        put(",\"split\":")
+        number(total.split)
+        put(",\"merged\":")
+        number(total.merged)
+        put(",\"heartbeats\":")
+        number(total.heartbeats)
+        put(",\"findings\":")
+        let findings = total.findings.sorted { $0.key.rawValue < $1.key.rawValue }
+        object(findings.map { Field($0.key.rawValue, .integer(Int64($0.value))) })
+        if !summary.passedOver.isEmpty {
+            put(",\"passedOver\":")
+            object(summary.passedOver.map { Field($0.kind, .integer(Int64($0.packets))) })
+        }
+        end()
+        flush()
+    }
+
+    package func flush() {
+        output.flush()
+    }
+
+    // MARK: Pieces
+
+    private func begin(_ event: StaticString, _ connection: Int) {
+        begin(event)
+        put("\",\"connection\":")
+        number(connection)
+    }
+
+    private func begin(_ event: StaticString) {
+        put("{\"event\":\"")
+        put(event)
+    }
+
+    private func end() {
+        output.bytes.append(UInt8(ascii: "}"))
+        output.endLine()
+    }
+
+    private func put(_ text: StaticString) {
+        text.withUTF8Buffer { output.bytes.append(contentsOf: $0) }
+    }
+
+    private func ascii(_ text: String) {
+        output.bytes.append(contentsOf: text.utf8)
+    }
+
+    private func string(_ text: String) {
+        JSONOutput.string(text, into: &output.bytes)
+    }
+
+    private func number(_ value: Int) {
+        JSONOutput.integer(value, into: &output.bytes)
+    }
+
+    private func boolean(_ value: Bool) {
+        if value { put("true") } else { put("false") }
+    }
+
+    private func from(_ direction: Direction) {
+        if direction == .fromClient { put(",\"from\":\"client\"") } else { put(",\"from\":\"server\"") }
+    }
+
+    private func time(_ time: Timestamp) {
+        put(",\"time\":\"")
+        timestamps.rfc3339(time, into: &output.bytes)
+        put("\"")
+    }
+
+    private func place(_ offset: Int, _ length: Int) {
+        put(",\"offset\":")
+        number(offset)
+        put(",\"length\":")
+        number(length)
+    }
+
+    private func totals(_ bytes: ByteCounts) {
+        put(",\"framed\":")
+        number(bytes.framed)
+        put(",\"unframed\":")
+        number(bytes.unframed)
+        put(",\"padding\":")
+        number(bytes.padding)
+        put(",\"missing\":")
+        number(bytes.missing)
+    }
+
+    private func object(_ fields: [Field]) {
+        put("{")
+        for (index, field) in fields.enumerated() {
+            if index > 0 { put(",") }
+            string(field.name)
+            put(":")
+            JSONOutput.value(field.value, into: &output.bytes)
+        }
+        put("}")
+    }
+
+    private func body(_ body: RawSpan, missing: Int, format: DirectionFormat) {
+        put("{\"length\":")
+        number(body.byteCount)
+        if missing > 0 {
+            put(",\"missing\":")
+            number(missing)
+        }
+        if bodyLimit > 0 {
+            let isTruncated = body.byteCount > bodyLimit
+            switch missing > 0 ? .opaque : format.body.decode(body) {
+            case .text:
+                put(",\"text\":\"")
+                let shown = isTruncated ? body.extracting(0..<body.characterBoundary(before: bodyLimit)) : body
+                shown.withUnsafeBytes { JSONOutput.escaped($0.bindMemory(to: UInt8.self), into: &output.bytes) }
+            case .opaque:
+                put(",\"hex\":\"")
+                hex(isTruncated ? body.extracting(0..<bodyLimit) : body)
+            }
+            put("\"")
+            if isTruncated { put(",\"truncated\":true") }
+        }
+        put("}")
+    }
+
+    private func hex(_ bytes: RawSpan) {
+        for offset in 0..<bytes.byteCount { JSONOutput.hex(bytes[byte: offset], into: &output.bytes) }
+    }
+}
+
+extension RawSpan {
+    /// The last start of a character at or before `offset` in bytes that are valid UTF-8.
+    func characterBoundary(before offset: Int) -> Int {
+        guard offset < byteCount else { return byteCount }
+        var at = offset
+        while at > 0, self[byte: at] & 0xc0 == 0x80 { at -= 1 }
+        return at
+    }
+}

@@ -1,0 +1,72 @@
+import Framing
+import Streams
+
+/// The counts of a whole trace.
+public struct Summary: Hashable, Sendable {
+    /// The counts of one format's connections, or of those without.
+    public struct Totals: Hashable, Sendable {
+        /// Connections.
+        public var connections = 0
+        /// What became of the bytes, both directions together.
+        public var bytes = ByteCounts()
+        /// Frames that lay in more than one chunk.
+        public var split = 0
+        /// Frames that shared a chunk with other bytes.
+        public var merged = 0
+        /// Heartbeats.
+        public var heartbeats = 0
+        /// Findings by kind.
+        public var findings: [Finding.Kind: Int] = [:]
+
+        /// Counts nothing.
+        public init() {}
+
+        /// Adds other counts.
+        public mutating func add(_ other: Totals) {
+            connections += other.connections
+            bytes.add(other.bytes)
+            split += other.split
+            merged += other.merged
+            heartbeats += other.heartbeats
+            findings.merge(other.findings, uniquingKeysWith: +)
+        }
+    }
+
+    /// The counts by format name; nil stands for connections whose format was not recognised.
+    public var formats: [String?: Totals] = [:]
+    /// Bytes that were forwarded but not recorded.
+    public var dropped = 0
+    /// Packets that were passed over, by what they were.
+    public var passedOver: [(kind: String, packets: Int)] = []
+
+    /// Counts nothing.
+    public init() {}
+
+    /// All formats together.
+    public var total: Totals {
+        formats.values.reduce(into: Totals()) { $0.add($1) }
+    }
+
+    /// Whether two summaries count the same.
+    public static func == (left: Summary, right: Summary) -> Bool {
+        left.formats == right.formats && left.dropped == right.dropped
+            && left.passedOver.elementsEqual(right.passedOver, by: ==)
+    }
+
+    /// Hashes the counts.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(formats)
+        hasher.combine(dropped)
+    }
+}
+
+extension ByteCounts {
+    /// Adds other counts.
+    public mutating func add(_ other: ByteCounts) {
+        framed += other.framed
+        unframed += other.unframed
+        padding += other.padding
+        missing += other.missing
+        frames += other.frames
+    }
+}

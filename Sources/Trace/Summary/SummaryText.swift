@@ -1,0 +1,46 @@
+import Framing
+
+/// The summary for people: a line for each format.
+enum SummaryText {
+    static func lines(_ summary: Summary) -> [String] {
+        let named = summary.formats.sorted { left, right in
+            // Connections without a format come last.
+            (left.key == nil ? 1 : 0, left.key ?? "") < (right.key == nil ? 1 : 0, right.key ?? "")
+        }
+        var lines = named.map { name, totals in line(name ?? "not recognised", totals) }
+        if lines.isEmpty { lines.append("no TCP connections") }
+        if summary.dropped > 0 {
+            lines.append("\(Quantities.counted(summary.dropped, "byte")) forwarded but not recorded")
+        }
+        if !summary.passedOver.isEmpty {
+            let kinds = summary.passedOver.map { "\(Quantities.grouped($0.packets)) \($0.kind)" }
+            lines.append("packets passed over: " + kinds.joined(separator: ", "))
+        }
+        return lines
+    }
+
+    private static func line(_ name: String, _ totals: Summary.Totals) -> String {
+        var parts = [Quantities.counted(totals.connections, "connection")]
+        var cut: [String] = []
+        if totals.split > 0 { cut.append("\(Quantities.grouped(totals.split)) split") }
+        if totals.merged > 0 { cut.append("\(Quantities.grouped(totals.merged)) merged") }
+        let frames = Quantities.counted(totals.bytes.frames, "frame")
+        parts.append(cut.isEmpty ? frames : "\(frames) (\(cut.joined(separator: ", ")))")
+        if totals.heartbeats > 0 { parts.append(Quantities.counted(totals.heartbeats, "heartbeat")) }
+        for (kind, count) in totals.findings.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            parts.append(Quantities.counted(count, kind.noun))
+        }
+        let missing = "\(Quantities.counted(totals.bytes.missing, "byte")) missing"
+        return
+            "\(name): \(parts.joined(separator: ", ")); \(missing), \(Quantities.grouped(totals.bytes.unframed)) unframed"
+    }
+}
+
+extension Finding.Kind {
+    /// What one of them is called in a summary.
+    var noun: String {
+        switch self {
+        case .heartbeatGap: "gap"
+        }
+    }
+}

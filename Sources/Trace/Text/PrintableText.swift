@@ -1,0 +1,36 @@
+/// Text from the network as a terminal may get it.
+enum PrintableText {
+    /// The text with control characters as pictures (`␊`, `␛`), and what could turn the line around or hide in it as `�`.
+    ///
+    /// - Parameter columns: cut there, with `…` as the last column.
+    static func of(_ text: some StringProtocol, columns: Int = .max) -> String {
+        var shown = String.UnicodeScalarView()
+        var width = 0
+        var last = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            let safe = self.safe(scalar)
+            let next = width + DisplayWidth.of(safe)
+            if next > columns { return String(last) + "…" }
+            // The longest part that leaves room for the ellipsis.
+            shown.append(safe)
+            width = next
+            if width < columns { last = shown }
+        }
+        return String(shown)
+    }
+
+    private static func safe(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+        switch scalar.value {
+        case 0..<0x20: return Unicode.Scalar(0x2400 + scalar.value) ?? "�"
+        case 0x20..<0x7f: return scalar
+        case 0x7f: return "␡"
+        default: break
+        }
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse: return "�"
+        // Zero-width joiners make emoji; every other invisible character could reorder or hide text.
+        case .format: return scalar == "\u{200d}" ? scalar : "�"
+        default: return scalar
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import Streams
+
+/// Numbers as people read them.
+enum Quantities {
+    /// `48,213`
+    static func grouped(_ value: Int) -> String {
+        let digits = Array(String(value.magnitude))
+        var text = value < 0 ? "-" : ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index) % 3 == 0 { text += "," }
+            text.append(digit)
+        }
+        return text
+    }
+
+    /// `812 B`, `48.9 kB`, `1.2 GB`: decimal units, one digit behind the point.
+    static func size(_ bytes: Int) -> String {
+        if bytes < 1_000 { return "\(bytes) B" }
+        var value = Double(bytes)
+        for unit in ["kB", "MB", "GB", "TB"] {
+            value /= 1_000
+            if value < 999.95 || unit == "TB" { return "\(decimal(value)) \(unit)" }
+        }
+        return "\(bytes) B"
+    }
+
+    /// `3.0 s`, `200 ms`, `5 min`
+    static func seconds(_ interval: Interval, always digits: Bool = false) -> String {
+        let seconds = interval.seconds
+        if seconds < 1 { return "\(Int((seconds * 1_000).rounded())) ms" }
+        if digits || seconds.rounded() != seconds { return "\(decimal(seconds)) s" }
+        return "\(Int(seconds)) s"
+    }
+
+    /// `1 frame`, `2 frames`
+    static func counted(_ count: Int, _ noun: String) -> String {
+        "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")"
+    }
+
+    private static func decimal(_ value: Double) -> String {
+        let tenths = Int((value * 10).rounded())
+        return "\(grouped(tenths / 10)).\(tenths % 10)"
+    }
+}

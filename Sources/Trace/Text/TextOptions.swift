@@ -1,0 +1,32 @@
+import Streams
+
+/// How a trace is written as text.
+package struct TextOptions: Sendable {
+    /// What the first column shows.
+    package enum Times: String, Sendable, CaseIterable {
+        /// Time of day, UTC.
+        case utc
+        /// Time of day where the reader is.
+        case local
+        /// Seconds since the trace's first event.
+        case relative
+        /// Seconds since the line before.
+        case delta
+    }
+
+    /// What the first column shows.
+    package var times = Times.utc
+    /// How far local time is ahead of UTC at an instant, in seconds.
+    package var utcOffset: @Sendable (Timestamp) -> Int = { _ in 0 }
+    /// Whether lines are coloured.
+    package var isColored = false
+    /// Whether fields and a hex dump follow each frame.
+    package var isVerbose = false
+    /// How many bytes of a body the dump shows.
+    package var bodyLimit = 4_096
+    /// How many columns a line may take; nil where nobody counts.
+    package var columns: Int?
+
+    /// Plain text in UTC.
+    package init() {}
+}

@@ -1,0 +1,16 @@
+/// What a piece of a line is, for its colour.
+enum TextStyle: String {
+    case plain = ""
+    case faint = "2"
+    case type = "1"
+    case client = "36"
+    case server = "32"
+    case heartbeat = "35"
+    case warning = "33"
+    case error = "31"
+
+    /// The text with the escape sequences that colour it (ECMA-48 SGR), where colour is wanted.
+    func apply(_ text: String, colored: Bool) -> String {
+        colored && self != .plain && !text.isEmpty ? "\u{1b}[\(rawValue)m\(text)\u{1b}[0m" : text
+    }
+}

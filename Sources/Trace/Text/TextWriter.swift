@@ -1,0 +1,249 @@
+import Framing
+import Streams
+
+/// Writes a trace as text for people: one aligned line a frame.
+///
+///     08:00:00.020  #1 →  txt      CinentA → CinentB   5 B  Hello                  merged 1/5
+///     time          connection, direction, type, from → to, body's length, body    what is worth noting
+///
+/// `→` is from the client, `←` from the server; `●` opened, `○` closed, `⚠` something to look at, `♥` heartbeat. Columns
+/// widen as longer names come, and stay so. Nothing from the network reaches the terminal unless it is printable.
+package final class TextWriter: TraceSink {
+    private var output: BufferedOutput
+    private let options: TextOptions
+    private var columns = Columns()
+    private var firstTime: Timestamp?
+    private var lastTime: Timestamp?
+    /// Connections whose opening line waits for the format's name.
+    private var unannounced: [Int: Opening] = [:]
+
+    /// The widest each column has been, in columns of the terminal, up to a limit.
+    private struct Columns {
+        var number = 2
+        var type = 8
+        var parties = 0
+        var body = 26
+
+        static let most = (type: 20, parties: 48)
+    }
+
+    /// A writer to `output`.
+    package init(to output: any ByteOutput, options: TextOptions = TextOptions()) {
+        self.output = BufferedOutput(output)
+        self.options = options
+    }
+
+    // MARK: Events
+
+    package func opened(_ connection: TracedConnection) {
+        unannounced[connection.number] = connection.opening
+    }
+
+    package func recognised(_ connection: TracedConnection) {
+        announce(connection)
+    }
+
+    package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
+        guard let format = connection.format?.directions[frame.direction] else { return }
+        let info = frame.info
+        start(info.time, connection.number, frame.direction)
+        let type = PrintableText.of(format.type(of: bytes, info.shape) ?? "-", columns: Columns.most.type)
+        columns.type = max(columns.type, DisplayWidth.of(type))
+        put(pad(type, to: columns.type) + " ", .type)
+        if let shown = parties(bytes, info.shape, format) {
+            columns.parties = max(columns.parties, 19, DisplayWidth.of(shown))
+            put(pad(shown, to: columns.parties) + " ")
+        } else if columns.parties > 0 {
+            put(pad("", to: columns.parties) + " ")
+        }
+        let body = bytes.extracting(info.shape.head..<info.shape.head + info.shape.body)
+        let size = "\(Quantities.grouped(body.byteCount)) B  "
+        let preview = BodyPreview.of(
+            body, missing: info.missing, format: format, columns: room(for: notes(frame), behind: size))
+        put(size, .faint)
+        put(preview)
+        let note = notes(frame)
+        if !note.isEmpty {
+            put(pad("", to: columns.body - DisplayWidth.of(size) - DisplayWidth.of(preview)) + "  ")
+            put(note, frame.isHeartbeat ? .heartbeat : .faint)
+        }
+        output.endLine()
+        if options.isVerbose { details(frame, bytes, format) }
+    }
+
+    package func missing(_ hole: Hole, on connection: TracedConnection) {
+        let text = "\(Quantities.counted(hole.byteCount, "byte")) missing at offset \(Quantities.grouped(hole.offset))"
+        warn(hole.time, connection.number, "\(arrow(hole.direction)) \(text)")
+    }
+
+    package func dropped(_ hole: Hole, reason: String, on connection: TracedConnection) {
+        let text = "\(Quantities.counted(hole.byteCount, "byte")) forwarded but not recorded at offset"
+        warn(
+            hole.time, connection.number,
+            "\(arrow(hole.direction)) \(text) \(Quantities.grouped(hole.offset)): \(reason)")
+    }
+
+    package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {
+        announce(connection)
+        let place =
+            "\(Quantities.counted(run.bytes.count, "byte")) unframed at offset \(Quantities.grouped(run.offset))"
+        let text = "\(arrow(direction)) \(place), \(run.reason.rawValue): \(run.detail)"
+        warn(run.time, connection.number, PrintableText.of(text))
+        if options.isVerbose {
+            put(HexDump.of(run.bytes.span.bytes, limit: options.bodyLimit, label: "      "), .faint)
+        }
+    }
+
+    package func finding(_ finding: Finding) {
+        warn(finding.time, finding.connection, PrintableText.of(finding.message), finding.severity)
+    }
+
+    package func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {
+        announce(connection)
+        start(closing.time, connection.number, "○", .faint)
+        var text = closing.reason.rawValue
+        if let by = closing.by { text += " by \(by.sender)" }
+        if let detail = closing.detail { text += ": " + PrintableText.of(detail) }
+        put(text)
+        for direction in Direction.allCases {
+            let bytes = counts[direction]
+            let size = Quantities.size(bytes.bytes)
+            put("   \(arrow(direction)) ", direction == .fromClient ? .client : .server)
+            put("\(Quantities.counted(bytes.frames, "frame")), \(size)")
+        }
+        output.endLine()
+    }
+
+    package func summary(_ summary: Summary) {
+        SummaryText.lines(summary).forEach { line in
+            put(line)
+            output.endLine()
+        }
+        flush()
+    }
+
+    package func flush() {
+        output.flush()
+    }
+
+    // MARK: Lines
+
+    /// Writes the opening line, once, as late as the format's name allows.
+    private func announce(_ connection: TracedConnection) {
+        guard let opening = unannounced.removeValue(forKey: connection.number) else { return }
+        start(opening.time, connection.number, "●", .plain)
+        let ends = "\(opening.client) → \(opening.server)"
+        put(ends)
+        let width = columns.type + 1 + (columns.parties > 0 ? columns.parties : 19) + 1 + columns.body
+        put(pad("", to: width - DisplayWidth.of(ends)) + "  ")
+        if let format = connection.format, let choice = connection.choice {
+            put("\(format.name) (by \(choice.by.rawValue))", .faint)
+        } else {
+            put("format not recognised", .warning)
+        }
+        var notes: [String] = []
+        if !opening.handshake { notes.append("picked up in the middle") }
+        if opening.clientGuessed { notes.append("client guessed") }
+        if !notes.isEmpty { put(", " + notes.joined(separator: ", "), .faint) }
+        output.endLine()
+    }
+
+    private func start(_ time: Timestamp, _ connection: Int, _ direction: Direction) {
+        start(time, connection, arrow(direction), direction == .fromClient ? .client : .server)
+    }
+
+    private func start(_ time: Timestamp, _ connection: Int, _ symbol: String, _ style: TextStyle) {
+        put(clock(time) + "  ", .faint)
+        let number = "#\(connection)"
+        columns.number = max(columns.number, number.utf8.count)
+        put(pad(number, to: columns.number) + " ")
+        put(symbol, style)
+        put("  ")
+    }
+
+    private func warn(_ time: Timestamp, _ connection: Int, _ text: String, _ severity: Finding.Severity = .warning) {
+        let style = severity == .error ? TextStyle.error : .warning
+        start(time, connection, severity == .info ? "ℹ" : "⚠", style)
+        put(text, style)
+        output.endLine()
+    }
+
+    private func clock(_ time: Timestamp) -> String {
+        let base = firstTime ?? time
+        let before = lastTime ?? time
+        firstTime = base
+        lastTime = time
+        switch options.times {
+        case .relative: return relative(time - base)
+        case .delta: return relative(time - before)
+        case .utc, .local:
+            let offset = options.times == .local ? options.utcOffset(time) : 0
+            var bytes: [UInt8] = []
+            TimestampText.clock(time + .seconds(Double(offset)), into: &bytes)
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
+    /// `    3.101000`: seconds with six decimals in the width of a time of day.
+    private func relative(_ interval: Interval) -> String {
+        let micros = interval.nanoseconds / 1_000
+        let digits = String(micros.magnitude % 1_000_000)
+        let text =
+            "\(micros < 0 ? "-" : "")\(micros.magnitude / 1_000_000)."
+            + String(repeating: "0", count: 6 - digits.count) + digits
+        return String(repeating: " ", count: max(0, 12 - text.utf8.count)) + text
+    }
+
+    // MARK: Pieces
+
+    private func parties(_ bytes: RawSpan, _ shape: FrameShape, _ format: DirectionFormat) -> String? {
+        guard format.fromField != nil || format.toField != nil else { return nil }
+        let from = format.origin(of: bytes, shape).map { PrintableText.of($0, columns: 22) } ?? ""
+        let to = format.target(of: bytes, shape).map { PrintableText.of($0, columns: 22) } ?? ""
+        return to.isEmpty ? from : from.isEmpty ? "→ \(to)" : "\(from) → \(to)"
+    }
+
+    private func notes(_ frame: TracedFrame) -> String {
+        let info = frame.info
+        var notes: [String] = []
+        if frame.isHeartbeat { notes.append("♥") }
+        if info.segments > 1 { notes.append("split over \(info.segments) segments") }
+        if info.companions > 1 {
+            notes.append("merged \(info.position)/\(info.companions)")
+        } else if info.merged {
+            notes.append("merged")
+        }
+        if info.missing > 0 { notes.append("\(Quantities.counted(info.missing, "byte")) missing") }
+        return notes.joined(separator: ", ")
+    }
+
+    /// The columns that a body may take: what the terminal leaves, or as much as a pipe's reader may want.
+    private func room(for note: String, behind size: String) -> Int {
+        guard let limit = options.columns else { return 120 }
+        let before = 14 + columns.number + 4 + columns.type + 1 + (columns.parties > 0 ? columns.parties + 1 : 0)
+        let behind = note.isEmpty ? 0 : DisplayWidth.of(note) + 2
+        let most = max(limit - before - behind, columns.body)
+        return max(most - DisplayWidth.of(size), 8)
+    }
+
+    private func details(_ frame: TracedFrame, _ bytes: RawSpan, _ format: DirectionFormat) {
+        let shape = frame.info.shape
+        let fields = format.fields(of: bytes, shape).map {
+            "\(PrintableText.of($0.name, columns: 40))=\(PrintableText.of($0.value.shortDescription, columns: 60))"
+        }
+        if !fields.isEmpty { put("      " + fields.joined(separator: "  ") + "\n", .plain) }
+        put(HexDump.of(bytes.extracting(0..<shape.head), limit: options.bodyLimit, label: "  head"), .client)
+        let rest = bytes.extracting(shape.head..<bytes.byteCount)
+        put(HexDump.of(rest, limit: options.bodyLimit, label: "  body", from: shape.head), .faint)
+    }
+
+    private func arrow(_ direction: Direction) -> String { direction == .fromClient ? "→" : "←" }
+
+    private func put(_ text: String, _ style: TextStyle = .plain) {
+        output.bytes.append(contentsOf: style.apply(text, colored: options.isColored).utf8)
+    }
+
+    private func pad(_ text: String, to width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - DisplayWidth.of(text)))
+    }
+}

@@ -1,0 +1,123 @@
+import Framing
+import Streams
+
+/// What takes a trace as it comes about: one kind of output.
+///
+/// Per connection the calls come in the order of DESIGN §5: opened, recognised, then frames, holes, unframed runs and
+/// findings, then closed. Bytes are borrowed for the time of the call.
+public protocol TraceSink: AnyObject {
+    /// A connection opened.
+    func opened(_ connection: TracedConnection)
+
+    /// The connection's format is known, or (`connection.format` is nil) is known not to be among those looked for.
+    func recognised(_ connection: TracedConnection)
+
+    /// A frame.
+    func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection)
+
+    /// Bytes that were not seen.
+    func missing(_ hole: Hole, on connection: TracedConnection)
+
+    /// Bytes that were forwarded but not recorded.
+    func dropped(_ hole: Hole, reason: String, on connection: TracedConnection)
+
+    /// Bytes that belong to no frame.
+    func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection)
+
+    /// An analysis found something.
+    func finding(_ finding: Finding)
+
+    /// The connection is over.
+    func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection)
+
+    /// The trace is over.
+    func summary(_ summary: Summary)
+
+    /// What has been taken so far should become visible now.
+    func flush()
+}
+
+/// A connection as a trace knows it.
+public final class TracedConnection {
+    /// How it began.
+    public let opening: Opening
+    /// Its format; nil while it is not known, or where none was recognised.
+    public internal(set) var format: Format?
+    /// How the format was chosen; nil while it is not known.
+    public internal(set) var choice: FormatChoice?
+
+    /// A connection whose format is not known yet.
+    public init(_ opening: Opening) {
+        self.opening = opening
+    }
+
+    /// Its number, from 1.
+    public var number: Int { opening.number }
+
+    /// Says what the format is.
+    public func recognise(_ format: Format?, _ choice: FormatChoice) {
+        self.format = format
+        self.choice = choice
+    }
+}
+
+/// How a connection's format was chosen.
+public struct FormatChoice: Hashable, Sendable {
+    /// The ways to choose.
+    public enum Way: String, Sendable, CaseIterable {
+        /// By what the bytes look like.
+        case content
+        /// By the server's port.
+        case port
+        /// As asked for.
+        case option
+    }
+
+    /// How it was chosen.
+    public var by: Way
+    /// For people: what spoke for it.
+    public var evidence: String
+
+    /// How a connection's format was chosen.
+    public init(by: Way, evidence: String) {
+        self.by = by
+        self.evidence = evidence
+    }
+}
+
+/// A frame as a trace knows it; its bytes come beside it.
+public struct TracedFrame {
+    /// Where it lies and when it was seen.
+    public var info: FrameInfo
+    /// Who sent it.
+    public var direction: Direction
+    /// Whether the format calls it a heartbeat.
+    public var isHeartbeat: Bool
+
+    /// A frame.
+    public init(info: FrameInfo, direction: Direction, isHeartbeat: Bool) {
+        self.info = info
+        self.direction = direction
+        self.isHeartbeat = isHeartbeat
+    }
+}
+
+/// Bytes of a stream that are not there.
+public struct Hole: Hashable, Sendable {
+    /// Whose bytes.
+    public var direction: Direction
+    /// The stream offset of the first one.
+    public var offset: Int
+    /// How many.
+    public var byteCount: Int
+    /// When that was known.
+    public var time: Timestamp
+
+    /// Bytes that are not there.
+    public init(direction: Direction, offset: Int, byteCount: Int, time: Timestamp) {
+        self.direction = direction
+        self.offset = offset
+        self.byteCount = byteCount
+        self.time = time
+    }
+}

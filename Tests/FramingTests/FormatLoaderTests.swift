@@ -1,0 +1,50 @@
+import Framing
+import Testing
+
+@Suite struct FormatLoaderTests {
+    @Test func everyBuiltInFormatLoads() throws {
+        #expect(try BuiltInFormats.all().map(\.name) == BuiltInFormats.names)
+    }
+
+    private func faults(_ yaml: String) -> [String] {
+        do throws(FormatFileError) {
+            _ = try FormatLoader.load(yaml, file: "mine.yaml")
+            return []
+        } catch {
+            return error.faults.map(\.description)
+        }
+    }
+
+    @Test func allFaultsOfAFileAreSaidWithTheirPlaces() {
+        let said = faults(
+            """
+            format: Mine
+            sumary: a slip
+            ports: [0, 80]
+            framing: { rule: head-and-body, head: json, ends: "\\r\\n", size: size, limit: 0 }
+            heartbeat: { when: type startsWith, from: me, every: 1 parsec }
+            """)
+        #expect(said.contains { $0.hasPrefix("1:9: the format's name Mine") })
+        #expect(said.contains { $0 == "2:1: unknown key sumary in the format; did you mean summary?" })
+        #expect(said.contains { $0.hasPrefix("3:9: port 0") })
+        #expect(said.contains { $0.hasPrefix("4:78: framing.limit is 0") }, "\(said)")
+        #expect(said.contains { $0.hasPrefix("5:35: heartbeat.when: expected ") }, "\(said)")
+        #expect(said.contains { $0.hasPrefix("5:54: heartbeat.every is 1 parsec") }, "\(said)")
+        #expect(said.count == Set(said).count)
+        #expect(said.contains { $0.hasPrefix("5:43: heartbeat.from is me; expected client or server") }, "\(said)")
+    }
+
+    @Test(arguments: [
+        ("", "1:1: the file is empty"),
+        ("- a", "1:1: the format should be a mapping"),
+        ("format: x\nframing: { rule: hat-and-body }", "unknown framing rule hat-and-body"),
+        ("format: x\nframing: { rule: head-and-body, head: json, size: n }", "lacks ends"),
+        ("format: x", "lacks framing"),
+        ("format: [\n", "not YAML"),
+        ("format: x\nformat: y", "twice"),
+    ])
+    func faultsAreSaid(yaml: String, part: String) {
+        let said = faults(yaml)
+        #expect(said.contains { $0.contains(part) }, "\(said)")
+    }
+}

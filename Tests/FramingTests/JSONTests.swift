@@ -1,0 +1,58 @@
+import Framing
+import Streams
+import Testing
+
+@Suite struct JSONTests {
+    private func accepts(_ text: String, depthLimit: Int = 32) -> Bool {
+        let bytes = Array(text.utf8)
+        var scanner = JSONScanner(depthLimit: depthLimit)
+        do throws(JSONSyntaxError) {
+            _ = try scanner.value(bytes.span.bytes)
+            scanner.skipSpace(bytes.span.bytes)
+            return scanner.isAtEnd(bytes.span.bytes)
+        } catch {
+            return false
+        }
+    }
+
+    @Test(arguments: [
+        "{}", "[]", " [ 1 , -2.5e+3 , 0 , 1E9 ] ", "{\"a\":{\"b\":[true,false,null]}}", "\"\\u00e9\\n\\\"\"", "\"é心😀\"",
+    ])
+    func acceptsWhatRFC8259Allows(text: String) {
+        #expect(accepts(text))
+    }
+
+    @Test(arguments: [
+        "", "{", "{,}", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "[1,]", "01", "1.", ".5", "+1", "-", "1e", "tru", "nul",
+        "\"", "\"\\x\"", "\"\\u12g4\"", "\"\n\"", "'a'", "{a:1}", "[1 2]", "{\"a\":1}}", "NaN",
+    ])
+    func refusesWhatItDoesNot(text: String) {
+        #expect(!accepts(text))
+    }
+
+    @Test func deepNestingIsRefusedNotFollowed() {
+        #expect(!accepts(String(repeating: "[", count: 1_000_000)))
+        #expect(accepts(String(repeating: "[", count: 32) + String(repeating: "]", count: 32)))
+        #expect(!accepts(String(repeating: "[", count: 33) + String(repeating: "]", count: 33)))
+    }
+
+    @Test func stringsAreEscapedSoThatTerminalsAreSafe() {
+        var bytes: [UInt8] = []
+        JSONOutput.string("a\"\\\n\u{1b}[31m\u{7f}\u{9b}é\u{a0}", into: &bytes)
+        #expect(String(decoding: bytes, as: UTF8.self) == #""a\"\\\n\u001b[31m\u007f\u009bé\#u{a0}""#)
+    }
+
+    @Test(
+        arguments: [
+            (#"{"k":"\u00e9\ud83d\ude00\ud83d"}"#, FieldValue.text("é😀\u{fffd}")),
+            (#"{"k":-0012}"#, nil), (#"{"k":12}"#, .integer(12)), (#"{"k":18446744073709551615}"#, .unsigned(.max)),
+            (#"{"k":1.5}"#, .number(1.5)), (#"{"k": [ 1, "a b" ] }"#, .json(#"[1,"a b"]"#)),
+            (#"{"k":true}"#, .boolean(true)),
+            (#"{"k":null}"#, .null), (#"{"k":1,"k":2}"#, .integer(2)), (#"{"\u006b":3}"#, .integer(3)),
+            (#"{"kk":3}"#, nil),
+            (#"{"k":1e999}"#, .json("1e999")),
+        ] as [(String, FieldValue?)])
+    func membersAreFoundByName(text: String, value: FieldValue?) {
+        #expect(JSONHead(sizeField: nil).field("k", of: Array(text.utf8).span.bytes) == value)
+    }
+}
