@@ -5,7 +5,8 @@ let package = Package(
     name: "frametap",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2")
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     ],
     targets: [
         .target(name: "Streams"),
@@ -14,6 +15,10 @@ let package = Package(
             name: "Framing", dependencies: ["Streams", "Expressions", "Yams"],
             resources: [.embedInCode("Formats/im-json.yaml")]),
         .target(name: "Trace", dependencies: ["Streams", "Expressions", "Framing"]),
+        .target(
+            name: "Analysis",
+            dependencies: ["Framing", "Trace", .product(name: "HeapModule", package: "swift-collections")]),
+        .target(name: "Pipeline", dependencies: ["Analysis", "Framing", "Packets", "Trace"]),
         .target(name: "Packets", dependencies: ["Streams"]),
         .testTarget(name: "StreamsTests", dependencies: ["Streams"]),
         .testTarget(name: "ExpressionsTests", dependencies: ["Expressions"]),

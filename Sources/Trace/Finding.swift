@@ -25,6 +25,8 @@ public struct Finding: Hashable, Sendable {
     public var severity: Severity
     /// The connection's number.
     public var connection: Int
+    /// The name of the connection's format, under which the summary counts it.
+    public var format: String?
     /// Whose doing it is.
     public var from: Direction
     /// What it is dated: a deadline, not when somebody looked.
@@ -36,12 +38,14 @@ public struct Finding: Hashable, Sendable {
 
     /// A finding.
     public init(
-        kind: Kind, severity: Severity, connection: Int, from: Direction, time: Timestamp, message: String,
+        kind: Kind, severity: Severity, connection: Int, format: String?, from: Direction, time: Timestamp,
+        message: String,
         data: [Field]
     ) {
         self.kind = kind
         self.severity = severity
         self.connection = connection
+        self.format = format
         self.from = from
         self.time = time
         self.message = message

@@ -1,0 +1,27 @@
+import Framing
+import Streams
+import Trace
+
+/// Looks at a trace as it comes about, and finds things out: one file each.
+///
+/// Time comes in as an argument. A finding is dated by the deadline that passed, so that it is the same whether somebody
+/// looked at once or an hour later.
+public protocol Analysis: AnyObject {
+    /// A connection's format is known.
+    func recognised(_ connection: TracedConnection, into findings: inout [Finding])
+
+    /// A frame.
+    func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding])
+
+    /// One direction ended.
+    func finished(_ direction: Direction, at time: Timestamp, on connection: TracedConnection)
+
+    /// The connection is over.
+    func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding])
+
+    /// Deadlines before `time` have passed.
+    func advance(to time: Timestamp, into findings: inout [Finding])
+
+    /// The earliest deadline there is; nil where nothing is waited for.
+    var nextDeadline: Timestamp? { get }
+}

@@ -1,0 +1,29 @@
+import Streams
+
+/// The rule of a connection whose format is not known: every byte is unframed.
+package struct Unrecognised: FramingRule {
+    package static let name = "unrecognised"
+
+    private let detail: String
+
+    /// - Parameter detail: what was looked for.
+    package init(detail: String) {
+        self.detail = detail
+    }
+
+    package func scan(
+        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
+    ) -> FrameScan {
+        .bad(BadBytes(.notDetected, detail))
+    }
+
+    package func resume(
+        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
+    ) -> Resumption {
+        .undecided(from: bytes.byteCount)
+    }
+
+    package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String { "\(bytes.byteCount) bytes" }
+
+    package func encode(head: [UInt8], body: [UInt8]) -> [UInt8] { head + body }
+}

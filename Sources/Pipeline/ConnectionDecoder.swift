@@ -1,0 +1,145 @@
+import Analysis
+import Framing
+import Streams
+import Trace
+
+/// Decodes one connection.
+final class ConnectionDecoder: ConnectionReceiver {
+    private let decoder: Decoder
+    private let connection: TracedConnection
+    private var framers: PerDirection<Framer>?
+    private var detection: Detection?
+    private var totals = Summary.Totals()
+
+    init(_ connection: TracedConnection, decoder: Decoder) {
+        self.connection = connection
+        self.decoder = decoder
+        let options = decoder.options
+        if let format = options.byPort[connection.opening.server.port] {
+            start(format, FormatChoice(by: .option, evidence: "asked for on port \(connection.opening.server.port)"))
+            return
+        }
+        switch options.choice {
+        case .fixed(let format): start(format, FormatChoice(by: .option, evidence: "asked for"))
+        case .automatic(let formats):
+            detection = Detection(formats, aligned: connection.opening.handshake, limit: options.detectionLimit)
+        }
+    }
+
+    // MARK: Stream events
+
+    func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
+        if framers != nil {
+            framers?[direction].receive(bytes, at: time, packet: packet, scratch: decoder.scratch, into: self)
+        } else if let (format, choice) = detection?.receive(bytes, from: direction, at: time, packet: packet) {
+            start(format, choice)
+        } else if detection?.isExhausted == true {
+            giveUpDetection()
+        }
+    }
+
+    func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
+        if framers != nil {
+            framers?[direction].missing(byteCount, at: time, scratch: decoder.scratch, into: self)
+        } else if let (format, choice) = detection?.missing(byteCount, from: direction, at: time) {
+            start(format, choice)
+        }
+    }
+
+    func noticed(_ notice: StreamNotice, from direction: Direction, at time: Timestamp, packet: Int) {}
+
+    func finished(_ ending: Ending, from direction: Direction, at time: Timestamp) {
+        if framers == nil {
+            detection?.finished(direction, at: time)
+        } else {
+            finish(direction, at: time)
+        }
+    }
+
+    func closed(_ closing: Closing) {
+        if framers == nil { giveUpDetection() }
+        for direction in Direction.allCases {
+            framers?[direction].finish(scratch: decoder.scratch, into: self)
+        }
+        decoder.analyse { $0.closed(closing, on: connection, into: &$1) }
+        let bytes = PerDirection(
+            fromClient: framers?.fromClient.counts ?? ByteCounts(),
+            fromServer: framers?.fromServer.counts ?? ByteCounts())
+        for sink in decoder.sinks { sink.closed(closing, counts: bytes, on: connection) }
+        totals.connections = 1
+        totals.bytes.add(bytes.fromClient)
+        totals.bytes.add(bytes.fromServer)
+        decoder.count(totals, on: connection)
+    }
+
+    private func finish(_ direction: Direction, at time: Timestamp) {
+        framers?[direction].finish(scratch: decoder.scratch, into: self)
+        for analysis in decoder.analyses { analysis.finished(direction, at: time, on: connection) }
+    }
+
+    // MARK: Formats
+
+    private func start(_ format: Format, _ choice: FormatChoice) {
+        connection.recognise(format, choice)
+        begin(
+            PerDirection(fromClient: format.directions.fromClient.rule, fromServer: format.directions.fromServer.rule))
+    }
+
+    /// Goes by the port where the bytes said nothing, else takes every byte as unframed.
+    private func giveUpDetection() {
+        if case .automatic(let formats) = decoder.options.choice {
+            let port = connection.opening.server.port
+            if let format = formats.first(where: { $0.ports.contains(port) }) {
+                start(format, FormatChoice(by: .port, evidence: "server port \(port)"))
+                return
+            }
+        }
+        let rule = Unrecognised(detail: "no known format in \(detection?.extent ?? "the stream")")
+        begin(PerDirection(fromClient: rule, fromServer: rule))
+    }
+
+    /// Begins to frame, with what was held until now.
+    private func begin(_ rules: PerDirection<any FramingRule>) {
+        let aligned = connection.opening.handshake
+        framers = PerDirection(
+            fromClient: Framer(rule: rules.fromClient, direction: .fromClient, aligned: aligned),
+            fromServer: Framer(rule: rules.fromServer, direction: .fromServer, aligned: aligned))
+        decoder.recognised(connection)
+        let held = detection?.held ?? []
+        detection = nil
+        for event in held {
+            switch event {
+            case .received(let bytes, let direction, let time, let packet):
+                received(bytes.span.bytes, from: direction, at: time, packet: packet)
+            case .missing(let byteCount, let direction, let time): missing(byteCount, from: direction, at: time)
+            case .finished(let direction, let time): finish(direction, at: time)
+            }
+        }
+    }
+}
+
+extension ConnectionDecoder: FrameReceiver {
+    func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
+        guard let format = connection.format else { return }
+        var isHeartbeat = false
+        if let contract = format.heartbeat {
+            isHeartbeat = FrameValues(info: frame, direction: direction)
+                .fulfil(contract.condition, bytes: bytes, format: format.directions[direction])
+        }
+        if frame.segments > 1 { totals.split += 1 }
+        if frame.merged { totals.merged += 1 }
+        if isHeartbeat { totals.heartbeats += 1 }
+        let traced = TracedFrame(info: frame, direction: direction, isHeartbeat: isHeartbeat)
+        decoder.analyse { $0.frame(traced, bytes: bytes, on: connection, into: &$1) }
+        for sink in decoder.sinks { sink.frame(traced, bytes: bytes, on: connection) }
+    }
+
+    func unframed(_ run: UnframedRun, from direction: Direction) {
+        for sink in decoder.sinks { sink.unframed(run, from: direction, on: connection) }
+    }
+
+    func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {
+        let hole = Hole(direction: direction, offset: offset, byteCount: byteCount, time: time)
+        for sink in decoder.sinks { sink.missing(hole, on: connection) }
+    }
+}

@@ -1,0 +1,25 @@
+import Framing
+import Streams
+
+/// What a decoder is to look for.
+public struct DecodingOptions: Sendable {
+    /// How the format of a connection is chosen.
+    public enum Choice: Sendable {
+        /// By its bytes, among these; where nothing is recognised, by the server's port.
+        case automatic([Format])
+        /// This one.
+        case fixed(Format)
+    }
+
+    /// How the format of a connection is chosen.
+    public var choice: Choice
+    /// The formats of particular server ports; they go before `choice`.
+    public var byPort: [UInt16: Format] = [:]
+    /// How many bytes of a direction are held at most until a format is recognised.
+    public var detectionLimit = 65_536
+
+    /// What a decoder is to look for.
+    public init(_ choice: Choice) {
+        self.choice = choice
+    }
+}
