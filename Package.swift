@@ -7,6 +7,8 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
         .target(name: "Streams"),
@@ -20,6 +22,18 @@ let package = Package(
             dependencies: ["Framing", "Trace", .product(name: "HeapModule", package: "swift-collections")]),
         .target(name: "Pipeline", dependencies: ["Analysis", "Framing", "Packets", "Trace"]),
         .target(name: "Packets", dependencies: ["Streams"]),
+        .target(
+            name: "Proxy",
+            dependencies: [
+                "Packets", "Pipeline", "Streams", "Trace",
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        .executableTarget(
+            name: "frametap",
+            dependencies: [
+                "Packets", "Pipeline", "Proxy", "Trace",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
         .testTarget(name: "StreamsTests", dependencies: ["Streams"]),
         .testTarget(name: "ExpressionsTests", dependencies: ["Expressions"]),
         .testTarget(name: "FramingTests", dependencies: ["Framing"]),
