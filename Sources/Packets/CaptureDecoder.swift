@@ -3,7 +3,7 @@ import Streams
 /// Decodes packets into the streams of TCP connections: link layers and tunnels, IP, fragments, reassembly.
 ///
 /// Packets of several files may be handed to one decoder, in order of time: connections continue across them.
-public final class CaptureDecoder: PacketReceiver {
+public struct CaptureDecoder: PacketReceiver, ~Copyable {
     /// How many headers a packet may have, one within the other, before TCP.
     private static let maximumDepth = 24
 
@@ -37,7 +37,7 @@ public final class CaptureDecoder: PacketReceiver {
     public var connectionCount: Int { reassembler.connectionCount }
 
     /// Takes a packet.
-    public func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
+    public mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
         packets &+= 1
         self.bytes &+= bytes.byteCount
         if packet.hasTime { reassembler.advance(to: packet.time) }
@@ -53,17 +53,17 @@ public final class CaptureDecoder: PacketReceiver {
     }
 
     /// Lets time pass to the end that the file says.
-    public func captured(until time: Timestamp) {
+    public mutating func captured(until time: Timestamp) {
         reassembler.advance(to: time)
     }
 
     /// Lets time pass: a live source calls this when nothing happens.
-    public func advance(to time: Timestamp) {
+    public mutating func advance(to time: Timestamp) {
         reassembler.advance(to: time)
     }
 
     /// There are no more packets: what waits is passed on, what is open is closed.
-    public func finish() {
+    public mutating func finish() {
         reassembler.finish()
     }
 
@@ -71,7 +71,7 @@ public final class CaptureDecoder: PacketReceiver {
     ///
     /// - Parameter cutOff: how many bytes the packet had behind those captured.
     /// - Returns: why there is none, or nil.
-    private func decode(
+    private mutating func decode(
         _ bytes: RawSpan, from first: Layer, cutOff: Int, _ packet: PacketInfo, depth start: Int
     ) -> PassedOver? {
         var layer = first
@@ -125,7 +125,7 @@ public final class CaptureDecoder: PacketReceiver {
 
     /// Takes a TCP segment.
     @inline(__always)
-    private func take(
+    private mutating func take(
         _ bytes: RawSpan, _ length: Int, from source: IPAddress, to destination: IPAddress, _ packet: PacketInfo
     ) -> PassedOver? {
         guard let segment = TCPSegment(bytes, length: length, from: source, to: destination) else { return .malformed }
@@ -138,7 +138,7 @@ public final class CaptureDecoder: PacketReceiver {
     }
 
     /// Takes a fragment, and goes on with the whole datagram once it is there.
-    private func defragment(
+    private mutating func defragment(
         _ payload: RawSpan, _ place: FragmentPlace, _ protocolNumber: UInt8, _ source: IPAddress,
         _ destination: IPAddress, _ packet: PacketInfo, _ depth: Int
     ) -> PassedOver? {

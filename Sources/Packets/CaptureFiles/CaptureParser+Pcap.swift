@@ -4,8 +4,8 @@ import Streams
 ///
 /// Source: draft-ietf-opsawg-pcap, section 5.
 extension CaptureParser {
-    mutating func parsePcap<Receiver: PacketReceiver>(
-        _ window: RawSpan, _ header: PcapHeader, to receiver: Receiver
+    mutating func parsePcap<Receiver: PacketReceiver & ~Copyable>(
+        _ window: RawSpan, _ header: PcapHeader, to receiver: inout Receiver
     ) throws(CaptureError) -> Progress {
         let swapped = !header.isBigEndian
         let headerLength = header.recordHeaderLength

@@ -21,8 +21,8 @@ extension CaptureParser {
     /// A block longer than this that must lie whole in a window is taken for damage.
     private static var maximumBlockLength: Int { (128 << 20) + (1 << 20) }
 
-    mutating func parsePcapng<Receiver: PacketReceiver>(
-        _ window: RawSpan, _ section: inout PcapngSection, to receiver: Receiver
+    mutating func parsePcapng<Receiver: PacketReceiver & ~Copyable>(
+        _ window: RawSpan, _ section: inout PcapngSection, to receiver: inout Receiver
     ) throws(CaptureError) -> Progress {
         var at = 0
         while window.byteCount - at >= 12 {
@@ -61,7 +61,7 @@ extension CaptureParser {
                     expected: "the block length \(length) again", found: "\(trailer)")
             }
             let body = window.extracting(unchecked: at + 8..<at + length - 4)
-            let taken = try parseBlock(type, body, offset + 8, &section, to: receiver)
+            let taken = try parseBlock(type, body, offset + 8, &section, to: &receiver)
             guard taken else { return Progress(consumed: at, wanted: length, stopped: true) }
             at += length
         }
@@ -89,8 +89,8 @@ extension CaptureParser {
 
     /// - Returns: false where the receiver said to stop.
     @inline(__always)
-    private mutating func parseBlock<Receiver: PacketReceiver>(
-        _ type: UInt32, _ body: RawSpan, _ offset: Int, _ section: inout PcapngSection, to receiver: Receiver
+    private mutating func parseBlock<Receiver: PacketReceiver & ~Copyable>(
+        _ type: UInt32, _ body: RawSpan, _ offset: Int, _ section: inout PcapngSection, to receiver: inout Receiver
     ) throws(CaptureError) -> Bool {
         switch type {
         case BlockType.enhancedPacket:
@@ -101,7 +101,7 @@ extension CaptureParser {
                     interface: Int(PcapngOption.number(body.u32(0), big)), units: time(body, 4, big),
                     captured: Int(PcapngOption.number(body.u32(12), big)),
                     original: Int(PcapngOption.number(body.u32(16), big)), start: 20),
-                body, offset, section, to: receiver)
+                body, offset, section, to: &receiver)
         case BlockType.obsoletePacket:
             try require(body, 20, offset)
             let big = section.isBigEndian
@@ -110,7 +110,7 @@ extension CaptureParser {
                     interface: Int(PcapngOption.number(body.u16(0), big)), units: time(body, 4, big),
                     captured: Int(PcapngOption.number(body.u32(12), big)),
                     original: Int(PcapngOption.number(body.u32(16), big)), start: 20),
-                body, offset, section, to: receiver)
+                body, offset, section, to: &receiver)
         case BlockType.simplePacket:
             try require(body, 4, offset)
             let original = Int(PcapngOption.number(body.u32(0), section.isBigEndian))
@@ -118,7 +118,7 @@ extension CaptureParser {
             let captured = min(original, body.byteCount - 4, snapLength == 0 ? .max : snapLength)
             return try deliver(
                 PacketFields(interface: 0, units: nil, captured: captured, original: original, start: 4),
-                body, offset, section, to: receiver)
+                body, offset, section, to: &receiver)
         case BlockType.interfaceDescription:
             try require(body, 8, offset)
             section.addInterface(body)
@@ -162,8 +162,8 @@ extension CaptureParser {
     }
 
     @inline(__always)
-    private mutating func deliver<Receiver: PacketReceiver>(
-        _ fields: PacketFields, _ body: RawSpan, _ offset: Int, _ section: PcapngSection, to receiver: Receiver
+    private mutating func deliver<Receiver: PacketReceiver & ~Copyable>(
+        _ fields: PacketFields, _ body: RawSpan, _ offset: Int, _ section: PcapngSection, to receiver: inout Receiver
     ) throws(CaptureError) -> Bool {
         guard fields.interface < section.interfaces.count else {
             throw CaptureError(

@@ -49,8 +49,8 @@ public struct CaptureParser: Sendable {
     ///   - isLast: whether the file ends with this window. Then what is left over is an error.
     ///   - receiver: what takes the packets.
     /// - Throws: `CaptureError` where the file is damaged or ends too early. What lay before has been handed on.
-    public mutating func parse<Receiver: PacketReceiver>(
-        _ window: RawSpan, isLast: Bool, to receiver: Receiver
+    public mutating func parse<Receiver: PacketReceiver & ~Copyable>(
+        _ window: RawSpan, isLast: Bool, to receiver: inout Receiver
     ) throws(CaptureError) -> Progress {
         var progress = Progress(consumed: 0, wanted: 0, stopped: false)
         repeat {
@@ -61,11 +61,11 @@ public struct CaptureParser: Sendable {
             } else {
                 switch state {
                 case .start: step = try start(rest)
-                case .pcap(let header): step = try parsePcap(rest, header, to: receiver)
+                case .pcap(let header): step = try parsePcap(rest, header, to: &receiver)
                 case .pcapng(var section):
                     state = .start  // so that the section's array is not copied when it is changed
                     defer { state = .pcapng(section) }
-                    step = try parsePcapng(rest, &section, to: receiver)
+                    step = try parsePcapng(rest, &section, to: &receiver)
                 }
             }
             position += step.consumed
@@ -74,7 +74,7 @@ public struct CaptureParser: Sendable {
             progress.stopped = step.stopped
             if step.wanted > rest.byteCount - step.consumed || step.stopped { break }
         } while progress.consumed < window.byteCount
-        if isLast, !progress.stopped { try end(left: window.byteCount - progress.consumed, progress, receiver) }
+        if isLast, !progress.stopped { try end(left: window.byteCount - progress.consumed, progress, &receiver) }
         return progress
     }
 
@@ -106,8 +106,8 @@ public struct CaptureParser: Sendable {
         return Progress(consumed: skipped, wanted: toSkip > 0 ? 1 : 0, stopped: false)
     }
 
-    private func end<Receiver: PacketReceiver>(
-        left: Int, _ progress: Progress, _ receiver: Receiver
+    private func end<Receiver: PacketReceiver & ~Copyable>(
+        left: Int, _ progress: Progress, _ receiver: inout Receiver
     ) throws(CaptureError) {
         guard left == 0, toSkip == 0 else {
             throw CaptureError(

@@ -57,11 +57,11 @@ public struct CaptureReader<Source: ByteSource> {
     ///
     /// - Returns: whether the end was reached.
     @discardableResult
-    public mutating func read<Receiver: PacketReceiver>(
-        to receiver: Receiver
+    public mutating func read<Receiver: PacketReceiver & ~Copyable>(
+        to receiver: inout Receiver
     ) throws(CaptureReadFailure<Source.Failure>) -> Bool {
         while true {
-            switch try step(to: receiver) {
+            switch try step(to: &receiver) {
             case .more: continue
             case .stopped: return false
             case .end: return true
@@ -70,8 +70,8 @@ public struct CaptureReader<Source: ByteSource> {
     }
 
     /// Reads once from the source and hands on the packets that are whole then.
-    public mutating func step<Receiver: PacketReceiver>(
-        to receiver: Receiver
+    public mutating func step<Receiver: PacketReceiver & ~Copyable>(
+        to receiver: inout Receiver
     ) throws(CaptureReadFailure<Source.Failure>) -> Step {
         if isStopped {
             isStopped = false
@@ -82,7 +82,7 @@ public struct CaptureReader<Source: ByteSource> {
         }
         do {
             let bytes = buffer  // the same storage: a span of `self.buffer` would borrow all of `self`
-            let progress = try parser.parse(bytes.span.bytes.extracting(pending), isLast: isLast, to: receiver)
+            let progress = try parser.parse(bytes.span.bytes.extracting(pending), isLast: isLast, to: &receiver)
             pending = pending.lowerBound + progress.consumed..<pending.upperBound
             wanted = progress.wanted
             isStopped = progress.stopped

@@ -48,7 +48,9 @@ public struct PacketInfo: Hashable, Sendable {
 }
 
 /// What takes the packets of a capture.
-public protocol PacketReceiver: AnyObject {
+///
+/// It is handed over `inout`: a receiver that is a structure pays nothing for exclusive access to its state.
+public protocol PacketReceiver: ~Copyable {
     /// The next packet.
     ///
     /// - Parameters:
@@ -56,10 +58,10 @@ public protocol PacketReceiver: AnyObject {
     ///   - bytes: its captured bytes, borrowed for the time of the call.
     ///   - options: the options of its pcapng block, for `PacketInfo.comments(in:)`; else empty.
     /// - Returns: `.stop` leaves this packet and all after it unread: the next reading starts with it.
-    func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception
+    mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception
 
     /// The file has ended, and says that nothing more was seen until `time` (pcapng `isb_endtime`).
-    func captured(until time: Timestamp)
+    mutating func captured(until time: Timestamp)
 }
 
 /// What a receiver has done with a packet.

@@ -4,7 +4,7 @@ import Streams
 ///
 /// Semantics: RFC 9293; what a capture adds to that (loss, reordering, starts in the middle, late segments) is said at
 /// `ReassemblyOptions` and in DESIGN section 4.
-public struct TCPReassembler {
+public struct TCPReassembler: ~Copyable {
     private var table = FlowTable()
     private var shared: ReassemblyState
     private let receiver: any StreamReceiver
