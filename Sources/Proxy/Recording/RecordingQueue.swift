@@ -136,7 +136,7 @@ package final class RecordingQueue: Sendable {
     // MARK: The recorder's side
 
     /// No more will come.
-    func finish() {
+    package func finish() {
         add { state, _ in state.isFinished = true }
     }
 
