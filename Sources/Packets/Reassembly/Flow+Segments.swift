@@ -16,8 +16,8 @@ extension Flow {
             takeReset(segment, from: direction, packet, &shared)
             return  // what a RST carries is text for people (RFC 9293 section 3.10.7.4)
         }
-        notice(window: segment, from: direction, packet, shared)
-        sides[direction].window = segment.window
+        sides[direction].takeWindow(
+            segment.window, from: direction, packet, shared.options.notices ? receiver : nil)
         guard state == .open else { return }
         if segment.payloadLength > 0 || segment.flags.contains(.fin) {
             takePayload(sequence, segment, payload, from: direction, packet, &shared)

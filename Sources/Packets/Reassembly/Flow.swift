@@ -52,75 +52,34 @@ struct Flow {
         _ shared: inout ReassemblyState
     ) {
         packets &+= 1
-        // The common path: the next bytes in order, nothing waiting, nothing special.
-        let side = sides[direction]
-        if side.next == segment.sequence, side.held == nil,
-            side.marks.intersection([.started, .finished]) == .started,
-            segment.flags.isDisjoint(with: [.syn, .fin, .rst]), segment.payloadLength == payload.byteCount,
-            resetTime == nil
-        {
-            if segment.flags.contains(.ack) { acknowledge(segment, by: direction, packet, &shared) }
-            if shared.options.notices || segment.window == 0 {
-                notice(window: segment, from: direction, packet, shared)
+        // Both directions by name, and not by subscript: a copy of one would count a reference.
+        let isCommon =
+            if resetTime != nil {
+                false
+            } else if direction == .fromClient {
+                sides.fromClient.takeNext(
+                    segment, payload, from: .fromClient, other: &sides.fromServer, packet, receiver,
+                    notices: shared.options.notices)
+            } else {
+                sides.fromServer.takeNext(
+                    segment, payload, from: .fromServer, other: &sides.fromClient, packet, receiver,
+                    notices: shared.options.notices)
             }
-            sides[direction].window = segment.window
-            if payload.byteCount > 0 { deliver(payload, from: direction, at: packet.time, packet.number) }
-        } else {
-            takeUncommon(segment, payload, from: direction, packet, &shared)
-        }
+        if !isCommon { takeUncommon(segment, payload, from: direction, packet, &shared) }
     }
 
     /// Passes on the next bytes of a direction.
-    @inline(__always)
     mutating func deliver(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, _ packet: Int) {
-        let clamped = max(time, sides[direction].lastTime)
-        sides[direction].lastTime = clamped
-        sides[direction].next &+= UInt32(truncatingIfNeeded: bytes.byteCount)
-        sides[direction].offset &+= bytes.byteCount
-        receiver?.received(bytes, from: direction, at: clamped, packet: packet)
+        sides[direction].deliver(bytes, from: direction, at: time, packet, receiver)
     }
 
     /// Takes the acknowledgment of a segment: what it says of the other direction.
-    @inline(__always)
     mutating func acknowledge(
         _ segment: TCPSegment, by direction: Direction, _ packet: PacketStamp, _ shared: inout ReassemblyState
     ) {
-        let number = segment.acknowledgment
-        let known = sides[direction.opposite].marks.contains(.ackSeen)
-        guard !known || Int32(bitPattern: number &- sides[direction.opposite].acknowledged) > 0 else { return }
-        sides[direction.opposite].acknowledged = number
-        sides[direction.opposite].marks.insert(.ackSeen)
-        if shared.options.notices { notice(acknowledgment: number, by: direction, packet) }
-        if sides[direction.opposite].held != nil { review(direction.opposite, &shared) }
-    }
-
-    private func notice(acknowledgment number: UInt32, by direction: Direction, _ packet: PacketStamp) {
-        let other = sides[direction.opposite]
-        guard other.marks.contains(.started) else { return }
-        let offset = other.position(of: number)
-        // A FIN counts as one; it is no byte of the stream.
-        let end = other.marks.contains(.finished) ? other.offset : other.held?.fin?.offset ?? .max
-        if offset > 0 {
-            receiver?.noticed(
-                .acknowledged(offset: min(offset, end)), from: direction, at: packet.time, packet: packet.number)
-        }
-    }
-
-    /// Tells when a direction's receive window closes and opens.
-    @inline(__always)
-    mutating func notice(
-        window segment: TCPSegment, from direction: Direction, _ packet: PacketStamp, _ shared: ReassemblyState
-    ) {
-        let isClosed = segment.window == 0
-        guard isClosed != sides[direction].marks.contains(.windowClosed) else { return }
-        if isClosed {
-            sides[direction].marks.insert(.windowClosed)
-        } else {
-            sides[direction].marks.remove(.windowClosed)
-        }
-        if shared.options.notices {
-            receiver?.noticed(.windowClosed(isClosed), from: direction, at: packet.time, packet: packet.number)
-        }
+        let isNew = sides[direction.opposite].takeAcknowledgment(
+            segment.acknowledgment, by: direction, packet, shared.options.notices ? receiver : nil)
+        if isNew, sides[direction.opposite].held != nil { review(direction.opposite, &shared) }
     }
 }
 
