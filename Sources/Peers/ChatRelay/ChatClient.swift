@@ -1,0 +1,221 @@
+import Framing
+import NIOCore
+import NIOPosix
+import Streams
+
+/// A client of the chat relay: does on an event loop what `ChatClientState` says.
+final class ChatClient: Sendable {
+    private struct Session {
+        var state: ChatClientState
+        var channel: (any Channel)?
+        /// The next heartbeat or attempt to connect.
+        var timer: Scheduled<Void>?
+        var lastError: String?
+        var connecting: EventLoopPromise<Void>?
+        var arrival: (expectation: ChatExpectation, promise: EventLoopPromise<Void>)?
+    }
+
+    /// The ID it gives itself.
+    let name: String
+    private let server: PeerAddress
+    private let format: Format
+    private let noDelay: Bool
+    private let log: PeerLog
+    private let loop: any EventLoop
+    private let session: NIOLoopBoundBox<Session>
+
+    init(_ name: String, of format: Format, server: PeerAddress, options: PeerOptions, log: @escaping PeerLog) {
+        self.name = name
+        self.server = server
+        self.format = format
+        self.log = log
+        noDelay = options.noDelay
+        loop = MultiThreadedEventLoopGroup.singleton.any()
+        session = .makeBoxSendingValue(
+            Session(state: ChatClientState(name: name, options: options)), eventLoop: loop)
+    }
+
+    /// Connects, and tries again until `end`.
+    ///
+    /// - Throws: `PeerError` where the first connection is not there after `wait`; the client goes on trying.
+    func start(within wait: Interval) async throws {
+        try await loop.flatSubmit { [self] in
+            let promise = loop.makePromise(of: Void.self)
+            session.value.connecting = promise
+            perform(session.value.state.start())
+            return limit(promise, to: wait) { [self] in
+                "\(name) could not connect to \(server): \(session.value.lastError ?? "no answer")"
+            }
+        }.get()
+    }
+
+    /// Disconnects for good. What still waits fails with `CancellationError`.
+    func end() {
+        loop.execute { [self] in
+            perform(session.value.state.end())
+            session.value.timer?.cancel()
+            session.value.connecting?.fail(CancellationError())
+            session.value.arrival?.promise.fail(CancellationError())
+        }
+    }
+
+    /// Sends messages in one write.
+    func send(_ messages: ChatMessage...) async throws {
+        let output = PeerOutput.messages(messages.map { $0.frame(from: .fromClient) })
+        try await submit { $0.send(output) }
+    }
+
+    /// Sends bytes that start and end frames, in one write for each part, with pauses between them in which nothing
+    /// else is sent.
+    func send(parts: [[UInt8]], pause: Interval) async throws {
+        for (index, part) in parts.enumerated() {
+            if index > 0 { try await Task.sleep(for: .nanoseconds(pause.nanoseconds)) }
+            try await submit { state in
+                switch (index, parts.count - 1) {
+                case (0, 0): state.send(.bytes(part))
+                case (0, _): state.beginFrame(with: part)
+                case (let index, let last): index == last ? state.endFrame(with: part) : state.continueFrame(with: part)
+                }
+            }
+        }
+    }
+
+    /// The bytes of messages, for `send(parts:pause:)`.
+    func bytes(of messages: [ChatMessage]) throws -> [UInt8] {
+        try FrameCodec(format, sending: .fromClient)
+            .encode(.messages(messages.map { $0.frame(from: .fromClient) }))
+    }
+
+    /// Stops or starts the heartbeats; the connection stays open.
+    func setSilent(_ isSilent: Bool) async throws {
+        try await loop.submit { [self] in session.value.state.isSilent = isSilent }.get()
+    }
+
+    /// What is done when all of `messages` have arrived, in their order; ask before they can arrive. It fails with
+    /// `PeerError` after `wait`.
+    func arrival(of messages: [ChatMessage], within wait: Interval) async throws -> EventLoopFuture<Void> {
+        try await loop.submit { [self] in
+            let promise = loop.makePromise(of: Void.self)
+            session.value.arrival?.promise.fail(CancellationError())
+            session.value.arrival = (ChatExpectation(messages), promise)
+            return limit(promise, to: wait) { [self] in
+                "\(name): \(session.value.arrival?.expectation.shortfall ?? "nothing expected")"
+            }
+        }.get()
+    }
+
+    private func submit(_ change: @escaping @Sendable (inout ChatClientState) -> [ChatClientState.Action]) async throws
+    {
+        try await loop.flatSubmit { [self] () -> EventLoopFuture<Void> in
+            let actions = change(&session.value.state)
+            guard !actions.isEmpty || session.value.state.isInsideFrame else {
+                return loop.makeFailedFuture(
+                    PeerError("\(name) is not connected: \(session.value.lastError ?? "the server closed the connection")"))
+            }
+            return perform(actions)
+        }.get()
+    }
+
+    private func limit(
+        _ promise: EventLoopPromise<Void>, to wait: Interval, _ complaint: @escaping @Sendable () -> String
+    ) -> EventLoopFuture<Void> {
+        let timeout = loop.scheduleTask(in: TimeAmount(wait)) { promise.fail(PeerError(complaint())) }
+        promise.futureResult.whenComplete { _ in timeout.cancel() }
+        return promise.futureResult
+    }
+
+    /// Does what the state says; the future is that of the last write.
+    @discardableResult
+    private func perform(_ actions: [ChatClientState.Action]) -> EventLoopFuture<Void> {
+        var written = loop.makeSucceededVoidFuture()
+        for action in actions {
+            switch action {
+            case .connect: connect()
+            case .connectLater(let wait): schedule(after: wait) { $0.connectDue() }
+            case .heartbeatLater(let wait): schedule(after: wait) { $0.heartbeatDue() }
+            case .write(let output):
+                if let channel = session.value.channel { written = channel.writeAndFlush(output) }
+            case .close: session.value.channel?.close(promise: nil)
+            case .deliver(let message): deliver(message)
+            case .log(let line): log(line)
+            }
+        }
+        return written
+    }
+
+    private func schedule(
+        after wait: Interval, _ change: @escaping @Sendable (inout ChatClientState) -> [ChatClientState.Action]
+    ) {
+        session.value.timer?.cancel()
+        session.value.timer = loop.scheduleTask(in: TimeAmount(wait)) { [self] in
+            _ = perform(change(&session.value.state))
+        }
+    }
+
+    private func deliver(_ message: ChatMessage) {
+        session.value.arrival?.expectation.offer(message)
+        if let arrival = session.value.arrival, arrival.expectation.isFulfilled {
+            session.value.arrival = nil
+            arrival.promise.succeed()
+        }
+    }
+
+    private func connect() {
+        ClientBootstrap(group: loop)
+            .channelOption(.tcpOption(.tcp_nodelay), value: noDelay ? 1 : 0)
+            .channelInitializer { [self] channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let codec = FrameCodecHandler(FrameCodec(format, sending: .fromClient))
+                    try channel.pipeline.syncOperations.addHandlers(codec, ChatClientHandler(self))
+                }
+            }
+            .connect(host: server.host, port: server.port)
+            .whenFailure { [self] error in lost(shortDescription(of: error)) }
+    }
+
+    fileprivate func connected(_ channel: any Channel) {
+        session.value.channel = channel
+        perform(session.value.state.connected(at: .monotonic))
+        session.value.connecting?.succeed()
+        session.value.connecting = nil
+    }
+
+    fileprivate func received(_ input: PeerInput) {
+        perform(session.value.state.received(input))
+    }
+
+    fileprivate func lost(_ error: String?) {
+        session.value.channel = nil
+        session.value.lastError = error
+        perform(session.value.state.lost(error, at: .monotonic))
+    }
+}
+
+/// Tells the client what happens on its connection.
+private final class ChatClientHandler: ChannelInboundHandler {
+    typealias InboundIn = PeerInput
+
+    private let client: ChatClient
+    private var error: String?
+
+    init(_ client: ChatClient) {
+        self.client = client
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        client.connected(context.channel)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        client.received(unwrapInboundIn(data))
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        self.error = shortDescription(of: error)
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        client.lost(error)
+    }
+}

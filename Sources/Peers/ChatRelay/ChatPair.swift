@@ -1,0 +1,57 @@
+import Framing
+import Streams
+
+/// The two clients of the conversations, A and B.
+struct ChatPair: Sendable {
+    let a: ChatClient
+    let b: ChatClient
+    let options: PeerOptions
+
+    /// A target that never connects.
+    static let absent = "CinentC"
+
+    /// Connects both, runs the script, and disconnects both, also when the task is cancelled.
+    static func run(
+        _ format: Format, with server: PeerAddress, options: PeerOptions, log: @escaping PeerLog,
+        script: (ChatPair) async throws -> Void
+    ) async throws {
+        func client(_ name: String) -> ChatClient {
+            ChatClient(name, of: format, server: server, options: options, log: log)
+        }
+        let pair = ChatPair(a: client("CinentA"), b: client("CinentB"), options: options)
+        defer { pair.end() }
+        try await withTaskCancellationHandler {
+            try await pair.a.start(within: pair.patience)
+            try await pair.b.start(within: pair.patience)
+            try await script(pair)
+        } onCancel: {
+            pair.end()
+        }
+    }
+
+    private func end() {
+        a.end()
+        b.end()
+    }
+
+    /// For how long something may take to arrive: 4 s, and at a small time scale not less than 2 s.
+    var patience: Interval { max(options.scaled(.seconds(4)), .seconds(2)) }
+
+    /// Waits an interval of the script, scaled.
+    func wait(_ seconds: Double) async throws {
+        try await Task.sleep(for: .nanoseconds(options.scaled(.seconds(seconds)).nanoseconds))
+    }
+
+    /// The five texts of the demo conversation.
+    func texts(from sender: ChatClient, to target: ChatClient) -> [ChatMessage] {
+        ["Hello", "I", "am", "A,", "nice to meet you!"].map {
+            ChatMessage(text: $0, from: sender.name, to: target.name)
+        }
+    }
+
+    /// A picture of so many bytes.
+    func picture(_ byteCount: Int, from sender: ChatClient, to target: ChatClient) -> ChatMessage {
+        ChatMessage(
+            type: "img", sender: sender.name, target: target.name, body: Picture.jpeg(byteCount: byteCount))
+    }
+}

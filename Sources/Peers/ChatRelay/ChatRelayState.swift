@@ -1,0 +1,119 @@
+import Streams
+
+/// The chat relay's server as a state machine: what happened goes in with its time, what to do comes out.
+///
+/// WIRE-FORMATS §1. It learns who is on a connection from every frame, relays by ID, and evicts the silent.
+package struct ChatRelayState {
+    /// What the server has to do, in order.
+    package enum Action: Hashable, Sendable {
+        /// Send a message on a connection.
+        case send(ChatMessage, connection: Int)
+        /// Close a connection. The state has forgotten it.
+        case evict(connection: Int)
+        /// Say a line to people.
+        case log(String)
+    }
+
+    private struct Connection {
+        var id: String?
+        var lastFrame: Timestamp
+    }
+
+    /// A connection without a complete frame for longer than this is evicted at the next sweep.
+    let silence: Interval
+    private var store: OfflineStore?
+    private var connections: [Int: Connection] = [:]
+
+    /// A relay without connections.
+    ///
+    /// - Parameter silence: for how long a connection may be silent: 20 s times the time scale.
+    package init(silence: Interval, storeOffline: Bool) {
+        self.init(silence: silence, store: storeOffline ? OfflineStore() : nil)
+    }
+
+    init(silence: Interval, store: OfflineStore?) {
+        self.silence = silence
+        self.store = store
+    }
+
+    /// A connection was accepted. Its number is new.
+    package mutating func opened(_ number: Int, by client: String, at time: Timestamp) -> [Action] {
+        connections[number] = Connection(id: nil, lastFrame: time)
+        return [.log("#\(number) connected from \(client)")]
+    }
+
+    /// A connection gave a message or bytes that are none.
+    package mutating func received(_ input: PeerInput, on number: Int, at time: Timestamp) -> [Action] {
+        guard connections[number] != nil else { return [] }
+        switch input {
+        case .unframed(let byteCount, let detail):
+            // The stream finds its way back by itself; whoever sent this is not thereby alive.
+            return [.log("#\(number) \(byteCount) B without frame: \(detail)")]
+        case .message(let frame):
+            let message = ChatMessage(frame, from: .fromClient)
+            let learned = learn(message.sender, on: number, at: time)
+            return message.isHeartbeat ? learned : learned + relay(message, from: number)
+        }
+    }
+
+    /// Time to look for the silent: every 30 s times the time scale.
+    package mutating func sweep(at time: Timestamp) -> [Action] {
+        var actions: [Action] = []
+        for (number, connection) in connections.sorted(by: { $0.key < $1.key }) {
+            let silent = time - connection.lastFrame
+            guard silent > silence else { continue }
+            connections[number] = nil
+            actions.append(.log("\(name(number, connection)) evicted: silent for \(silent.inSeconds)"))
+            actions.append(.evict(connection: number))
+        }
+        return actions
+    }
+
+    /// A connection is over; `error` where it did not end in order.
+    package mutating func closed(_ number: Int, error: String?) -> [Action] {
+        guard let connection = connections.removeValue(forKey: number) else { return [] }
+        return [.log("\(name(number, connection)) left" + (error.map { ": \($0)" } ?? ""))]
+    }
+
+    /// Who is on a connection may change with every frame.
+    private mutating func learn(_ id: String, on number: Int, at time: Timestamp) -> [Action] {
+        connections[number]?.lastFrame = time
+        guard !id.isEmpty else { return [] }
+        var actions: [Action] = []
+        if connections[number]?.id != id {
+            connections[number]?.id = id
+            actions.append(.log("#\(number) is \(printable(id))"))
+        }
+        for message in store?.take(for: id) ?? [] {
+            actions.append(.log("#\(number) \(message), from the store"))
+            actions.append(.send(reheaded(message), connection: number))
+        }
+        return actions
+    }
+
+    private mutating func relay(_ message: ChatMessage, from number: Int) -> [Action] {
+        let said = "#\(number) \(message)"
+        guard let target = message.target, !target.isEmpty else { return [.log("\(said), lost: it names no target")] }
+        let targets = connections.filter { $0.value.id == target }.keys.sorted()
+        if !targets.isEmpty {
+            return [.log(said)] + targets.map { .send(reheaded(message), connection: $0) }
+        }
+        guard store != nil else { return [.log("\(said), lost: nobody there")] }
+        let kept = store?.keep(message, for: target) ?? false
+        return [.log(said + (kept ? ", stored: nobody there" : ", lost: nobody there, and the store is full"))]
+    }
+
+    /// The message with the head that the server gives it, which does not name the target.
+    private func reheaded(_ message: ChatMessage) -> ChatMessage {
+        ChatMessage(type: message.type, sender: message.sender, body: message.body)
+    }
+
+    private func name(_ number: Int, _ connection: Connection) -> String {
+        "#\(number)" + (connection.id.map { " (\(printable($0)))" } ?? "")
+    }
+}
+
+extension Interval {
+    /// For people, to a tenth of a second: `3.0 s`.
+    var inSeconds: String { "\((seconds * 10).rounded() / 10) s" }
+}

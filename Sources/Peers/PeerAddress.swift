@@ -1,0 +1,56 @@
+import NIOCore
+import NIOPosix
+import Streams
+
+/// Where a peer listens or connects to: a host, by name or address, and a port.
+package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
+    /// A name, or an address without brackets.
+    package var host: String
+    /// The port, 0 to 65,535.
+    package var port: Int
+
+    /// A host and a port.
+    package init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    /// The address of an end of a connection, such as one that was bound.
+    package init(_ endpoint: Endpoint) {
+        self.init(host: endpoint.address.description, port: Int(endpoint.port))
+    }
+
+    /// `localhost:80` or `[::1]:80`.
+    package var description: String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+}
+
+extension Endpoint {
+    /// The end that a socket's address names; nil for what is not IP.
+    init?(_ address: SocketAddress?) {
+        guard let address, let port = address.port.flatMap(UInt16.init(exactly:)) else { return nil }
+        switch address {
+        case .v4(let v4):
+            self.init(IPAddress(v4: UInt32(bigEndian: v4.address.sin_addr.s_addr)), port)
+        case .v6(let v6):
+            let (high, low) = withUnsafeBytes(of: v6.address.sin6_addr) { bytes in
+                (bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            }
+            self.init(IPAddress(v6: UInt64(bigEndian: high), UInt64(bigEndian: low)), port)
+        case .unixDomainSocket:
+            return nil
+        }
+    }
+}
+
+/// What went wrong on a connection, short: NIO's own text names every address that was tried.
+func shortDescription(of error: any Error) -> String {
+    switch error {
+    case let error as NIOConnectionError:
+        if let failure = error.connectionErrors.first { return shortDescription(of: failure.error) }
+        return "cannot find \(error.host): \(error.dnsAError ?? error.dnsAAAAError ?? error)"
+    default:
+        return "\(error)"
+    }
+}

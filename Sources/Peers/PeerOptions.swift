@@ -1,0 +1,51 @@
+import NIOCore
+import Streams
+
+/// What can be asked of a reference peer.
+package struct PeerOptions: Sendable {
+    /// Multiplies every interval of the protocol; above 0.
+    package var timeScale = 1.0
+    /// Whether sockets send small writes at once (TCP_NODELAY). The systems described leave Nagle's algorithm on, so
+    /// that the kernel merges small writes.
+    package var noDelay = false
+    /// Whether a relay keeps messages for targets that are not connected.
+    package var storeOffline = false
+    /// How often `converse` goes through its conversation; at least 1.
+    package var rounds = 1
+    /// The hazards of the published receivers to reproduce, by WIRE-FORMATS' names. None is built yet: naming one is an
+    /// error.
+    package var asPublished: Set<String> = []
+
+    /// Everything as WIRE-FORMATS says.
+    package init() {}
+
+    /// An interval of the protocol, scaled.
+    func scaled(_ interval: Interval) -> Interval {
+        .seconds(interval.seconds * timeScale)
+    }
+
+    /// - Throws: `PeerError` where an option is out of its range, or a hazard is not among `hazards`.
+    func check(hazards: Set<String> = []) throws(PeerError) {
+        guard timeScale > 0, timeScale.isFinite else {
+            throw PeerError("the time scale is \(timeScale), expected a number above 0")
+        }
+        guard rounds >= 1 else { throw PeerError("rounds is \(rounds), expected 1 or more") }
+        if let unknown = asPublished.subtracting(hazards).min() {
+            throw PeerError("cannot reproduce the hazard \(unknown)")
+        }
+    }
+}
+
+extension TimeAmount {
+    /// The same length of time for NIO.
+    init(_ interval: Interval) {
+        self = .nanoseconds(interval.nanoseconds)
+    }
+}
+
+extension Timestamp {
+    /// The event loops' monotonic clock. Not a time of day: only good for differences.
+    static var monotonic: Timestamp {
+        Timestamp(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds))
+    }
+}
