@@ -13,7 +13,9 @@ public struct HostPort: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads an address; nil where the text is not one.
     public init?(_ text: String) {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else { return nil }
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            return nil
+        }
         var host = text[..<colon]
         if host.hasPrefix("["), host.hasSuffix("]") {
             host = host.dropFirst().dropLast()

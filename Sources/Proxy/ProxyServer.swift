@@ -31,8 +31,23 @@ package final class ProxyServer: Sendable {
     ///
     /// - Returns: the address it listens on.
     package func start() throws -> HostPort {
+        bound(to: try bootstrap.bind(host: options.listen.host, port: options.listen.port).wait())
+    }
+
+    /// `start` without blocking the thread.
+    package func startListening() async throws -> HostPort {
+        bound(to: try await bootstrap.bind(host: options.listen.host, port: options.listen.port).get())
+    }
+
+    private func bound(to channel: any Channel) -> HostPort {
+        listener.withLock { $0 = channel }
+        let address = channel.localAddress
+        return HostPort(host: address?.ipAddress ?? options.listen.host, port: address?.port ?? options.listen.port)
+    }
+
+    private var bootstrap: ServerBootstrap {
         let proxy = self
-        let bootstrap = ServerBootstrap(group: group)
+        return ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1_024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
@@ -45,10 +60,6 @@ package final class ProxyServer: Sendable {
                     proxy.connect(channel, handler)
                 }
             }
-        let channel = try bootstrap.bind(host: options.listen.host, port: options.listen.port).wait()
-        listener.withLock { $0 = channel }
-        let address = channel.localAddress
-        return HostPort(host: address?.ipAddress ?? options.listen.host, port: address?.port ?? options.listen.port)
     }
 
     /// Stops accepting clients; what is open stays so until `shutDown`.
@@ -63,6 +74,11 @@ package final class ProxyServer: Sendable {
     /// Closes everything.
     package func shutDown() throws {
         try group.syncShutdownGracefully()
+    }
+
+    /// `shutDown` without blocking the thread.
+    package func close() async throws {
+        try await group.shutdownGracefully()
     }
 
     private static let allocator = AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 2_048, maximum: 65_536)

@@ -18,7 +18,7 @@ struct Frametap: AsyncParsableCommand {
             """,
         version: tool,
         subcommands: [
-            ProxyCommand.self, DecodeCommand.self, StreamsCommand.self, PacketsCommand.self,
-            FormatsCommand.self,
+            DemoCommand.self, ProxyCommand.self, DecodeCommand.self, StreamsCommand.self, PacketsCommand.self,
+            FormatsCommand.self, ServeCommand.self, ConnectCommand.self,
         ])
 }

@@ -110,7 +110,8 @@ final class ChatClient: Sendable {
             let actions = change(&session.value.state)
             guard !actions.isEmpty || session.value.state.isInsideFrame else {
                 return loop.makeFailedFuture(
-                    PeerError("\(name) is not connected: \(session.value.lastError ?? "the server closed the connection")"))
+                    PeerError(
+                        "\(name) is not connected: \(session.value.lastError ?? "the server closed the connection")"))
             }
             return perform(actions)
         }.get()

@@ -124,6 +124,8 @@ extension PacketRecorder: TraceSink {
 
     /// A name from the network as a comment may hold it.
     private static func plain(_ name: String) -> String {
-        String(String.UnicodeScalarView(name.unicodeScalars.prefix(40).map { $0.properties.generalCategory == .control ? "�" : $0 }))
+        String(
+            String.UnicodeScalarView(
+                name.unicodeScalars.prefix(40).map { $0.properties.generalCategory == .control ? "�" : $0 }))
     }
 }

@@ -96,7 +96,8 @@ package final class RecordingQueue: Sendable {
             }
             state.byteCount += count
             var rest = buffer
-            while let chunk = rest.readSlice(length: min(rest.readableBytes, Self.chunkLimit)), chunk.readableBytes > 0 {
+            while let chunk = rest.readSlice(length: min(rest.readableBytes, Self.chunkLimit)), chunk.readableBytes > 0
+            {
                 state.events.append(.received(connection: connection, direction, chunk, time))
             }
         }

@@ -10,7 +10,8 @@ struct DecodeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decode",
         abstract: "Decode captures.",
-        discussion: "Reads pcap and pcapng; - is standard input, followed while it grows: tcpdump -w - | frametap decode -")
+        discussion:
+            "Reads pcap and pcapng; - is standard input, followed while it grows: tcpdump -w - | frametap decode -")
 
     @Argument(help: ArgumentHelp("Capture files, or - for standard input.", valueName: "file"))
     var files: [String]

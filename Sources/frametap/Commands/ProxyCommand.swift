@@ -39,7 +39,9 @@ struct ProxyCommand: ParsableCommand {
         }
         complain("listening on \(address)")
         if !address.isLoopback { complain("anybody who can reach \(address) can now connect to \(to) through it") }
-        let signals = EndSignals { proxy.stopListening(); queue.finish() }
+        let signals = EndSignals {
+            proxy.stopListening(); queue.finish()
+        }
         recording.run()
         signals.cancel()
         try proxy.shutDown()

@@ -30,7 +30,8 @@ struct FormatOptions: ParsableArguments {
         if let format = try BuiltInFormats.format(named: text) { return format }
         guard text.contains("/") || text.hasSuffix(".yaml") || text.hasSuffix(".yml") else {
             let known = BuiltInFormats.names.joined(separator: ", ")
-            throw ValidationError("there is no format \(text); built in are \(known). A format file's name ends in .yaml")
+            throw ValidationError(
+                "there is no format \(text); built in are \(known). A format file's name ends in .yaml")
         }
         let bytes = try FileInput.contents(of: text, limit: 4 << 20)
         return try FormatLoader.load(String(decoding: bytes, as: UTF8.self), file: text)

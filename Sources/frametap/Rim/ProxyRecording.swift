@@ -1,3 +1,4 @@
+import NIOPosix
 import Pipeline
 import Proxy
 import Streams
