@@ -16,7 +16,7 @@ let package = Package(
         .target(name: "Expressions", dependencies: ["Streams"]),
         .target(
             name: "Framing", dependencies: ["Expressions", "Streams", "Yams"],
-            resources: [.embedInCode("Formats/im-json.yaml")]),
+            resources: [.embedInCode("Formats")]),
         .target(name: "Packets", dependencies: ["Streams"]),
         .target(name: "Trace", dependencies: ["Framing", "Streams"]),
         .target(

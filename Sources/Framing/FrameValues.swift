@@ -22,18 +22,35 @@ public struct FrameValues {
         self.isHeartbeat = isHeartbeat
     }
 
+    /// The first names of all paths.
+    static let names =
+        ["type", "from", "length", "index", "offset", "segments", "merged", "missing", "heartbeat", "source", "target"]
+        + ["fields", "body"]
+
+    /// What is wrong with the path of a value; nil where frames may have it.
+    public static func complaint(about path: [String]) -> String? {
+        guard let first = path.first, !names.contains(first) else { return nil }
+        return "there is no value \(first); \(LoadContext.hint(first, names))"
+    }
+
     /// Whether a condition holds for the frame.
-    public func fulfil(_ condition: Expression, bytes: RawSpan, format: DirectionFormat) -> Bool {
-        let values = condition.paths.map { value(at: $0, bytes: bytes, format: format) }
+    ///
+    /// - Parameters:
+    ///   - content: what the frame's bytes stand for.
+    ///   - shape: the parts of that.
+    public func fulfil(
+        _ condition: Expression, content: RawSpan, shape: FrameShape, format: DirectionFormat
+    ) -> Bool {
+        let values = condition.paths.map { value(at: $0, content: content, shape: shape, format: format) }
         return condition.evaluate(Resolved(paths: condition.paths, values: values))
     }
 
     /// One value; absent where the frame has none of that name.
-    public func value(at path: [String], bytes: RawSpan, format: DirectionFormat) -> Value {
+    public func value(at path: [String], content: RawSpan, shape: FrameShape, format: DirectionFormat) -> Value {
         switch path[0] {
-        case "type": return text(format.type(of: bytes, info.shape))
-        case "source": return text(format.origin(of: bytes, info.shape))
-        case "target": return text(format.target(of: bytes, info.shape))
+        case "type": return text(format.type(of: content, shape))
+        case "source": return text(format.origin(of: content, shape))
+        case "target": return text(format.target(of: content, shape))
         case "from": return .text(direction.sender)
         case "length": return .integer(Int64(info.length))
         case "index": return .integer(Int64(info.index))
@@ -43,15 +60,15 @@ public struct FrameValues {
         case "merged": return .boolean(info.merged)
         case "heartbeat": return .boolean(isHeartbeat)
         case "fields" where path.count == 2:
-            return format.field(path[1], of: bytes, info.shape).map(Value.init) ?? .absent
-        case "body" where path.count == 2: return body(path[1], bytes, format)
+            return format.field(path[1], of: content, shape).map(Value.init) ?? .absent
+        case "body" where path.count == 2: return body(path[1], content, shape, format)
         default: return .absent
         }
     }
 
-    private func body(_ name: String, _ bytes: RawSpan, _ format: DirectionFormat) -> Value {
-        if name == "length" { return .integer(Int64(info.shape.body)) }
-        let body = bytes.extracting(info.shape.head..<info.shape.head + info.shape.body)
+    private func body(_ name: String, _ content: RawSpan, _ shape: FrameShape, _ format: DirectionFormat) -> Value {
+        if name == "length" { return .integer(Int64(shape.body)) }
+        let body = content.extracting(shape.head..<shape.head + shape.body)
         guard name == "text", case .text = format.body.decode(body) else { return .absent }
         return .text(body.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
     }

@@ -22,7 +22,9 @@ final class ConnectionDecoder: ConnectionReceiver {
         switch options.choice {
         case .fixed(let format): start(format, FormatChoice(by: .option, evidence: "asked for"))
         case .automatic(let formats):
-            detection = Detection(formats, aligned: connection.opening.handshake, limit: options.detectionLimit)
+            detection = Detection(
+                formats, aligned: connection.opening.handshake, limit: options.detectionLimit,
+                port: connection.opening.server.port)
         }
     }
 
@@ -54,10 +56,10 @@ final class ConnectionDecoder: ConnectionReceiver {
     }
 
     func finished(_ ending: Ending, from direction: Direction, at time: Timestamp) {
-        if framers == nil {
-            detection?.finished(direction, at: time)
-        } else {
+        if framers != nil {
             finish(direction, at: time)
+        } else if let (format, choice) = detection?.finished(direction, at: time) {
+            start(format, choice)
         }
     }
 
@@ -92,6 +94,10 @@ final class ConnectionDecoder: ConnectionReceiver {
 
     /// Goes by the port where the bytes said nothing, else takes every byte as unframed.
     private func giveUpDetection() {
+        if let (format, choice) = detection?.conclude() {
+            start(format, choice)
+            return
+        }
         if case .automatic(let formats) = decoder.options.choice {
             let port = connection.opening.server.port
             if let format = formats.first(where: { $0.ports.contains(port) }) {
@@ -126,17 +132,19 @@ final class ConnectionDecoder: ConnectionReceiver {
 extension ConnectionDecoder: FrameReceiver {
     func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
         guard let format = connection.format else { return }
-        var isHeartbeat = false
-        if let contract = format.heartbeat {
-            isHeartbeat = FrameValues(info: frame, direction: direction)
-                .fulfil(contract.condition, bytes: bytes, format: format.directions[direction])
-        }
         if frame.segments > 1 { totals.split += 1 }
         if frame.merged { totals.merged += 1 }
-        if isHeartbeat { totals.heartbeats += 1 }
-        let traced = TracedFrame(info: frame, direction: direction, isHeartbeat: isHeartbeat)
-        decoder.analyse { $0.frame(traced, bytes: bytes, on: connection, into: &$1) }
-        for sink in decoder.sinks { sink.frame(traced, bytes: bytes, on: connection) }
+        let direct = format.directions[direction]
+        direct.withContent(of: bytes, frame.shape) { content, shape in
+            var traced = TracedFrame(info: frame, shape: shape, direction: direction, isHeartbeat: false)
+            if let contract = format.heartbeat {
+                traced.isHeartbeat = FrameValues(info: frame, direction: direction)
+                    .fulfil(contract.condition, content: content, shape: shape, format: direct)
+                if traced.isHeartbeat { totals.heartbeats += 1 }
+            }
+            decoder.analyse { $0.frame(traced, bytes: content, on: connection, into: &$1) }
+            for sink in decoder.sinks { sink.frame(traced, bytes: content, on: connection) }
+        }
     }
 
     func unframed(_ run: UnframedRun, from direction: Direction) {

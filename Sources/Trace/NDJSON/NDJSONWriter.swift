@@ -75,14 +75,15 @@ package final class NDJSONWriter: TraceSink {
         put(",\"merged\":")
         boolean(info.merged)
         put(",\"type\":")
-        if let type = format.type(of: bytes, info.shape) { string(type) } else { put("null") }
+        if let type = format.type(of: bytes, frame.shape) { string(type) } else { put("null") }
         put(",\"heartbeat\":")
         boolean(frame.isHeartbeat)
         put(",\"fields\":")
-        object(format.fields(of: bytes, info.shape))
+        object(format.fields(of: bytes, frame.shape))
         put(",\"body\":")
         body(
-            bytes.extracting(info.shape.head..<info.shape.head + info.shape.body), missing: info.missing, format: format
+            bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body), missing: info.missing,
+            format: format
         )
         end()
     }

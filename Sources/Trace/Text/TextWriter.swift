@@ -47,16 +47,16 @@ package final class TextWriter: TraceSink {
         guard let format = connection.format?.directions[frame.direction] else { return }
         let info = frame.info
         start(info.time, connection.number, frame.direction)
-        let type = PrintableText.of(format.type(of: bytes, info.shape) ?? "-", columns: Columns.most.type)
+        let type = PrintableText.of(format.type(of: bytes, frame.shape) ?? "-", columns: Columns.most.type)
         columns.type = max(columns.type, DisplayWidth.of(type))
         put(pad(type, to: columns.type) + " ", .type)
-        if let shown = parties(bytes, info.shape, format) {
+        if let shown = parties(bytes, frame.shape, format) {
             columns.parties = max(columns.parties, 19, DisplayWidth.of(shown))
             put(pad(shown, to: columns.parties) + " ")
         } else if columns.parties > 0 {
             put(pad("", to: columns.parties) + " ")
         }
-        let body = bytes.extracting(info.shape.head..<info.shape.head + info.shape.body)
+        let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
         let size = "\(Quantities.grouped(body.byteCount)) B  "
         let preview = BodyPreview.of(
             body, missing: info.missing, format: format, columns: room(for: notes(frame), behind: size))
@@ -227,7 +227,7 @@ package final class TextWriter: TraceSink {
     }
 
     private func details(_ frame: TracedFrame, _ bytes: RawSpan, _ format: DirectionFormat) {
-        let shape = frame.info.shape
+        let shape = frame.shape
         let fields = format.fields(of: bytes, shape).map {
             "\(PrintableText.of($0.name, columns: 40))=\(PrintableText.of($0.value.shortDescription, columns: 60))"
         }
