@@ -19,8 +19,7 @@ extension Flow {
         if side.marks.contains(.ackSeen) {
             return !(0...overtaking).contains(Int(Int32(bitPattern: side.acknowledged &- first)))
         }
-        let other = sides[direction.opposite]
-        return state == .closed || !other.marks.contains(.synSeen) || other.offset > 0
+        return state == .closed || !sides[direction.opposite].marks.contains(.synSeen)
     }
 
     /// How many bytes may have overtaken the SYN in front of them.

@@ -43,13 +43,14 @@ extension SendingSide {
     ) -> Bool {
         let isNew = !marks.contains(.ackSeen) || Int32(bitPattern: number &- acknowledged) > 0
         guard isNew else { return false }
+        let before = marks.contains(.ackSeen) ? position(of: acknowledged) : 0
         acknowledged = number
         marks.insert(.ackSeen)
         if let receiver, marks.contains(.started) {
             // A FIN counts as one; it is no byte of the stream.
             let end = marks.contains(.finished) ? offset : held?.fin?.offset ?? .max
             let acknowledgedOffset = min(position(of: number), end)
-            if acknowledgedOffset > 0 {
+            if acknowledgedOffset > max(before, 0) {
                 receiver.noticed(
                     .acknowledged(offset: acknowledgedOffset), from: direction, at: packet.time, packet: packet.number)
             }

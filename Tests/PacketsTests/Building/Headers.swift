@@ -10,7 +10,7 @@ enum Headers {
         acknowledgment: UInt32 = 0, flags: TCPFlags = .ack, options: [UInt8] = [], window: Int = 65_535
     ) -> [UInt8] {
         big(source, 2) + big(destination, 2) + big(Int(sequence), 4) + big(Int(acknowledgment), 4)
-            + [UInt8((20 + options.count) / 4 << 4), flags.rawValue] + big(window, 2) + big(0, 4) + options + payload
+            + [UInt8(((20 + options.count) / 4) << 4), flags.rawValue] + big(window, 2) + big(0, 4) + options + payload
     }
 
     static func udp(_ payload: [UInt8], to port: Int) -> [UInt8] {
