@@ -19,8 +19,7 @@ import Testing
         #expect(log.packets.map(\.bytes) == [[1, 2, 3], [4], [5], [6, 7]])
         #expect(
             log.packets.map(\.info.time.nanoseconds) == [
-                1_700_000_000_000_001_000, 1_700_000_000_000_000_005, 1_700_000_000_000_002_000,
-                1_700_000_000_000_002_000,
+                1_700_000_000_000_001_000, 1_700_000_000_000_000_005, 1_700_000_000_000_002_000, 0,
             ])
         #expect(log.packets.map(\.info.hasTime) == [true, true, true, false])
         #expect(log.packets.map(\.info.linkType) == [.ethernet, .raw, .ethernet, .ethernet])
@@ -64,6 +63,7 @@ import Testing
             Clock(0x80, 0, 2, 2_000_000_000),
             Clock(127, 0, 5, 0),
             Clock(255, 0, 5, 0),
+            Clock(6, 0, -1_500_000, -1_500_000_000),
             Clock(0x80 | 63, 0, 1 << 62, 500_000_000),
             Clock(0x80 | 64, 0, 1 << 62, 250_000_000),
             Clock(19, 0, 1 << 40, 109),
