@@ -11,7 +11,8 @@ extension CaptureParser {
         let headerLength = header.recordHeaderLength
         var at = 0
         var packet = PacketInfo(
-            number: packetCount, time: Timestamp(nanoseconds: 0), linkType: header.linkType, capturedLength: 0, originalLength: 0)
+            number: packetCount, time: Timestamp(nanoseconds: 0), linkType: header.linkType, capturedLength: 0,
+            originalLength: 0)
         defer { packetCount = packet.number }
         while window.byteCount - at >= headerLength {
             @inline(__always)

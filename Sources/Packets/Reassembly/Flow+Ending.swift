@@ -3,11 +3,12 @@ import Streams
 /// Ends: FIN, RST, and the end of the capture.
 extension Flow {
     /// Notes where a direction ends. A FIN in front of what was passed on is not this stream's.
-    mutating func takeFIN(at offset: Int, from direction: Direction, _ packet: PacketStamp) {
+    mutating func takeFIN(
+        at offset: Int, from direction: Direction, _ packet: PacketStamp, _ shared: inout ReassemblyState
+    ) {
         let isStarted = sides[direction].marks.contains(.started)
         guard !isStarted || offset >= sides[direction].offset else { return }
-        let held = sides[direction].held ?? HeldSide()
-        sides[direction].held = held
+        let held = shared.hold(&sides[direction])
         if held.fin == nil { held.fin = (offset, packet.time) }
     }
 
@@ -18,18 +19,21 @@ extension Flow {
     mutating func finishIfComplete(
         _ direction: Direction, givenUpTo limit: Int = .min, _ shared: inout ReassemblyState
     ) {
-        guard sides[direction].marks.contains(.started), let held = sides[direction].held, held.segments.isEmpty,
+        guard sides[direction].marks.contains(.started), let held = shared.held(sides[direction]),
+            held.segments.isEmpty,
             let fin = held.fin, fin.offset <= max(sides[direction].offset, limit)
         else { return }
-        finish(direction, .fin, at: fin.time)
+        finish(direction, .fin, at: fin.time, &shared)
         if finBy == nil { finBy = direction }
         closeIfFinished(&shared)
     }
 
-    private mutating func finish(_ direction: Direction, _ ending: Ending, at time: Timestamp) {
+    private mutating func finish(
+        _ direction: Direction, _ ending: Ending, at time: Timestamp, _ shared: inout ReassemblyState
+    ) {
         guard !sides[direction].marks.contains(.finished) else { return }
         sides[direction].marks.insert(.finished)
-        sides[direction].held = nil
+        shared.release(&sides[direction])
         let clamped = max(time, sides[direction].lastTime)
         sides[direction].lastTime = clamped
         receiver?.finished(ending, from: direction, at: clamped)
@@ -80,7 +84,7 @@ extension Flow {
         guard state == .open else { return }
         flush(resetBy, &shared)
         guard state == .open else { return }
-        finish(resetBy, .reset, at: resetTime)
+        finish(resetBy, .reset, at: resetTime, &shared)
         let time = max(resetTime, sides.fromClient.lastTime, sides.fromServer.lastTime)
         close(.reset, by: resetBy, at: time, &shared)
     }
@@ -102,8 +106,8 @@ extension Flow {
     ) {
         state = .closed
         for direction in Direction.allCases {
-            shared.heldCost -= sides[direction].held?.segments.cost ?? 0
-            sides[direction].held = nil
+            shared.heldCost -= shared.held(sides[direction])?.segments.cost ?? 0
+            shared.release(&sides[direction])
         }
         receiver?.closed(Closing(reason: reason, by: direction, time: time))
         receiver = nil

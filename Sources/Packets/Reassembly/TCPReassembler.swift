@@ -56,7 +56,7 @@ public struct TCPReassembler: ~Copyable {
         }
         let direction = table.flows[index].direction(sourceIsLower: sourceIsLower)
         if segment.flags.contains(.syn) || table.flows[index].state != .open {
-            guard !table.flows[index].isReplaced(by: segment, from: direction) else {
+            guard !table.flows[index].isReplaced(by: segment, from: direction, shared) else {
                 replace(index, key, sourceIsLower, segment, payload, PacketStamp(time: time, number: packet))
                 return
             }
