@@ -111,6 +111,8 @@ extension Flow {
         }
         receiver?.closed(Closing(reason: reason, by: direction, time: time))
         receiver = nil
+        shared.forgetHistory()
+        guard !shared.isEnding else { return }
         shared.note(\.closed, after: shared.options.closedMemory, number: number)
         // Too many to remember: the oldest are forgotten as soon as time moves.
         if shared.closed.count > shared.options.closedLimit { shared.nextDeadline = shared.now }

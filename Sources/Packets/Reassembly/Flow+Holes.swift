@@ -14,7 +14,7 @@ extension Flow {
             // Held segments overlap neither each other nor what was passed on: `hold` saw to that.
             deliver(
                 bytes.span.bytes.extracting(segment.place..<segment.place + segment.count), from: direction,
-                at: segment.time, segment.packet)
+                at: segment.time, segment.packet, &shared)
         }
         shared.heldCost += held.segments.cost - before
         if held.segments.isEmpty, held.fin == nil { shared.release(&sides[direction]) }

@@ -99,17 +99,28 @@ extension Flow {
                 receiver?.noticed(
                     .retransmitted(offset: position, byteCount: skipped), from: direction, at: packet.time,
                     packet: packet.number)
+                shared.history(direction)?.compare(payload.extracting(0..<skipped), at: position) {
+                    conflict(at: $0, kept: $1, other: $2, from: direction, packet)
+                }
             }
         }
         guard count > skipped else { return }
         let fresh = payload.extracting(skipped..<count)
         let start = position + skipped
         if isStarted, start == side.offset, start + fresh.byteCount <= shared.held(side)?.segments.firstStart ?? .max {
-            deliver(fresh, from: direction, at: packet.time, packet.number)
+            deliver(fresh, from: direction, at: packet.time, packet.number, &shared)
             drain(direction, &shared)
         } else {
             hold(fresh, at: start, from: direction, packet, &shared)
         }
+    }
+
+    private func conflict(
+        at offset: Int, kept: RawSpan, other: RawSpan, from direction: Direction, _ packet: PacketStamp
+    ) {
+        receiver?.noticed(
+            .conflict(offset: offset, kept: kept.copied(), other: other.copied()), from: direction, at: packet.time,
+            packet: packet.number)
     }
 
     /// Keeps bytes until those before them are there.

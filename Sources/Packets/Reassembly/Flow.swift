@@ -71,11 +71,19 @@ struct Flow {
                     segment, payload, from: .fromServer, other: &sides.fromClient, packet, receiver,
                     notices: shared.options.notices)
             }
-        if !isCommon { takeUncommon(segment, payload, from: direction, packet, &shared) }
+        if !isCommon {
+            takeUncommon(segment, payload, from: direction, packet, &shared)
+        } else if shared.options.conflictHistory > 0 {
+            shared.record(payload, at: sides[direction].offset - payload.byteCount, from: direction)
+        }
     }
 
     /// Passes on the next bytes of a direction.
-    mutating func deliver(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, _ packet: Int) {
+    mutating func deliver(
+        _ bytes: RawSpan, from direction: Direction, at time: Timestamp, _ packet: Int,
+        _ shared: inout ReassemblyState
+    ) {
+        shared.record(bytes, at: sides[direction].offset, from: direction)
         sides[direction].deliver(bytes, from: direction, at: time, packet, receiver)
     }
 

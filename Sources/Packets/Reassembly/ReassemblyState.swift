@@ -19,6 +19,12 @@ struct ReassemblyState {
     /// What waits, by `SendingSide.place`.
     private var heldSides: [HeldSide?] = []
     private var freePlaces: [Int32] = []
+    /// What was passed on last, by place and direction.
+    var histories: [Int: History] = [:]
+    /// How many bytes that is.
+    var historyCost = 0
+    /// Whether the source has ended: nothing is noted for later any more.
+    var isEnding = false
     /// Holes and unsettled starts to look at again: by `holeGrace`, `pickupGrace` and `resetGrace`.
     var holes = DeadlineQueue()
     /// Starts to settle.
