@@ -49,6 +49,7 @@ import Testing
         Wrapping("prism", 119, [0x44, 0, 0, 0, 144, 0, 0, 0] + big(0, 136) + [0x08, 0x01] + big(0, 22) + snap),
         Wrapping("AVS", 163, big(0x8021_1001, 4) + big(64, 4) + big(0, 56) + [0x08, 0x01] + big(0, 22) + snap),
         Wrapping("PPI", 192, [0, 0, 8, 0, 105, 0, 0, 0, 0x08, 0x01] + big(0, 22) + snap),
+        Wrapping("packet tap", 258, [16, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0] + frame),
         Wrapping("netfilter log", 239, [2, 0, 0, 0, 5, 0, 10, 0, 65, 0, 0, 0, UInt8(ip.count + 4), 0, 9, 0] + ip),
     ]
     static let raw: [Wrapping] = [12, 14, 101, 228].map { Wrapping("raw IP as \($0)", $0, ip) }

@@ -261,6 +261,25 @@ import Testing
         #expect(talk.story.count == 5)
     }
 
+    @Test func resetThatItsSenderKnowsNothingOf() {
+        var talk = Conversation()
+        talk.handshake()
+        talk.client(100, "abc", ack: 200)
+        talk.client(103, "", .rst)
+        talk.client(100, "abc", ack: 200)  // overtaken by the RST, or not: it shows nothing
+        talk.client(103, "def", ack: 200)
+        talk.advance(milliseconds: 3000)
+        talk.client(106, "", .rst)
+        talk.advance(milliseconds: 1000)
+        talk.client(100, "abc", ack: 200)
+        talk.client(106, "ghi", ack: 200)
+        talk.finish()
+        #expect(
+            talk.story == [
+                "1 handshake", "c:abc", "c:def", "c.reset", "1 reset by client", "2 guessed", "c:ghi", "2 end-of-input",
+            ])
+    }
+
     @Test func resetsOutOfTheWindowAreIgnored() {
         var talk = Conversation()
         talk.handshake()

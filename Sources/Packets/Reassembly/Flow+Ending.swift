@@ -58,6 +58,7 @@ extension Flow {
         guard state == .open, resetTime == nil, isValidReset(segment, from: direction) else { return }
         resetTime = packet.time
         resetBy = direction
+        resetSequence = segment.sequence
         shared.note(\.resets, after: shared.options.resetGrace, number: number)
     }
 
@@ -75,6 +76,14 @@ extension Flow {
         let acknowledged = side.marks.contains(.ackSeen) ? side.position(of: side.acknowledged) : side.offset
         let position = side.position(of: segment.sequence)
         return position >= min(acknowledged, side.offset) && position <= max(acknowledged, side.offset) + window
+    }
+
+    /// Whether a segment shows that the RST before it was not its sender's, or was not taken: a host that resets a
+    /// connection sends nothing new on it (RFC 5961 section 3 has hosts ignore most such forgeries).
+    func disprovesReset(_ segment: TCPSegment, from direction: Direction) -> Bool {
+        resetTime != nil && direction == resetBy && segment.payloadLength > 0 && !segment.flags.contains(.rst)
+            && Int32(bitPattern: segment.sequence &- resetSequence) >= 0
+            && (0..<1 << 20).contains(sides[direction].position(of: segment.sequence) - sides[direction].offset)
     }
 
     /// Tells of the RST, after the grace.

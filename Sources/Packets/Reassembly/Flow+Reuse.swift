@@ -4,6 +4,7 @@ import Streams
 extension Flow {
     /// Whether a segment starts another connection in the place of this one.
     func isReplaced(by segment: TCPSegment, from direction: Direction, _ shared: ReassemblyState) -> Bool {
+        if state == .closed, disprovesReset(segment, from: direction) { return true }
         guard segment.flags.contains(.syn), !segment.flags.contains(.rst) else { return false }
         let side = sides[direction]
         let first = segment.sequence &+ 1

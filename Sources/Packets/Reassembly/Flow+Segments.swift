@@ -19,6 +19,7 @@ extension Flow {
         sides[direction].takeWindow(
             segment.window, from: direction, packet, shared.options.notices ? receiver : nil)
         guard state == .open else { return }
+        if disprovesReset(segment, from: direction) { resetTime = nil }
         if segment.payloadLength > 0 || segment.flags.contains(.fin) {
             takePayload(sequence, segment, payload, from: direction, packet, &shared)
         }

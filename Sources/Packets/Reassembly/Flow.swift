@@ -24,6 +24,8 @@ struct Flow {
     private var resetSeen = Timestamp(nanoseconds: .max)
     /// How many packets it had, wrapping.
     var packets: UInt32 = 0
+    /// The sequence number of the RST.
+    var resetSequence: UInt32 = 0
     /// Who sent the RST.
     var resetBy = Direction.fromClient
     /// Who sent the first FIN that was passed on.
