@@ -59,6 +59,38 @@ import Testing
             ])
     }
 
+    @Test func noticesOnlyForThoseWhoWantThem() {
+        var options = ReassemblyOptions()
+        options.notices = false
+        var talk = Conversation(options)
+        talk.handshake()
+        talk.client(102, "cd")
+        talk.client(102, "XX")
+        talk.client(100, "ab")
+        talk.client(100, "ab")
+        talk.server(200, ack: 104, window: 0)
+        talk.finish()
+        #expect(talk.story == ["1 handshake", "c:ab", "c:cd", "1 end-of-input"])
+        #expect(talk.notices(.fromClient).isEmpty && talk.notices(.fromServer).isEmpty)
+    }
+
+    @Test func conflictsWithWhatWasPassedOn() {
+        var options = ReassemblyOptions()
+        options.conflictHistory = 4
+        var talk = Conversation(options)
+        talk.handshake()
+        talk.client(100, "abcdef")
+        talk.client(106, "ghijkl")
+        talk.client(102, "cXefgYij")
+        talk.client(107, "hZj")
+        // The last four bytes are kept at least: what lies before them is not compared.
+        #expect(
+            talk.notices(.fromClient) == [
+                .retransmitted(offset: 2, byteCount: 8), .retransmitted(offset: 7, byteCount: 3),
+                .conflict(offset: 8, kept: Array("i".utf8), other: Array("Z".utf8)),
+            ])
+    }
+
     @Test(arguments: [(OverlapPolicy.first, "abcdefg"), (.last, "abXXefg")])
     func overlapPolicy(policy: OverlapPolicy, expected: String) {
         var options = ReassemblyOptions()

@@ -22,7 +22,7 @@ struct HeldSegment {
 /// They lie in an ordered list of short ordered lists, so that inserting anywhere moves little, in whichever order they arrive.
 struct HeldSegments {
     /// The most segments a block has.
-    private static let blockCapacity = 128
+    private static let blockCapacity = 64
     /// What a segment costs beside its bytes: its entry, in a block that may be half full.
     private static let overhead = 2 * MemoryLayout<HeldSegment>.stride
 
