@@ -19,7 +19,7 @@ extension ChatPair {
     private func talk(from sender: ChatClient, to target: ChatClient, pictureSize: Int) async throws {
         let messages = texts(from: sender, to: target) + [picture(pictureSize, from: sender, to: target)]
         let arrival = try await target.arrival(of: messages, within: patience)
-        for message in messages { try await sender.send(message) }
+        try await sender.send(messages)
         try await arrival.get()
     }
 
