@@ -38,11 +38,14 @@ final class ChatClient: Sendable {
     /// Connects, and tries again until `end`.
     ///
     /// - Throws: `PeerError` where the first connection is not there after `wait`; the client goes on trying.
+    ///   `CancellationError` where `end` comes first.
     func start(within wait: Interval) async throws {
-        try await loop.flatSubmit { [self] in
+        try await loop.flatSubmit { [self] () -> EventLoopFuture<Void> in
+            let actions = session.value.state.start()
+            guard !actions.isEmpty else { return loop.makeFailedFuture(CancellationError()) }
             let promise = loop.makePromise(of: Void.self)
             session.value.connecting = promise
-            perform(session.value.state.start())
+            perform(actions)
             return limit(promise, to: wait) { [self] in
                 "\(name) could not connect to \(server): \(session.value.lastError ?? "no answer")"
             }
@@ -118,8 +121,8 @@ final class ChatClient: Sendable {
         try await loop.flatSubmit { [self] () -> EventLoopFuture<Void> in
             let actions = change(&session.value.state)
             guard !actions.isEmpty || session.value.state.isInsideFrame else {
-                return loop.makeFailedFuture(
-                    PeerError("\(name) is not connected: \(session.value.lastError ?? "the server closed the connection")"))
+                let why = session.value.lastError ?? "the server closed the connection"
+                return loop.makeFailedFuture(PeerError("\(name) is not connected: \(why)"))
             }
             return perform(actions)
         }.get()

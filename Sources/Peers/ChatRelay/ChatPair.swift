@@ -31,7 +31,7 @@ struct ChatPair: Sendable {
             }
             result = .success(())
         } catch {
-            result = .failure(error)
+            result = .failure(Task.isCancelled ? CancellationError() : error)
         }
         // A process that exits with bytes unread would reset its connections.
         try await pair.a.end().get()
