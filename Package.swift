@@ -5,27 +5,42 @@ let package = Package(
     name: "frametap",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         .target(name: "Streams"),
         .target(name: "Expressions", dependencies: ["Streams"]),
         .target(
-            name: "Framing", dependencies: ["Streams", "Expressions", "Yams"],
+            name: "Framing", dependencies: ["Expressions", "Streams", "Yams"],
             resources: [.embedInCode("Formats/im-json.yaml")]),
-        .target(name: "Trace", dependencies: ["Streams", "Expressions", "Framing"]),
+        .target(name: "Packets", dependencies: ["Streams"]),
+        .target(name: "Trace", dependencies: ["Framing", "Streams"]),
         .target(
             name: "Analysis",
-            dependencies: ["Framing", "Trace", .product(name: "HeapModule", package: "swift-collections")]),
-        .target(name: "Pipeline", dependencies: ["Analysis", "Framing", "Packets", "Trace"]),
-        .target(name: "Packets", dependencies: ["Streams"]),
+            dependencies: ["Framing", "Streams", "Trace", .product(name: "HeapModule", package: "swift-collections")]),
+        .target(name: "Pipeline", dependencies: ["Analysis", "Framing", "Packets", "Streams", "Trace"]),
+        .target(
+            name: "Proxy",
+            dependencies: [
+                "Framing", "Packets", "Pipeline", "Streams", "Trace",
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
         .target(
             name: "Peers",
             dependencies: [
-                "Streams", "Framing", .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
+                "Framing", "Streams",
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        .executableTarget(
+            name: "frametap",
+            dependencies: [
+                "Framing", "Packets", "Peers", "Pipeline", "Proxy", "Streams", "Trace",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Crypto", package: "swift-crypto"),
             ]),
         .testTarget(name: "StreamsTests", dependencies: ["Streams"]),
         .testTarget(name: "ExpressionsTests", dependencies: ["Expressions"]),
@@ -33,7 +48,7 @@ let package = Package(
         .testTarget(name: "PacketsTests", dependencies: ["Packets"]),
         .testTarget(
             name: "PeersTests",
-            dependencies: ["Peers", "Framing", "Streams", .product(name: "NIOEmbedded", package: "swift-nio")]),
+            dependencies: ["Framing", "Peers", "Streams", .product(name: "NIOEmbedded", package: "swift-nio")]),
     ],
     swiftLanguageModes: [.v6]
 )

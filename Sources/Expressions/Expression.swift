@@ -29,7 +29,9 @@ public struct Expression: Sendable, Hashable {
     public static let sizeLimit = 262_144
     /// The most operands and operators an expression may have.
     public static let nodeLimit = 10_000
-    /// How deeply an expression may nest; a long sum or product nests once per operator.
+    /// How deeply parentheses and signs may nest: few enough for a call stack of 256 KiB (in a release build).
+    public static let nestingLimit = 32
+    /// How many operators may lie within one another; a long sum or product nests once per operator.
     public static let depthLimit = 100
 
     /// Parses an expression.

@@ -2,7 +2,7 @@ extension Parser {
     // MARK: Comparisons
 
     mutating func comparison() throws(Fault) -> Operand {
-        let left = try bits()
+        let left = try arithmetic()
         let start = token.range.lowerBound
         let result = try comparison(of: left)
         // `a == b == c` reads as if it compared three values.
@@ -24,7 +24,7 @@ extension Parser {
                 try require(left, in: [.text, .unknown], "text or bytes before `\(relation.rawValue)`")
             }
             try advance()
-            let right = try bits()
+            let right = try arithmetic()
             if relation.isSearch {
                 try require(right, in: [.text, .unknown], "text or bytes after `\(relation.rawValue)`")
             }
@@ -66,12 +66,12 @@ extension Parser {
         var elements: [Node.Element] = []
         repeat {
             try advance()
-            let low = try bits()
+            let low = try arithmetic()
             operands.append(low)
             var high: Operand?
             if token.isSymbol("..") {
                 try advance()
-                high = try bits()
+                high = try arithmetic()
             }
             if let high { operands.append(high) }
             elements.append(Node.Element(low: low.node, high: high?.node))
@@ -83,18 +83,13 @@ extension Parser {
 
     // MARK: Arithmetic
 
-    private mutating func bits() throws(Fault) -> Operand {
-        try arithmetic(Arithmetic.bits.precedence)
-    }
-
-    /// Operators of one precedence, from left to right, between operands of the next higher.
-    private mutating func arithmetic(_ precedence: Int) throws(Fault) -> Operand {
-        guard precedence <= Arithmetic.multiply.precedence else { return try signed() }
-        var left = try arithmetic(precedence + 1)
-        while let operation = token.arithmetic, operation.precedence == precedence {
+    /// Operators from a precedence on, those of equal precedence from left to right.
+    private mutating func arithmetic(_ precedence: Int = Arithmetic.bits.precedence) throws(Fault) -> Operand {
+        var left = try signed()
+        while let operation = token.arithmetic, operation.precedence >= precedence {
             try require(left, in: [.number, .unknown], "a number before `\(operation.rawValue)`")
             try advance()
-            let right = try arithmetic(precedence + 1)
+            let right = try arithmetic(operation.precedence + 1)
             try require(right, in: [.number, .unknown], "a number after `\(operation.rawValue)`")
             left = try append(.arithmetic(operation, left.node, right.node), using: [left, right])
         }
@@ -104,10 +99,9 @@ extension Parser {
     private mutating func signed() throws(Fault) -> Operand {
         guard token.isSymbol("-") else { return try primary() }
         let start = token.range.lowerBound
-        let operand = try nested { parser throws(Fault) in
-            try parser.advance()
-            return try parser.signed()
-        }
+        try enter()
+        let operand = try signed()
+        nesting -= 1
         try require(operand, in: [.number, .unknown], "a number after `-`")
         // A negative number is one literal, so that printing and parsing it agree.
         switch nodes[operand.node] {
@@ -135,12 +129,10 @@ extension Parser {
                 operand = try field(path)
             }
         case .symbol("("):
-            let inner = try nested { parser throws(Fault) in
-                try parser.advance()
-                let inner = try parser.disjunction()
-                guard parser.token.isSymbol(")") else { throw parser.expected("an operator or `)`") }
-                return inner
-            }
+            try enter()
+            let inner = try disjunction()
+            guard token.isSymbol(")") else { throw expected("an operator or `)`") }
+            nesting -= 1
             operand = Operand(node: inner.node, start: start, depth: inner.depth)
         case .symbol, .end: throw expected("a value")
         }

@@ -5,7 +5,7 @@ struct Parser {
     var lexer: Lexer
     var token: Token
     private var pathIndices: [[String]: Int] = [:]
-    private var nesting = 0
+    var nesting = 0
     private let complaint: ([String]) -> String?
 
     /// A node that something is about to use.
@@ -31,35 +31,31 @@ struct Parser {
 
     // MARK: Conditions
 
+    /// Both levels in one function: each function that nesting goes through costs call stack at every level.
     mutating func disjunction() throws(Fault) -> Operand {
-        let first = try conjunction()
-        guard token.word == "or" || token.isSymbol("||") else { return first }
-        var operands = [first]
-        while token.word == "or" || token.isSymbol("||") {
-            try advance()
-            operands.append(try conjunction())
-        }
-        return try append(.any(operands.map(\.node)), using: operands)
+        var branches: [Operand] = []
+        repeat {
+            if !branches.isEmpty { try advance() }
+            var operands = [try negation()]
+            while token.word == "and" || token.isSymbol("&&") {
+                try advance()
+                operands.append(try negation())
+            }
+            branches.append(try list(operands, Node.all))
+        } while token.word == "or" || token.isSymbol("||")
+        return try list(branches, Node.any)
     }
 
-    private mutating func conjunction() throws(Fault) -> Operand {
-        let first = try negation()
-        guard token.word == "and" || token.isSymbol("&&") else { return first }
-        var operands = [first]
-        while token.word == "and" || token.isSymbol("&&") {
-            try advance()
-            operands.append(try negation())
-        }
-        return try append(.all(operands.map(\.node)), using: operands)
+    private mutating func list(_ operands: [Operand], _ node: ([Int]) -> Node) throws(Fault) -> Operand {
+        operands.count == 1 ? operands[0] : try append(node(operands.map(\.node)), using: operands)
     }
 
     private mutating func negation() throws(Fault) -> Operand {
         let start = token.range.lowerBound
         guard token.word == "not" || token.isSymbol("!") else { return try comparison() }
-        let operand = try nested { parser throws(Fault) in
-            try parser.advance()
-            return try parser.negation()
-        }
+        try enter()
+        let operand = try negation()
+        nesting -= 1
         return try append(.not(operand.node), using: [operand], start: start)
     }
 
@@ -69,12 +65,11 @@ struct Parser {
         token = try lexer.next()
     }
 
-    /// Reads something inside something else, unless that is too deep. The call stack grows with nesting only.
-    mutating func nested(_ read: (inout Parser) throws(Fault) -> Operand) throws(Fault) -> Operand {
-        guard nesting < Expression.depthLimit else { throw tooDeep(token.range.lowerBound) }
+    /// Moves on to what is inside something else, unless that is too deep. Who calls it counts `nesting` down again.
+    mutating func enter() throws(Fault) {
+        guard nesting < Expression.nestingLimit else { throw tooDeep(token.range.lowerBound) }
         nesting += 1
-        defer { nesting -= 1 }
-        return try read(&self)
+        try advance()
     }
 
     mutating func append(_ node: Node, using operands: [Operand], start: Int? = nil) throws(Fault) -> Operand {
@@ -109,6 +104,6 @@ struct Parser {
     }
 
     private func tooDeep(_ offset: Int) -> Fault {
-        Fault(offset, "the expression is nested more than \(Expression.depthLimit) deep")
+        Fault(offset, "the expression is nested too deeply")
     }
 }

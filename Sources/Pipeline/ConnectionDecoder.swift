@@ -46,7 +46,12 @@ final class ConnectionDecoder: ConnectionReceiver {
         }
     }
 
-    func noticed(_ notice: StreamNotice, from direction: Direction, at time: Timestamp, packet: Int) {}
+    func noticed(_ notice: StreamNotice, from direction: Direction, at time: Timestamp, packet: Int) {
+        if case .unrecorded(let offset, let byteCount) = notice {
+            let hole = Hole(direction: direction, offset: offset, byteCount: byteCount, time: time)
+            decoder.dropped(hole, reason: "recorder too slow", on: connection)
+        }
+    }
 
     func finished(_ ending: Ending, from direction: Direction, at time: Timestamp) {
         if framers == nil {

@@ -100,7 +100,7 @@ public struct Closing: Hashable, Sendable {
 
 /// The fixed list of reasons for which a connection is over.
 public enum CloseReason: String, Sendable, Hashable, CaseIterable {
-    /// Both sides sent FIN (or the source ended after one had).
+    /// Both sides sent FIN.
     case fin
     /// One side sent RST.
     case reset
@@ -126,6 +126,8 @@ public enum StreamNotice: Hashable, Sendable {
     case windowClosed(Bool)
     /// Bytes that had been seen before came again and were different. `kept` is what the stream has there.
     case conflict(offset: Int, kept: [UInt8], other: [UInt8])
+    /// The proxy passed bytes on that it could not record; they will be `missing`, if more follow.
+    case unrecorded(offset: Int, byteCount: Int)
     /// The proxy held the sender's bytes back because the other side did not take them.
     case held(Bool)
 }

@@ -81,3 +81,13 @@ extension Timestamp {
         return remainder < 0 ? (quotient - 1, Int(remainder + 1_000_000_000)) : (quotient, Int(remainder))
     }
 }
+
+extension Timestamp {
+    /// The instant as RFC 3339 text in UTC with nine decimals: `2026-11-21T08:00:00.000012345Z`.
+    public var rfc3339: String {
+        var text = TimestampText()
+        var bytes: [UInt8] = []
+        text.rfc3339(self, into: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -122,11 +122,11 @@ import Testing
 
     @Test(
         arguments: [
-            (String(repeating: "(", count: 100_000), 101), (String(repeating: "!", count: 100_000), 101),
-            (String(repeating: "-", count: 100_000) + "a", 101), (String(repeating: "not ", count: 50_000), 401),
+            (String(repeating: "(", count: 100_000), 33), (String(repeating: "!", count: 100_000), 33),
+            (String(repeating: "-", count: 100_000) + "a", 33), (String(repeating: "not ", count: 50_000), 129),
             (String(repeating: "a+", count: 100_000), 201), (String(repeating: "a or ", count: 50_000), 50_001),
             (String(repeating: "a in {1, ", count: 20_000), 9), (String(repeating: "a", count: 300_000), 1),
-            ("a matches '" + String(repeating: "(", count: 100_000) + "'", 112),
+            ("a matches '" + String(repeating: "(", count: 100_000) + "'", 44),
         ] as [(String, Int)])
     func hostileSizesAreErrors(text: String, column: Int) throws {
         let error = try #require(throws: ExpressionError.self) { try Expression(text) }

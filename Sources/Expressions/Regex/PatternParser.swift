@@ -15,7 +15,7 @@ struct PatternParser {
     }
 
     /// How deeply groups may nest.
-    static let depthLimit = 100
+    static let nestingLimit = 32
     /// The largest count of `{m,n}`.
     static let countLimit = 1000
 
@@ -98,8 +98,8 @@ struct PatternParser {
             position += 1
             guard try groupKind(start) else { return nil }
         }
-        guard nesting < PatternParser.depthLimit else {
-            throw fault(start, "groups are nested more than \(PatternParser.depthLimit) deep")
+        guard nesting < PatternParser.nestingLimit else {
+            throw fault(start, "groups are nested more than \(PatternParser.nestingLimit) deep")
         }
         nesting += 1
         let tree = try alternatives()

@@ -1,0 +1,18 @@
+/// What a decoder has seen, for summaries.
+public struct CaptureCounters: Sendable, Hashable {
+    /// Packets.
+    public internal(set) var packets = 0
+    /// Captured bytes of them.
+    public internal(set) var bytes = 0
+    /// TCP segments.
+    public internal(set) var segments = 0
+    /// Packets that gave no TCP segment, by the reason; what occurred.
+    public internal(set) var passedOver: [PassedOver: Int] = [:]
+    /// IP datagrams whose fragments did not all come.
+    public internal(set) var abandonedDatagrams = 0
+    /// Fragments that said something else than one before them about the same bytes.
+    public internal(set) var conflictingFragments = 0
+
+    /// Nothing seen yet.
+    public init() {}
+}

@@ -1,0 +1,161 @@
+import Streams
+
+/// Decodes packets into the streams of TCP connections: link layers and tunnels, IP, fragments, reassembly.
+///
+/// Packets of several files may be handed to one decoder, in order of time: connections continue across them.
+public struct CaptureDecoder: PacketReceiver, ~Copyable {
+    /// How many headers a packet may have, one within the other, before TCP.
+    private static let maximumDepth = 24
+
+    private var reassembler: TCPReassembler
+    private var defragmenter = Defragmenter()
+    private var packets = 0
+    private var bytes = 0
+    private var segments = 0
+    private var passedOver: [PassedOver: Int] = [:]
+
+    /// A decoder that has seen nothing.
+    ///
+    /// - Parameters:
+    ///   - options: limits and choices of reassembly.
+    ///   - receiver: what takes the streams.
+    public init(options: ReassemblyOptions = ReassemblyOptions(), receiver: any StreamReceiver) {
+        reassembler = TCPReassembler(options: options, receiver: receiver)
+    }
+
+    /// What was seen so far.
+    public var counters: CaptureCounters {
+        var counters = CaptureCounters()
+        (counters.packets, counters.bytes, counters.segments) = (packets, bytes, segments)
+        counters.passedOver = passedOver
+        counters.abandonedDatagrams = defragmenter.abandoned
+        counters.conflictingFragments = defragmenter.conflicts
+        return counters
+    }
+
+    /// How many connections were opened.
+    public var connectionCount: Int { reassembler.connectionCount }
+
+    /// Takes a packet.
+    public mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
+        packets &+= 1
+        self.bytes &+= bytes.byteCount
+        if packet.hasTime { reassembler.advance(to: packet.time) }
+        guard let layer = Layer(packet.linkType) else {
+            passedOver[.linkType, default: 0] += 1
+            return .taken
+        }
+        let cutOff = max(0, packet.originalLength &- bytes.byteCount)
+        if let reason = decode(bytes, from: layer, cutOff: cutOff, packet, depth: 0) {
+            passedOver[reason, default: 0] += 1
+        }
+        return .taken
+    }
+
+    /// Lets time pass to the end that the file says.
+    public mutating func captured(until time: Timestamp) {
+        reassembler.advance(to: time)
+    }
+
+    /// Lets time pass: a live source calls this when nothing happens.
+    public mutating func advance(to time: Timestamp) {
+        reassembler.advance(to: time)
+    }
+
+    /// There are no more packets: what waits is passed on, what is open is closed.
+    public mutating func finish() {
+        reassembler.finish()
+    }
+
+    /// Follows the layers of a packet to its TCP segment.
+    ///
+    /// - Parameter cutOff: how many bytes the packet had behind those captured.
+    /// - Returns: why there is none, or nil.
+    private mutating func decode(
+        _ bytes: RawSpan, from first: Layer, cutOff: Int, _ packet: PacketInfo, depth start: Int
+    ) -> PassedOver? {
+        var layer = first
+        var rest = bytes
+        for depth in start..<CaptureDecoder.maximumDepth {
+            let inside: Inside
+            switch layer {
+            case .ipv4:
+                guard let header = IPv4Header(rest) else { return .malformed }
+                let available = min(header.totalLength ?? rest.byteCount, rest.byteCount)
+                let length = (header.totalLength ?? rest.byteCount &+ cutOff) &- header.headerLength
+                rest = rest.extracting(unchecked: header.headerLength..<available)
+                if let fragment = header.fragment {
+                    return defragment(
+                        rest, fragment, header.protocolNumber, header.source, header.destination, packet, depth)
+                }
+                if header.protocolNumber == IPProtocol.tcp {
+                    return take(rest, length, from: header.source, to: header.destination, packet)
+                }
+                inside = IPProtocol.inside(header.protocolNumber, rest)
+            case .ipv6:
+                guard let header = IPv6Header(rest) else { return .malformed }
+                let available = min(header.totalLength ?? rest.byteCount, rest.byteCount)
+                let length = (header.totalLength ?? rest.byteCount &+ cutOff) &- header.headerLength
+                guard header.headerLength <= available else { return .malformed }
+                rest = rest.extracting(unchecked: header.headerLength..<available)
+                if let fragment = header.fragment {
+                    return defragment(
+                        rest, fragment, header.protocolNumber, header.source, header.destination, packet, depth)
+                }
+                if header.protocolNumber == IPProtocol.tcp {
+                    return take(rest, length, from: header.source, to: header.destination, packet)
+                }
+                inside = IPProtocol.inside(header.protocolNumber, rest)
+            case .ethernet:
+                inside = Ethernet.read(rest)
+            default:
+                inside = layer.read(rest)
+            }
+            switch inside {
+            case .layer(let next, let offset, let end):
+                guard offset <= rest.byteCount, offset <= end else { return .malformed }
+                rest = rest.extracting(unchecked: offset..<min(end, rest.byteCount))
+                layer = next
+            case .passedOver(let reason):
+                return reason
+            }
+        }
+        return .tooDeep
+    }
+
+    /// Takes a TCP segment.
+    @inline(__always)
+    private mutating func take(
+        _ bytes: RawSpan, _ length: Int, from source: IPAddress, to destination: IPAddress, _ packet: PacketInfo
+    ) -> PassedOver? {
+        guard let segment = TCPSegment(bytes, length: length, from: source, to: destination) else { return .malformed }
+        segments &+= 1
+        let start = min(length &- segment.payloadLength, bytes.byteCount)
+        reassembler.receive(
+            segment, payload: bytes.extracting(unchecked: start..<bytes.byteCount), at: packet.time,
+            packet: packet.number)
+        return nil
+    }
+
+    /// Takes a fragment, and goes on with the whole datagram once it is there.
+    private mutating func defragment(
+        _ payload: RawSpan, _ place: FragmentPlace, _ protocolNumber: UInt8, _ source: IPAddress,
+        _ destination: IPAddress, _ packet: PacketInfo, _ depth: Int
+    ) -> PassedOver? {
+        guard
+            let whole = defragmenter.add(
+                payload, at: place, protocolNumber: protocolNumber, from: source, to: destination, now: packet.time)
+        else { return .fragment }
+        let bytes = whole.span.bytes
+        if protocolNumber == IPProtocol.tcp {
+            return take(bytes, bytes.byteCount, from: source, to: destination, packet)
+        }
+        switch IPProtocol.inside(protocolNumber, bytes) {
+        case .passedOver(let reason): return reason
+        case .layer(let layer, let offset, let end):
+            guard offset <= bytes.byteCount, offset <= end else { return .malformed }
+            return decode(
+                bytes.extracting(offset..<min(end, bytes.byteCount)), from: layer, cutOff: 0, packet, depth: depth + 1)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Streams
+
+/// Records of a pcap file: seconds, fraction, captured and original length, then the bytes.
+///
+/// Source: draft-ietf-opsawg-pcap, section 5.
+extension CaptureParser {
+    mutating func parsePcap<Receiver: PacketReceiver & ~Copyable>(
+        _ window: RawSpan, _ header: PcapHeader, to receiver: inout Receiver
+    ) throws(CaptureError) -> Progress {
+        let swapped = !header.isBigEndian
+        let headerLength = header.recordHeaderLength
+        var at = 0
+        var packet = PacketInfo(
+            number: packetCount, time: lastTime, linkType: header.linkType, capturedLength: 0, originalLength: 0)
+        defer { (packetCount, lastTime) = (packet.number, packet.time) }
+        while window.byteCount - at >= headerLength {
+            @inline(__always)
+            func field(_ index: Int) -> UInt32 {
+                let loaded = window.u32(at + 4 * index)
+                return swapped ? loaded.byteSwapped : loaded
+            }
+            var (captured, original) = (Int(field(2)), Int(field(3)))
+            if header.lengthOrder != .capturedFirst,
+                header.lengthOrder == .originalFirst || captured > original
+            {
+                (captured, original) = (original, captured)
+            }
+            guard captured <= header.maximumLength else {
+                throw CaptureError(
+                    kind: .badLength, offset: position + at + 8,
+                    expected: "a captured length of at most \(header.maximumLength)", found: "\(captured)")
+            }
+            guard window.byteCount - at - headerLength >= captured else {
+                return Progress(consumed: at, wanted: headerLength + captured, stopped: false)
+            }
+            let before = packet
+            packet.number &+= 1
+            packet.time = Timestamp(
+                nanoseconds: Int64(field(0)) &* 1_000_000_000 &+ Int64(field(1)) &* header.nanosecondsPerUnit)
+            packet.capturedLength = captured
+            packet.originalLength = original
+            let start = at &+ headerLength
+            let reception = receiver.receive(
+                packet, bytes: window.extracting(unchecked: start..<start &+ captured),
+                options: window.extracting(unchecked: 0..<0))
+            guard reception == .taken else {
+                packet = before
+                return Progress(consumed: at, wanted: headerLength + captured, stopped: true)
+            }
+            at = start &+ captured
+        }
+        return Progress(consumed: at, wanted: at < window.byteCount ? headerLength : 0, stopped: false)
+    }
+}

@@ -1,0 +1,124 @@
+import Streams
+
+/// Takes packets out of the bytes of a capture file, pcap or pcapng, piece by piece.
+///
+/// It does no input and keeps no bytes: it is handed a window on the file, passes on every packet that lies whole in it as
+/// a borrowed span, and says how far it got. `CaptureReader` moves the window over a source; a mapped file is one window.
+public struct CaptureParser: Sendable {
+    /// How far a call of `parse` got.
+    public struct Progress: Hashable, Sendable {
+        /// How many bytes of the window are done with. The next window starts behind them.
+        public var consumed: Int
+        /// How many bytes the next window must have for there to be progress.
+        public var wanted: Int
+        /// Whether the receiver said to stop.
+        public var stopped: Bool
+    }
+
+    enum State: Sendable {
+        case start
+        case pcap(PcapHeader)
+        case pcapng(PcapngSection)
+    }
+
+    var state = State.start
+    /// The offset in the file of the window's first byte.
+    var position = 0
+    /// How many packets were handed on.
+    public internal(set) var packetCount = 0
+    /// The time of the last packet.
+    var lastTime = Timestamp(nanoseconds: 0)
+    /// The latest `isb_endtime`.
+    var endTime: Timestamp?
+    /// How many bytes of a block that nobody wants are still to come.
+    var toSkip = 0
+
+    /// A parser at the start of a file.
+    public init() {}
+
+    /// The longest packet that a file with this snapshot length may have: libpcap's 262,144 bytes, or more where the
+    /// file says so, up to 128 MiB (the most that libpcap allows for any link type).
+    static func maximumPacketLength(snapLength: Int) -> Int {
+        max(262_144, min(snapLength, 128 << 20))
+    }
+
+    /// Hands on the packets that lie whole in `window`.
+    ///
+    /// - Parameters:
+    ///   - window: the next bytes of the file, beginning where the last call's `consumed` ended.
+    ///   - isLast: whether the file ends with this window. Then what is left over is an error.
+    ///   - receiver: what takes the packets.
+    /// - Throws: `CaptureError` where the file is damaged or ends too early. What lay before has been handed on.
+    public mutating func parse<Receiver: PacketReceiver & ~Copyable>(
+        _ window: RawSpan, isLast: Bool, to receiver: inout Receiver
+    ) throws(CaptureError) -> Progress {
+        var progress = Progress(consumed: 0, wanted: 0, stopped: false)
+        repeat {
+            let rest = window.extracting(unchecked: progress.consumed..<window.byteCount)
+            let step: Progress
+            if toSkip > 0 {
+                step = skip(rest)
+            } else {
+                switch state {
+                case .start: step = try start(rest)
+                case .pcap(let header): step = try parsePcap(rest, header, to: &receiver)
+                case .pcapng(var section):
+                    state = .start  // so that the section's array is not copied when it is changed
+                    defer { state = .pcapng(section) }
+                    step = try parsePcapng(rest, &section, to: &receiver)
+                }
+            }
+            position += step.consumed
+            progress.consumed += step.consumed
+            progress.wanted = step.wanted
+            progress.stopped = step.stopped
+            if step.wanted > rest.byteCount - step.consumed || step.stopped { break }
+        } while progress.consumed < window.byteCount
+        if isLast, !progress.stopped { try end(left: window.byteCount - progress.consumed, progress, &receiver) }
+        return progress
+    }
+
+    /// Recognizes what kind of file it is.
+    private mutating func start(_ window: RawSpan) throws(CaptureError) -> Progress {
+        guard window.byteCount >= 4 else { return Progress(consumed: 0, wanted: 4, stopped: false) }
+        let magic = window.u32(0)
+        if magic == PcapngSection.blockType {
+            state = .pcapng(PcapngSection())
+            return Progress(consumed: 0, wanted: 12, stopped: false)
+        }
+        // Four bytes are enough to refuse what is no capture.
+        guard PcapHeader.isMagic(magic) else {
+            throw CaptureError(
+                kind: .notACapture, offset: position, expected: "a pcap or pcapng magic number",
+                found: "0x" + String(magic, radix: 16))
+        }
+        guard window.byteCount >= PcapHeader.byteCount else {
+            return Progress(consumed: 0, wanted: PcapHeader.byteCount, stopped: false)
+        }
+        state = .pcap(try PcapHeader(window))
+        return Progress(consumed: PcapHeader.byteCount, wanted: 0, stopped: false)
+    }
+
+    /// Passes over what is left of a block that nobody wants.
+    private mutating func skip(_ window: RawSpan) -> Progress {
+        let skipped = min(toSkip, window.byteCount)
+        toSkip -= skipped
+        return Progress(consumed: skipped, wanted: toSkip > 0 ? 1 : 0, stopped: false)
+    }
+
+    private func end<Receiver: PacketReceiver & ~Copyable>(
+        left: Int, _ progress: Progress, _ receiver: inout Receiver
+    ) throws(CaptureError) {
+        guard left == 0, toSkip == 0 else {
+            throw CaptureError(
+                kind: .truncated, offset: position,
+                expected: toSkip > 0 ? "\(toSkip) more bytes of a block" : "\(progress.wanted) bytes",
+                found: "\(left) bytes and the end of the file")
+        }
+        if case .start = state {
+            throw CaptureError(
+                kind: .truncated, offset: position, expected: "a capture file's header", found: "the end of the file")
+        }
+        if let endTime { receiver.captured(until: endTime) }
+    }
+}

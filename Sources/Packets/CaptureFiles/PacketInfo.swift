@@ -1,0 +1,73 @@
+import Streams
+
+/// What a capture file says about one packet, beside its bytes.
+public struct PacketInfo: Hashable, Sendable {
+    /// Counts from 1 in the order of the file.
+    public var number: Int
+    /// When the packet was captured. A packet without a time of its own (simple packet block) has that of the one before.
+    public var time: Timestamp
+    /// Whether the file has a time for this packet.
+    public var hasTime: Bool
+    /// The index of the interface within its section (pcapng), or 0.
+    public var interface: Int
+    /// What the packet's first byte belongs to.
+    public var linkType: LinkType
+    /// How many bytes of the packet the file holds.
+    public var capturedLength: Int
+    /// How many bytes the packet had on the wire, as the file tells it.
+    public var originalLength: Int
+    /// The byte order of the options.
+    var optionsAreBigEndian = false
+
+    /// What a capture file says about one packet.
+    public init(
+        number: Int, time: Timestamp, hasTime: Bool = true, interface: Int = 0, linkType: LinkType,
+        capturedLength: Int, originalLength: Int
+    ) {
+        self.number = number
+        self.time = time
+        self.hasTime = hasTime
+        self.interface = interface
+        self.linkType = linkType
+        self.capturedLength = capturedLength
+        self.originalLength = originalLength
+    }
+
+    /// The packet's comments (pcapng `opt_comment`), decoded leniently as UTF-8.
+    ///
+    /// - Parameter options: the options that came with this packet to `PacketReceiver.receive`.
+    public func comments(in options: RawSpan) -> [String] {
+        var comments: [String] = []
+        PcapngOption.each(in: options, bigEndian: optionsAreBigEndian) { code, value in
+            if code == PcapngOption.comment {
+                comments.append(value.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
+            }
+        }
+        return comments
+    }
+}
+
+/// What takes the packets of a capture.
+///
+/// It is handed over `inout`: a receiver that is a structure pays nothing for exclusive access to its state.
+public protocol PacketReceiver: ~Copyable {
+    /// The next packet.
+    ///
+    /// - Parameters:
+    ///   - packet: what the file says about it.
+    ///   - bytes: its captured bytes, borrowed for the time of the call.
+    ///   - options: the options of its pcapng block, for `PacketInfo.comments(in:)`; else empty.
+    /// - Returns: `.stop` leaves this packet and all after it unread: the next reading starts with it.
+    mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception
+
+    /// The file has ended, and says that nothing more was seen until `time` (pcapng `isb_endtime`).
+    mutating func captured(until time: Timestamp)
+}
+
+/// What a receiver has done with a packet.
+public enum Reception: Sendable {
+    /// It is taken; go on.
+    case taken
+    /// It is not taken; stop in front of it.
+    case stop
+}

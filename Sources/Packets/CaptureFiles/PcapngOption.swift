@@ -1,0 +1,33 @@
+/// Options of pcapng blocks: code, length, value padded to 32 bits.
+///
+/// Source: draft-ietf-opsawg-pcapng, section 3.5.
+enum PcapngOption {
+    /// `opt_endofopt`
+    static let end: UInt16 = 0
+    /// `opt_comment`
+    static let comment: UInt16 = 1
+    /// `if_tsresol` of an interface description.
+    static let timeResolution: UInt16 = 9
+    /// `if_tsoffset` of an interface description.
+    static let timeOffset: UInt16 = 14
+    /// `isb_endtime` of interface statistics.
+    static let endTime: UInt16 = 3
+
+    /// Calls `body` with each option. What is left over at the end is ignored, as are values that say to be longer than the rest.
+    static func each(in options: RawSpan, bigEndian: Bool, _ body: (_ code: UInt16, _ value: RawSpan) -> Void) {
+        var at = 0
+        while options.byteCount - at >= 4 {
+            let code = number(options.u16(at), bigEndian)
+            let length = Int(number(options.u16(at + 2), bigEndian))
+            guard code != end, options.byteCount - at - 4 >= length else { return }
+            body(code, options.extracting(at + 4..<at + 4 + length))
+            at += 4 + (length + 3) & ~3
+        }
+    }
+
+    /// A number that was loaded in network byte order, in the order it was written in.
+    @inline(__always)
+    static func number<Number: FixedWidthInteger>(_ loaded: Number, _ bigEndian: Bool) -> Number {
+        bigEndian ? loaded : loaded.byteSwapped
+    }
+}

@@ -1,0 +1,53 @@
+import Streams
+
+/// What a section of a pcapng file has said so far: its byte order and its interfaces.
+///
+/// Source: draft-ietf-opsawg-pcapng, sections 4.1 and 4.2.
+struct PcapngSection: Sendable {
+    /// The type of the block that starts a section: the same in both byte orders.
+    static let blockType: UInt32 = 0x0a0d_0d0a
+
+    /// An interface of the section.
+    struct Interface: Sendable {
+        var linkType: LinkType
+        /// 0 for no limit.
+        var snapLength: Int
+        var resolution: TimeResolution
+    }
+
+    /// Whether the section's numbers have their most significant byte first.
+    var isBigEndian = true
+    /// Its interfaces, by their index.
+    var interfaces: [Interface] = []
+
+    /// Starts a section by the byte-order magic at its block's offset 8.
+    init?(byteOrderMagic: UInt32) {
+        switch byteOrderMagic {
+        case 0x1a2b_3c4d: isBigEndian = true
+        case 0x4d3c_2b1a: isBigEndian = false
+        default: return nil
+        }
+    }
+
+    /// The time before any section.
+    init() {}
+
+    /// Takes an interface description: link type (2), reserved (2), snapshot length (4), options.
+    mutating func addInterface(_ body: RawSpan) {
+        var resolution: UInt8 = 6
+        var offset: Int64 = 0
+        let isBigEndian = isBigEndian
+        PcapngOption.each(in: body.extracting(8..<body.byteCount), bigEndian: isBigEndian) { code, value in
+            if code == PcapngOption.timeResolution, value.byteCount == 1 { resolution = value[byte: 0] }
+            if code == PcapngOption.timeOffset, value.byteCount == 8 {
+                offset = Int64(bitPattern: PcapngOption.number(value.u64(0), isBigEndian))
+            }
+        }
+        interfaces.append(
+            Interface(
+                linkType: LinkType(rawValue: PcapngOption.number(body.u16(0), isBigEndian)),
+                snapLength: Int(PcapngOption.number(body.u32(4), isBigEndian)),
+                resolution: resolution == 6 && offset == 0
+                    ? TimeResolution() : TimeResolution(option: resolution, offset: offset)))
+    }
+}

@@ -1,0 +1,71 @@
+import Streams
+
+/// How an interface counts time: the options `if_tsresol` and `if_tsoffset` of pcapng.
+///
+/// Source: draft-ietf-opsawg-pcapng, section 4.2.
+struct TimeResolution: Hashable, Sendable {
+    /// Nanoseconds per unit, where that is a whole number.
+    private var nanosecondsPerUnit: Int64
+    /// The exponent of a unit shorter than a nanosecond or binary; 0 where `nanosecondsPerUnit` says it.
+    private var exponent: UInt8
+    private var isBinary: Bool
+    /// Seconds to add.
+    var offset: Int64
+
+    /// Microseconds since 1970.
+    init() {
+        (nanosecondsPerUnit, exponent, isBinary, offset) = (1000, 0, false, 0)
+    }
+
+    /// The resolution that `if_tsresol` says: 10 to the power of minus n, or 2 to the power of minus n with the highest bit set.
+    init(option: UInt8, offset: Int64) {
+        self.offset = offset
+        isBinary = option & 0x80 != 0
+        exponent = option & 0x7f
+        nanosecondsPerUnit = 0
+        if !isBinary, exponent <= 9 {
+            nanosecondsPerUnit = TimeResolution.powerOfTen(9 - exponent) ?? 0
+        }
+    }
+
+    /// The instant that `units` since 1970 are; clamped to what 64 bits of nanoseconds hold.
+    @inline(__always)
+    func instant(_ units: UInt64) -> Timestamp {
+        if nanosecondsPerUnit != 0, let signed = Int64(exactly: units) {
+            let (product, overflow) = signed.multipliedReportingOverflow(by: nanosecondsPerUnit)
+            if !overflow, offset == 0 { return Timestamp(nanoseconds: product) }
+        }
+        return slowInstant(units)
+    }
+
+    private func slowInstant(_ units: UInt64) -> Timestamp {
+        let seconds: UInt64
+        let nanoseconds: UInt64
+        if nanosecondsPerUnit != 0 {
+            let unitsPerSecond = UInt64(1_000_000_000 / nanosecondsPerUnit)
+            (seconds, nanoseconds) = (units / unitsPerSecond, units % unitsPerSecond * UInt64(nanosecondsPerUnit))
+        } else if isBinary {
+            // Shifts beyond the width give 0, as they should: 2 to the power of -64 s times 64 bits is less than a second.
+            seconds = units >> UInt64(exponent)
+            let fraction = units & (exponent >= 64 ? .max : (1 << UInt64(exponent)) &- 1)
+            let scaled = fraction.multipliedFullWidth(by: 1_000_000_000)
+            nanoseconds =
+                exponent == 0
+                ? 0
+                : exponent < 64
+                    ? scaled.high << UInt64(64 - exponent) | scaled.low >> UInt64(exponent)
+                    : scaled.high >> UInt64(exponent - 64)
+        } else {
+            let total = TimeResolution.powerOfTen(exponent - 9).map { units / UInt64($0) } ?? 0
+            (seconds, nanoseconds) = (total / 1_000_000_000, total % 1_000_000_000)
+        }
+        let whole = Int64(clamping: seconds).addingReportingOverflow(offset)
+        let clamped = whole.overflow ? (offset < 0 ? Int64.min : .max) : whole.partialValue
+        return Timestamp(seconds: clamped, nanoseconds: Int64(clamping: nanoseconds))
+    }
+
+    private static func powerOfTen(_ exponent: UInt8) -> Int64? {
+        guard exponent <= 18 else { return nil }
+        return (0..<exponent).reduce(1) { power, _ in power * 10 }
+    }
+}

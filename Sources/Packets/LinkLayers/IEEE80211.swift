@@ -1,0 +1,33 @@
+import Streams
+
+/// IEEE 802.11 data frames that are not encrypted.
+///
+///      0       2       4         10        16        22      24       (30)    (32)    (36)
+///     +-------+-------+---------+---------+---------+-------+---------+-------+-------+----
+///     |control|duratn.|address 1|address 2|address 3| seq.  |address 4| QoS   | HT    | LLC
+///     +-------+-------+---------+---------+---------+-------+---------+-------+-------+----
+///
+/// Source: IEEE 802.11-2020 section 9.3.2.1.
+enum IEEE80211 {
+    static func read(_ bytes: RawSpan) -> Inside {
+        guard bytes.byteCount >= 24 else { return .passedOver(.radioManagement) }
+        let (type, flags) = (bytes[byte: 0], bytes[byte: 1])
+        // Type 2 is data; in its subtypes, bit 2 says that there is none.
+        guard type & 0x0c == 0x08, type & 0x40 == 0 else { return .passedOver(.radioManagement) }
+        guard flags & 0x40 == 0 else { return .passedOver(.encrypted) }
+        let hasMoreFragments = flags & 0x04 != 0
+        let fragment = bytes[byte: 22] & 0x0f
+        guard !hasMoreFragments, fragment == 0 else { return .passedOver(.fragment) }
+        var offset = 24
+        if flags & 0x03 == 0x03 { offset += 6 }  // between access points: a fourth address
+        if type & 0x80 != 0 {
+            guard bytes.byteCount >= offset + 2 else { return .passedOver(.malformed) }
+            let isAggregate = bytes[byte: offset] & 0x80 != 0
+            offset += 2
+            if flags & 0x80 != 0 { offset += 4 }  // HT control
+            // An A-MSDU: of its frames the first is read, after its own destination, source and length.
+            if isAggregate { offset += 14 }
+        }
+        return .layer(.llc, at: offset)
+    }
+}

@@ -1,0 +1,104 @@
+/// What a header belongs to.
+///
+/// **The list of layers.** A new one is a file with a `static func` that reads its header, a case here and a line in `read`.
+enum Layer: UInt8 {
+    case ethernet, linuxCooked, linuxCooked2, loopback, rawIP, llc, vlan, mpls, pppoe, ppp, pppInHDLC, ciscoHDLC
+    case ieee80211, radiotap, prism, avs, perPacketInformation, netfilterLog
+    case gre, vxlan, geneve, gtpU, teredo, erspan2, erspan3, etherIP
+    case ipv4, ipv6
+
+    /// The layer that packets of a link type begin with.
+    init?(_ linkType: LinkType) {
+        switch linkType {
+        case .ethernet: self = .ethernet
+        case .linuxCooked: self = .linuxCooked
+        case .linuxCooked2: self = .linuxCooked2
+        case .null, .loop: self = .loopback
+        case .raw, LinkType(rawValue: 12), LinkType(rawValue: 14): self = .rawIP
+        case .ipv4: self = .ipv4
+        case .ipv6: self = .ipv6
+        case .ppp, .pppHDLC: self = .pppInHDLC
+        case .pppEthernet: self = .pppoe
+        case .ciscoHDLC: self = .ciscoHDLC
+        case .ieee80211: self = .ieee80211
+        case .radiotap: self = .radiotap
+        case .prism: self = .prism
+        case .avs: self = .avs
+        case .perPacketInformation: self = .perPacketInformation
+        case .mpls: self = .mpls
+        case .netfilterLog: self = .netfilterLog
+        default: return nil
+        }
+    }
+
+    /// Reads the header of this layer: which layer comes next, and where.
+    ///
+    /// IP is not among them: `IPv4Header` and `IPv6Header` say more than that.
+    func read(_ bytes: RawSpan) -> Inside {
+        switch self {
+        case .ethernet: Ethernet.read(bytes)
+        case .linuxCooked: LinuxCooked.read(bytes)
+        case .linuxCooked2: LinuxCooked.read2(bytes)
+        case .loopback: Loopback.read(bytes)
+        case .rawIP: RawIP.read(bytes)
+        case .llc: LLC.read(bytes)
+        case .vlan: VLAN.read(bytes)
+        case .mpls: MPLS.read(bytes)
+        case .pppoe: PPPoE.read(bytes)
+        case .ppp: PPP.read(bytes)
+        case .pppInHDLC: PPP.readInHDLC(bytes)
+        case .ciscoHDLC: CiscoHDLC.read(bytes)
+        case .ieee80211: IEEE80211.read(bytes)
+        case .radiotap: RadioHeaders.readRadiotap(bytes)
+        case .prism: RadioHeaders.readPrism(bytes)
+        case .avs: RadioHeaders.readAVS(bytes)
+        case .perPacketInformation: RadioHeaders.readPerPacketInformation(bytes)
+        case .netfilterLog: NetfilterLog.read(bytes)
+        case .gre: GRE.read(bytes)
+        case .vxlan: VXLAN.read(bytes)
+        case .geneve: GENEVE.read(bytes)
+        case .gtpU: GTPU.read(bytes)
+        case .teredo: Teredo.read(bytes)
+        case .erspan2: ERSPAN.read2(bytes)
+        case .erspan3: ERSPAN.read3(bytes)
+        case .etherIP: EtherIP.read(bytes)
+        case .ipv4, .ipv6: .passedOver(.malformed)
+        }
+    }
+}
+
+/// What a header says lies inside.
+enum Inside {
+    /// Another layer, from an offset on, to the end or to an earlier one.
+    case layer(Layer, at: Int, end: Int = .max)
+    /// Nothing that could be TCP.
+    case passedOver(PassedOver)
+}
+
+/// Why a packet gave no TCP segment.
+public enum PassedOver: String, Sendable, Hashable, CaseIterable {
+    /// A link type that is not read.
+    case linkType = "link type"
+    /// Address resolution.
+    case arp
+    /// Another protocol than IP on the link.
+    case notIP = "not IP"
+    /// 802.2 without IP in it: spanning tree, discovery protocols.
+    case llc
+    /// A radio frame without data: management, control.
+    case radioManagement = "radio management"
+    /// Encrypted: a protected radio frame, ESP.
+    case encrypted
+    /// User datagrams.
+    case udp
+    /// ICMP and ICMPv6.
+    case icmp
+    /// Another protocol than TCP over IP.
+    case notTCP = "not TCP"
+    /// A fragment whose datagram is not complete, or never was.
+    case fragment
+    /// A header that is cut off or impossible.
+    case malformed
+    /// More layers within each other than are followed.
+    case tooDeep = "too deep"
+}

@@ -1,0 +1,114 @@
+import Streams
+
+/// Puts the fragments of IP datagrams together.
+///
+/// Source: RFC 791 section 3.2, RFC 8200 section 4.5. Of overlapping fragments the first copy counts; RFC 5722 would have
+/// IPv6 drop the datagram, but a capture shows what a host may have taken.
+struct Defragmenter {
+    /// Limits of memory and time.
+    struct Limits {
+        /// How many datagrams may be incomplete at once.
+        var datagrams = 1024
+        /// How many fragments one may have.
+        var fragments = 8192 / 8
+        /// How long a datagram may take, in capture time (RFC 1122 section 3.3.2: 60 to 120 s; Linux: 30 s).
+        var timeout = Interval(nanoseconds: 60_000_000_000)
+    }
+
+    private struct Key: Hashable {
+        var source: IPAddress
+        var destination: IPAddress
+        var identification: UInt32
+        var protocolNumber: UInt8
+    }
+
+    fileprivate struct Datagram {
+        var started: Timestamp
+        var pieces: [(start: Int, bytes: [UInt8])] = []
+        var total: Int?
+    }
+
+    private var datagrams: [Key: Datagram] = [:]
+    private let limits = Limits()
+
+    /// How many datagrams were given up, because of time or limits.
+    private(set) var abandoned = 0
+    /// How many fragments said something else than one before them about the same bytes.
+    private(set) var conflicts = 0
+
+    /// Takes a fragment.
+    ///
+    /// - Returns: the payload of the datagram, once it is complete.
+    mutating func add(
+        _ payload: RawSpan, at place: FragmentPlace, protocolNumber: UInt8, from source: IPAddress,
+        to destination: IPAddress, now: Timestamp
+    ) -> [UInt8]? {
+        let key = Key(
+            source: source, destination: destination, identification: place.identification,
+            protocolNumber: protocolNumber)
+        if let known = datagrams[key], now - known.started > limits.timeout {
+            datagrams[key] = nil
+            abandoned += 1
+        }
+        if datagrams[key] == nil, datagrams.count >= limits.datagrams { makeRoom(now) }
+        // Nothing longer than 64 KiB can be a datagram.
+        guard place.offset + payload.byteCount <= 65_535 else { return nil }
+        var datagram = datagrams.removeValue(forKey: key) ?? Datagram(started: now)
+        if !place.hasMore, datagram.total == nil { datagram.total = place.offset + payload.byteCount }
+        insert(payload, at: place.offset, into: &datagram)
+        if let whole = datagram.whole() { return whole }
+        guard datagram.pieces.count <= limits.fragments else {
+            abandoned += 1
+            return nil
+        }
+        datagrams[key] = datagram
+        return nil
+    }
+
+    /// Keeps those bytes that are not there yet.
+    private mutating func insert(_ payload: RawSpan, at offset: Int, into datagram: inout Datagram) {
+        var cursor = 0
+        var index = datagram.pieces.firstIndex { $0.start + $0.bytes.count > offset } ?? datagram.pieces.count
+        while cursor < payload.byteCount {
+            let next = index < datagram.pieces.count ? datagram.pieces[index].start - offset : .max
+            if cursor < next {
+                let end = min(next, payload.byteCount)
+                datagram.pieces.insert((offset + cursor, payload.copied(cursor..<end)), at: index)
+                cursor = end
+                index += 1
+            } else {
+                let piece = datagram.pieces[index]
+                let end = min(payload.byteCount, piece.start + piece.bytes.count - offset)
+                let held = piece.bytes.span.bytes.extracting(cursor - next..<end - next)
+                if !held.elementsEqual(payload.extracting(cursor..<end)) { conflicts += 1 }
+                cursor = end
+                index += 1
+            }
+        }
+    }
+
+    /// Gives up those that took too long, or else the oldest.
+    private mutating func makeRoom(_ now: Timestamp) {
+        let before = datagrams.count
+        datagrams = datagrams.filter { now - $0.value.started <= limits.timeout }
+        if datagrams.count >= limits.datagrams,
+            let oldest = datagrams.min(by: { $0.value.started < $1.value.started })?.key
+        {
+            datagrams[oldest] = nil
+        }
+        abandoned += before - datagrams.count
+    }
+}
+
+extension Defragmenter.Datagram {
+    /// All bytes, if none is missing.
+    fileprivate func whole() -> [UInt8]? {
+        guard let total else { return nil }
+        var bytes: [UInt8] = []
+        for piece in pieces where piece.start < total {
+            guard piece.start == bytes.count else { return nil }
+            bytes += piece.bytes
+        }
+        return bytes.count >= total ? Array(bytes.prefix(total)) : nil
+    }
+}

@@ -1,0 +1,54 @@
+import Streams
+
+/// An IPv4 header, as far as it matters here.
+///
+///      0   1   2       4       6       8   9   10      12              16              20
+///     +---+---+-------+-------+-------+---+---+-------+---------------+---------------+----
+///     |v,l|tos| total |identif|flg,off|ttl|prt| check | source        | destination   | options
+///     +---+---+-------+-------+-------+---+---+-------+---------------+---------------+----
+///
+/// Source: RFC 791 section 3.1.
+struct IPv4Header {
+    /// Who sent it.
+    var source: IPAddress
+    /// Who it is for.
+    var destination: IPAddress
+    /// What it carries.
+    var protocolNumber: UInt8
+    /// The length of the header.
+    var headerLength: Int
+    /// How many bytes the datagram has, header included; nil where the field is 0, as with segmentation offload.
+    var totalLength: Int?
+    /// Where it belongs, if it is a fragment.
+    var fragment: FragmentPlace?
+
+    /// Reads the header at the start of `bytes`; nil where it is cut off or impossible.
+    @inline(__always)
+    init?(_ bytes: RawSpan) {
+        guard bytes.byteCount >= 20 else { return nil }
+        let first = bytes[byte: 0]
+        headerLength = Int(first & 15) &* 4
+        let total = Int(bytes.u16(2))
+        guard first >> 4 == 4, headerLength >= 20, headerLength <= bytes.byteCount, total == 0 || total >= headerLength
+        else { return nil }
+        totalLength = total == 0 ? nil : total
+        protocolNumber = bytes[byte: 9]
+        source = IPAddress(v4: bytes.u32(12))
+        destination = IPAddress(v4: bytes.u32(16))
+        let place = bytes.u16(6)
+        if place & 0x3fff != 0 {
+            fragment = FragmentPlace(
+                identification: UInt32(bytes.u16(4)), offset: Int(place & 0x1fff) * 8, hasMore: place & 0x2000 != 0)
+        }
+    }
+}
+
+/// Where a fragment belongs in its datagram.
+struct FragmentPlace: Hashable {
+    /// The same for all fragments of a datagram between two hosts.
+    var identification: UInt32
+    /// The offset of its first byte in the datagram's payload.
+    var offset: Int
+    /// Whether others follow.
+    var hasMore: Bool
+}

@@ -1,0 +1,107 @@
+import Streams
+
+/// The control bits of a TCP header.
+///
+/// Source: RFC 9293 section 3.1.
+public struct TCPFlags: OptionSet, Hashable, Sendable {
+    /// The header's byte 13.
+    public var rawValue: UInt8
+
+    /// Control bits from the header's byte 13.
+    @inlinable
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// No more data from the sender.
+    public static let fin = TCPFlags(rawValue: 0x01)
+    /// Synchronize sequence numbers.
+    public static let syn = TCPFlags(rawValue: 0x02)
+    /// Reset the connection.
+    public static let rst = TCPFlags(rawValue: 0x04)
+    /// The acknowledgment number counts.
+    public static let ack = TCPFlags(rawValue: 0x10)
+}
+
+/// A TCP segment without its payload.
+///
+///      0       2       4               8               12      14      16      18      20
+///     +-------+-------+-------+-------+-------+-------+---+---+-------+-------+-------+
+///     | source| dest. | sequence      | acknowledgment|off|flg| window| check | urgent|
+///     +-------+-------+-------+-------+-------+-------+---+---+-------+-------+-------+
+///
+/// Source: RFC 9293 section 3.1.
+public struct TCPSegment: Hashable, Sendable {
+    /// Who sent it.
+    public var source: Endpoint
+    /// Who it is for.
+    public var destination: Endpoint
+    /// The sequence number of the first byte of payload, or of the SYN.
+    public var sequence: UInt32
+    /// The next sequence number that the sender expects, where the flag ACK is set.
+    public var acknowledgment: UInt32
+    /// Control bits.
+    public var flags: TCPFlags
+    /// The sender's receive window, not scaled.
+    public var window: UInt16
+    /// The shift that the window scale option of a SYN asks for (RFC 7323 section 2.2), at most 14; 0 where there is none.
+    public var windowScale: UInt8
+    /// How many bytes of payload the segment had on the wire; the capture may hold fewer.
+    public var payloadLength: Int
+
+    /// A segment from its fields.
+    public init(
+        source: Endpoint, destination: Endpoint, sequence: UInt32, acknowledgment: UInt32 = 0, flags: TCPFlags,
+        window: UInt16 = 0, windowScale: UInt8 = 0, payloadLength: Int
+    ) {
+        self.source = source
+        self.destination = destination
+        self.sequence = sequence
+        self.acknowledgment = acknowledgment
+        self.flags = flags
+        self.window = window
+        self.windowScale = windowScale
+        self.payloadLength = payloadLength
+    }
+
+    /// Reads the header at the start of `bytes`.
+    ///
+    /// - Parameters:
+    ///   - bytes: what the capture holds of header and payload.
+    ///   - length: how long header and payload are by the layer below; at least `bytes.byteCount`.
+    /// - Returns: nil where the header is cut off or its length is impossible.
+    @inline(__always)
+    init?(_ bytes: RawSpan, length: Int, from source: IPAddress, to destination: IPAddress) {
+        guard bytes.byteCount >= 20 else { return nil }
+        let headerLength = Int(bytes[byte: 12] >> 4) &* 4
+        guard headerLength >= 20, headerLength <= length else { return nil }
+        self.source = Endpoint(source, bytes.u16(0))
+        self.destination = Endpoint(destination, bytes.u16(2))
+        sequence = bytes.u32(4)
+        acknowledgment = bytes.u32(8)
+        flags = TCPFlags(rawValue: bytes[byte: 13])
+        window = bytes.u16(14)
+        windowScale = 0
+        payloadLength = length &- headerLength
+        if flags.contains(.syn), headerLength > 20 {
+            windowScale = TCPSegment.windowScale(bytes, headerLength)
+        }
+    }
+
+    /// Looks for the window scale option: kind 3, length 3, shift.
+    private static func windowScale(_ bytes: RawSpan, _ headerLength: Int) -> UInt8 {
+        let end = min(headerLength, bytes.byteCount)
+        var at = 20
+        while at < end {
+            switch bytes[byte: at] {
+            case 0: return 0
+            case 1: at += 1
+            case let kind:
+                guard at + 1 < end, bytes[byte: at + 1] >= 2 else { return 0 }
+                if kind == 3, at + 2 < end { return min(bytes[byte: at + 2], 14) }
+                at += Int(bytes[byte: at + 1])
+            }
+        }
+        return 0
+    }
+}

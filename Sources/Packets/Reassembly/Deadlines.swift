@@ -1,0 +1,36 @@
+import Streams
+
+/// Connections to look at again at some time. All entries of one queue wait equally long, so that they are in order of time.
+struct DeadlineQueue {
+    /// A connection to look at, if it still is the one with this number.
+    struct Entry {
+        var time: Timestamp
+        var flow: Int
+        var number: Int
+    }
+
+    private var entries: [Entry] = []
+    private var head = 0
+
+    /// How many there are.
+    var count: Int { entries.count - head }
+    /// The time of the first, or the end of time.
+    var first: Timestamp { head < entries.count ? entries[head].time : Timestamp(nanoseconds: .max) }
+
+    /// Adds a deadline that is not before the others.
+    mutating func append(_ entry: Entry) {
+        entries.append(entry)
+    }
+
+    /// Takes the first, where its time has come.
+    mutating func popFirst(until now: Timestamp) -> Entry? {
+        guard head < entries.count, entries[head].time <= now else { return nil }
+        let entry = entries[head]
+        head += 1
+        if head > 256, head * 2 > entries.count {
+            entries.removeFirst(head)
+            head = 0
+        }
+        return entry
+    }
+}

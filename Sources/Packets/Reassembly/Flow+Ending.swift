@@ -1,0 +1,114 @@
+import Streams
+
+/// Ends: FIN, RST, and the end of the capture.
+extension Flow {
+    /// Notes where a direction ends. A FIN in front of what was passed on is not this stream's.
+    mutating func takeFIN(at offset: Int, from direction: Direction, _ packet: PacketStamp) {
+        let isStarted = sides[direction].marks.contains(.started)
+        guard !isStarted || offset >= sides[direction].offset else { return }
+        let held = sides[direction].held ?? HeldSide()
+        sides[direction].held = held
+        if held.fin == nil { held.fin = (offset, packet.time) }
+    }
+
+    /// Tells that a direction ended, once all bytes in front of its FIN were passed on or given up.
+    ///
+    /// - Parameter limit: up to where holes are given up; what lies between the last byte seen and the FIN is not missing,
+    ///   nobody saw anything behind it.
+    mutating func finishIfComplete(
+        _ direction: Direction, givenUpTo limit: Int = .min, _ shared: inout ReassemblyState
+    ) {
+        guard sides[direction].marks.contains(.started), let held = sides[direction].held, held.segments.isEmpty,
+            let fin = held.fin, fin.offset <= max(sides[direction].offset, limit)
+        else { return }
+        finish(direction, .fin, at: fin.time)
+        if finBy == nil { finBy = direction }
+        closeIfFinished(&shared)
+    }
+
+    private mutating func finish(_ direction: Direction, _ ending: Ending, at time: Timestamp) {
+        guard !sides[direction].marks.contains(.finished) else { return }
+        sides[direction].marks.insert(.finished)
+        sides[direction].held = nil
+        let clamped = max(time, sides[direction].lastTime)
+        sides[direction].lastTime = clamped
+        receiver?.finished(ending, from: direction, at: clamped)
+    }
+
+    /// Closes the connection, once both directions ended.
+    mutating func closeIfFinished(_ shared: inout ReassemblyState) {
+        guard state == .open, sides.fromClient.marks.contains(.finished), sides.fromServer.marks.contains(.finished)
+        else { return }
+        let time = max(sides.fromClient.lastTime, sides.fromServer.lastTime)
+        if let resetTime {
+            close(.reset, by: resetBy, at: max(time, resetTime), &shared)
+        } else {
+            close(.fin, by: finBy, at: time, &shared)
+        }
+    }
+
+    /// Takes a RST, if it is valid. What was under way then may still come, so that the end is told a little later.
+    mutating func takeReset(
+        _ segment: TCPSegment, from direction: Direction, _ packet: PacketStamp, _ shared: inout ReassemblyState
+    ) {
+        guard state == .open, resetTime == nil, isValidReset(segment, from: direction) else { return }
+        resetTime = packet.time
+        resetBy = direction
+        shared.note(\.resets, after: shared.options.resetGrace, number: number)
+    }
+
+    /// Whether the other side would take the RST: its number lies between what that side acknowledged and the end of
+    /// the window it offered (RFC 9293 section 3.10.7.4). Less is known here than there, so doubt speaks for the RST.
+    private func isValidReset(_ segment: TCPSegment, from direction: Direction) -> Bool {
+        let side = sides[direction]
+        let other = sides[direction.opposite]
+        guard side.marks.contains(.started) else {
+            // The refusal of a connection: it acknowledges the SYN.
+            guard segment.flags.contains(.ack), other.marks.contains(.started) else { return true }
+            return other.position(of: segment.acknowledgment) >= 0
+        }
+        let window = max(65_535, Int(other.window) << Int(other.windowScale))
+        let acknowledged = side.marks.contains(.ackSeen) ? side.position(of: side.acknowledged) : side.offset
+        let position = side.position(of: segment.sequence)
+        return position >= min(acknowledged, side.offset) && position <= max(acknowledged, side.offset) + window
+    }
+
+    /// Tells of the RST, after the grace.
+    mutating func settleReset(_ shared: inout ReassemblyState) {
+        guard state == .open, let resetTime else { return }
+        flush(resetBy.opposite, &shared)
+        guard state == .open else { return }
+        flush(resetBy, &shared)
+        guard state == .open else { return }
+        finish(resetBy, .reset, at: resetTime)
+        let time = max(resetTime, sides.fromClient.lastTime, sides.fromServer.lastTime)
+        close(.reset, by: resetBy, at: time, &shared)
+    }
+
+    /// The source has nothing more for this connection.
+    mutating func end(_ shared: inout ReassemblyState) {
+        guard state == .open else { return }
+        if resetTime != nil { return settleReset(&shared) }
+        flush(.fromClient, &shared)
+        guard state == .open else { return }
+        flush(.fromServer, &shared)
+        guard state == .open else { return }
+        let time = max(shared.now, sides.fromClient.lastTime, sides.fromServer.lastTime)
+        close(finBy == nil ? .endOfInput : .fin, by: finBy, at: time, &shared)
+    }
+
+    private mutating func close(
+        _ reason: CloseReason, by direction: Direction?, at time: Timestamp, _ shared: inout ReassemblyState
+    ) {
+        state = .closed
+        for direction in Direction.allCases {
+            shared.heldCost -= sides[direction].held?.segments.cost ?? 0
+            sides[direction].held = nil
+        }
+        receiver?.closed(Closing(reason: reason, by: direction, time: time))
+        receiver = nil
+        shared.note(\.closed, after: shared.options.closedMemory, number: number)
+        // Too many to remember: the oldest are forgotten as soon as time moves.
+        if shared.closed.count > shared.options.closedLimit { shared.nextDeadline = shared.now }
+    }
+}

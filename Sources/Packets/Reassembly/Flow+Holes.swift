@@ -1,0 +1,81 @@
+import Streams
+
+/// Holes: what waits behind them, and when they are given up.
+extension Flow {
+    /// Passes on what waits and is next.
+    mutating func drain(_ direction: Direction, _ shared: inout ReassemblyState) {
+        guard let held = sides[direction].held else { return }
+        while let start = held.segments.firstStart, start <= sides[direction].offset {
+            let before = held.segments.cost
+            guard let segment = held.segments.popFirst() else { break }
+            shared.heldCost += held.segments.cost - before
+            // Held segments overlap neither each other nor what was passed on: `hold` saw to that.
+            deliver(segment.bytes.span.bytes, from: direction, at: segment.time, segment.packet)
+        }
+        if held.segments.isEmpty, held.fin == nil { sides[direction].held = nil }
+    }
+
+    /// Gives up the first hole, or settles the start, and passes on what waited behind it.
+    mutating func passHole(_ direction: Direction, _ shared: inout ReassemblyState) {
+        guard let held = sides[direction].held, let start = held.segments.firstStart else { return }
+        if !sides[direction].marks.contains(.started) {
+            settle(direction, at: sides[direction].next &+ UInt32(truncatingIfNeeded: start))
+        } else if start > sides[direction].offset {
+            let byteCount = start - sides[direction].offset
+            let time = max(held.segments.firstTime, sides[direction].lastTime)
+            sides[direction].lastTime = time
+            sides[direction].next &+= UInt32(truncatingIfNeeded: byteCount)
+            sides[direction].offset = start
+            receiver?.missing(byteCount, from: direction, at: time)
+        }
+        drain(direction, &shared)
+    }
+
+    /// Says with which sequence number the stream begins.
+    mutating func settle(_ direction: Direction, at first: UInt32) {
+        let shift = -Int(Int32(bitPattern: first &- sides[direction].next))
+        sides[direction].held?.segments.shift(by: shift)
+        sides[direction].held?.fin?.offset += shift
+        sides[direction].held?.grace = nil
+        sides[direction].next = first
+        sides[direction].offset = 0
+        sides[direction].marks.insert(.started)
+    }
+
+    /// Looks whether what waits has waited long enough.
+    mutating func review(_ direction: Direction, _ shared: inout ReassemblyState) {
+        guard state == .open, let held = sides[direction].held else { return }
+        let isOver = held.grace.map { shared.now >= $0.deadline || Int32(bitPattern: packets &- $0.packets) >= 0 }
+        if !sides[direction].marks.contains(.started) {
+            guard let start = held.segments.firstStart else { return }
+            let first = sides[direction].next &+ UInt32(truncatingIfNeeded: start)
+            guard isOver == true || sides[direction].isAcknowledged(first) else { return }
+            settle(direction, at: first)
+            drain(direction, &shared)
+            finishIfComplete(direction, &shared)
+            return
+        }
+        if let grace = held.grace, isOver == true {
+            held.grace = nil
+            let limit = sides[direction].position(of: grace.acknowledged)
+            while let start = held.segments.firstStart, start <= limit { passHole(direction, &shared) }
+            finishIfComplete(direction, givenUpTo: limit, &shared)
+        }
+        // Anything that was acknowledged since then has a grace of its own.
+        guard state == .open, let held = sides[direction].held, held.grace == nil,
+            let behind = held.segments.firstStart ?? held.fin?.offset,
+            sides[direction].isAcknowledged(
+                sides[direction].next &+ UInt32(truncatingIfNeeded: behind - sides[direction].offset))
+        else { return }
+        held.grace = HeldSide.Grace(
+            deadline: shared.now + shared.options.holeGrace,
+            packets: packets &+ shared.options.holeGracePackets, acknowledged: sides[direction].acknowledged)
+        shared.note(\.holes, after: shared.options.holeGrace, number: number)
+    }
+
+    /// Passes on all that waits, whatever lies between.
+    mutating func flush(_ direction: Direction, _ shared: inout ReassemblyState) {
+        while sides[direction].held?.segments.isEmpty == false { passHole(direction, &shared) }
+        finishIfComplete(direction, givenUpTo: .max, &shared)
+    }
+}

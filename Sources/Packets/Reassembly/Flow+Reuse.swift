@@ -1,0 +1,28 @@
+import Streams
+
+/// Whether a segment between the same two ends belongs to the connection that is known there.
+extension Flow {
+    /// Whether a segment starts another connection in the place of this one.
+    func isReplaced(by segment: TCPSegment, from direction: Direction) -> Bool {
+        guard segment.flags.contains(.syn), !segment.flags.contains(.rst) else { return false }
+        let side = sides[direction]
+        let first = segment.sequence &+ 1
+        if segment.flags.contains(.ack) {
+            // An answer with another number: of another connection, whose SYN was not captured, once this one is over.
+            return state == .closed && side.marks.contains(.synSeen) && side.startSequence != first
+        }
+        if side.marks.contains(.started) { return side.startSequence != first }
+        if let start = side.held?.segments.firstStart {
+            return !(0...overtaking).contains(start - side.position(of: first))
+        }
+        // Nothing of this side was seen: its SYN may have been overtaken by the answer, or both sides may have begun.
+        if side.marks.contains(.ackSeen) {
+            return !(0...overtaking).contains(Int(Int32(bitPattern: side.acknowledged &- first)))
+        }
+        let other = sides[direction.opposite]
+        return state == .closed || !other.marks.contains(.synSeen) || other.offset > 0
+    }
+
+    /// How many bytes may have overtaken the SYN in front of them.
+    private var overtaking: Int { 1 << 20 }
+}

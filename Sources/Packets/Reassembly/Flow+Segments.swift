@@ -1,0 +1,148 @@
+import Streams
+
+/// Segments off the common path: control bits, reordering, retransmission, starts in the middle.
+extension Flow {
+    mutating func takeUncommon(
+        _ segment: TCPSegment, _ payload: RawSpan, from direction: Direction, _ packet: PacketStamp,
+        _ shared: inout ReassemblyState
+    ) {
+        var sequence = segment.sequence
+        if segment.flags.contains(.syn) {
+            takeSYN(segment, from: direction, &shared)
+            sequence &+= 1  // the SYN counts as one
+        }
+        if segment.flags.contains(.ack) { acknowledge(segment, by: direction, packet, &shared) }
+        if segment.flags.contains(.rst) {
+            takeReset(segment, from: direction, packet, &shared)
+            return  // what a RST carries is text for people (RFC 9293 section 3.10.7.4)
+        }
+        sides[direction].takeWindow(
+            segment.window, from: direction, packet, shared.options.notices ? receiver : nil)
+        guard state == .open else { return }
+        if segment.payloadLength > 0 || segment.flags.contains(.fin) {
+            takePayload(sequence, segment, payload, from: direction, packet, &shared)
+        }
+        if sides[direction].held != nil { review(direction, &shared) }
+        if state == .open, sides[direction.opposite].held != nil { review(direction.opposite, &shared) }
+        if state == .open { closeIfFinished(&shared) }
+    }
+
+    /// Takes the number that a direction starts with.
+    private mutating func takeSYN(_ segment: TCPSegment, from direction: Direction, _ shared: inout ReassemblyState) {
+        let first = segment.sequence &+ 1
+        sides[direction].windowScale = segment.windowScale
+        if sides[direction].marks.contains(.started) {
+            // A server that was started again answers with another number; nothing of the old one was ever taken.
+            let isFresh = sides[direction].offset == 0 && sides[direction].held == nil
+            if isFresh, !sides[direction].marks.contains(.finished) { sides[direction].next = first }
+            if isFresh || sides[direction].startSequence == first { sides[direction].marks.insert(.synSeen) }
+        } else if let held = sides[direction].held {
+            // The SYN was overtaken by what follows it.
+            guard let start = held.segments.firstStart, sides[direction].position(of: first) <= start else { return }
+            settle(direction, at: first)
+            sides[direction].marks.insert(.synSeen)
+            drain(direction, &shared)
+        } else {
+            sides[direction].next = first
+            sides[direction].marks.formUnion([.started, .synSeen])
+        }
+    }
+
+    /// Takes bytes and FIN of a segment.
+    private mutating func takePayload(
+        _ sequence: UInt32, _ segment: TCPSegment, _ payload: RawSpan, from direction: Direction,
+        _ packet: PacketStamp, _ shared: inout ReassemblyState
+    ) {
+        guard !sides[direction].marks.contains(.finished) else { return }
+        if !sides[direction].marks.contains(.started) {
+            guard payload.byteCount > 0 || sides[direction].held != nil else { return }
+            if sides[direction].held == nil {
+                sides[direction].next = sequence
+                if sides[direction].isAcknowledged(sequence) {
+                    sides[direction].marks.insert(.started)
+                } else {
+                    sides[direction].held = HeldSide()
+                    shared.note(\.pickups, after: shared.options.pickupGrace, number: number)
+                    sides[direction].held?.grace = HeldSide.Grace(
+                        deadline: shared.now + shared.options.pickupGrace,
+                        packets: packets &+ shared.options.holeGracePackets, acknowledged: sequence)
+                }
+            }
+        }
+        let position = sides[direction].position(of: sequence)
+        if segment.flags.contains(.fin) {
+            takeFIN(at: position + segment.payloadLength, from: direction, packet)
+        }
+        if payload.byteCount > 0 {
+            takeBytes(payload, at: position, from: direction, packet, &shared)
+        }
+        finishIfComplete(direction, &shared)
+    }
+
+    /// Takes bytes that belong at an offset of the stream.
+    private mutating func takeBytes(
+        _ payload: RawSpan, at position: Int, from direction: Direction, _ packet: PacketStamp,
+        _ shared: inout ReassemblyState
+    ) {
+        let side = sides[direction]
+        let isStarted = side.marks.contains(.started)
+        var count = payload.byteCount
+        if let fin = side.held?.fin, position + count > fin.offset {  // after a FIN there is nothing
+            count = fin.offset - position
+        }
+        var skipped = 0
+        if isStarted, position < side.offset {
+            skipped = min(count, side.offset - position)
+            // One byte before the next is a keep-alive (RFC 9293 section 3.8.4).
+            let isKeepAlive = position == side.offset - 1 && count <= 1
+            if shared.options.notices, skipped > 0, !isKeepAlive, position >= 0 {
+                receiver?.noticed(
+                    .retransmitted(offset: position, byteCount: skipped), from: direction, at: packet.time,
+                    packet: packet.number)
+            }
+        }
+        guard count > skipped else { return }
+        let fresh = payload.extracting(skipped..<count)
+        let start = position + skipped
+        if isStarted, start == side.offset, start + fresh.byteCount <= side.held?.segments.firstStart ?? .max {
+            deliver(fresh, from: direction, at: packet.time, packet.number)
+            drain(direction, &shared)
+        } else {
+            hold(fresh, at: start, from: direction, packet, &shared)
+        }
+    }
+
+    /// Keeps bytes until those before them are there.
+    private mutating func hold(
+        _ bytes: RawSpan, at start: Int, from direction: Direction, _ packet: PacketStamp,
+        _ shared: inout ReassemblyState
+    ) {
+        let held = sides[direction].held ?? HeldSide()
+        sides[direction].held = held
+        let before = held.segments.cost
+        let receiver = shared.options.notices ? receiver : nil
+        held.segments.insert(
+            bytes, at: start, time: packet.time, packet: packet.number, policy: shared.options.overlap
+        ) { range, other in
+            guard let receiver else { return }
+            receiver.noticed(
+                .retransmitted(offset: start + range.lowerBound, byteCount: range.count), from: direction,
+                at: packet.time, packet: packet.number)
+            let again = bytes.extracting(range)
+            guard !again.elementsEqual(other) else { return }
+            let (kept, lost) = shared.options.overlap == .first ? (other, again) : (again, other)
+            receiver.noticed(
+                .conflict(offset: start + range.lowerBound, kept: kept.copied(), other: lost.copied()),
+                from: direction, at: packet.time, packet: packet.number)
+        }
+        shared.heldCost += held.segments.cost - before
+        if sides[direction].marks.contains(.started) { drain(direction, &shared) }
+        while let held = sides[direction].held, !held.segments.isEmpty,
+            held.segments.byteCount > shared.options.reorderingLimit
+                || held.segments.count > shared.options.reorderingSegmentLimit
+                || shared.heldCost > shared.options.totalReorderingLimit
+        {
+            passHole(direction, &shared)
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import Streams
+
+/// The two ends of a connection, without saying which is which: the same for segments of both directions.
+struct FlowKey: Equatable {
+    private var lowerHigh: UInt64
+    private var lowerLow: UInt64
+    private var upperHigh: UInt64
+    private var upperLow: UInt64
+    private var lowerPort: UInt16
+    private var upperPort: UInt16
+    private var isIPv4: Bool
+
+    /// The key of a segment, and whether its source is the lower of the two ends.
+    @inline(__always)
+    static func of(_ source: Endpoint, _ destination: Endpoint) -> (key: FlowKey, sourceIsLower: Bool) {
+        let sourceIsLower = precedes(source, destination)
+        return sourceIsLower
+            ? (FlowKey(source, destination), true) : (FlowKey(destination, source), false)
+    }
+
+    @inline(__always)
+    private init(_ lower: Endpoint, _ upper: Endpoint) {
+        (lowerHigh, lowerLow, lowerPort) = (lower.address.high, lower.address.low, lower.port)
+        (upperHigh, upperLow, upperPort) = (upper.address.high, upper.address.low, upper.port)
+        isIPv4 = lower.address.isIPv4
+    }
+
+    @inline(__always)
+    private static func precedes(_ left: Endpoint, _ right: Endpoint) -> Bool {
+        if left.address.low != right.address.low { return left.address.low < right.address.low }
+        if left.port != right.port { return left.port < right.port }
+        return left.address.high <= right.address.high
+    }
+
+    /// Whether two keys are the same.
+    @inline(__always)
+    static func == (left: FlowKey, right: FlowKey) -> Bool {
+        left.lowerLow == right.lowerLow && left.upperLow == right.upperLow && left.lowerPort == right.lowerPort
+            && left.upperPort == right.upperPort && left.lowerHigh == right.lowerHigh
+            && left.upperHigh == right.upperHigh && left.isIPv4 == right.isIPv4
+    }
+
+    /// A hash that whoever wrote the capture cannot foresee, as long as `seed` is random.
+    @inline(__always)
+    func hash(_ seed: UInt64) -> UInt64 {
+        let ports = UInt64(lowerPort) << 16 | UInt64(upperPort)
+        var mixed = FlowKey.fold(lowerLow ^ seed, upperLow ^ 0x9e37_79b9_7f4a_7c15)
+        if !isIPv4 { mixed ^= FlowKey.fold(lowerHigh ^ 0xe703_7ed1_a0b4_28db, upperHigh ^ seed) }
+        return FlowKey.fold(mixed ^ ports, seed | 1)
+    }
+
+    /// The two halves of the product, folded: every bit depends on all bits of both.
+    @inline(__always)
+    private static func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
+        let product = left.multipliedFullWidth(by: right)
+        return product.high ^ product.low
+    }
+}

@@ -1,0 +1,86 @@
+/// Connections by their two ends: an open-addressing table of places in one array.
+struct FlowTable {
+    /// All connections; the free ones in between are in `free`.
+    var flows: [Flow] = []
+    private var free: [Int] = []
+    /// The upper half of a hash, and a place plus 1; 0 where the slot is empty.
+    private var slots = [UInt64](repeating: 0, count: 256)
+    private var used = 0
+    /// Random, so that nobody can write a capture whose connections all meet in one slot.
+    private let seed = UInt64.random(in: .min ... .max)
+
+    private var mask: Int { slots.count - 1 }
+
+    /// The place of a connection.
+    @inline(__always)
+    func find(_ key: FlowKey) -> Int? {
+        let hash = key.hash(seed)
+        let tag = hash >> 32
+        var slot = Int(truncatingIfNeeded: hash) & mask
+        while slots[slot] != 0 {
+            let entry = slots[slot]
+            if entry >> 32 == tag {
+                let index = Int(entry & 0xffff_ffff) - 1
+                if flows[index].key == key { return index }
+            }
+            slot = (slot + 1) & mask
+        }
+        return nil
+    }
+
+    /// Adds a connection whose ends are not there yet.
+    mutating func insert(_ flow: Flow) -> Int {
+        if (used + 1) * 4 > slots.count * 3 { grow() }
+        let index: Int
+        if let place = free.popLast() {
+            flows[place] = flow
+            index = place
+        } else {
+            index = flows.count
+            flows.append(flow)
+        }
+        place(flow.key.hash(seed), index)
+        used += 1
+        return index
+    }
+
+    /// Forgets a connection; its place is used again.
+    mutating func remove(_ index: Int) {
+        let hash = flows[index].key.hash(seed)
+        var slot = Int(truncatingIfNeeded: hash) & mask
+        let entry = (hash & ~0xffff_ffff) | UInt64(index + 1)
+        while slots[slot] != entry {
+            guard slots[slot] != 0 else { return }
+            slot = (slot + 1) & mask
+        }
+        // Entries behind it that a search would now miss move up.
+        var hole = slot
+        var next = (slot + 1) & mask
+        while slots[next] != 0 {
+            let key = flows[Int(slots[next] & 0xffff_ffff) - 1].key
+            let home = Int(truncatingIfNeeded: key.hash(seed)) & mask
+            if (next - home) & mask >= (next - hole) & mask {
+                slots[hole] = slots[next]
+                hole = next
+            }
+            next = (next + 1) & mask
+        }
+        slots[hole] = 0
+        used -= 1
+        flows[index].state = .free
+        free.append(index)
+    }
+
+    private mutating func place(_ hash: UInt64, _ index: Int) {
+        var slot = Int(truncatingIfNeeded: hash) & mask
+        while slots[slot] != 0 { slot = (slot + 1) & mask }
+        slots[slot] = (hash & ~0xffff_ffff) | UInt64(index + 1)
+    }
+
+    private mutating func grow() {
+        slots = [UInt64](repeating: 0, count: slots.count * 2)
+        for index in flows.indices where flows[index].state != .free {
+            place(flows[index].key.hash(seed), index)
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import Streams
+
+/// A segment, or a part of one, that waits for the bytes before it.
+struct HeldSegment {
+    /// The stream offset of its first byte.
+    var start: Int
+    /// The bytes.
+    var bytes: [UInt8]
+    /// When it was captured.
+    var time: Timestamp
+    /// The number of its packet.
+    var packet: Int
+
+    /// The stream offset behind its last byte.
+    var end: Int { start + bytes.count }
+}
+
+/// Segments of one direction that wait, in order of their offsets and without overlap.
+///
+/// They lie in an ordered list of short ordered lists, so that inserting anywhere moves little, in whichever order they arrive.
+struct HeldSegments {
+    /// The most segments a block has.
+    private static let blockCapacity = 128
+    /// What a segment costs beside its bytes: its entry, and the head of its array.
+    static let overhead = 96
+
+    /// None of them is empty, apart from what was taken from the first.
+    private var blocks: [[HeldSegment]] = []
+    /// How many segments were taken from the front of the first block.
+    private var taken = 0
+    /// How many segments there are.
+    private(set) var count = 0
+    /// How many bytes they hold.
+    private(set) var byteCount = 0
+
+    /// Memory taken, about.
+    var cost: Int { byteCount + count * HeldSegments.overhead }
+    /// Whether there are none.
+    var isEmpty: Bool { count == 0 }
+    /// The offset of the first byte held.
+    var firstStart: Int? { blocks.first?[taken].start }
+
+    /// When the first byte held was captured.
+    var firstTime: Timestamp { blocks.first?[taken].time ?? Timestamp(nanoseconds: .min) }
+
+    /// Takes out the first.
+    mutating func popFirst() -> HeldSegment? {
+        guard !blocks.isEmpty else { return nil }
+        var segment = HeldSegment(start: 0, bytes: [], time: Timestamp(nanoseconds: 0), packet: 0)
+        swap(&segment, &blocks[0][taken])
+        taken += 1
+        if taken == blocks[0].count {
+            blocks.removeFirst()
+            taken = 0
+        }
+        count -= 1
+        byteCount -= segment.bytes.count
+        return segment
+    }
+
+    /// Moves all offsets.
+    mutating func shift(by distance: Int) {
+        for block in blocks.indices {
+            for index in blocks[block].indices { blocks[block][index].start += distance }
+        }
+    }
+
+    /// Keeps a copy of those bytes of a payload that are not held yet.
+    ///
+    /// - Parameters:
+    ///   - payload: the bytes.
+    ///   - start: the stream offset of the first.
+    ///   - policy: whose bytes count where some are held already.
+    ///   - overlap: told of each range of the payload that was held already, with what was held there.
+    mutating func insert(
+        _ payload: RawSpan, at start: Int, time: Timestamp, packet: Int, policy: OverlapPolicy,
+        overlap: (_ range: Range<Int>, _ held: RawSpan) -> Void
+    ) {
+        var cursor = 0
+        while cursor < payload.byteCount {
+            let (block, index) = position(of: start + cursor)
+            guard block < blocks.count, blocks[block][index].start < start + payload.byteCount else {
+                insert(payload.copied(cursor..<payload.byteCount), start + cursor, time, packet, block, index)
+                return
+            }
+            let next = blocks[block][index].start - start
+            if cursor < next {
+                insert(payload.copied(cursor..<next), start + cursor, time, packet, block, index)
+                cursor = next
+            } else {
+                let end = min(payload.byteCount, blocks[block][index].end - start)
+                let held = cursor - next..<end - next
+                let bytes = blocks[block][index].bytes
+                overlap(cursor..<end, bytes.span.bytes.extracting(held))
+                if policy == .last {
+                    blocks[block][index].bytes.replaceSubrange(held, with: payload.copied(cursor..<end))
+                }
+                cursor = end
+            }
+        }
+    }
+
+    /// Where the first segment is that ends behind `offset`; behind the last block where there is none.
+    private func position(of offset: Int) -> (block: Int, index: Int) {
+        guard let last = blocks.last?.last, offset < last.end else { return (blocks.count, 0) }
+        var (low, high) = (0, blocks.count - 1)
+        while low < high {
+            let middle = (low + high) / 2
+            if (blocks[middle].last?.end ?? 0) > offset { high = middle } else { low = middle + 1 }
+        }
+        let block = low
+        (low, high) = (block == 0 ? taken : 0, blocks[block].count - 1)
+        while low < high {
+            let middle = (low + high) / 2
+            if blocks[block][middle].end > offset { high = middle } else { low = middle + 1 }
+        }
+        return (block, low)
+    }
+
+    private mutating func insert(
+        _ bytes: [UInt8], _ start: Int, _ time: Timestamp, _ packet: Int, _ block: Int, _ index: Int
+    ) {
+        count += 1
+        byteCount += bytes.count
+        let segment = HeldSegment(start: start, bytes: bytes, time: time, packet: packet)
+        var (block, index) = (block, index)
+        if block == blocks.count {
+            guard let last = blocks.last, last.count < HeldSegments.blockCapacity else {
+                blocks.append([segment])
+                return
+            }
+            (block, index) = (block - 1, last.count)
+        }
+        if block == 0, taken > 0 {
+            blocks[0].removeFirst(taken)
+            index -= taken
+            taken = 0
+        }
+        if blocks[block].count >= HeldSegments.blockCapacity {
+            let half = HeldSegments.blockCapacity / 2
+            let upper = Array(blocks[block][half...])
+            blocks[block].removeSubrange(half...)
+            blocks.insert(upper, at: block + 1)
+            if index > half { (block, index) = (block + 1, index - half) }
+        }
+        blocks[block].insert(segment, at: index)
+    }
+}

@@ -1,0 +1,41 @@
+import Streams
+
+/// Which copy of a byte counts where segments overlap with different bytes.
+public enum OverlapPolicy: String, Sendable, Hashable, CaseIterable {
+    /// The first that was captured.
+    case first
+    /// The last that was captured before the byte was passed on.
+    case last
+}
+
+/// Limits and choices of TCP reassembly.
+public struct ReassemblyOptions: Sendable, Hashable {
+    /// How many bytes of one direction are held behind a hole at most; then the hole is declared missing.
+    public var reorderingLimit = 4 << 20
+    /// How many segments of one direction are held at most, so that tiny ones do not cost many times their size.
+    public var reorderingSegmentLimit = 1 << 17
+    /// How much memory all held segments together may take.
+    public var totalReorderingLimit = 256 << 20
+    /// How long a hole that the other side acknowledged past may still be filled, in capture time.
+    public var holeGrace = Interval(nanoseconds: 1_000_000_000)
+    /// How many packets of the connection it may still be filled for.
+    public var holeGracePackets: UInt32 = 100
+    /// How long the first segments of a direction picked up in the middle wait for earlier ones, where nothing
+    /// acknowledged says that there are none.
+    public var pickupGrace = Interval(nanoseconds: 100_000_000)
+    /// How long after an RST what was under way may still arrive.
+    public var resetGrace = Interval(nanoseconds: 1_000_000_000)
+    /// How long a closed connection is remembered, so that its late segments do not open another.
+    public var closedMemory = Interval(nanoseconds: 120_000_000_000)
+    /// How many closed connections are remembered at most.
+    public var closedLimit = 1 << 16
+    /// Which copy of a byte counts.
+    public var overlap = OverlapPolicy.first
+    /// Ports of servers, beside those below 1024: for telling which end of a connection is the client where no SYN does.
+    public var serverPorts: Set<UInt16> = []
+    /// Whether receivers want to hear what happens beside the bytes (`ConnectionReceiver.noticed`).
+    public var notices = true
+
+    /// The defaults.
+    public init() {}
+}

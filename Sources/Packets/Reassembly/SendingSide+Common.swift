@@ -1,0 +1,71 @@
+import Streams
+
+/// The common path: the next bytes in order, with nothing waiting. Nothing is copied or allocated here.
+extension SendingSide {
+    /// Takes a segment of this direction, if it is what comes next and nothing about it is special.
+    @inline(__always)
+    mutating func takeNext(
+        _ segment: TCPSegment, _ payload: RawSpan, from direction: Direction, other: inout SendingSide,
+        _ packet: PacketStamp, _ receiver: (any ConnectionReceiver)?, notices: Bool
+    ) -> Bool {
+        guard next == segment.sequence, held == nil, other.held == nil,
+            marks.intersection([.started, .finished]) == .started,
+            segment.flags.isDisjoint(with: [.syn, .fin, .rst]), segment.payloadLength == payload.byteCount
+        else { return false }
+        if segment.flags.contains(.ack) {
+            other.takeAcknowledgment(segment.acknowledgment, by: direction, packet, notices ? receiver : nil)
+        }
+        takeWindow(segment.window, from: direction, packet, notices ? receiver : nil)
+        if payload.byteCount > 0 { deliver(payload, from: direction, at: packet.time, packet.number, receiver) }
+        return true
+    }
+
+    /// Passes on the next bytes.
+    @inline(__always)
+    mutating func deliver(
+        _ bytes: RawSpan, from direction: Direction, at time: Timestamp, _ packet: Int,
+        _ receiver: (any ConnectionReceiver)?
+    ) {
+        lastTime = max(time, lastTime)
+        next &+= UInt32(truncatingIfNeeded: bytes.byteCount)
+        offset &+= bytes.byteCount
+        receiver?.received(bytes, from: direction, at: lastTime, packet: packet)
+    }
+
+    /// Takes what the other side, `direction`, acknowledged of this one.
+    ///
+    /// - Parameter receiver: who wants to know, if anybody does.
+    /// - Returns: whether it is more than before.
+    @inline(__always)
+    @discardableResult
+    mutating func takeAcknowledgment(
+        _ number: UInt32, by direction: Direction, _ packet: PacketStamp, _ receiver: (any ConnectionReceiver)?
+    ) -> Bool {
+        let isNew = !marks.contains(.ackSeen) || Int32(bitPattern: number &- acknowledged) > 0
+        guard isNew else { return false }
+        acknowledged = number
+        marks.insert(.ackSeen)
+        if let receiver, marks.contains(.started) {
+            // A FIN counts as one; it is no byte of the stream.
+            let end = marks.contains(.finished) ? offset : held?.fin?.offset ?? .max
+            let acknowledgedOffset = min(position(of: number), end)
+            if acknowledgedOffset > 0 {
+                receiver.noticed(
+                    .acknowledged(offset: acknowledgedOffset), from: direction, at: packet.time, packet: packet.number)
+            }
+        }
+        return true
+    }
+
+    /// Takes the window that the sender offers, and tells when it closes and opens.
+    @inline(__always)
+    mutating func takeWindow(
+        _ offered: UInt16, from direction: Direction, _ packet: PacketStamp, _ receiver: (any ConnectionReceiver)?
+    ) {
+        window = offered
+        let isClosed = offered == 0
+        guard isClosed != marks.contains(.windowClosed) else { return }
+        marks.formSymmetricDifference(.windowClosed)
+        receiver?.noticed(.windowClosed(isClosed), from: direction, at: packet.time, packet: packet.number)
+    }
+}

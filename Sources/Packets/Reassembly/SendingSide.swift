@@ -1,0 +1,70 @@
+import Streams
+
+/// What is known of one direction of a connection: kept small, there may be a million.
+struct SendingSide {
+    /// What has happened in a direction.
+    struct Marks: OptionSet {
+        var rawValue: UInt8
+        /// `next` is known: after a SYN, or once the first bytes were passed on.
+        static let started = Marks(rawValue: 1)
+        /// The sender's SYN was seen, and `next` was one more than its number.
+        static let synSeen = Marks(rawValue: 2)
+        /// `acknowledged` is known.
+        static let ackSeen = Marks(rawValue: 4)
+        /// The end was passed on.
+        static let finished = Marks(rawValue: 8)
+        /// The sender's receive window is closed.
+        static let windowClosed = Marks(rawValue: 16)
+    }
+
+    /// The sequence number of the next byte to pass on. Before the start: that of the first byte held.
+    var next: UInt32 = 0
+    /// The highest sequence number that the other side acknowledged.
+    var acknowledged: UInt32 = 0
+    /// The stream offset of `next`.
+    var offset = 0
+    /// The time of what was passed on last.
+    var lastTime = Timestamp(nanoseconds: .min)
+    /// What waits; nil on the common path.
+    var held: HeldSide?
+    /// The receive window that the sender offered last, not scaled.
+    var window: UInt16 = 0
+    /// The scale of that window.
+    var windowScale: UInt8 = 0
+    var marks: Marks = []
+
+    /// The stream offset that a sequence number within 2 GiB of `next` stands for; negative before the stream's start.
+    @inline(__always)
+    func position(of sequence: UInt32) -> Int {
+        offset &+ Int(Int32(bitPattern: sequence &- next))
+    }
+
+    /// The sequence number of the first byte of the stream.
+    var startSequence: UInt32 { next &- UInt32(truncatingIfNeeded: offset) }
+
+    /// Whether the other side has everything before `sequence`.
+    @inline(__always)
+    func isAcknowledged(_ sequence: UInt32) -> Bool {
+        marks.contains(.ackSeen) && Int32(bitPattern: acknowledged &- sequence) >= 0
+    }
+}
+
+/// What waits in one direction of a connection.
+final class HeldSide {
+    /// Segments behind a hole, or of a stream whose start is not settled.
+    var segments = HeldSegments()
+    /// The stream offset of the FIN, where one was seen, and when.
+    var fin: (offset: Int, time: Timestamp)?
+    /// Since when, and up to where, holes may still be filled.
+    var grace: Grace?
+
+    /// The time between an acknowledgment of what was not seen and giving it up.
+    struct Grace {
+        /// When it ends.
+        var deadline: Timestamp
+        /// The connection's count of packets when it ends.
+        var packets: UInt32
+        /// Up to where it was acknowledged at its start.
+        var acknowledged: UInt32
+    }
+}

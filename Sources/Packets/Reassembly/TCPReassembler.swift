@@ -1,0 +1,155 @@
+import Streams
+
+/// Puts TCP segments back together into the byte streams of their connections.
+///
+/// Semantics: RFC 9293; what a capture adds to that (loss, reordering, starts in the middle, late segments) is said at
+/// `ReassemblyOptions` and in DESIGN section 4.
+public struct TCPReassembler: ~Copyable {
+    private var table = FlowTable()
+    private var shared: ReassemblyState
+    private let receiver: any StreamReceiver
+    private var lastKey: FlowKey?
+    private var lastIndex = 0
+
+    /// How many connections were opened.
+    public private(set) var connectionCount = 0
+
+    /// A reassembler without connections.
+    ///
+    /// - Parameters:
+    ///   - options: limits and choices.
+    ///   - receiver: what takes connections.
+    public init(options: ReassemblyOptions = ReassemblyOptions(), receiver: any StreamReceiver) {
+        shared = ReassemblyState(options: options)
+        self.receiver = receiver
+    }
+
+    /// Lets time pass: never back, and deadlines before it are met first.
+    @inline(__always)
+    public mutating func advance(to time: Timestamp) {
+        guard time > shared.now else { return }
+        shared.now = time
+        receiver.advance(to: time)
+        if time >= shared.nextDeadline { meetDeadlines() }
+    }
+
+    /// Takes a segment.
+    ///
+    /// - Parameters:
+    ///   - segment: its header.
+    ///   - payload: what the capture holds of its payload; the rest up to `segment.payloadLength` is missing in the stream.
+    ///   - time: when it was captured.
+    ///   - packet: the number of its packet, from 1.
+    @inline(__always)
+    public mutating func receive(_ segment: TCPSegment, payload: RawSpan, at time: Timestamp, packet: Int) {
+        let (key, sourceIsLower) = FlowKey.of(segment.source, segment.destination)
+        let index: Int
+        if lastKey == key {
+            index = lastIndex
+        } else {
+            guard let found = table.find(key) else {
+                open(key, sourceIsLower, segment, payload, PacketStamp(time: time, number: packet))
+                return
+            }
+            (lastKey, lastIndex) = (key, found)
+            index = found
+        }
+        let direction = table.flows[index].direction(sourceIsLower: sourceIsLower)
+        if segment.flags.contains(.syn) || table.flows[index].state != .open {
+            guard !table.flows[index].isReplaced(by: segment, from: direction) else {
+                replace(index, key, sourceIsLower, segment, payload, PacketStamp(time: time, number: packet))
+                return
+            }
+            guard table.flows[index].state == .open else { return }
+        }
+        shared.current = index
+        table.flows[index].take(segment, payload, from: direction, PacketStamp(time: time, number: packet), &shared)
+    }
+
+    /// The source has ended: what waits is passed on, what is open is closed, in order of opening.
+    public mutating func finish() {
+        let open = table.flows.indices.filter { table.flows[$0].state == .open }
+        for index in open.sorted(by: { table.flows[$0].number < table.flows[$1].number }) {
+            shared.current = index
+            table.flows[index].end(&shared)
+        }
+    }
+
+    /// Opens a connection, if the segment is one to begin with: late acknowledgments and resets are not.
+    private mutating func open(
+        _ key: FlowKey, _ sourceIsLower: Bool, _ segment: TCPSegment, _ payload: RawSpan, _ packet: PacketStamp
+    ) {
+        let isSYN = segment.flags.contains(.syn)
+        guard isSYN || segment.payloadLength > 0, !segment.flags.contains(.rst) else { return }
+        connectionCount += 1
+        let role = segment.clientRole(serverPorts: shared.options.serverPorts)
+        let opening = Opening(
+            number: connectionCount, time: packet.time,
+            client: role.sourceIsClient ? segment.source : segment.destination,
+            server: role.sourceIsClient ? segment.destination : segment.source,
+            handshake: isSYN && !segment.flags.contains(.ack), clientGuessed: role.isGuess)
+        let index = table.insert(
+            Flow(
+                key: key, number: connectionCount, receiver: receiver.open(opening),
+                clientIsLower: role.sourceIsClient == sourceIsLower))
+        (lastKey, lastIndex, shared.current) = (key, index, index)
+        table.flows[index].take(
+            segment, payload, from: role.sourceIsClient ? .fromClient : .fromServer, packet, &shared)
+    }
+
+    /// Opens a connection in the place of another between the same ends.
+    private mutating func replace(
+        _ index: Int, _ key: FlowKey, _ sourceIsLower: Bool, _ segment: TCPSegment, _ payload: RawSpan,
+        _ packet: PacketStamp
+    ) {
+        shared.current = index
+        table.flows[index].end(&shared)
+        table.remove(index)
+        lastKey = nil
+        open(key, sourceIsLower, segment, payload, packet)
+    }
+
+    private mutating func meetDeadlines() {
+        while let entry = shared.holes.popFirst(until: shared.now) ?? shared.pickups.popFirst(until: shared.now) {
+            guard table.flows[entry.flow].number == entry.number else { continue }
+            shared.current = entry.flow
+            table.flows[entry.flow].review(.fromClient, &shared)
+            table.flows[entry.flow].review(.fromServer, &shared)
+        }
+        while let entry = shared.resets.popFirst(until: shared.now) {
+            guard table.flows[entry.flow].number == entry.number else { continue }
+            shared.current = entry.flow
+            table.flows[entry.flow].settleReset(&shared)
+        }
+        forgetClosed()
+        shared.nextDeadline = min(
+            shared.holes.first, shared.pickups.first, shared.resets.first, shared.closed.first)
+    }
+
+    private mutating func forgetClosed() {
+        while let entry = shared.closed.popFirst(
+            until: shared.closed.count > shared.options.closedLimit ? Timestamp(nanoseconds: .max) : shared.now)
+        {
+            guard table.flows[entry.flow].number == entry.number, table.flows[entry.flow].state == .closed else {
+                continue
+            }
+            if lastIndex == entry.flow { lastKey = nil }
+            table.remove(entry.flow)
+        }
+    }
+}
+
+extension TCPSegment {
+    /// Which end is the client, by flags or else by ports (DESIGN section 4).
+    func clientRole(serverPorts: Set<UInt16>) -> (sourceIsClient: Bool, isGuess: Bool) {
+        if flags.contains(.syn) { return (!flags.contains(.ack), false) }
+        for isServer in [serverPorts.contains, { $0 < 1024 }] as [(UInt16) -> Bool] {
+            switch (isServer(source.port), isServer(destination.port)) {
+            case (true, false): return (false, true)
+            case (false, true): return (true, true)
+            default: continue
+            }
+        }
+        return (source.port >= destination.port, true)
+    }
+}

@@ -1,0 +1,102 @@
+import Streams
+
+/// Writes the blocks of a pcapng file, one after another, into buffers; what becomes of those is the caller's business.
+///
+/// A section header comes first, then the description of each interface, then packets, and statistics at the end. Each call
+/// appends one whole block, so that a file that is cut after any of them is readable up to there. Numbers are little-endian.
+///
+/// Source: draft-ietf-opsawg-pcapng.
+public struct PcapngWriter: Sendable {
+    /// LINKTYPE_RAW: a packet begins with its IPv4 or IPv6 header (draft-ietf-opsawg-pcaplinktype).
+    public static let rawIP: UInt16 = 101
+
+    private var interfaceCount = 0
+
+    /// A writer for a new file.
+    public init() {}
+
+    /// Appends a section header block (section 4.1). The interfaces of the section before are forgotten.
+    ///
+    /// - Parameters:
+    ///   - application: what writes the file (`shb_userappl`).
+    ///   - buffer: where the block goes.
+    public mutating func appendSectionHeader(application: String, to buffer: inout [UInt8]) {
+        interfaceCount = 0
+        PcapngBlock.append(type: 0x0a0d_0d0a, to: &buffer) { block in
+            block.append(UInt32(0x1a2b_3c4d))
+            block.append(UInt16(1))  // major version
+            block.append(UInt16(0))  // minor version
+            block.append(UInt64.max)  // the section's length is not known yet
+            block.appendOption(4, text: application)
+        }
+    }
+
+    /// Appends an interface description block (section 4.2): times in nanoseconds (`if_tsresol` 9), packets of any length.
+    ///
+    /// - Parameters:
+    ///   - name: what the interface is called (`if_name`).
+    ///   - linkType: what its packets begin with.
+    ///   - buffer: where the block goes.
+    /// - Returns: the interface's number in this section, from 0.
+    public mutating func appendInterface(
+        name: String, linkType: UInt16 = PcapngWriter.rawIP, to buffer: inout [UInt8]
+    ) -> Int {
+        PcapngBlock.append(type: 1, to: &buffer) { block in
+            block.append(linkType)
+            block.append(UInt16(0))  // reserved
+            block.append(UInt32(0))  // no limit of captured bytes
+            block.appendOption(2, text: name)
+            block.appendOption(9, bytes: [9])
+        }
+        interfaceCount += 1
+        return interfaceCount - 1
+    }
+
+    /// Appends an enhanced packet block (section 4.3) with a whole packet.
+    ///
+    /// - Parameters:
+    ///   - packet: its bytes, from the link layer's header on.
+    ///   - time: when it was seen; before 1970 becomes 1970, since pcapng has no sign.
+    ///   - interface: what `appendInterface` returned.
+    ///   - comment: text for people (`opt_comment`); cut at a character's boundary to 65,535 bytes of UTF-8.
+    ///   - droppedPackets: how many packets were lost between this one and the one before (`epb_dropcount`).
+    ///   - buffer: where the block goes.
+    public func appendPacket(
+        _ packet: RawSpan, at time: Timestamp, interface: Int = 0, comment: String? = nil,
+        droppedPackets: UInt64? = nil, to buffer: inout [UInt8]
+    ) {
+        PcapngBlock.append(type: 6, to: &buffer) { block in
+            block.append(UInt32(truncatingIfNeeded: interface))
+            block.append(time)
+            block.append(UInt32(truncatingIfNeeded: packet.byteCount))  // captured
+            block.append(UInt32(truncatingIfNeeded: packet.byteCount))  // on the wire
+            block.append(contentsOf: packet)
+            block.pad()
+            if let comment { block.appendOption(1, text: comment) }
+            if let droppedPackets { block.appendOption(4, number: droppedPackets) }
+        }
+    }
+
+    /// Appends an interface statistics block (section 4.6).
+    ///
+    /// - Parameters:
+    ///   - interface: what `appendInterface` returned.
+    ///   - start: when recording began (`isb_starttime`).
+    ///   - end: when it ended: nothing that the file does not have was seen until then (`isb_endtime`). The block's own time.
+    ///   - received: how many packets there were, with those that are not in the file (`isb_ifrecv`).
+    ///   - delivered: how many packets are in the file (`isb_usrdeliv`).
+    ///   - buffer: where the block goes.
+    public func appendStatistics(
+        interface: Int = 0, start: Timestamp, end: Timestamp, received: UInt64, delivered: UInt64,
+        to buffer: inout [UInt8]
+    ) {
+        PcapngBlock.append(type: 5, to: &buffer) { block in
+            block.append(UInt32(truncatingIfNeeded: interface))
+            block.append(end)
+            block.appendOption(2, time: start)
+            block.appendOption(3, time: end)
+            block.appendOption(4, number: received)
+            block.appendOption(8, number: delivered)
+        }
+    }
+}

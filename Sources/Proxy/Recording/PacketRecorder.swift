@@ -1,0 +1,131 @@
+import Framing
+import Packets
+import Streams
+import Trace
+
+/// Writes what was relayed as a pcapng capture: complete packets, one a chunk, each with a comment that names the frames
+/// that end in it.
+///
+/// It hears of frames as a trace's sink while a chunk is being decoded, and writes the chunk's packet behind that.
+package final class PacketRecorder {
+    private let output: any ByteOutput
+    private let writer: PcapngWriter
+    private let interface: Int
+    private let start: Timestamp
+    private var connections: [Int: SyntheticConnection] = [:]
+    private var buffer: [UInt8] = []
+    private var comment: [String] = []
+    private var framesInComment = 0
+    private var hasDropped = false
+    private var packets: UInt64 = 0
+
+    /// How many frames a comment names; the rest are counted.
+    private static let mostFrames = 20
+
+    /// A recorder that begins with the file's header.
+    package init(to output: any ByteOutput, tool: String, start: Timestamp) {
+        self.output = output
+        self.start = start
+        var writer = PcapngWriter()
+        writer.appendSectionHeader(application: tool, to: &buffer)
+        interface = writer.appendInterface(name: "proxy", to: &buffer)
+        self.writer = writer
+    }
+
+    /// A connection opened.
+    func opened(_ opening: Opening) {
+        var connection = SyntheticConnection(number: opening.number, client: opening.client, server: opening.server)
+        connection.open { packet($0, $1, at: opening.time) }
+        connections[opening.number] = connection
+    }
+
+    /// A connection was asked for, but the server could not be reached.
+    func refused(_ opening: Opening, detail: String) {
+        var connection = SyntheticConnection(number: opening.number, client: opening.client, server: opening.server)
+        connection.connecting { packet($0, $1, at: opening.time) }
+        comment = [detail]
+        connection.refused { packet($0, $1, at: opening.time) }
+        comment = []
+    }
+
+    /// A chunk was relayed and decoded.
+    func received(_ bytes: RawSpan, on connection: Int, from direction: Direction, at time: Timestamp) {
+        if framesInComment > Self.mostFrames { comment.append("and \(framesInComment - Self.mostFrames) more") }
+        connections[connection]?.data(bytes, from: direction) { packet($0, $1, at: time) }
+        comment = []
+        framesInComment = 0
+    }
+
+    /// Bytes were relayed but not recorded.
+    func dropped(_ byteCount: Int, on connection: Int, from direction: Direction, at time: Timestamp) {
+        connections[connection]?.dropped(byteCount, from: direction) { packet($0, $1, at: time) }
+        hasDropped = true
+    }
+
+    /// A direction ended.
+    func finished(_ ending: Ending, on connection: Int, from direction: Direction, at time: Timestamp) {
+        comment = []
+        framesInComment = 0
+        switch ending {
+        case .fin: connections[connection]?.finish(from: direction) { packet($0, $1, at: time) }
+        case .reset: connections[connection]?.reset(from: direction) { packet($0, $1, at: time) }
+        }
+    }
+
+    /// A connection is over.
+    func closed(_ connection: Int) {
+        connections[connection] = nil
+    }
+
+    /// The recording ends; a reader advances to `end`.
+    func finish(at end: Timestamp) {
+        writer.appendStatistics(
+            interface: interface, start: start, end: end, received: packets, delivered: packets, to: &buffer)
+        flush()
+    }
+
+    private func packet(_ kind: SyntheticPacket, _ bytes: RawSpan, at time: Timestamp) {
+        let isNamed = !comment.isEmpty && (kind == .data || kind == .end)
+        packets += 1
+        writer.appendPacket(
+            bytes, at: time, interface: interface, comment: isNamed ? comment.joined(separator: "\n") : nil,
+            droppedPackets: hasDropped ? 1 : nil, to: &buffer)
+        hasDropped = false
+        if buffer.count > 256 << 10 { flush() }
+    }
+}
+
+extension PacketRecorder: TraceSink {
+    package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
+        framesInComment += 1
+        guard framesInComment <= Self.mostFrames, let format = connection.format else { return }
+        let name = format.directions[frame.direction].type(of: bytes, frame.info.shape) ?? "frame"
+        var text = "\(format.name) \(frame.direction.sender) #\(frame.info.index) \(Self.plain(name)), "
+        text += "\(frame.info.length) bytes at \(frame.info.offset)"
+        if frame.isHeartbeat { text += ", heartbeat" }
+        if frame.info.segments > 1 { text += ", split over \(frame.info.segments) segments" }
+        comment.append(text)
+    }
+
+    package func flush() {
+        guard !buffer.isEmpty else { return }
+        output.write(buffer)
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    package func opened(_ connection: TracedConnection) {}
+    package func recognised(_ connection: TracedConnection) {}
+    package func missing(_ hole: Hole, on connection: TracedConnection) {}
+    package func dropped(_ hole: Hole, reason: String, on connection: TracedConnection) {}
+    package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {}
+    package func finding(_ finding: Finding) {}
+    package func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {}
+    package func summary(_ summary: Summary) {}
+
+    /// A name from the network as a comment may hold it.
+    private static func plain(_ name: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                name.unicodeScalars.prefix(40).map { $0.properties.generalCategory == .control ? "�" : $0 }))
+    }
+}

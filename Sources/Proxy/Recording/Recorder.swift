@@ -1,0 +1,127 @@
+import NIOCore
+import Pipeline
+import Streams
+import Trace
+
+/// Takes what was relayed out of the queue, decodes it, and writes it down.
+///
+/// It runs on the thread that calls `run`, and is the only user of the decoder and the sinks. Between batches it pauses
+/// for a moment, so that a busy relay does not have to wake it for each read.
+package final class Recorder {
+    private let queue: RecordingQueue
+    private let decoder: Decoder
+    private let packets: PacketRecorder?
+    private var connections: [Int: Recorded] = [:]
+
+    private struct Recorded {
+        let receiver: any ConnectionReceiver
+        /// How many bytes were relayed in each direction.
+        var offsets = PerDirection(fromClient: 0, fromServer: 0)
+        /// How many of the latest of them were not recorded.
+        var unrecorded = PerDirection(fromClient: 0, fromServer: 0)
+        var firstToFinish: Direction?
+    }
+
+    /// A recorder.
+    ///
+    /// - Parameters:
+    ///   - decoder: decodes; `packets`, where there is one, is among its sinks.
+    ///   - packets: writes the capture.
+    package init(queue: RecordingQueue, decoder: Decoder, packets: PacketRecorder?) {
+        self.queue = queue
+        self.decoder = decoder
+        self.packets = packets
+    }
+
+    /// Records until the queue is finished, then ends the trace.
+    ///
+    /// - Parameter pause: called between batches.
+    package func run(pause: () -> Void) {
+        while true {
+            let batch = queue.take(until: decoder.nextDeadline)
+            for event in batch.events { record(event) }
+            decoder.advance(to: batch.time)
+            if batch.isLast {
+                finish(at: batch.time)
+                return
+            }
+            decoder.flush()
+            pause()
+        }
+    }
+
+    private func record(_ event: RecordingQueue.Event) {
+        switch event {
+        case .opened(let opening):
+            decoder.advance(to: opening.time)
+            connections[opening.number] = Recorded(receiver: decoder.open(opening))
+            packets?.opened(opening)
+        case .refused(let opening, let reason, let detail):
+            decoder.advance(to: opening.time)
+            let receiver = decoder.open(opening)
+            packets?.refused(opening, detail: detail)
+            receiver.closed(Closing(reason: reason, by: .fromServer, time: opening.time, detail: detail))
+        case .received(let connection, let direction, let buffer, let time):
+            decoder.advance(to: time)
+            received(buffer, connection, direction, time)
+        case .dropped(let connection, let direction, let byteCount, let time):
+            decoder.advance(to: time)
+            dropped(byteCount, connection, direction, time)
+        case .finished(let connection, let direction, let ending, let time):
+            decoder.advance(to: time)
+            finished(ending, connection, direction, time)
+        }
+    }
+
+    private func received(_ buffer: ByteBuffer, _ connection: Int, _ direction: Direction, _ time: Timestamp) {
+        guard let recorded = connections[connection] else { return }
+        let hole = recorded.unrecorded[direction]
+        if hole > 0 {
+            recorded.receiver.missing(hole, from: direction, at: time)
+            connections[connection]?.unrecorded[direction] = 0
+        }
+        connections[connection]?.offsets[direction] += buffer.readableBytes
+        buffer.withUnsafeReadableBytes { bytes in
+            recorded.receiver.received(bytes.bytes, from: direction, at: time, packet: 0)
+            packets?.received(bytes.bytes, on: connection, from: direction, at: time)
+        }
+    }
+
+    private func dropped(_ byteCount: Int, _ connection: Int, _ direction: Direction, _ time: Timestamp) {
+        guard let recorded = connections[connection] else { return }
+        let notice = StreamNotice.unrecorded(offset: recorded.offsets[direction], byteCount: byteCount)
+        recorded.receiver.noticed(notice, from: direction, at: time, packet: 0)
+        packets?.dropped(byteCount, on: connection, from: direction, at: time)
+        connections[connection]?.offsets[direction] += byteCount
+        connections[connection]?.unrecorded[direction] += byteCount
+    }
+
+    private func finished(_ ending: Ending, _ connection: Int, _ direction: Direction, _ time: Timestamp) {
+        guard let recorded = connections[connection] else { return }
+        recorded.receiver.finished(ending, from: direction, at: time)
+        packets?.finished(ending, on: connection, from: direction, at: time)
+        let first = recorded.firstToFinish ?? direction
+        connections[connection]?.firstToFinish = first
+        switch ending {
+        case .fin where recorded.firstToFinish == nil: return
+        case .fin: close(connection, Closing(reason: .fin, by: first, time: time))
+        case .reset: close(connection, Closing(reason: .reset, by: direction, time: time))
+        }
+    }
+
+    private func close(_ connection: Int, _ closing: Closing) {
+        guard let recorded = connections.removeValue(forKey: connection) else { return }
+        recorded.receiver.closed(closing)
+        packets?.closed(connection)
+    }
+
+    /// Ends what is still open, in order of opening, and the trace.
+    private func finish(at time: Timestamp) {
+        for connection in connections.keys.sorted() {
+            close(connection, Closing(reason: .endOfInput, by: nil, time: time))
+        }
+        packets?.finish(at: time)
+        decoder.finish()
+        decoder.flush()
+    }
+}

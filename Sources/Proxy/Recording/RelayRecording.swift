@@ -1,0 +1,11 @@
+import NIOCore
+import Streams
+
+/// What takes note of one relayed connection. Called on the connection's event loop; must not wait.
+protocol RelayRecording: AnyObject {
+    /// Bytes were read and passed on.
+    func received(_ buffer: ByteBuffer, from direction: Direction)
+
+    /// One direction ended.
+    func finished(_ ending: Ending, from direction: Direction)
+}

@@ -1,0 +1,43 @@
+import ArgumentParser
+import Framing
+import Packets
+import Pipeline
+import Streams
+import Trace
+
+/// `frametap decode`: captures in, a trace out.
+struct DecodeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "decode",
+        abstract: "Decode captures.",
+        discussion:
+            "Reads pcap and pcapng; - is standard input, followed while it grows: tcpdump -w - | frametap decode -")
+
+    @Argument(help: ArgumentHelp("Capture files, or - for standard input.", valueName: "file"))
+    var files: [String]
+
+    @OptionGroup var format: FormatOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        signal(SIGPIPE, SIG_IGN)
+        let options = try format.decodingOptions()
+        let sink = try output.sink(source: files.joined(separator: " ")) { $0.endProcess() }
+        let decoder = Decoder(options, sinks: sink.map { [$0] } ?? [])
+        var reassembly = ReassemblyOptions()
+        reassembly.serverPorts = options.serverPorts
+        reassembly.notices = false
+        var reading = CaptureReading()
+        reading.read(files, options: reassembly, to: decoder) { decoder.flush() }
+        decoder.finish(passedOver: reading.counters.passedOverByKind)
+        decoder.flush()
+        if reading.hasFailed { throw ExitCode(2) }
+    }
+}
+
+extension CaptureCounters {
+    /// What was passed over, the most frequent first.
+    var passedOverByKind: [(kind: String, packets: Int)] {
+        passedOver.map { ($0.key.rawValue, $0.value) }.sorted { ($1.1, $0.0) < ($0.1, $1.0) }
+    }
+}

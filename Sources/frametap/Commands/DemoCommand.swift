@@ -1,0 +1,62 @@
+import ArgumentParser
+import Framing
+import Peers
+import Pipeline
+import Proxy
+import Streams
+import Trace
+
+/// `frametap demo`: reference peers talk through the proxy.
+struct DemoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Watch a real conversation pass through the proxy; nothing to set up.",
+        discussion: "A reference server, the proxy and reference clients run on loopback: real sockets, real frames.")
+
+    @Argument(help: "The formats to show; all where none is named.")
+    var formats: [String] = []
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var records: RecordOptions
+
+    func run() throws {
+        let peers = try formats.isEmpty ? ReferencePeers.all : formats.map(PeerCommandOptions.peer)
+        let queue = RecordingQueue()
+        let decoding = DecodingOptions(.automatic(try BuiltInFormats.all()))
+        let recording = try ProxyRecording(
+            queue: queue, source: "demo", decoding: decoding, output: output, records: records)
+        let conversations = Task.detached {
+            defer { queue.finish() }
+            for peer in peers where !Task.isCancelled { await Self.show(peer, queue: queue) }
+        }
+        let signals = EndSignals { conversations.cancel() }
+        // The main thread records; conversations run on those that tasks share.
+        recording.run()
+        signals.cancel()
+    }
+
+    /// Server, proxy and clients of one format, until the clients are done.
+    private static func show(_ peer: any ReferencePeer.Type, queue: RecordingQueue) async {
+        let (bound, announce) = AsyncStream.makeStream(of: Endpoint.self)
+        let serving = Task {
+            defer { announce.finish() }
+            try await peer.serve(
+                at: PeerAddress(host: "127.0.0.1", port: 0), options: PeerOptions(), bound: { announce.yield($0) },
+                log: { _ in })
+        }
+        defer { serving.cancel() }
+        do {
+            var addresses = bound.makeAsyncIterator()
+            guard let server = await addresses.next() else { return try await serving.value }
+            let to = HostPort(host: server.address.description, port: Int(server.port))
+            let proxy = ProxyServer(ProxyOptions(listen: HostPort(host: "127.0.0.1", port: 0), to: to), queue: queue)
+            let address = try await proxy.startListening()
+            try await peer.demonstrate(
+                to: PeerAddress(host: address.host, port: address.port), options: PeerOptions(), log: { _ in })
+            try await proxy.close()
+        } catch is CancellationError {
+        } catch {
+            complain("the \(peer.format) demonstration went wrong: \(error)")
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import Framing
+
+/// `frametap formats`: what frametap knows, and checking what users wrote.
+struct FormatsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "formats",
+        abstract: "List, show and check formats.",
+        subcommands: [List.self, Show.self, Check.self],
+        defaultSubcommand: List.self)
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List the built-in formats.")
+
+        func run() throws {
+            for format in try BuiltInFormats.all() {
+                let ports = format.ports.map(String.init).joined(separator: ",")
+                let columns = [pad(format.name, 16), pad(ports.isEmpty ? "-" : ports, 8), format.summary]
+                print(columns.joined(separator: "  "))
+            }
+        }
+
+        private func pad(_ text: String, _ width: Int) -> String {
+            text + String(repeating: " ", count: max(0, width - text.count))
+        }
+    }
+
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print a built-in format's file: a start for your own.")
+
+        @Argument(help: "The format's name.")
+        var name: String
+
+        func run() throws {
+            guard let yaml = BuiltInFormats.yaml(of: name) else {
+                let known = BuiltInFormats.names.joined(separator: ", ")
+                throw ValidationError("there is no built-in format \(name); known are \(known)")
+            }
+            print(yaml, terminator: "")
+        }
+    }
+
+    struct Check: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Say what is wrong with a format file.")
+
+        @Argument(help: "The format file.")
+        var file: String
+
+        func run() throws {
+            let bytes = try FileInput.contents(of: file, limit: 4 << 20)
+            let format = try FormatLoader.load(String(decoding: bytes, as: UTF8.self), file: file)
+            print("\(file): \(format.name) is well-formed")
+        }
+    }
+}

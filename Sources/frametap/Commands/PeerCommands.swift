@@ -1,0 +1,101 @@
+import ArgumentParser
+import Framing
+import Peers
+import Proxy
+
+/// `frametap serve`: one reference server on its own.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Run the reference server of a format.")
+
+    @Argument(help: "The format.")
+    var format: String
+
+    @Option(help: ArgumentHelp("Where to listen; port 0 lets the system choose.", valueName: "address:port"))
+    var listen: HostPort
+
+    @Flag(help: "Keep messages for targets that are not connected.")
+    var storeOffline = false
+
+    @OptionGroup var peer: PeerCommandOptions
+
+    func run() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        let reference = try PeerCommandOptions.peer(format)
+        var options = peer.options
+        options.storeOffline = storeOffline
+        let address = PeerAddress(host: listen.host, port: listen.port)
+        let serving = Task { [options] in
+            try await reference.serve(
+                at: address, options: options, bound: { complain("listening on \($0)") }, log: { print($0) })
+        }
+        let signals = EndSignals { serving.cancel() }
+        defer { signals.cancel() }
+        try await PeerCommandOptions.run { try await serving.value }
+    }
+}
+
+/// `frametap connect`: one reference client on its own.
+struct ConnectCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "connect", abstract: "Run the reference clients of a format through their conversation.")
+
+    @Argument(help: "The format.")
+    var format: String
+
+    @Option(help: ArgumentHelp("The server.", valueName: "host:port"))
+    var to: HostPort
+
+    @Option(help: "How often to go through the conversation.")
+    var rounds = 1
+
+    @OptionGroup var peer: PeerCommandOptions
+
+    func run() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        let reference = try PeerCommandOptions.peer(format)
+        var options = peer.options
+        options.rounds = rounds
+        let address = PeerAddress(host: to.host, port: to.port)
+        let conversation = Task { [options] in
+            try await reference.converse(with: address, options: options, log: { print($0) })
+        }
+        let signals = EndSignals { conversation.cancel() }
+        defer { signals.cancel() }
+        try await PeerCommandOptions.run { try await conversation.value }
+    }
+}
+
+/// What both kinds of peers can be asked.
+struct PeerCommandOptions: ParsableArguments {
+    @Option(help: "Multiply every interval of the protocol by this.")
+    var timeScale = 1.0
+
+    func validate() throws {
+        guard timeScale > 0, timeScale.isFinite else {
+            throw ValidationError("--time-scale is \(timeScale); expected a number above 0")
+        }
+    }
+
+    var options: PeerOptions {
+        var options = PeerOptions()
+        options.timeScale = timeScale
+        return options
+    }
+
+    static func peer(_ format: String) throws -> any ReferencePeer.Type {
+        if let peer = ReferencePeers.peer(for: format) { return peer }
+        let known = ReferencePeers.all.map { $0.format }.joined(separator: ", ")
+        throw ValidationError("there are no reference peers for \(format); known are \(known)")
+    }
+
+    /// Runs a peer; being cancelled is no trouble.
+    static func run(_ work: () async throws -> Void) async throws {
+        do {
+            try await work()
+        } catch is CancellationError {
+        } catch {
+            throw Trouble("\(error)")
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import ArgumentParser
+
+/// The command line.
+@main
+struct Frametap: AsyncParsableCommand {
+    /// The program and its version, as traces and captures name it.
+    static let tool = "frametap 0.1.0"
+
+    static let configuration = CommandConfiguration(
+        commandName: "frametap",
+        abstract: "Decodes the application frames of the protocol you wrote.",
+        discussion: """
+            Reads them from a capture, or stands between a client and its server while it forwards.
+
+              frametap demo                                              see what it does, nothing to set up
+              frametap proxy --listen 127.0.0.1:8088 --to server:8088    watch a client talk to its server
+              frametap decode chat.pcapng                                read a capture
+            """,
+        version: tool,
+        subcommands: [
+            DemoCommand.self, ProxyCommand.self, DecodeCommand.self, StreamsCommand.self, PacketsCommand.self,
+            FormatsCommand.self, ServeCommand.self, ConnectCommand.self,
+        ])
+}

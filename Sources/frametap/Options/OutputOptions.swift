@@ -1,0 +1,74 @@
+import ArgumentParser
+import Streams
+import Trace
+
+/// How a trace is shown.
+struct OutputOptions: ParsableArguments {
+    /// The forms a trace is shown in.
+    enum Form: String, ExpressibleByArgument, CaseIterable {
+        case text, ndjson, summary, none
+    }
+
+    @Option(name: .customLong("as"), help: "What to print: \(Form.allValueStrings.joined(separator: ", ")).")
+    var form = Form.text
+
+    @Option(help: ArgumentHelp("Write to this file instead of standard output.", valueName: "file"))
+    var output: String?
+
+    @Option(help: ArgumentHelp("Show so many bytes of each body; 0 shows none.", valueName: "bytes"))
+    var bodyLimit = 4_096
+
+    @Option(name: .customLong("time"), help: "What the first column shows: utc, local, relative, delta.")
+    var times = TextOptions.Times.utc
+
+    @Flag(name: [.short, .long], help: "Show each frame's fields and a hex dump.")
+    var verbose = false
+
+    @Option(help: ArgumentHelp("Colours: auto, always, never. NO_COLOR is heeded.", valueName: "when"))
+    var color = ColorChoice.auto
+
+    func validate() throws {
+        if bodyLimit < 0 { throw ValidationError("--body-limit is \(bodyLimit); expected 0 or more bytes") }
+    }
+
+    /// Opens the output and makes the sink that writes to it.
+    ///
+    /// - Parameter source: what is traced.
+    func sink(source: String, whenBroken: @escaping (FileOutput.Failure) -> Void) throws -> (any TraceSink)? {
+        let file = try output.map { try FileOutput(creating: $0) } ?? FileOutput.standardOutput()
+        file.whenBroken = whenBroken
+        switch form {
+        case .none: return nil
+        case .summary: return SummaryWriter(to: file)
+        case .ndjson: return NDJSONWriter(to: file, source: source, tool: Frametap.tool, bodyLimit: bodyLimit)
+        case .text: return TextWriter(to: file, options: textOptions(for: file))
+        }
+    }
+
+    private func textOptions(for file: FileOutput) -> TextOptions {
+        var options = TextOptions()
+        options.times = times
+        options.utcOffset = LocalTime.utcOffset
+        options.isVerbose = verbose
+        options.bodyLimit = bodyLimit
+        options.columns = file.terminalColumns
+        options.isColored = color.applies(to: file)
+        return options
+    }
+}
+
+extension TextOptions.Times: ExpressibleByArgument {}
+
+/// When text is coloured.
+enum ColorChoice: String, ExpressibleByArgument, CaseIterable {
+    case auto, always, never
+
+    /// Whether what is written to a file is coloured (`auto`: a terminal, unless NO_COLOR is set; no-color.org).
+    func applies(to file: FileOutput) -> Bool {
+        switch self {
+        case .always: true
+        case .never: false
+        case .auto: file.isTerminal && (Environment["NO_COLOR"] ?? "").isEmpty && Environment["TERM"] != "dumb"
+        }
+    }
+}

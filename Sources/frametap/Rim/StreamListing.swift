@@ -1,0 +1,98 @@
+import Crypto
+import Framing
+import Streams
+import Trace
+
+/// Hashes the streams of connections, and lists them in order of opening.
+final class StreamListing: StreamReceiver {
+    private let output: any ByteOutput
+    private let directory: String?
+    /// Lines that wait for connections that opened before them.
+    private var waiting: [Int: [UInt8]] = [:]
+    private var next = 1
+    private(set) var hasFailed = false
+
+    init(output: any ByteOutput, directory: String?) {
+        self.output = output
+        self.directory = directory
+    }
+
+    func open(_ opening: Opening) -> any ConnectionReceiver {
+        Listed(opening, listing: self)
+    }
+
+    func advance(to time: Timestamp) {}
+
+    /// Writes what still waits.
+    func finish() {
+        for number in waiting.keys.sorted() { output.write(waiting[number] ?? []) }
+    }
+
+    private func list(_ line: [UInt8], _ number: Int) {
+        waiting[number] = line
+        while let due = waiting.removeValue(forKey: next) {
+            output.write(due)
+            next += 1
+        }
+    }
+
+    private struct Side {
+        var bytes = 0
+        var missing = 0
+        var hash = SHA256()
+        var file: FileOutput?
+    }
+
+    private final class Listed: ConnectionReceiver {
+        private let opening: Opening
+        private let listing: StreamListing
+        private var sides = PerDirection(fromClient: Side(), fromServer: Side())
+
+        init(_ opening: Opening, listing: StreamListing) {
+            self.opening = opening
+            self.listing = listing
+        }
+
+        func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
+            sides[direction].bytes += bytes.byteCount
+            bytes.withUnsafeBytes { sides[direction].hash.update(bufferPointer: $0) }
+            guard let directory = listing.directory else { return }
+            if sides[direction].file == nil {
+                let digits = String(opening.number)
+                let number = String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
+                do {
+                    sides[direction].file = try FileOutput(creating: "\(directory)/\(number)-\(direction.sender).bin")
+                } catch {
+                    if !listing.hasFailed { complain("\(error)") }
+                    listing.hasFailed = true
+                }
+            }
+            sides[direction].file?.write(bytes.copied())
+        }
+
+        func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
+            sides[direction].missing += byteCount
+        }
+
+        func noticed(_ notice: StreamNotice, from direction: Direction, at time: Timestamp, packet: Int) {}
+        func finished(_ ending: Ending, from direction: Direction, at time: Timestamp) {}
+
+        func closed(_ closing: Closing) {
+            var line: [UInt8] = []
+            line += Array("{\"connection\":\(opening.number),\"client\":\"\(opening.client)\",\"server\":\"".utf8)
+            line += Array("\(opening.server)\",\"opened\":\"\(opening.time.rfc3339)\",\"closed\":\"".utf8)
+            line += Array("\(closing.time.rfc3339)\",\"reason\":\"\(closing.reason.rawValue)\",\"handshake\":".utf8)
+            line += Array("\(opening.handshake),\"fromClient\":\(side(.fromClient)),".utf8)
+            line += Array("\"fromServer\":\(side(.fromServer))}\n".utf8)
+            listing.list(line, opening.number)
+        }
+
+        private func side(_ direction: Direction) -> String {
+            let side = sides[direction]
+            var hash: [UInt8] = []
+            for byte in side.hash.finalize() { JSONOutput.hex(byte, into: &hash) }
+            let digest = String(decoding: hash, as: UTF8.self)
+            return "{\"bytes\":\(side.bytes),\"missing\":\(side.missing),\"sha256\":\"\(digest)\"}"
+        }
+    }
+}

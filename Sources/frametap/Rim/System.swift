@@ -1,0 +1,35 @@
+// The C library, under its name on each system.
+#if canImport(Glibc)
+@_exported import Glibc
+#elseif canImport(Musl)
+@_exported import Musl
+#elseif canImport(Darwin)
+@_exported import Darwin
+#endif
+
+import Streams
+
+/// What the last failed call of the C library said, in words.
+func systemError() -> String { String(cString: strerror(errno)) }
+
+/// Environment variables by name.
+enum Environment {
+    static subscript(name: String) -> String? { getenv(name).map { String(cString: $0) } }
+}
+
+/// Where the reader's clock stands.
+enum LocalTime {
+    /// How far local time is ahead of UTC at an instant, in seconds.
+    @Sendable static func utcOffset(at time: Timestamp) -> Int {
+        var seconds = time_t(time.nanoseconds / 1_000_000_000)
+        var parts = tm()
+        guard localtime_r(&seconds, &parts) != nil else { return 0 }
+        return parts.tm_gmtoff
+    }
+}
+
+/// Writes to standard error: diagnostics and progress.
+func complain(_ message: String) {
+    let bytes = Array("frametap: \(message)\n".utf8)
+    _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+}
