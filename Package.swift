@@ -46,7 +46,9 @@ let package = Package(
         .testTarget(name: "ExpressionsTests", dependencies: ["Expressions"]),
         .testTarget(name: "FramingTests", dependencies: ["Framing"]),
         .testTarget(name: "PacketsTests", dependencies: ["Packets"]),
-        .testTarget(name: "PeersTests", dependencies: ["Peers"]),
+        .testTarget(
+            name: "PeersTests",
+            dependencies: ["Framing", "Peers", "Streams", .product(name: "NIOEmbedded", package: "swift-nio")]),
     ],
     swiftLanguageModes: [.v6]
 )
