@@ -47,6 +47,7 @@ let package = Package(
         .testTarget(name: "FramingTests", dependencies: ["Framing"]),
         .testTarget(name: "PacketsTests", dependencies: ["Packets"]),
         .testTarget(name: "PeersTests", dependencies: ["Peers"]),
+        .testTarget(name: "TraceTests", dependencies: ["Framing", "Packets", "Streams", "Trace"]),
     ],
     swiftLanguageModes: [.v6]
 )
