@@ -54,7 +54,7 @@ import Testing
         #expect(
             Array(lines.dropFirst(2)) == [
                 #"{"event":"frame","connection":1,"from":"client","index":0,"time":"2026-11-21T08:00:00.020000000Z","started":"2026-11-21T08:00:00.020000000Z","offset":0,"length":95,"segments":1,"merged":false,"type":"txt","heartbeat":false,"fields":{"CinentID":"CinentA","size":"5","targetID":"CinentB","type":"txt"},"body":{"length":5,"text":"Hello"}}"#,
-                #"{"event":"frame","connection":1,"from":"server","index":0,"time":"2026-11-21T08:00:00.021000000Z","started":"2026-11-21T08:00:00.021000000Z","offset":0,"length":131,"segments":1,"merged":true,"type":null,"heartbeat":true,"fields":{"big":18446744073709551615,"half":0.5,"list":[1,{}],"n":-5,"size":"2","type":null,"é\"":true},"body":{"length":2,"hex":"00ff"}}"#,
+                #"{"event":"frame","connection":1,"from":"server","index":0,"time":"2026-11-21T08:00:00.021000000Z","started":"2026-11-21T08:00:00.021000000Z","offset":0,"length":135,"segments":1,"merged":true,"type":null,"heartbeat":true,"fields":{"big":18446744073709551615,"half":0.5,"list":[1,{}],"n":-5,"size":"2","type":null,"é\"":true},"body":{"length":2,"hex":"00ff"}}"#,
             ])
     }
 
