@@ -49,6 +49,7 @@ let package = Package(
         .testTarget(
             name: "PeersTests",
             dependencies: ["Framing", "Peers", "Streams", .product(name: "NIOEmbedded", package: "swift-nio")]),
+        .testTarget(name: "TraceTests", dependencies: ["Framing", "Packets", "Streams", "Trace"]),
     ],
     swiftLanguageModes: [.v6]
 )
