@@ -47,6 +47,17 @@ let package = Package(
         .testTarget(name: "FramingTests", dependencies: ["Framing"]),
         .testTarget(name: "PacketsTests", dependencies: ["Packets"]),
         .testTarget(name: "PeersTests", dependencies: ["Peers"]),
+        .target(name: "TestSupport", dependencies: ["Framing", "Streams", "Trace"], path: "Tests/TestSupport"),
+        .testTarget(name: "AnalysisTests", dependencies: ["Analysis", "Framing", "Streams", "TestSupport", "Trace"]),
+        .testTarget(
+            name: "PipelineTests",
+            dependencies: ["Framing", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace"]),
+        .testTarget(
+            name: "ProxyTests",
+            dependencies: [
+                "Framing", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace", "frametap",
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )
