@@ -57,7 +57,8 @@ let package = Package(
             dependencies: [
                 "Framing", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace", "frametap",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
-            ]),
+            ],
+            exclude: ["ends.py"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -25,7 +25,7 @@ package struct TraceLine: Hashable {
     }
 
     /// A text at a key.
-    package subscript(key: String) -> String? { values[key] }
+    package subscript(_ key: String) -> String? { values[key] }
 
     /// A number at a key.
     package subscript(number key: String) -> Int? { numbers[key] }
