@@ -50,6 +50,18 @@ let package = Package(
             name: "PeersTests",
             dependencies: ["Framing", "Peers", "Streams", .product(name: "NIOEmbedded", package: "swift-nio")]),
         .testTarget(name: "TraceTests", dependencies: ["Framing", "Packets", "Streams", "Trace"]),
+        .target(name: "TestSupport", dependencies: ["Framing", "Streams", "Trace"], path: "Tests/TestSupport"),
+        .testTarget(name: "AnalysisTests", dependencies: ["Analysis", "Framing", "Streams", "TestSupport", "Trace"]),
+        .testTarget(
+            name: "PipelineTests",
+            dependencies: ["Framing", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace"]),
+        .testTarget(
+            name: "ProxyTests",
+            dependencies: [
+                "Framing", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace", "frametap",
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            exclude: ["ends.py"]),
     ],
     swiftLanguageModes: [.v6]
 )

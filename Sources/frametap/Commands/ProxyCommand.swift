@@ -37,14 +37,16 @@ struct ProxyCommand: ParsableCommand {
         } catch {
             throw Trouble("cannot listen on \(listen): \(error)")
         }
+        let signals = EndSignals {
+            // The relay ends first, so that nothing passes that is not recorded.
+            do { try proxy.shutDown() } catch { complain("\(error)") }
+            queue.finish()
+        }
+        // Whoever reads this may send a signal at once.
         complain("listening on \(address)")
         if !address.isLoopback { complain("anybody who can reach \(address) can now connect to \(to) through it") }
-        let signals = EndSignals {
-            proxy.stopListening(); queue.finish()
-        }
         recording.run()
         signals.cancel()
-        try proxy.shutDown()
     }
 }
 
