@@ -41,6 +41,7 @@ extension Finding.Kind {
     var noun: String {
         switch self {
         case .heartbeatGap: "gap"
+        case .badChecksum: "bad checksum"
         }
     }
 }

@@ -24,12 +24,13 @@ struct ProxyCommand: ParsableCommand {
     @OptionGroup var format: FormatOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var records: RecordOptions
+    @OptionGroup var selection: SelectionOptions
 
     func run() throws {
         let queue = RecordingQueue()
         let recording = try ProxyRecording(
             queue: queue, source: "proxy \(listen) to \(to)", decoding: try format.decodingOptions(), output: output,
-            records: records)
+            records: records, selection: selection)
         let proxy = ProxyServer(ProxyOptions(listen: listen, to: to), queue: queue)
         let address: HostPort
         do {
