@@ -47,7 +47,9 @@ let package = Package(
         .testTarget(name: "FramingTests", dependencies: ["Framing"]),
         .testTarget(name: "PacketsTests", dependencies: ["Packets"]),
         .testTarget(name: "PeersTests", dependencies: ["Peers"]),
-        .target(name: "TestSupport", dependencies: ["Framing", "Streams", "Trace"], path: "Tests/TestSupport"),
+        .target(
+            name: "TestSupport", dependencies: ["Framing", "Packets", "Pipeline", "Streams", "Trace"],
+            path: "Tests/TestSupport"),
         .testTarget(name: "AnalysisTests", dependencies: ["Analysis", "Framing", "Streams", "TestSupport", "Trace"]),
         .testTarget(
             name: "PipelineTests",
