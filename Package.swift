@@ -55,7 +55,9 @@ let package = Package(
             name: "PeersTests",
             dependencies: ["Framing", "Peers", "Streams", .product(name: "NIOEmbedded", package: "swift-nio")]),
         .testTarget(name: "TraceTests", dependencies: ["Framing", "Packets", "Streams", "Trace"]),
-        .target(name: "TestSupport", dependencies: ["Framing", "Streams", "Trace"], path: "Tests/TestSupport"),
+        .target(
+            name: "TestSupport", dependencies: ["Framing", "Packets", "Pipeline", "Streams", "Trace"],
+            path: "Tests/TestSupport"),
         .testTarget(name: "AnalysisTests", dependencies: ["Analysis", "Framing", "Streams", "TestSupport", "Trace"]),
         .testTarget(
             name: "PipelineTests",

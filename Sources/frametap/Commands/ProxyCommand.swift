@@ -36,7 +36,7 @@ struct ProxyCommand: ParsableCommand {
         do {
             address = try proxy.start()
         } catch {
-            throw Trouble("cannot listen on \(listen): \(error)")
+            throw Trouble("cannot listen on \(listen): \(ProxyServer.cause(of: error))")
         }
         let signals = EndSignals {
             // The relay ends first, so that nothing passes that is not recorded.
