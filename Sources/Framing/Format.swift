@@ -38,7 +38,7 @@ public struct DirectionFormat: Sendable {
     /// The field that names who a frame is for.
     public var toField: String?
     /// How the body is to be read.
-    public var body: any BodyEncoding
+    package var body: BodyFormat
 
     /// The name of a frame's type; nil where the format has none for it.
     public func type(of frame: RawSpan, _ shape: FrameShape) -> String? {

@@ -7,6 +7,8 @@ import Streams
 ///     source  target               who it is from and for, as the head says
 ///     fields.NAME                  a field of the head
 ///     body.length  body.text       the body
+///     body.json.a.b[0]             a value in a body that is JSON; body.json is all of it
+///     body.protobuf.1.2            one in a Protobuf message, by the names or numbers that traces show
 public struct FrameValues {
     /// Where the frame lies and when it was seen.
     public var info: FrameInfo
@@ -14,6 +16,8 @@ public struct FrameValues {
     public var direction: Direction
     /// Whether it is a heartbeat.
     public var isHeartbeat: Bool
+    /// Its body, where it is decoded already.
+    package var body: DecodedBody?
 
     /// The values of a frame.
     public init(info: FrameInfo, direction: Direction, isHeartbeat: Bool = false) {
@@ -44,16 +48,17 @@ public struct FrameValues {
         case "heartbeat": return .boolean(isHeartbeat)
         case "fields" where path.count == 2:
             return format.field(path[1], of: bytes, info.shape).map(Value.init) ?? .absent
-        case "body" where path.count == 2: return body(path[1], bytes, format)
+        case "body" where path.count >= 2: return body(Array(path.dropFirst()), bytes, format)
         default: return .absent
         }
     }
 
-    private func body(_ name: String, _ bytes: RawSpan, _ format: DirectionFormat) -> Value {
-        if name == "length" { return .integer(Int64(info.shape.body)) }
+    private func body(_ path: [String], _ bytes: RawSpan, _ format: DirectionFormat) -> Value {
+        if path == ["length"] { return .integer(Int64(info.shape.body)) }
+        guard info.missing == 0 else { return .absent }
         let body = bytes.extracting(info.shape.head..<info.shape.head + info.shape.body)
-        guard name == "text", case .text = format.body.decode(body) else { return .absent }
-        return .text(body.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
+        let decoded = self.body ?? format.body.decode(body, type: format.type(of: bytes, info.shape))
+        return decoded.value(at: path, of: body).map(Value.init) ?? .absent
     }
 
     private func text(_ text: String?) -> Value { text.map(Value.text) ?? .absent }

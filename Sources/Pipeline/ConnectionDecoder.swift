@@ -126,15 +126,17 @@ final class ConnectionDecoder: ConnectionReceiver {
 extension ConnectionDecoder: FrameReceiver {
     func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
         guard let format = connection.format else { return }
-        var isHeartbeat = false
+        let side = format.directions[direction]
+        var traced = TracedFrame(info: frame, direction: direction, isHeartbeat: false)
+        if !side.body.isPlain { traced.body = traced.decodedBody(of: bytes, side) }
         if let contract = format.heartbeat {
-            isHeartbeat = FrameValues(info: frame, direction: direction)
-                .fulfil(contract.condition, bytes: bytes, format: format.directions[direction])
+            var values = FrameValues(info: frame, direction: direction)
+            values.body = traced.body
+            traced.isHeartbeat = values.fulfil(contract.condition, bytes: bytes, format: side)
         }
         if frame.segments > 1 { totals.split += 1 }
         if frame.merged { totals.merged += 1 }
-        if isHeartbeat { totals.heartbeats += 1 }
-        let traced = TracedFrame(info: frame, direction: direction, isHeartbeat: isHeartbeat)
+        if traced.isHeartbeat { totals.heartbeats += 1 }
         decoder.analyse { $0.frame(traced, bytes: bytes, on: connection, into: &$1) }
         for sink in decoder.sinks { sink.frame(traced, bytes: bytes, on: connection) }
     }

@@ -31,7 +31,7 @@ public final class Decoder: StreamReceiver {
 
     /// Every analysis there is. A new one is a line here.
     public static func allAnalyses() -> [any Analysis] {
-        [HeartbeatMonitor()]
+        [HeartbeatMonitor(), BodyFaults()]
     }
 
     /// A connection opened.

@@ -93,12 +93,22 @@ public struct TracedFrame {
     public var direction: Direction
     /// Whether the format calls it a heartbeat.
     public var isHeartbeat: Bool
+    /// Its body, where reading it is worth doing only once.
+    package var body: DecodedBody?
 
     /// A frame.
     public init(info: FrameInfo, direction: Direction, isHeartbeat: Bool) {
         self.info = info
         self.direction = direction
         self.isHeartbeat = isHeartbeat
+    }
+
+    /// What the body of the frame with these bytes is; with a hole in the frame nobody can say.
+    package func decodedBody(of bytes: RawSpan, _ format: DirectionFormat) -> DecodedBody {
+        if info.missing > 0 { return .incomplete }
+        if let body { return body }
+        let range = info.shape.head..<info.shape.head + info.shape.body
+        return format.body.decode(bytes.extracting(range), type: format.type(of: bytes, info.shape))
     }
 }
 

@@ -100,15 +100,7 @@ public enum FormatLoader {
         frame?.allow(["type", "from", "to"])
         return DirectionFormat(
             rule: built.rule, head: built.head, typeField: frame?.text("type"), fromField: frame?.text("from"),
-            toField: frame?.text("to"), body: body(own?["body"] == nil ? top : own ?? top))
-    }
-
-    private static func body(_ map: YAMLMap) -> any BodyEncoding {
-        guard let name = map.text("body") else { return HexBody() }
-        if let encoding = BodyEncodings.all[name] { return encoding }
-        let known = BodyEncodings.all.keys.sorted().joined(separator: ", ")
-        map.faults.add("unknown body encoding \(name); known are \(known)", at: map["body"])
-        return HexBody()
+            toField: frame?.text("to"), body: own.flatMap(BodyFormat.init) ?? BodyFormat(top) ?? BodyFormat())
     }
 
     private static func detection(_ top: YAMLMap) -> Format.Detection? {

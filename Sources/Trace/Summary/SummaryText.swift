@@ -41,6 +41,9 @@ extension Finding.Kind {
     var noun: String {
         switch self {
         case .heartbeatGap: "gap"
+        case .badJSON: "JSON fault"
+        case .badBody: "body fault"
+        case .wrongKey: "wrong key"
         }
     }
 }

@@ -17,11 +17,13 @@ struct DecodeCommand: ParsableCommand {
     var files: [String]
 
     @OptionGroup var format: FormatOptions
+    @OptionGroup var bodies: BodyOptions
     @OptionGroup var output: OutputOptions
 
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
-        let options = try format.decodingOptions()
+        var options = try format.decodingOptions()
+        try bodies.apply(to: &options)
         let sink = try output.sink(source: files.joined(separator: " ")) { $0.endProcess() }
         let decoder = Decoder(options, sinks: sink.map { [$0] } ?? [])
         var reassembly = ReassemblyOptions()
