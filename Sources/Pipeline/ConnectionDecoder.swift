@@ -154,12 +154,14 @@ extension ConnectionDecoder: FrameReceiver {
         guard let format = connection.format else { return }
         if frame.segments > 1 { totals.split += 1 }
         if frame.merged { totals.merged += 1 }
-        let direct = format.directions[direction]
-        direct.withContent(of: bytes, frame.shape) { content, shape in
+        let side = format.directions[direction]
+        side.withContent(of: bytes, frame.shape) { content, shape in
             var traced = TracedFrame(info: frame, shape: shape, direction: direction, isHeartbeat: false)
+            if !side.body.isPlain { traced.body = traced.decodedBody(of: content, side) }
             if let contract = format.heartbeat {
-                traced.isHeartbeat = FrameValues(info: frame, direction: direction)
-                    .fulfil(contract.condition, content: content, shape: shape, format: direct)
+                var values = FrameValues(info: frame, direction: direction)
+                values.body = traced.body
+                traced.isHeartbeat = values.fulfil(contract.condition, content: content, shape: shape, format: side)
                 if traced.isHeartbeat { totals.heartbeats += 1 }
             }
             decoder.analyse { $0.frame(traced, bytes: content, on: connection, into: &$1) }

@@ -42,6 +42,9 @@ extension Finding.Kind {
         switch self {
         case .heartbeatGap: "gap"
         case .badChecksum: "bad checksum"
+        case .badJSON: "JSON fault"
+        case .badBody: "body fault"
+        case .wrongKey: "wrong key"
         }
     }
 }

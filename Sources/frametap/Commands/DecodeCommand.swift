@@ -17,12 +17,14 @@ struct DecodeCommand: ParsableCommand {
     var files: [String]
 
     @OptionGroup var format: FormatOptions
+    @OptionGroup var bodies: BodyOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var selection: SelectionOptions
 
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
-        let options = try format.decodingOptions()
+        var options = try format.decodingOptions()
+        try bodies.apply(to: &options)
         let sink = try output.sink(source: files.joined(separator: " ")) { $0.endProcess() }
         let progress = ReadingProgress()
         let sinks = try selection.apply(to: sink) { progress.isDone = true }
