@@ -24,13 +24,18 @@ let package = Package(
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
-            resources: [.embedInCode("Formats/im-json.yaml")]),
+            resources: [.embedInCode("Formats")]),
         .target(name: "Packets", dependencies: ["Streams"]),
         .target(name: "Trace", dependencies: ["Framing", "Streams"]),
         .target(
             name: "Analysis",
             dependencies: ["Framing", "Streams", "Trace", .product(name: "HeapModule", package: "swift-collections")]),
-        .target(name: "Pipeline", dependencies: ["Analysis", "Framing", "Packets", "Streams", "Trace"]),
+        .target(
+            name: "Pipeline",
+            dependencies: [
+                "Analysis", "Framing", "Packets", "Streams", "Trace",
+                .product(name: "HeapModule", package: "swift-collections"),
+            ]),
         .target(
             name: "Proxy",
             dependencies: [
@@ -54,7 +59,24 @@ let package = Package(
         .testTarget(name: "ExpressionsTests", dependencies: ["Expressions"]),
         .testTarget(name: "FramingTests", dependencies: ["Framing"]),
         .testTarget(name: "PacketsTests", dependencies: ["Packets"]),
-        .testTarget(name: "PeersTests", dependencies: ["Peers"]),
+        .testTarget(
+            name: "PeersTests",
+            dependencies: ["Framing", "Peers", "Streams", .product(name: "NIOEmbedded", package: "swift-nio")]),
+        .testTarget(name: "TraceTests", dependencies: ["Framing", "Packets", "Streams", "Trace"]),
+        .target(
+            name: "TestSupport", dependencies: ["Framing", "Packets", "Pipeline", "Streams", "Trace"],
+            path: "Tests/TestSupport"),
+        .testTarget(name: "AnalysisTests", dependencies: ["Analysis", "Framing", "Streams", "TestSupport", "Trace"]),
+        .testTarget(
+            name: "PipelineTests",
+            dependencies: ["Framing", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace"]),
+        .testTarget(
+            name: "ProxyTests",
+            dependencies: [
+                "Framing", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace", "frametap",
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            exclude: ["ends.py"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -26,18 +26,44 @@ public struct FrameValues {
         self.isHeartbeat = isHeartbeat
     }
 
+    /// Whether the frame's type is being found out, so that nothing may ask for it.
+    private var isNamingType = false
+
+    /// The values that a frame's type can depend on.
+    init(naming shape: FrameShape) {
+        self.init(info: FrameInfo(of: shape), direction: .fromClient)
+        isNamingType = true
+    }
+
+    /// The first names of all paths.
+    static let names =
+        ["type", "from", "length", "index", "offset", "segments", "merged", "missing", "heartbeat", "source", "target"]
+        + ["fields", "body"]
+
+    /// What is wrong with the path of a value; nil where frames may have it.
+    public static func complaint(about path: [String]) -> String? {
+        guard let first = path.first, !names.contains(first) else { return nil }
+        return "there is no value \(first); \(LoadContext.hint(first, names))"
+    }
+
     /// Whether a condition holds for the frame.
-    public func fulfil(_ condition: Expression, bytes: RawSpan, format: DirectionFormat) -> Bool {
-        let values = condition.paths.map { value(at: $0, bytes: bytes, format: format) }
+    ///
+    /// - Parameters:
+    ///   - content: what the frame's bytes stand for.
+    ///   - shape: the parts of that.
+    public func fulfil(
+        _ condition: Expression, content: RawSpan, shape: FrameShape, format: DirectionFormat
+    ) -> Bool {
+        let values = condition.paths.map { value(at: $0, content: content, shape: shape, format: format) }
         return condition.evaluate(Resolved(paths: condition.paths, values: values))
     }
 
     /// One value; absent where the frame has none of that name.
-    public func value(at path: [String], bytes: RawSpan, format: DirectionFormat) -> Value {
+    public func value(at path: [String], content: RawSpan, shape: FrameShape, format: DirectionFormat) -> Value {
         switch path[0] {
-        case "type": return text(format.type(of: bytes, info.shape))
-        case "source": return text(format.origin(of: bytes, info.shape))
-        case "target": return text(format.target(of: bytes, info.shape))
+        case "type": return text(format.type(of: content, shape))
+        case "source": return text(format.origin(of: content, shape))
+        case "target": return text(format.target(of: content, shape))
         case "from": return .text(direction.sender)
         case "length": return .integer(Int64(info.length))
         case "index": return .integer(Int64(info.index))
@@ -47,18 +73,18 @@ public struct FrameValues {
         case "merged": return .boolean(info.merged)
         case "heartbeat": return .boolean(isHeartbeat)
         case "fields" where path.count == 2:
-            return format.field(path[1], of: bytes, info.shape).map(Value.init) ?? .absent
-        case "body" where path.count >= 2: return body(Array(path.dropFirst()), bytes, format)
+            return format.field(path[1], of: content, shape).map(Value.init) ?? .absent
+        case "body" where path.count >= 2: return body(Array(path.dropFirst()), content, shape, format)
         default: return .absent
         }
     }
 
-    private func body(_ path: [String], _ bytes: RawSpan, _ format: DirectionFormat) -> Value {
-        if path == ["length"] { return .integer(Int64(info.shape.body)) }
+    private func body(_ path: [String], _ content: RawSpan, _ shape: FrameShape, _ format: DirectionFormat) -> Value {
+        if path == ["length"] { return .integer(Int64(shape.body)) }
         guard info.missing == 0 else { return .absent }
-        let body = bytes.extracting(info.shape.head..<info.shape.head + info.shape.body)
-        let decoded = self.body ?? format.body.decode(body, type: format.type(of: bytes, info.shape))
-        return decoded.value(at: path, of: body).map(Value.init) ?? .absent
+        let bytes = content.extracting(shape.head..<shape.head + shape.body)
+        let decoded = body ?? format.decodeBody(of: content, shape, isTyped: !isNamingType)
+        return decoded.value(at: path, of: bytes).map(Value.init) ?? .absent
     }
 
     private func text(_ text: String?) -> Value { text.map(Value.text) ?? .absent }

@@ -17,6 +17,7 @@ package final class ProxyServer: Sendable {
     private let queue: RecordingQueue
     private let group: MultiThreadedEventLoopGroup
     private let listener = Mutex<(any Channel)?>(nil)
+    private let relays = OpenRelays()
 
     /// A proxy that does not listen yet.
     ///
@@ -55,7 +56,8 @@ package final class ProxyServer: Sendable {
             .childChannelOption(.recvAllocator, value: Self.allocator)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let handler = RelayHandler(reading: .fromClient)
+                    let handler = RelayHandler(reading: .fromClient, relays: proxy.relays)
+                    proxy.relays.add(channel)
                     try channel.pipeline.syncOperations.addHandler(handler)
                     proxy.connect(channel, handler)
                 }
@@ -71,13 +73,22 @@ package final class ProxyServer: Sendable {
         channel?.close(promise: nil)
     }
 
-    /// Closes everything.
+    /// Waits until everything that is open has ended by itself, for so many seconds at most.
+    ///
+    /// - Returns: whether nothing is open any more.
+    package func drained(within seconds: Double) async throws -> Bool {
+        try await relays.isEmpty(within: .nanoseconds(Int64(seconds * 1e9)), on: group.any()).get()
+    }
+
+    /// Closes everything. What was open has been ended by none of its sides, and is recorded so.
     package func shutDown() throws {
+        relays.stop()
         try group.syncShutdownGracefully()
     }
 
     /// `shutDown` without blocking the thread.
     package func close() async throws {
+        relays.stop()
         try await group.shutdownGracefully()
     }
 
@@ -86,8 +97,10 @@ package final class ProxyServer: Sendable {
     /// Connects an accepted client to its server. Runs on the client's event loop, which both share.
     private func connect(_ client: any Channel, _ handler: RelayHandler) {
         let loop = client.eventLoop
+        let clientAddress = Endpoint(client.remoteAddress)  // a closed channel does not know it any more
         let clientEnd = NIOLoopBound(handler, eventLoop: loop)
         let queue = queue
+        let relays = relays
         let to = options.to
         ClientBootstrap(group: loop)
             .channelOption(.socketOption(.tcp_nodelay), value: 1)
@@ -96,13 +109,13 @@ package final class ProxyServer: Sendable {
             .connectTimeout(.nanoseconds(Int64(options.connectTimeout * 1e9)))
             .channelInitializer { server in
                 server.eventLoop.makeCompletedFuture {
-                    try server.pipeline.syncOperations.addHandler(RelayHandler(reading: .fromServer))
+                    relays.add(server)
+                    try server.pipeline.syncOperations.addHandler(RelayHandler(reading: .fromServer, relays: relays))
                 }
             }
             .connect(host: to.host, port: to.port)
             .assumeIsolated()
             .whenComplete { result in
-                let client = Endpoint(client.remoteAddress)
                 switch result {
                 case .success(let channel):
                     guard let serverEnd = try? channel.pipeline.syncOperations.handler(type: RelayHandler.self) else {
@@ -110,12 +123,15 @@ package final class ProxyServer: Sendable {
                         return
                     }
                     let server = Endpoint(channel.remoteAddress)
-                    let recording = QueuedRecording(queue, connection: queue.open(client: client, server: server))
+                    let recording = QueuedRecording(
+                        queue, connection: queue.open(client: clientAddress, server: server))
                     RelayHandler.join(clientEnd.value, serverEnd, recording: recording)
                 case .failure(let error):
                     let server = Self.endpoint(of: error, to)
-                    let detail = "cannot reach \(to): \(Self.cause(error))"
-                    queue.refuse(client: client, server: server, reason: .connectFailed, detail: detail)
+                    let detail = "cannot reach \(to): \(Self.cause(of: error))"
+                    if !relays.isStopping {
+                        queue.refuse(client: clientAddress, server: server, reason: .connectFailed, detail: detail)
+                    }
                     clientEnd.value.refuse()
                 }
             }
@@ -130,9 +146,9 @@ package final class ProxyServer: Sendable {
     }
 
     /// What the system said, in words.
-    private static func cause(_ error: any Error) -> String {
+    package static func cause(of error: any Error) -> String {
         if let failed = error as? NIOConnectionError {
-            if let first = failed.connectionErrors.first { return cause(first.error) }
+            if let first = failed.connectionErrors.first { return cause(of: first.error) }
             return failed.dnsAError != nil || failed.dnsAAAAError != nil ? "no address for \(failed.host)" : "\(failed)"
         }
         if let system = error as? IOError { return String(cString: strerror(system.errnoCode)) }

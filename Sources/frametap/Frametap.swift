@@ -21,4 +21,21 @@ struct Frametap: AsyncParsableCommand {
             DemoCommand.self, ProxyCommand.self, DecodeCommand.self, StreamsCommand.self, PacketsCommand.self,
             FormatsCommand.self, ServeCommand.self, ConnectCommand.self,
         ])
+
+    /// Runs the command that the arguments name. Wrong usage is the parser's to tell, anything else that went wrong is
+    /// trouble: exit status 2 (DESIGN §6).
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            guard exitCode(for: error) == .failure, !(error is ExitCode) else { exit(withError: error) }
+            complain("\(error)")
+            exit(withError: ExitCode(2))
+        }
+    }
 }

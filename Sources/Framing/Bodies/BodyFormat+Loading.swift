@@ -22,9 +22,9 @@ extension BodyFormat {
         guard let node = map["body"] else { return nil }
         let path = map.path == "the format" ? "body" : "\(map.path).body"
         guard node.mapping?[Node("byType")] != nil || node.mapping?[Node("else")] != nil,
-            let body = YAMLMap(node, path: path, faults: map.faults)
+            let body = YAMLMap(node, path: path, context: map.context)
         else {
-            self.init(BodyChain(node, path: path, faults: map.faults))
+            self.init(BodyChain(node, path: path, context: map.context))
             return
         }
         body.allow(["byType", "else"])
@@ -32,73 +32,58 @@ extension BodyFormat {
         if let types = body.map("byType") {
             for (key, value) in types.node.mapping ?? [:] {
                 guard let type = key.string else { continue }
-                chains[type] = BodyChain(value, path: "\(types.path).\(type)", faults: map.faults)
+                chains[type] = BodyChain(value, path: "\(types.path).\(type)", context: map.context)
             }
         }
-        let otherwise = body["else"].map { BodyChain($0, path: "\(path).else", faults: map.faults) }
+        let otherwise = body["else"].map { BodyChain($0, path: "\(path).else", context: map.context) }
         self.init(byType: chains, otherwise ?? BodyChain([]))
     }
 }
 
 extension BodyChain {
-    fileprivate init(_ node: Node, path: String, faults: FaultList) {
-        if node.mapping?[Node("encodings")] != nil, let map = YAMLMap(node, path: path, faults: faults) {
+    fileprivate init(_ node: Node, path: String, context: LoadContext) {
+        if node.mapping?[Node("encodings")] != nil, let map = YAMLMap(node, path: path, context: context) {
             map.allow(["encodings"])
             if let list = map["encodings"] {
-                self.init(BodyChain.encodings(list, path: "\(path).encodings", faults: faults))
+                self.init(BodyChain.encodings(list, path: "\(path).encodings", context: context))
                 return
             }
         }
-        self.init(BodyChain.encodings(node, path: path, faults: faults))
+        self.init(BodyChain.encodings(node, path: path, context: context))
     }
 
     /// One encoding, or a list of them.
-    private static func encodings(_ node: Node, path: String, faults: FaultList) -> [any BodyEncoding] {
-        guard let list = node.sequence else { return [encoding(node, path: path, faults: faults)].compactMap { $0 } }
-        if list.isEmpty { faults.add("\(path) is an empty list; expected encodings, such as [base64, json]", at: node) }
+    private static func encodings(_ node: Node, path: String, context: LoadContext) -> [any BodyEncoding] {
+        guard let list = node.sequence else { return [encoding(node, path: path, context: context)].compactMap { $0 } }
+        if list.isEmpty { context.add("\(path) is an empty list; expected encodings, such as [base64, json]", at: node) }
         if list.count > BodyFormat.longestChain {
-            faults.add("\(path) has \(list.count) encodings; \(BodyFormat.longestChain) are allowed", at: node)
+            context.add("\(path) has \(list.count) encodings; \(BodyFormat.longestChain) are allowed", at: node)
         }
-        return list.prefix(BodyFormat.longestChain).compactMap { encoding($0, path: path, faults: faults) }
+        return list.prefix(BodyFormat.longestChain).compactMap { encoding($0, path: path, context: context) }
     }
 
     /// `name`, or `name: { options }`.
-    private static func encoding(_ node: Node, path: String, faults: FaultList) -> (any BodyEncoding)? {
-        if let name = node.string { return named(name, at: node, path, faults)?.init(nil) }
+    private static func encoding(_ node: Node, path: String, context: LoadContext) -> (any BodyEncoding)? {
+        if let name = node.string { return named(name, at: node, path, context)?.init(nil) }
         guard let mapping = node.mapping, mapping.count == 1, let (key, value) = mapping.first, let name = key.string
         else {
             let found = node.mapping.map { "\($0.count) keys" } ?? node.kindName
-            faults.add(
+            context.add(
                 "\(path) should be an encoding such as json, or one with options: { gzip: { limit: 1 MiB } }; found \(found)",
                 at: node)
             return nil
         }
-        let type = named(name, at: key, path, faults)
-        guard let options = YAMLMap(value, path: "\(path).\(name)", faults: faults) else { return nil }
+        let type = named(name, at: key, path, context)
+        guard let options = YAMLMap(value, path: "\(path).\(name)", context: context) else { return nil }
         return type?.init(options)
     }
 
     private static func named(
-        _ name: String, at node: Node, _ path: String, _ faults: FaultList
+        _ name: String, at node: Node, _ path: String, _ context: LoadContext
     ) -> (any BodyEncoding.Type)? {
         if let type = BodyEncodings.named(name) { return type }
-        let nearest = BodyEncodings.names.min { editDistance($0, name) < editDistance($1, name) }
-        var hint = "known are " + BodyEncodings.names.joined(separator: ", ")
-        if let nearest, editDistance(nearest, name) <= 2 { hint = "did you mean \(nearest)?" }
-        faults.add("unknown body encoding \(name) in \(path); \(hint)", at: node)
-        return nil
-    }
-}
-
-extension YAMLMap {
-    /// One of a few words.
-    func choice<Choice: RawRepresentable & CaseIterable>(
-        _ key: String, _ type: Choice.Type
-    ) -> Choice? where Choice.RawValue == String {
-        guard let text = text(key) else { return nil }
-        if let choice = Choice(rawValue: text) { return choice }
-        let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-        faults.add("\(path).\(key) is \(text); expected one of \(known)", at: self[key])
+        let hint = LoadContext.hint(name, BodyEncodings.names)
+        context.add("unknown body encoding \(name) in \(path); \(hint)", at: node)
         return nil
     }
 }

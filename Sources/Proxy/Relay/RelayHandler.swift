@@ -29,6 +29,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     }
 
     private let direction: Direction
+    private let relays: OpenRelays
     private var shared: Shared?
     private var partner: RelayHandler?
     private var context: ChannelHandlerContext?
@@ -36,11 +37,16 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     /// What came before there was a partner.
     private var early: [ByteBuffer] = []
     private var hasEndedEarly = false
+    private var hasInputEnded = false
+    private var isOutputClosed = false
     private(set) var isLost = false
 
-    /// - Parameter direction: that of the bytes that are read here.
-    init(reading direction: Direction) {
+    /// - Parameters:
+    ///   - direction: that of the bytes that are read here.
+    ///   - relays: knows whether the proxy is being stopped.
+    init(reading direction: Direction, relays: OpenRelays) {
         self.direction = direction
+        self.relays = relays
     }
 
     /// Joins two ends; what came early is forwarded now.
@@ -53,7 +59,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
             end.partner?.context?.flush()
             end.early = []
             if end.hasEndedEarly { end.perform(shared.state.finish(end.direction)) }
-            if end.isLost { end.perform(shared.state.lose(end.direction)) }
+            if end.isLost { end.performLoss() }
         }
         for end in [client, server] { end.readIfWanted() }
     }
@@ -109,10 +115,15 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     // MARK: Ends
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        guard case .inputClosed? = event as? ChannelEvent else {
-            context.fireUserInboundEventTriggered(event)
-            return
+        switch event as? ChannelEvent {
+        case .inputClosed?: endInput()
+        case .outputClosed?: isOutputClosed = true
+        case nil: context.fireUserInboundEventTriggered(event)
         }
+    }
+
+    private func endInput() {
+        hasInputEnded = true
         if let shared {
             perform(shared.state.finish(direction))
         } else {
@@ -126,13 +137,25 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        lose()
+        // The end of the input of a channel whose output is closed closes it at once, without an event of its own; a
+        // reset would have been an error first.
+        if isOutputClosed, !hasInputEnded, !isLost, !relays.isStopping {
+            endInput()
+        } else {
+            lose()
+        }
     }
 
     private func lose() {
         guard !isLost else { return }
         isLost = true
-        if let shared { perform(shared.state.lose(direction)) }
+        performLoss()
+    }
+
+    private func performLoss() {
+        guard let shared else { return }
+        if relays.isStopping { shared.state.stop() }
+        perform(shared.state.lose(direction))
     }
 
     private func perform(_ actions: [RelayState.Action]) {

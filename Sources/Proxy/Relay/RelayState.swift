@@ -32,6 +32,11 @@ struct RelayState: Hashable, Sendable {
         isOver = true
         return [.record(.reset, direction), .reset(receiverOf: direction)]
     }
+
+    /// The proxy itself closes the connection: neither side has ended it, and neither is to be told so.
+    mutating func stop() {
+        isOver = true
+    }
 }
 
 extension RelayState {

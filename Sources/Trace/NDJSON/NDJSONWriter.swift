@@ -75,13 +75,13 @@ package final class NDJSONWriter: TraceSink {
         put(",\"merged\":")
         boolean(info.merged)
         put(",\"type\":")
-        if let type = format.type(of: bytes, info.shape) { string(type) } else { put("null") }
+        if let type = format.type(of: bytes, frame.shape) { string(type) } else { put("null") }
         put(",\"heartbeat\":")
         boolean(frame.isHeartbeat)
         put(",\"fields\":")
-        object(format.fields(of: bytes, info.shape))
+        object(format.fields(of: bytes, frame.shape))
         put(",\"body\":")
-        let body = bytes.extracting(info.shape.head..<info.shape.head + info.shape.body)
+        let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
         self.body(body, frame.decodedBody(of: bytes, format), missing: info.missing)
         end()
     }

@@ -19,6 +19,7 @@ struct DemoCommand: ParsableCommand {
     @OptionGroup var bodies: BodyOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var records: RecordOptions
+    @OptionGroup var selection: SelectionOptions
 
     func run() throws {
         let peers = try formats.isEmpty ? ReferencePeers.all : formats.map(PeerCommandOptions.peer)
@@ -26,7 +27,8 @@ struct DemoCommand: ParsableCommand {
         var decoding = DecodingOptions(.automatic(try BuiltInFormats.all()))
         try bodies.apply(to: &decoding)
         let recording = try ProxyRecording(
-            queue: queue, source: "demo", decoding: decoding, output: output, records: records)
+            queue: queue, source: "demo", decoding: decoding, output: output, records: records,
+            selection: selection)
         let conversations = Task.detached {
             defer { queue.finish() }
             for peer in peers where !Task.isCancelled { await Self.show(peer, queue: queue) }
@@ -53,9 +55,17 @@ struct DemoCommand: ParsableCommand {
             let to = HostPort(host: server.address.description, port: Int(server.port))
             let proxy = ProxyServer(ProxyOptions(listen: HostPort(host: "127.0.0.1", port: 0), to: to), queue: queue)
             let address = try await proxy.startListening()
-            try await peer.demonstrate(
-                to: PeerAddress(host: address.host, port: address.port), options: PeerOptions(), log: { _ in })
+            let outcome: Result<Void, any Error>
+            do {
+                let through = PeerAddress(host: address.host, port: address.port)
+                outcome = .success(try await peer.demonstrate(to: through, options: PeerOptions(), log: { _ in }))
+            } catch {
+                outcome = .failure(error)
+            }
+            // The clients have said goodbye; their connections end when the server has answered.
+            _ = try await proxy.drained(within: 1)
             try await proxy.close()
+            try outcome.get()
         } catch is CancellationError {
         } catch {
             complain("the \(peer.format) demonstration went wrong: \(error)")

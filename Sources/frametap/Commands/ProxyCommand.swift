@@ -25,6 +25,7 @@ struct ProxyCommand: ParsableCommand {
     @OptionGroup var bodies: BodyOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var records: RecordOptions
+    @OptionGroup var selection: SelectionOptions
 
     func run() throws {
         let queue = RecordingQueue()
@@ -32,22 +33,24 @@ struct ProxyCommand: ParsableCommand {
         try bodies.apply(to: &decoding)
         let recording = try ProxyRecording(
             queue: queue, source: "proxy \(listen) to \(to)", decoding: decoding, output: output,
-            records: records)
+            records: records, selection: selection)
         let proxy = ProxyServer(ProxyOptions(listen: listen, to: to), queue: queue)
         let address: HostPort
         do {
             address = try proxy.start()
         } catch {
-            throw Trouble("cannot listen on \(listen): \(error)")
+            throw Trouble("cannot listen on \(listen): \(ProxyServer.cause(of: error))")
         }
+        let signals = EndSignals {
+            // The relay ends first, so that nothing passes that is not recorded.
+            do { try proxy.shutDown() } catch { complain("\(error)") }
+            queue.finish()
+        }
+        // Whoever reads this may send a signal at once.
         complain("listening on \(address)")
         if !address.isLoopback { complain("anybody who can reach \(address) can now connect to \(to) through it") }
-        let signals = EndSignals {
-            proxy.stopListening(); queue.finish()
-        }
         recording.run()
         signals.cancel()
-        try proxy.shutDown()
     }
 }
 

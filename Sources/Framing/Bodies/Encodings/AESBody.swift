@@ -48,7 +48,7 @@ struct AESBody: BodyEncoding {
 
     private static func start(_ options: YAMLMap?, _ mode: AESCipher.Mode) -> Start {
         guard let options, let text = options.text("iv") else { return .given }
-        if mode == .ecb { options.faults.add("\(options.path).iv is for mode: cbc", at: options["iv"]) }
+        if mode == .ecb { options.context.add("\(options.path).iv is for mode: cbc", at: options["iv"]) }
         switch text {
         case "given": return .given
         case "prefix": return .prefix
@@ -57,7 +57,7 @@ struct AESBody: BodyEncoding {
             if let bytes = try? Base16.decode(Array(text.utf8).span.bytes), bytes.count == AESCipher.blockSize {
                 return .fixed(bytes)
             }
-            options.faults.add(
+            options.context.add(
                 "\(options.path).iv is \(text); expected given, prefix, zero or 32 hexadecimal digits",
                 at: options["iv"])
             return .given

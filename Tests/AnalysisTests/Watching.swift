@@ -1,0 +1,73 @@
+import Analysis
+import Expressions
+@testable import Framing
+import Streams
+import TestSupport
+import Trace
+
+/// A heartbeat monitor under test: heartbeats every second, a gap after three, times in nanoseconds.
+struct Watching {
+    static let gap: Int64 = 3_000_000_000
+    let monitor = HeartbeatMonitor()
+    private let chat: ChatBytes
+    private(set) var findings: [Finding] = []
+    private var connections: [Int: TracedConnection] = [:]
+    private var frames: [Int: Int] = [:]
+
+    init() throws {
+        chat = try ChatBytes()
+    }
+
+    /// What was found, by connection and time.
+    var found: [String] { findings.map { "#\($0.connection) at \($0.time.nanoseconds)" } }
+
+    /// A frame of a type, on a connection that is opened with its first frame.
+    mutating func frame(_ type: String, at time: Int64, on number: Int = 1, from direction: Direction = .fromClient)
+        throws
+    {
+        let bytes = try chat.message(type, Array("x".utf8), from: direction)
+        let shape = FrameShape(head: bytes.count - 1, body: 1)
+        let at = Timestamp(nanoseconds: time)
+        let info = FrameInfo(
+            index: frames[number, default: 0], offset: 0, shape: shape, started: at, time: at, segments: 1,
+            merged: false, position: 1, companions: 1, missing: 0, packet: 0)
+        frames[number, default: 0] += 1
+        let traced = TracedFrame(
+            info: info, direction: direction, isHeartbeat: type.hasPrefix("heart"))
+        let connection = connection(number)
+        monitor.frame(traced, bytes: bytes.span.bytes, on: connection, into: &findings)
+    }
+
+    /// A heartbeat, behind the passing of time until then.
+    mutating func heartbeat(at time: Int64, on number: Int = 1) throws {
+        advance(to: time)
+        try frame("heartA", at: time, on: number)
+    }
+
+    mutating func advance(to time: Int64) {
+        monitor.advance(to: Timestamp(nanoseconds: time), into: &findings)
+    }
+
+    mutating func finish(_ direction: Direction, at time: Int64, on number: Int = 1) {
+        advance(to: time)
+        monitor.finished(direction, at: Timestamp(nanoseconds: time), on: connection(number))
+    }
+
+    mutating func close(at time: Int64, on number: Int = 1, passing: Bool = true) {
+        if passing { advance(to: time) }
+        let closing = Closing(reason: .endOfInput, by: nil, time: Timestamp(nanoseconds: time))
+        monitor.closed(closing, on: connection(number), into: &findings)
+    }
+
+    private mutating func connection(_ number: Int) -> TracedConnection {
+        if let known = connections[number] { return known }
+        let address = IPAddress(v4: 0x7f00_0001)
+        let opened = TracedConnection(
+            Opening(
+                number: number, time: Timestamp(nanoseconds: 0), client: Endpoint(address, 40_000),
+                server: Endpoint(address, 8_088)))
+        opened.recognise(chat.format, FormatChoice(by: .option, evidence: "asked for"))
+        connections[number] = opened
+        return opened
+    }
+}

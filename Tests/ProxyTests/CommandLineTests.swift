@@ -1,0 +1,90 @@
+import Foundation
+import Framing
+import Pipeline
+import TestSupport
+import Testing
+
+/// `frametap proxy` and `frametap demo` as programs.
+@Suite struct CommandLineTests {
+    @Test(arguments: [SIGINT, SIGTERM]) func aSignalEndsItInOrder(_ signal: Int32) async throws {
+        let ends = try await Ends("silent")
+        let proxy = try await ProxyProgram(to: ends.server)
+        try ends.program.send("\(proxy.port)")
+        _ = try await ends.program.match(/(open)/)
+        // Recorded is what has passed; the last bytes may just be on their way.
+        _ = try await proxy.program.match(/(listening)/, inErrors: true)
+        let clock = ContinuousClock()
+        let start = clock.now
+        proxy.program.signal(signal)
+        #expect(try await proxy.program.exitStatus() == 0)
+        #expect(clock.now - start < .seconds(2))
+        let trace = try traceLines(proxy.files.text("trace.ndjson"))
+        let closed = try #require(trace.first { $0.event == "closed" })
+        #expect(closed["reason"] == "end-of-input" && closed["by"] == nil)
+        #expect(trace.last?.event == "summary" && trace.last?[number: "connections"] == 1)
+        #expect(proxy.program.output.contains("○  end-of-input   →"), "\(proxy.program.output)")
+        #expect(!proxy.program.output.contains("reset"))
+        // The client and the server are both told.
+        let seen = try await ends.result()
+        #expect(seen.texts["client end"] != nil && seen.texts["server end"] != nil, "\(seen)")
+        let capture = DecodedCapture(proxy.files.bytes("capture.pcapng"), options: try Self.options())
+        #expect(capture.damage == nil && capture.summary.total.connections == 1)
+    }
+
+    private static func options() throws -> DecodingOptions { DecodingOptions(.automatic(try BuiltInFormats.all())) }
+
+    @Test func theEndOfRecordingIsTheEndOfTheCapture() async throws {
+        let ends = try await Ends("silent")
+        let proxy = try await ProxyProgram(to: ends.server)
+        try ends.program.send("\(proxy.port)")
+        _ = try await ends.program.match(/(open)/)
+        proxy.program.signal(SIGTERM)
+        #expect(try await proxy.program.exitStatus() == 0)
+        _ = try await ends.result()
+        let live = ComparableTrace(try traceLines(proxy.files.text("trace.ndjson")))
+        let decoded = try await Program.run(
+            "frametap", ["decode", "--as", "ndjson", proxy.files.path("capture.pcapng")])
+        #expect(live.differences(to: ComparableTrace(try traceLines(decoded))) == [])
+    }
+
+    @Test func aPortThatIsTakenIsAnErrorInWords() async throws {
+        let ends = try await Ends("refused")
+        let proxy = try await ProxyProgram(to: ends.server)
+        let second = try Program(
+            "frametap", ["proxy", "--listen", "127.0.0.1:\(proxy.port)", "--to", "127.0.0.1:\(ends.server)"])
+        #expect(try await second.exitStatus() == 2)
+        #expect(
+            second.errors
+                == "frametap: cannot listen on 127.0.0.1:\(proxy.port): Address already in use\n", "\(second.errors)")
+        #expect(second.output == "")
+        try ends.program.send("\(proxy.port)")
+        _ = try await ends.result()
+        proxy.program.signal(SIGINT)
+        #expect(try await proxy.program.exitStatus() == 0)
+        let cause = "connect-failed by server: cannot reach 127.0.0.1:\(ends.server): Connection refused"
+        #expect(proxy.program.output.contains(cause), "\(proxy.program.output)")
+    }
+
+    @Test func wrongUsageIsAnotherStatus() async throws {
+        let program = try Program("frametap", ["proxy", "--listen", "127.0.0.1", "--to", "127.0.0.1:1"])
+        #expect(try await program.exitStatus() == 64)
+    }
+
+    @Test func theDemonstrationEndsAsItsClientsDo() async throws {
+        let text = try await Program.run("frametap", ["demo", "im-json", "--color", "never"])
+        let closed = text.split(separator: "\n").filter { $0.contains("○") }
+        #expect(closed.count == 2 && closed.allSatisfy { $0.contains("fin by client") }, "\(text)")
+        #expect(text.contains("1 gap; 0 bytes missing, 0 unframed"), "\(text)")
+    }
+
+    @Test func theDemonstrationCanBeInterrupted() async throws {
+        let program = try Program("frametap", ["demo", "im-json"])
+        _ = try await program.match(/(im-json \(by content\))/)
+        let clock = ContinuousClock()
+        let start = clock.now
+        program.signal(SIGINT)
+        #expect(try await program.exitStatus() == 0)
+        #expect(clock.now - start < .seconds(2))
+        #expect(program.output.contains("0 bytes missing") && !program.output.contains("reset"), "\(program.output)")
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+/// Both ends of a proxied connection, played by `ends.py`.
+struct Ends {
+    let program: Program
+    /// Where its server listens.
+    let server: Int
+
+    /// Starts to play a scenario, up to where the proxy is needed.
+    init(_ scenario: String...) async throws {
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("ends.py")
+        program = try Program("python3", [script.path] + scenario)
+        server = try #require(Int(try await program.match(/(\d+)\n/)))
+    }
+
+    /// What both ends saw, once they are done.
+    func result() async throws -> Seen {
+        let status = try await program.exitStatus()
+        guard status == 0 else { throw Program.Failure(description: "the ends failed:\n\(program.errors)") }
+        let line = try #require(program.output.split(separator: "\n").last)
+        let values = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        return Seen(
+            text: String(line), texts: values.compactMapValues { $0 as? String },
+            numbers: values.compactMapValues { $0 as? Int })
+    }
+
+    /// What both ends saw.
+    struct Seen: CustomStringConvertible {
+        let text: String
+        let texts: [String: String]
+        let numbers: [String: Int]
+
+        var description: String { text }
+
+        /// A text at a key.
+        subscript(key: String) -> String { texts[key] ?? "nothing" }
+
+        /// Whether one side got exactly what the other one sent.
+        func arrived(from sender: String, to receiver: String) -> Bool {
+            texts["\(sender) sent"] != nil && texts["\(sender) sent"] == texts["\(receiver) got"]
+        }
+    }
+}

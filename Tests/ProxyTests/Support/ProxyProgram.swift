@@ -1,0 +1,26 @@
+import Foundation
+import Testing
+
+/// `frametap proxy` as a program of its own, writing to files of a folder.
+struct ProxyProgram {
+    let program: Program
+    let port: Int
+    let files: Folder
+
+    /// Starts it in front of a server of this machine.
+    init(to server: Int, _ arguments: [String] = []) async throws {
+        files = try Folder()
+        let records = ["--write", files.path("capture.pcapng"), "--trace", files.path("trace.ndjson")]
+        program = try Program(
+            "frametap", ["proxy", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:\(server)"] + records + arguments)
+        let address = try await program.match(/frametap: listening on 127\.0\.0\.1:(\d+)\n/, inErrors: true)
+        port = try #require(Int(address))
+    }
+
+    /// How much memory it has in use, in bytes.
+    func residentBytes() throws -> Int {
+        let status = try String(contentsOfFile: "/proc/\(program.identifier)/status", encoding: .utf8)
+        let kilobytes = try #require(status.firstMatch(of: #/VmRSS:\s+(\d+) kB/#)).1
+        return try #require(Int(kilobytes)) << 10
+    }
+}

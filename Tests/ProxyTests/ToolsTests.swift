@@ -1,0 +1,57 @@
+import Foundation
+import Streams
+import Testing
+
+/// Other people's programs at the ends of the proxy.
+@Suite struct ToolsTests {
+    @Test func socatCarriesFilesBothWays() async throws {
+        let files = try Folder()
+        var generator = SystemRandomNumberGenerator()
+        let sent = [0, 1].map { _ in (0..<2 << 20).map { _ in UInt8(truncatingIfNeeded: generator.next()) } }
+        let fromClient = try files.write(sent[0], to: "from client")
+        let fromServer = try files.write(sent[1], to: "from server")
+        let patience = ["-d", "-d", "-t", "20"]
+        let server = try Program(
+            "socat",
+            patience + ["TCP-LISTEN:0,bind=127.0.0.1", "OPEN:\(fromServer)!!CREATE:\(files.path("at server"))"])
+        let port = try #require(Int(try await server.match(/listening on .*:(\d+)\n/, inErrors: true)))
+        let proxy = try await RunningProxy(to: port)
+        let client = try Program(
+            "socat",
+            patience + ["TCP:127.0.0.1:\(proxy.port)", "OPEN:\(fromClient)!!CREATE:\(files.path("at client"))"])
+        #expect(try await client.exitStatus() == 0)
+        #expect(try await server.exitStatus() == 0)
+        #expect(files.bytes("at server") == sent[0])
+        #expect(files.bytes("at client") == sent[1])
+        let recording = try await proxy.stop()
+        #expect(try recording.endings().map { $0.prefix(3) } == ["fin"])
+        #expect(recording.summary.total.bytes.bytes == 4 << 20)
+        #expect(recording.summary.dropped == 0)
+    }
+
+    @Test(arguments: [["--bidir"], ["-R"], ["-P", "4"]]) func iperf3IsSatisfied(_ how: [String]) async throws {
+        // iperf3 has no port 0 to listen on: the system chooses one, and another is tried should it be taken since.
+        var started: (server: Program, port: Int)?
+        for _ in 0..<5 where started == nil {
+            let port = try await Int(Program.run("python3", ["-c", Self.freePort]).dropLast()) ?? 0
+            let server = try Program("iperf3", ["-s", "-1", "--forceflush", "-B", "127.0.0.1", "-p", "\(port)"])
+            if (try? await server.match(/(listening) on/)) != nil { started = (server, port) }
+        }
+        let (server, port) = try #require(started)
+        let proxy = try await RunningProxy(to: port)
+        let result = try await Program.run(
+            "iperf3", ["-c", "127.0.0.1", "-p", "\(proxy.port)", "-n", "4M", "-J", "--connect-timeout", "20000"] + how)
+        #expect(try await server.exitStatus() == 0)
+        let report = try #require(try JSONSerialization.jsonObject(with: Data(result.utf8)) as? [String: Any])
+        let end = try #require(report["end"] as? [String: Any])
+        func bytes(_ key: String) throws -> Int { try #require((end[key] as? [String: Any])?["bytes"] as? Int) }
+        let recording = try await proxy.stop()
+        // The receiver stops counting when the sender is done, which may be before it has read anything.
+        #expect(try bytes("sum_sent") >= 4_000_000)
+        #expect(try recording.summary.total.bytes.bytes >= bytes("sum_received"))
+        #expect(recording.summary.total.connections == (how == ["-P", "4"] ? 5 : how == ["--bidir"] ? 3 : 2))
+    }
+
+    private static let freePort =
+        "import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); print(s.getsockname()[1])"
+}

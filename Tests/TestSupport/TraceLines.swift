@@ -1,0 +1,107 @@
+import Foundation
+
+/// One line of an NDJSON trace: its text, and what it says.
+package struct TraceLine: Hashable {
+    /// The line itself.
+    package let text: String
+    /// The kind of event.
+    package let event: String
+    /// The connection's number, 0 where there is none.
+    package let connection: Int
+    /// Whose bytes, empty where it is nobody's.
+    package let from: String
+    private let values: [String: String]
+    private let numbers: [String: Int]
+
+    /// Reads a line.
+    package init(_ text: Substring) throws {
+        self.text = String(text)
+        let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] ?? [:]
+        event = object["event"] as? String ?? ""
+        connection = object["connection"] as? Int ?? 0
+        from = object["from"] as? String ?? ""
+        values = object.compactMapValues { $0 as? String }
+        numbers = object.compactMapValues { $0 as? Int }
+    }
+
+    /// A text at a key.
+    package subscript(_ key: String) -> String? { values[key] }
+
+    /// A number at a key.
+    package subscript(number key: String) -> Int? { numbers[key] }
+
+    /// A number inside the object at a key.
+    package func number(_ key: String, of object: String) -> Int? {
+        let all = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+        return (all?[object] as? [String: Any])?[key] as? Int
+    }
+
+    /// The line without what may depend on the cutting: `segments`, `merged`, and times.
+    package var withoutCutting: String {
+        text.replacing(#/"segments":\d+,"merged":(true|false),/#, with: "")
+            .replacing(#/"(time|started)":"[^"]*",/#, with: "")
+    }
+}
+
+/// The lines of an NDJSON trace.
+package func traceLines(_ text: String) throws -> [TraceLine] {
+    try text.split(separator: "\n").map { try TraceLine($0) }
+}
+
+/// What must be the same live and offline (DESIGN §5): by connection and direction, the lines that must be equal byte
+/// for byte, in their order, and the findings as a set.
+package struct ComparableTrace: Hashable {
+    /// A connection and a direction (empty for `closed`).
+    package struct Key: Hashable, Comparable, CustomStringConvertible {
+        let connection: Int
+        let from: String
+
+        package static func < (left: Key, right: Key) -> Bool {
+            (left.connection, left.from) < (right.connection, right.from)
+        }
+
+        package var description: String { "#\(connection) \(from)" }
+    }
+
+    /// The lines.
+    package var lines: [Key: [String]] = [:]
+    /// The findings.
+    package var findings: Set<String> = []
+
+    /// What of a trace is to be compared.
+    package init(_ trace: [TraceLine]) {
+        for line in trace {
+            switch line.event {
+            case "frame", "missing", "unframed", "closed":
+                lines[Key(connection: line.connection, from: line.from), default: []].append(line.text)
+            case "finding": findings.insert(line.text)
+            default: break
+            }
+        }
+    }
+
+    /// All but how the connections ended.
+    package var withoutClosed: ComparableTrace {
+        var rest = self
+        rest.lines = lines.filter { !$0.key.from.isEmpty }
+        return rest
+    }
+
+    /// Where another trace differs, for people: the first few lines that do.
+    package func differences(to other: ComparableTrace) -> [String] {
+        var differences: [String] = []
+        for key in Set(lines.keys).union(other.lines.keys).sorted() {
+            let (left, right) = (lines[key] ?? [], other.lines[key] ?? [])
+            for index in 0..<max(left.count, right.count) {
+                let pair = (index < left.count ? left[index] : "-", index < right.count ? right[index] : "-")
+                if pair.0 != pair.1 {
+                    differences.append("\(key) line \(index):\n  \(pair.0.prefix(400))\n  \(pair.1.prefix(400))")
+                    break
+                }
+            }
+        }
+        differences += findings.subtracting(other.findings).map { "only in the first: \($0)" }
+        differences += other.findings.subtracting(findings).map { "only in the second: \($0)" }
+        return Array(differences.prefix(4))
+    }
+}
