@@ -54,7 +54,7 @@ public final class HeartbeatMonitor: Analysis {
         } else {
             deadlines.insert(Deadline(time: time + contract.gap, connection: connection.number))
         }
-        let type = format.directions[frame.direction].type(of: bytes, frame.info.shape)
+        let type = format.directions[frame.direction].type(of: bytes, frame.shape)
         watched[connection.number] = Watch(
             format: format, contract: contract, last: time, lastType: type ?? "heartbeat", lastIndex: frame.info.index,
             isInGap: false)

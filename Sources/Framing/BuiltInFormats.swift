@@ -1,25 +1,52 @@
 /// The formats that come with frametap, in the order that decides between equally good guesses.
 public enum BuiltInFormats {
-    /// The names, in order. A new format is one file in `Formats/` and one line here.
-    private static let sources: [(name: String, yaml: [UInt8])] = [
-        ("im-json", PackageResources.im_json_yaml)
+    private typealias Source = (name: String, yaml: [UInt8])
+
+    /// The systems. A new format is one file in `Formats/` and one line here.
+    private static let systems: [Source] = [
+        ("im-json", PackageResources.im_json_yaml),
+        ("im-magic", PackageResources.im_magic_yaml),
+        ("fixed", PackageResources.fixed_yaml),
+        ("marker", PackageResources.marker_yaml),
+        ("json-envelope", PackageResources.json_envelope_yaml),
+        ("text-heartbeat", PackageResources.text_heartbeat_yaml),
+        ("len16-id", PackageResources.len16_id_yaml),
+        ("tlv32", PackageResources.tlv32_yaml),
+        ("line", PackageResources.line_yaml),
+    ]
+
+    /// The framing rules, each usable by its own name where no file is wanted.
+    private static let rules: [Source] = [
+        ("length-field", PackageResources.length_field_yaml),
+        ("delimiter", PackageResources.delimiter_yaml),
+        ("head-and-body", PackageResources.head_and_body_yaml),
+        ("escaped", PackageResources.escaped_yaml),
+        ("json-sequence", PackageResources.json_sequence_yaml),
+        ("chunk", PackageResources.chunk_yaml),
     ]
 
     /// The names, in order.
-    public static var names: [String] { sources.map(\.name) }
+    public static var names: [String] { systems.map(\.name) }
+
+    /// The names of the framing rules that are not systems themselves.
+    public static var ruleNames: [String] { rules.map(\.name) }
 
     /// The text of a built-in format's file; nil where there is none of that name.
     public static func yaml(of name: String) -> String? {
-        sources.first { $0.name == name }.map { String(decoding: $0.yaml, as: UTF8.self) }
+        (systems + rules).first { $0.name == name }.map { String(decoding: $0.yaml, as: UTF8.self) }
     }
 
     /// A built-in format; nil where there is none of that name.
-    public static func format(named name: String) throws(FormatFileError) -> Format? {
+    ///
+    /// - Parameter parameters: values for its parameters, instead of their defaults.
+    public static func format(
+        named name: String, parameters: [String: String] = [:]
+    ) throws(FormatFileError) -> Format? {
         guard let yaml = yaml(of: name) else { return nil }
-        return try FormatLoader.load(yaml, file: name)
+        return try FormatLoader.load(yaml, file: name, parameters: parameters)
     }
 
-    /// All built-in formats, in order.
+    /// All built-in systems, in order.
     public static func all() throws(FormatFileError) -> [Format] {
         var formats: [Format] = []
         for name in names {

@@ -7,6 +7,8 @@ import Streams
 ///     source  target               who it is from and for, as the head says
 ///     fields.NAME                  a field of the head
 ///     body.length  body.text       the body
+///     body.json.a.b[0]             a value in a body that is JSON; body.json is all of it
+///     body.protobuf.1.2            one in a Protobuf message, by the names or numbers that traces show
 public struct FrameValues {
     /// Where the frame lies and when it was seen.
     public var info: FrameInfo
@@ -14,6 +16,8 @@ public struct FrameValues {
     public var direction: Direction
     /// Whether it is a heartbeat.
     public var isHeartbeat: Bool
+    /// Its body, where it is decoded already.
+    package var body: DecodedBody?
 
     /// The values of a frame.
     public init(info: FrameInfo, direction: Direction, isHeartbeat: Bool = false) {
@@ -22,18 +26,44 @@ public struct FrameValues {
         self.isHeartbeat = isHeartbeat
     }
 
+    /// Whether the frame's type is being found out, so that nothing may ask for it.
+    private var isNamingType = false
+
+    /// The values that a frame's type can depend on.
+    init(naming shape: FrameShape) {
+        self.init(info: FrameInfo(of: shape), direction: .fromClient)
+        isNamingType = true
+    }
+
+    /// The first names of all paths.
+    static let names =
+        ["type", "from", "length", "index", "offset", "segments", "merged", "missing", "heartbeat", "source", "target"]
+        + ["fields", "body"]
+
+    /// What is wrong with the path of a value; nil where frames may have it.
+    public static func complaint(about path: [String]) -> String? {
+        guard let first = path.first, !names.contains(first) else { return nil }
+        return "there is no value \(first); \(LoadContext.hint(first, names))"
+    }
+
     /// Whether a condition holds for the frame.
-    public func fulfil(_ condition: Expression, bytes: RawSpan, format: DirectionFormat) -> Bool {
-        let values = condition.paths.map { value(at: $0, bytes: bytes, format: format) }
+    ///
+    /// - Parameters:
+    ///   - content: what the frame's bytes stand for.
+    ///   - shape: the parts of that.
+    public func fulfil(
+        _ condition: Expression, content: RawSpan, shape: FrameShape, format: DirectionFormat
+    ) -> Bool {
+        let values = condition.paths.map { value(at: $0, content: content, shape: shape, format: format) }
         return condition.evaluate(Resolved(paths: condition.paths, values: values))
     }
 
     /// One value; absent where the frame has none of that name.
-    public func value(at path: [String], bytes: RawSpan, format: DirectionFormat) -> Value {
+    public func value(at path: [String], content: RawSpan, shape: FrameShape, format: DirectionFormat) -> Value {
         switch path[0] {
-        case "type": return text(format.type(of: bytes, info.shape))
-        case "source": return text(format.origin(of: bytes, info.shape))
-        case "target": return text(format.target(of: bytes, info.shape))
+        case "type": return text(format.type(of: content, shape))
+        case "source": return text(format.origin(of: content, shape))
+        case "target": return text(format.target(of: content, shape))
         case "from": return .text(direction.sender)
         case "length": return .integer(Int64(info.length))
         case "index": return .integer(Int64(info.index))
@@ -43,17 +73,18 @@ public struct FrameValues {
         case "merged": return .boolean(info.merged)
         case "heartbeat": return .boolean(isHeartbeat)
         case "fields" where path.count == 2:
-            return format.field(path[1], of: bytes, info.shape).map(Value.init) ?? .absent
-        case "body" where path.count == 2: return body(path[1], bytes, format)
+            return format.field(path[1], of: content, shape).map(Value.init) ?? .absent
+        case "body" where path.count >= 2: return body(Array(path.dropFirst()), content, shape, format)
         default: return .absent
         }
     }
 
-    private func body(_ name: String, _ bytes: RawSpan, _ format: DirectionFormat) -> Value {
-        if name == "length" { return .integer(Int64(info.shape.body)) }
-        let body = bytes.extracting(info.shape.head..<info.shape.head + info.shape.body)
-        guard name == "text", case .text = format.body.decode(body) else { return .absent }
-        return .text(body.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
+    private func body(_ path: [String], _ content: RawSpan, _ shape: FrameShape, _ format: DirectionFormat) -> Value {
+        if path == ["length"] { return .integer(Int64(shape.body)) }
+        guard info.missing == 0 else { return .absent }
+        let bytes = content.extracting(shape.head..<shape.head + shape.body)
+        let decoded = body ?? format.decodeBody(of: content, shape, isTyped: !isNamingType)
+        return decoded.value(at: path, of: bytes).map(Value.init) ?? .absent
     }
 
     private func text(_ text: String?) -> Value { text.map(Value.text) ?? .absent }

@@ -10,6 +10,8 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
     private var reassembler: TCPReassembler
     private var defragmenter = Defragmenter()
     private var packets = 0
+    /// That of the last packet that had one.
+    private var time = Timestamp(nanoseconds: 0)
     private var bytes = 0
     private var segments = 0
     private var passedOver: [PassedOver: Int] = [:]
@@ -40,7 +42,10 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
     public mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
         packets &+= 1
         self.bytes &+= bytes.byteCount
-        if packet.hasTime { reassembler.advance(to: packet.time) }
+        if packet.hasTime {
+            time = packet.time
+            reassembler.advance(to: time)
+        }
         guard let layer = Layer(packet.linkType) else {
             passedOver[.linkType, default: 0] += 1
             return .taken
@@ -132,7 +137,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
         segments &+= 1
         let start = min(length &- segment.payloadLength, bytes.byteCount)
         reassembler.receive(
-            segment, payload: bytes.extracting(unchecked: start..<bytes.byteCount), at: packet.time,
+            segment, payload: bytes.extracting(unchecked: start..<bytes.byteCount), at: time,
             packet: packet.number)
         return nil
     }
@@ -144,7 +149,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
     ) -> PassedOver? {
         guard
             let whole = defragmenter.add(
-                payload, at: place, protocolNumber: protocolNumber, from: source, to: destination, now: packet.time)
+                payload, at: place, protocolNumber: protocolNumber, from: source, to: destination, now: time)
         else { return .fragment }
         let bytes = whole.span.bytes
         if protocolNumber == IPProtocol.tcp {

@@ -51,9 +51,10 @@ package struct FrameCodec {
         }
 
         func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
-            let body = frame.shape.head..<frame.shape.head + frame.shape.body
-            list.append(
-                .message(PeerMessage(fields: format.fields(of: bytes, frame.shape), body: bytes.copied(body))))
+            format.withContent(of: bytes, frame.shape) { content, shape in
+                let body = content.copied(shape.head..<shape.head + shape.body)
+                list.append(.message(PeerMessage(fields: format.fields(of: content, shape), body: body)))
+            }
         }
 
         func unframed(_ run: UnframedRun, from direction: Direction) {

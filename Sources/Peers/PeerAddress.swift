@@ -2,6 +2,14 @@ import NIOCore
 import NIOPosix
 import Streams
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// Where a peer listens or connects to: a host, by name or address, and a port.
 package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     /// A name, or an address without brackets.
@@ -44,12 +52,14 @@ extension Endpoint {
     }
 }
 
-/// What went wrong on a connection, short: NIO's own text names every address that was tried.
+/// What went wrong on a connection, short: NIO's own texts name every address that was tried, and its system calls.
 func shortDescription(of error: any Error) -> String {
     switch error {
     case let error as NIOConnectionError:
         if let failure = error.connectionErrors.first { return shortDescription(of: failure.error) }
         return "cannot find \(error.host): \(error.dnsAError ?? error.dnsAAAAError ?? error)"
+    case let error as IOError:
+        return String(cString: strerror(error.errnoCode))
     default:
         return "\(error)"
     }

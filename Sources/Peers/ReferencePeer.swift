@@ -22,7 +22,8 @@ package protocol ReferencePeer: Sendable {
 
     /// Runs the format's clients through the conversation of WIRE-FORMATS' table of reference peers.
     ///
-    /// - Throws: `PeerError` where the server is not reached, or something that should arrive did not in time.
+    /// - Throws: `PeerError` where the server is not reached, or something that should arrive did not in time;
+    ///   `CancellationError` where the task was cancelled, with the connections closed in order.
     static func converse(with server: PeerAddress, options: PeerOptions, log: @escaping PeerLog) async throws
 
     /// Runs the format's clients through what a demonstration has to show, by a clock: merged and split frames, and one

@@ -10,6 +10,8 @@ final class ConnectionDecoder: ConnectionReceiver {
     private var framers: PerDirection<Framer>?
     private var detection: Detection?
     private var totals = Summary.Totals()
+    private var endsFramesByPauses = false
+    private var awaitsPause = PerDirection(fromClient: false, fromServer: false)
 
     init(_ connection: TracedConnection, decoder: Decoder) {
         self.connection = connection
@@ -22,7 +24,9 @@ final class ConnectionDecoder: ConnectionReceiver {
         switch options.choice {
         case .fixed(let format): start(format, FormatChoice(by: .option, evidence: "asked for"))
         case .automatic(let formats):
-            detection = Detection(formats, aligned: connection.opening.handshake, limit: options.detectionLimit)
+            detection = Detection(
+                formats, aligned: connection.opening.handshake, limit: options.detectionLimit,
+                port: connection.opening.server.port)
         }
     }
 
@@ -31,6 +35,7 @@ final class ConnectionDecoder: ConnectionReceiver {
     func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
         if framers != nil {
             framers?[direction].receive(bytes, at: time, packet: packet, scratch: decoder.scratch, into: self)
+            if endsFramesByPauses { expectPause(of: direction) }
         } else if let (format, choice) = detection?.receive(bytes, from: direction, at: time, packet: packet) {
             start(format, choice)
         } else if detection?.isExhausted == true {
@@ -54,10 +59,10 @@ final class ConnectionDecoder: ConnectionReceiver {
     }
 
     func finished(_ ending: Ending, from direction: Direction, at time: Timestamp) {
-        if framers == nil {
-            detection?.finished(direction, at: time)
-        } else {
+        if framers != nil {
             finish(direction, at: time)
+        } else if let (format, choice) = detection?.finished(direction, at: time) {
+            start(format, choice)
         }
     }
 
@@ -77,6 +82,22 @@ final class ConnectionDecoder: ConnectionReceiver {
         decoder.count(totals, on: connection)
     }
 
+    /// Has the decoder look again when the frame under way may be over, unless it is going to anyway.
+    private func expectPause(of direction: Direction) {
+        guard !awaitsPause[direction], let deadline = framers?[direction].idleDeadline else { return }
+        awaitsPause[direction] = true
+        decoder.expectPause(of: self, number: connection.number, at: deadline)
+    }
+
+    /// Ends the frames whose sender has been silent for too long.
+    func pause(until time: Timestamp) {
+        for direction in Direction.allCases where awaitsPause[direction] {
+            framers?[direction].pause(until: time, scratch: decoder.scratch, into: self)
+            awaitsPause[direction] = false
+            expectPause(of: direction)
+        }
+    }
+
     private func finish(_ direction: Direction, at time: Timestamp) {
         framers?[direction].finish(scratch: decoder.scratch, into: self)
         for analysis in decoder.analyses { analysis.finished(direction, at: time, on: connection) }
@@ -92,6 +113,10 @@ final class ConnectionDecoder: ConnectionReceiver {
 
     /// Goes by the port where the bytes said nothing, else takes every byte as unframed.
     private func giveUpDetection() {
+        if let (format, choice) = detection?.conclude() {
+            start(format, choice)
+            return
+        }
         if case .automatic(let formats) = decoder.options.choice {
             let port = connection.opening.server.port
             if let format = formats.first(where: { $0.ports.contains(port) }) {
@@ -109,6 +134,7 @@ final class ConnectionDecoder: ConnectionReceiver {
         framers = PerDirection(
             fromClient: Framer(rule: rules.fromClient, direction: .fromClient, aligned: aligned),
             fromServer: Framer(rule: rules.fromServer, direction: .fromServer, aligned: aligned))
+        endsFramesByPauses = rules.fromClient.idle != nil || rules.fromServer.idle != nil
         decoder.recognised(connection)
         let held = detection?.held ?? []
         detection = nil
@@ -132,17 +158,21 @@ final class ConnectionDecoder: ConnectionReceiver {
 extension ConnectionDecoder: FrameReceiver {
     func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
         guard let format = connection.format else { return }
-        var isHeartbeat = false
-        if let contract = format.heartbeat {
-            isHeartbeat = FrameValues(info: frame, direction: direction)
-                .fulfil(contract.condition, bytes: bytes, format: format.directions[direction])
-        }
         if frame.segments > 1 { totals.split += 1 }
         if frame.merged { totals.merged += 1 }
-        if isHeartbeat { totals.heartbeats += 1 }
-        let traced = TracedFrame(info: frame, direction: direction, isHeartbeat: isHeartbeat)
-        decoder.analyse { $0.frame(traced, bytes: bytes, on: connection, into: &$1) }
-        for sink in decoder.sinks { sink.frame(traced, bytes: bytes, on: connection) }
+        let side = format.directions[direction]
+        side.withContent(of: bytes, frame.shape) { content, shape in
+            var traced = TracedFrame(info: frame, shape: shape, direction: direction, isHeartbeat: false)
+            if !side.body.isPlain { traced.body = traced.decodedBody(of: content, side) }
+            if let contract = format.heartbeat {
+                var values = FrameValues(info: frame, direction: direction)
+                values.body = traced.body
+                traced.isHeartbeat = values.fulfil(contract.condition, content: content, shape: shape, format: side)
+                if traced.isHeartbeat { totals.heartbeats += 1 }
+            }
+            decoder.analyse { $0.frame(traced, bytes: content, on: connection, into: &$1) }
+            for sink in decoder.sinks { sink.frame(traced, bytes: content, on: connection) }
+        }
     }
 
     func unframed(_ run: UnframedRun, from direction: Direction) {

@@ -12,7 +12,7 @@ public protocol TraceSink: AnyObject {
     /// The connection's format is known, or (`connection.format` is nil) is known not to be among those looked for.
     func recognised(_ connection: TracedConnection)
 
-    /// A frame.
+    /// A frame; `bytes` is what it stands for (escapes resolved), with the parts `frame.shape`.
     func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection)
 
     /// Bytes that were not seen.
@@ -89,16 +89,28 @@ public struct FormatChoice: Hashable, Sendable {
 public struct TracedFrame {
     /// Where it lies and when it was seen.
     public var info: FrameInfo
+    /// The parts of what its bytes stand for; differs from `info.shape` where escapes were resolved.
+    public var shape: FrameShape
     /// Who sent it.
     public var direction: Direction
     /// Whether the format calls it a heartbeat.
     public var isHeartbeat: Bool
+    /// Its body, where reading it is worth doing only once.
+    package var body: DecodedBody?
 
-    /// A frame.
-    public init(info: FrameInfo, direction: Direction, isHeartbeat: Bool) {
+    /// A frame; without `shape` its bytes stand for themselves.
+    public init(info: FrameInfo, shape: FrameShape? = nil, direction: Direction, isHeartbeat: Bool) {
         self.info = info
+        self.shape = shape ?? info.shape
         self.direction = direction
         self.isHeartbeat = isHeartbeat
+    }
+
+    /// What the body of the frame with these bytes is; with a hole in the frame nobody can say.
+    package func decodedBody(of bytes: RawSpan, _ format: DirectionFormat) -> DecodedBody {
+        if info.missing > 0 { return .incomplete }
+        if let body { return body }
+        return format.decodeBody(of: bytes, shape)
     }
 }
 

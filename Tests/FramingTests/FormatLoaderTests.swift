@@ -37,7 +37,10 @@ import Testing
     @Test(arguments: [
         ("", "1:1: the file is empty"),
         ("- a", "1:1: the format should be a mapping"),
-        ("format: x\nframing: { rule: hat-and-body }", "unknown framing rule hat-and-body"),
+        (
+            "format: x\nframing: { rule: hat-and-body }",
+            "there is no framing rule hat-and-body; did you mean head-and-body?"
+        ),
         ("format: x\nframing: { rule: head-and-body, head: json, size: n }", "lacks ends"),
         ("format: x", "lacks framing"),
         ("format: [\n", "not YAML"),

@@ -51,6 +51,12 @@ public struct Pattern: Sendable {
         return matcher.search(bytes)
     }
 
+    /// How many bytes the longest match takes that starts with the first byte; nil where none does.
+    public func prefixLength(in bytes: RawSpan) -> Int? {
+        var matcher = PatternMatcher(program)
+        return matcher.prefix(bytes)
+    }
+
     /// The pattern in quotes, as expressions write it. One that has a bare `"` was written in single quotes.
     var quoted: String {
         var isEscaped = false

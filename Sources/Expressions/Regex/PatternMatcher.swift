@@ -39,16 +39,36 @@ struct PatternMatcher {
         }
     }
 
-    /// Follows the pending instructions and a new start, to those that take `next`. True if one is the end of a match.
-    private mutating func visit(at offset: Int, _ previous: UInt32?, _ next: UInt32?) -> Bool {
+    /// How long the longest match is that starts with the first byte; nil where none does.
+    mutating func prefix(_ bytes: RawSpan) -> Int? {
+        var longest: Int?
+        var offset = 0
+        var previous: UInt32?
+        while true {
+            let next = bytes.scalar(at: offset)
+            if visit(at: offset, previous, next?.value, starts: offset == 0, stops: false) { longest = offset }
+            guard let next, !pending.isEmpty else { return longest }
+            previous = next.value
+            offset += next.width
+        }
+    }
+
+    /// Follows the pending instructions, and a new start where one is wanted, to those that take `next`. True if one is the
+    /// end of a match; where that `stops` the visit, what is pending then is not complete.
+    private mutating func visit(
+        at offset: Int, _ previous: UInt32?, _ next: UInt32?, starts: Bool = true, stops: Bool = true
+    ) -> Bool {
         swap(&stack, &pending)
         pending.removeAll(keepingCapacity: true)
-        stack.append(0)
+        if starts { stack.append(0) }
+        var hasMatched = false
         while let index = stack.popLast() {
             guard visited[index] != offset else { continue }
             visited[index] = offset
             switch instructions[index] {
-            case .match: return true
+            case .match:
+                if stops { return true }
+                hasMatched = true
             case .jump(let target): stack.append(target)
             case .split(let first, let second):
                 stack.append(second)
@@ -61,7 +81,7 @@ struct PatternMatcher {
                 if let next, program.sets[set].contains(next) { pending.append(index + 1) }
             }
         }
-        return false
+        return hasMatched
     }
 }
 

@@ -24,6 +24,4 @@ package struct Unrecognised: FramingRule {
     }
 
     package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String { "\(bytes.byteCount) bytes" }
-
-    package func encode(head: [UInt8], body: [UInt8]) -> [UInt8] { head + body }
 }

@@ -6,66 +6,60 @@ import Yams
 public enum FormatLoader {
     /// The largest format file, in bytes.
     static let largestFile = 1 << 20
+    /// What the file's outermost mapping is called in errors.
+    static let topPath = "the format"
+
+    private static let keys =
+        [
+            "format", "summary", "ports", "parameters", "client", "server", "frame", "body", "detect", "heartbeat",
+            "secret",
+        ]
+        + ["hazards"] + LayoutLoader.keys
 
     /// The format that a file describes.
     ///
     /// - Parameters:
     ///   - yaml: the file's text.
     ///   - file: its name, for errors.
-    public static func load(_ yaml: String, file: String) throws(FormatFileError) -> Format {
-        let faults = FaultList()
-        let format = read(yaml, faults: faults)
-        guard let format, faults.faults.isEmpty else {
-            let sorted = faults.faults.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
+    ///   - parameters: values for the format's parameters, instead of their defaults.
+    public static func load(
+        _ yaml: String, file: String, parameters: [String: String] = [:]
+    ) throws(FormatFileError) -> Format {
+        let context = LoadContext()
+        let format = read(yaml, parameters, context)
+        guard let format, context.faults.isEmpty else {
+            let sorted = context.faults.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
             throw FormatFileError(file: file, faults: sorted)
         }
         return format
     }
 
-    private static func read(_ yaml: String, faults: FaultList) -> Format? {
-        guard yaml.utf8.count <= largestFile else {
-            faults.add("the file has \(yaml.utf8.count) bytes, the limit is \(largestFile)", at: nil)
-            return nil
-        }
-        guard let top = compose(yaml, faults: faults).flatMap({ YAMLMap($0, path: "the format", faults: faults) })
+    private static func read(_ yaml: String, _ parameters: [String: String], _ context: LoadContext) -> Format? {
+        guard
+            let top = FormatYAML.compose(yaml, context: context).flatMap({
+                YAMLMap($0, path: topPath, context: context)
+            })
         else { return nil }
-        top.allow([
-            "format", "summary", "ports", "framing", "client", "server", "frame", "body", "detect", "heartbeat",
-        ])
+        top.allow(keys)
+        readParameters(top, parameters, context)
         let client = direction(top, "client")
+        context.choices = 0
         let server = direction(top, "server")
+        let detection = detection(top)
+        let heartbeat = heartbeat(top)
+        let ports = ports(top)
+        let secrets = top.texts("secret").map { $0.text.split(separator: ".").map(String.init) }
+        let hazards = top.texts("hazards").map(\.text)
+        let summary = top.text("summary") ?? ""
         guard let name = top.requiredText("format"), let client, let server else { return nil }
         if name.isEmpty || !name.utf8.allSatisfy(isNameByte) {
-            faults.add("the format's name \(name) should have lower-case letters, digits and - only", at: top["format"])
+            top.fault("the format's name \(name) should have lower-case letters, digits and - only", at: "format")
         }
         return Format(
-            name: name, summary: top.text("summary") ?? "", ports: ports(top),
-            directions: PerDirection(fromClient: client, fromServer: server), detection: detection(top),
-            heartbeat: heartbeat(top))
-    }
-
-    private static func compose(_ yaml: String, faults: FaultList) -> Node? {
-        do {
-            if let node = try Yams.compose(yaml: yaml) { return node }
-            faults.add("the file is empty; expected a format, such as `frametap formats show im-json` prints", at: nil)
-        } catch let error as YamlError {
-            let (place, message) = describe(error)
-            faults.add(message, mark: place)
-        } catch {
-            faults.add("\(error)", at: nil)
-        }
-        return nil
-    }
-
-    private static func describe(_ error: YamlError) -> (Mark?, String) {
-        switch error {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-            .composer(_, let problem, let mark, _):
-            return (mark, "not YAML: \(problem)")
-        case .duplicatedKeysInMapping(let keys, let context):
-            return (context.mark, "key \(keys.joined(separator: ", ")) appears twice")
-        default: return (nil, "not YAML: \(error)")
-        }
+            name: name, summary: summary, ports: ports,
+            directions: PerDirection(fromClient: client, fromServer: server), detection: detection,
+            heartbeat: heartbeat,
+            secrets: secrets, hazards: hazards)
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
@@ -73,81 +67,143 @@ public enum FormatLoader {
             || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
     }
 
+    private static func readParameters(_ top: YAMLMap, _ given: [String: String], _ context: LoadContext) {
+        var values: [String: String] = [:]
+        for (key, value) in top.map("parameters")?.node.mapping ?? [:] {
+            guard let name = key.string, let text = value.string else {
+                context.add("parameters should be name: value, found \(value.kindName)", at: key)
+                continue
+            }
+            values[name] = text
+        }
+        for (name, value) in given.sorted(by: { $0.key < $1.key }) {
+            if values[name] == nil {
+                let known = values.keys.sorted()
+                let hint = known.isEmpty ? "it has none" : LoadContext.hint(name, known)
+                top.fault("the format has no parameter \(name); \(hint)", at: "parameters")
+            }
+            values[name] = value
+        }
+        context.parameters = values
+    }
+
     private static func ports(_ top: YAMLMap) -> [UInt16] {
         top.texts("ports").compactMap { text, node in
             if let port = UInt16(text), port > 0 { return port }
-            top.faults.add("port \(text) should be from 1 to 65535", at: node)
+            top.context.add("port \(text) should be from 1 to 65535", at: node)
             return nil
         }
     }
+
+    // MARK: Directions
 
     /// One direction: what its own section says, else what the top says for both.
     private static func direction(_ top: YAMLMap, _ side: String) -> DirectionFormat? {
         let own = top.map(side)
-        own?.allow(["framing", "frame", "body"])
-        func section(_ key: String) -> YAMLMap? {
-            if let own, own[key] != nil { return own.map(key) }
-            return top.map(key)
-        }
-        guard let framing = section("framing") else {
-            if top["framing"] == nil {
-                top.faults.add("\(top.path) lacks framing for the \(side)'s frames", at: top.node)
-            }
-            return nil
-        }
-        guard let built = FramingRules.build(framing) else { return nil }
-        let frame = section("frame")
+        own?.allow(["frame", "body"] + LayoutLoader.keys)
+        let sections = [own, top].compactMap { $0 }
+        guard let built = LayoutLoader(context: top.context).build(sections) else { return nil }
+        let frame = sections.first { $0["frame"] != nil }?.map("frame")
         frame?.allow(["type", "from", "to"])
+        let from = field(frame, "from", built.layouts)
+        let to = field(frame, "to", built.layouts)
         return DirectionFormat(
-            rule: built.rule, head: built.head, typeField: frame?.text("type"), fromField: frame?.text("from"),
-            toField: frame?.text("to"), body: body(own?["body"] == nil ? top : own ?? top))
+            rule: built.rule, layouts: built.layouts, typeName: typeName(frame, built.layouts), fromField: from,
+            toField: to, body: own.flatMap(BodyFormat.init) ?? BodyFormat(top) ?? BodyFormat())
     }
 
-    private static func body(_ map: YAMLMap) -> any BodyEncoding {
-        guard let name = map.text("body") else { return HexBody() }
-        if let encoding = BodyEncodings.all[name] { return encoding }
-        let known = BodyEncodings.all.keys.sorted().joined(separator: ", ")
-        map.faults.add("unknown body encoding \(name); known are \(known)", at: map["body"])
-        return HexBody()
+    /// A field that must be in one of the headers.
+    private static func field(_ map: YAMLMap?, _ key: String, _ layouts: [FrameLayout]) -> String? {
+        guard let map, let name = map.text(key) else { return nil }
+        if let hint = unknownField(name, layouts) {
+            map.fault("there is no field \(name) in the header; \(hint)", at: key)
+        }
+        return name
     }
 
-    private static func detection(_ top: YAMLMap) -> Format.Detection? {
-        guard let map = top.map("detect") else { return nil }
-        map.allow(["evidence", "frames"])
-        guard let evidence = map.requiredText("evidence") else { return nil }
-        var frames = 1
-        if let text = map.text("frames") {
-            if let number = Int(text), (1...1_000).contains(number) {
-                frames = number
-            } else {
-                map.faults.add("frames is \(text); expected 1 to 1000", at: map["frames"])
+    /// What to say of a field that no header has; nil where one has it, or could.
+    private static func unknownField(_ name: String, _ layouts: [FrameLayout]) -> String? {
+        var known: [String] = []
+        for layout in layouts {
+            if let head = layout.head, !(head is BinaryHead) { return nil }
+            for field in ((layout.head as? BinaryHead)?.fields ?? []) + (layout.trailer?.fields ?? []) {
+                known += [field.name] + field.bits.map(\.name)
             }
         }
-        return Format.Detection(frames: frames, evidence: evidence)
+        if known.contains(name) { return nil }
+        return known.isEmpty ? "the format has no header" : LoadContext.hint(name, known)
+    }
+
+    private static func typeName(_ frame: YAMLMap?, _ layouts: [FrameLayout]) -> TypeName {
+        guard let frame, let node = frame["type"] else {
+            return layouts.contains { $0.name != nil } ? .layout : .none
+        }
+        if node.sequence == nil {
+            if let path = node.string, path.hasPrefix("body.") {
+                return .value(path.split(separator: ".").map(String.init))
+            }
+            return field(frame, "type", layouts).map { .field($0) } ?? .none
+        }
+        let cases = (frame.maps("type") ?? []).compactMap { map -> (condition: Expression?, name: String)? in
+            map.allow(["when", "is"])
+            guard let name = map.requiredText("is") else { return nil }
+            return map["when"] == nil ? (nil, name) : condition(map, "when", except: "type").map { ($0, name) }
+        }
+        return .cases(cases)
+    }
+
+    // MARK: Detection and heartbeats
+
+    private static func detection(_ top: YAMLMap) -> FormatDetection? {
+        guard let map = top.map("detect") else { return nil }
+        map.allow(["evidence", "strength", "frames", "blocksAfter", "from", "both", "when", "distinct"])
+        guard let evidence = map.requiredText("evidence") else { return nil }
+        var detection = FormatDetection(evidence: evidence)
+        detection.strength = map.integer("strength", in: 1...100) ?? 50
+        detection.frames = map.integer("frames", in: 1...1_000) ?? 1
+        detection.blocksAfter = map.integer("blocksAfter", in: 0...1_000) ?? 0
+        detection.from = side(map, "from")
+        detection.needsBoth = map.boolean("both") ?? false
+        if map["when"] != nil { detection.condition = condition(map, "when") }
+        if let distinct = map.map("distinct") {
+            distinct.allow(["field", "most"])
+            if let field = distinct.requiredText("field"), let most = distinct.integer("most", in: 1...1_000) {
+                detection.distinct = (field, most)
+            }
+        }
+        return detection
+    }
+
+    private static func side(_ map: YAMLMap, _ key: String) -> Direction? {
+        guard let side = map.text(key) else { return nil }
+        if let direction = Direction.allCases.first(where: { $0.sender == side }) { return direction }
+        map.fault("\(map.path).\(key) is \(side); expected client or server", at: key)
+        return nil
     }
 
     private static func heartbeat(_ top: YAMLMap) -> HeartbeatContract? {
         guard let map = top.map("heartbeat") else { return nil }
         map.allow(["when", "from", "every", "gap"])
-        let from = map.requiredText("from").flatMap { side -> Direction? in
-            if let direction = Direction.allCases.first(where: { $0.sender == side }) { return direction }
-            map.faults.add("heartbeat.from is \(side); expected client or server", at: map["from"])
-            return nil
-        }
-        if map["every"] == nil { map.faults.add("heartbeat lacks every", at: map.node) }
+        for key in ["from", "every"] where map[key] == nil { map.fault("heartbeat lacks \(key)") }
+        let from = side(map, "from")
         let every = map.interval("every")
         let gap = map.interval("gap")
-        guard let condition = condition(map, "when"), let from, let every else { return nil }
+        let condition = condition(map, "when")
+        guard let condition, let from, let every else { return nil }
         return HeartbeatContract(
             condition: condition, from: from, every: every, gap: gap ?? Interval(nanoseconds: 3 * every.nanoseconds))
     }
 
-    private static func condition(_ map: YAMLMap, _ key: String) -> Expression? {
+    /// An expression over a frame's values; those that no frame has are faults.
+    private static func condition(_ map: YAMLMap, _ key: String, except forbidden: String? = nil) -> Expression? {
         guard let source = map.requiredText(key) else { return nil }
         do throws(ExpressionError) {
-            return try Expression(parsing: source)
+            return try Expression(parsing: source) { path in
+                if path.first == forbidden { return "\(path[0]) cannot be used here: it is what is being decided" }
+                return FrameValues.complaint(about: path)
+            }
         } catch {
-            map.faults.add("\(map.path).\(key): \(error.message)", at: map[key], columns: error.column - 1)
+            map.context.add("\(map.path).\(key): \(error.message)", at: map[key], columns: error.column - 1)
             return nil
         }
     }

@@ -1,19 +1,47 @@
 import Streams
 import Yams
 
-/// Collects what is wrong with a file while it is being read, so that all of it can be said at once.
-final class FaultList {
+/// What is being read: the values of parameters, and what is wrong so far, so that all of it can be said at once.
+final class LoadContext {
     private(set) var faults: [FormatFileError.Fault] = []
+    /// The values of `$name`.
+    var parameters: [String: String] = [:]
+    /// How many choices between readings there are.
+    var choices = 0
 
     func add(_ message: String, at node: Node?, columns: Int = 0) {
         add(message, mark: node?.mark, columns: columns)
     }
 
     func add(_ message: String, mark: Mark?, columns: Int = 0) {
-        let fault = FormatFileError.Fault(
-            line: mark?.line ?? 1, column: (mark?.column ?? 1) + columns, message: message)
+        add(message, line: mark?.line ?? 1, column: (mark?.column ?? 1) + columns)
+    }
+
+    func add(_ message: String, line: Int, column: Int) {
+        let fault = FormatFileError.Fault(line: line, column: column, message: message)
         // What stands once for both directions is read twice.
         if !faults.contains(fault) { faults.append(fault) }
+    }
+
+    /// The text of a scalar, with `$name` replaced by the parameter's value.
+    func text(of node: Node) -> String? {
+        guard let text = node.string else { return nil }
+        guard text.hasPrefix("$"), text.count > 1 else { return text }
+        let name = String(text.dropFirst())
+        if let value = parameters[name] { return value }
+        let known = parameters.keys.sorted().joined(separator: ", ")
+        add("there is no parameter \(name); \(known.isEmpty ? "the format has none" : "known are \(known)")", at: node)
+        return nil
+    }
+
+    /// The one of `known` that a misspelt word was probably meant to be, or all of them.
+    static func hint(_ name: String, _ known: [String]) -> String {
+        if let nearest = known.min(by: { editDistance($0, name) < editDistance($1, name) }),
+            editDistance(nearest, name) <= max(1, min(2, name.count / 2))
+        {
+            return "did you mean \(nearest)?"
+        }
+        return "known are \(known.joined(separator: ", "))"
     }
 }
 
@@ -21,17 +49,17 @@ final class FaultList {
 struct YAMLMap {
     let node: Node
     let path: String
-    let faults: FaultList
+    let context: LoadContext
 
     /// Nil, with a fault, where the node is no mapping.
-    init?(_ node: Node, path: String, faults: FaultList) {
+    init?(_ node: Node, path: String, context: LoadContext) {
         guard node.mapping != nil else {
-            faults.add("\(path) should be a mapping ({ key: value }), found \(node.kindName)", at: node)
+            context.add("\(path) should be a mapping ({ key: value }), found \(node.kindName)", at: node)
             return nil
         }
         self.node = node
         self.path = path
-        self.faults = faults
+        self.context = context
     }
 
     subscript(key: String) -> Node? { node.mapping?[Node(key)] }
@@ -41,68 +69,120 @@ struct YAMLMap {
         for (key, _) in node.mapping ?? [:] {
             let name = key.string ?? "?"
             guard !known.contains(name) else { continue }
-            let nearest = known.min { editDistance($0, name) < editDistance($1, name) }
-            var hint = "known are " + known.joined(separator: ", ")
-            if let nearest, editDistance(nearest, name) <= 2 { hint = "did you mean \(nearest)?" }
-            faults.add("unknown key \(name) in \(path); \(hint)", at: key)
+            context.add("unknown key \(name) in \(path); \(LoadContext.hint(name, known))", at: key)
         }
+    }
+
+    func fault(_ message: String, at key: String? = nil) {
+        context.add(message, at: key.flatMap { self[$0] } ?? node)
     }
 
     func text(_ key: String) -> String? {
         guard let node = self[key] else { return nil }
-        if let text = node.string { return text }
-        faults.add("\(path).\(key) should be text, found \(node.kindName)", at: node)
+        if node.scalar != nil { return context.text(of: node) }
+        context.add("\(name(key)) should be text, found \(node.kindName)", at: node)
         return nil
     }
 
     func requiredText(_ key: String) -> String? {
-        if self[key] == nil { faults.add("\(path) lacks \(key)", at: node) }
+        if self[key] == nil { context.add("\(path) lacks \(key)", at: node) }
         return text(key)
     }
 
     func map(_ key: String) -> YAMLMap? {
-        self[key].flatMap { YAMLMap($0, path: path == "the format" ? key : "\(path).\(key)", faults: faults) }
+        self[key].flatMap { YAMLMap($0, path: name(key), context: context) }
+    }
+
+    /// The mappings of a list.
+    func maps(_ key: String) -> [YAMLMap]? {
+        guard let node = self[key] else { return nil }
+        guard let items = node.sequence else {
+            context.add("\(name(key)) should be a list, found \(node.kindName)", at: node)
+            return nil
+        }
+        return items.enumerated().compactMap { YAMLMap($1, path: "\(name(key))[\($0)]", context: context) }
     }
 
     func texts(_ key: String) -> [(text: String, node: Node)] {
         guard let node = self[key] else { return [] }
         let items = node.sequence.map(Array.init) ?? [node]
         return items.compactMap { item in
-            guard let text = item.string else {
-                faults.add("\(path).\(key) should list text, found \(item.kindName)", at: item)
+            guard item.scalar != nil, let text = context.text(of: item) else {
+                context.add("\(name(key)) should list text, found \(item.kindName)", at: item)
                 return nil
             }
             return (text, item)
         }
     }
 
+    /// A whole number, decimal or hexadecimal.
+    func integer(_ key: String, in range: ClosedRange<Int>) -> Int? {
+        guard let text = text(key) else { return nil }
+        if let number = Int(number: text), range.contains(number) { return number }
+        fault(
+            "\(name(key)) is \(text); expected a whole number from \(range.lowerBound) to \(range.upperBound)", at: key)
+        return nil
+    }
+
+    func boolean(_ key: String) -> Bool? {
+        guard let text = text(key) else { return nil }
+        switch text {
+        case "true", "yes": return true
+        case "false", "no": return false
+        default:
+            fault("\(name(key)) is \(text); expected true or false", at: key)
+            return nil
+        }
+    }
+
+    /// One of a fixed list of words.
+    func choice<Choice: CaseIterable & RawRepresentable<String>>(_ key: String, _: Choice.Type) -> Choice? {
+        guard let text = text(key) else { return nil }
+        if let choice = Choice(rawValue: text) { return choice }
+        fault("\(name(key)) is \(text); \(LoadContext.hint(text, Choice.allCases.map(\.rawValue)))", at: key)
+        return nil
+    }
+
     /// A count of bytes, as in `64 KiB`; not 0.
     func byteCount(_ key: String, default standard: Int) -> Int {
-        guard let node = self[key], let text = text(key) else { return standard }
+        guard let text = text(key) else { return standard }
         let units = ["": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 1_000, "MB": 1_000_000]
         let (digits, unit) = split(text)
         if let number = Int(digits), let factor = units[unit], number > 0, number <= Int(Int32.max) / factor {
             return number * factor
         }
-        faults.add("\(path).\(key) is \(text); expected a count of bytes from 1 to 2 GiB, such as 64 KiB", at: node)
+        fault("\(name(key)) is \(text); expected a count of bytes from 1 to 2 GiB, such as 64 KiB", at: key)
         return standard
     }
 
     /// A length of time, as in `200 ms`; not 0.
     func interval(_ key: String) -> Interval? {
-        guard let node = self[key], let text = text(key) else { return nil }
+        guard let text = text(key) else { return nil }
         let units = ["ms": 0.001, "s": 1, "min": 60, "h": 3600]
         let (digits, unit) = split(text)
         if let number = Double(digits), let factor = units[unit], number > 0, number * factor < 1e9 {
             return .seconds(number * factor)
         }
-        faults.add("\(path).\(key) is \(text); expected a length of time such as 200 ms, 1 s or 5 min", at: node)
+        fault("\(name(key)) is \(text); expected a length of time such as 200 ms, 1 s or 5 min", at: key)
         return nil
     }
 
     private func split(_ text: String) -> (digits: String, unit: String) {
         let digits = text.prefix { $0.isNumber || $0 == "." || $0 == "_" }
         return (digits.filter { $0 != "_" }, text.dropFirst(digits.count).filter { $0 != " " })
+    }
+
+    private func name(_ key: String) -> String { path == FormatLoader.topPath ? key : "\(path).\(key)" }
+}
+
+extension Int {
+    /// A number as format files write it: `12`, `-1`, `0x20170817`.
+    init?(number text: String) {
+        let isNegative = text.hasPrefix("-")
+        let digits = isNegative ? text.dropFirst() : text[...]
+        let value = digits.hasPrefix("0x") ? Int(digits.dropFirst(2), radix: 16) : Int(digits)
+        guard let value, digits.first != "-", digits.first != "+" else { return nil }
+        self = isNegative ? -value : value
     }
 }
 
@@ -118,7 +198,7 @@ extension Node {
     }
 }
 
-/// Levenshtein's distance, to find what a misspelt key was meant to be.
+/// Levenshtein's distance, to find what a misspelt word was meant to be.
 func editDistance(_ left: String, _ right: String) -> Int {
     let right = Array(right.prefix(64))
     var row = Array(0...right.count)

@@ -25,6 +25,23 @@ public struct FrameInfo: Hashable, Sendable {
     /// The number of the packet that held its last byte; 0 where there are no packets.
     public var packet: Int
 
+    /// A frame of which only the parts are known.
+    init(of shape: FrameShape) {
+        let never = Timestamp(nanoseconds: 0)
+        self.init(
+            index: 0, offset: 0, shape: shape, started: never, time: never, segments: 1, merged: false, position: 1,
+            companions: 1, missing: 0, packet: 0)
+    }
+
+    init(
+        index: Int, offset: Int, shape: FrameShape, started: Timestamp, time: Timestamp, segments: Int, merged: Bool,
+        position: Int, companions: Int, missing: Int, packet: Int
+    ) {
+        (self.index, self.offset, self.shape, self.started, self.time) = (index, offset, shape, started, time)
+        (self.segments, self.merged, self.position, self.companions) = (segments, merged, position, companions)
+        (self.missing, self.packet) = (missing, packet)
+    }
+
     /// All of its bytes, seen or not.
     @inlinable
     public var length: Int { shape.total }

@@ -28,7 +28,7 @@ extension Framer {
         }
         if filled < byteCount {
             origin += byteCount - filled
-            memory = ScanMemory()
+            memory.restart(at: origin)
             mode = .searching(reason: .afterGap, detail: "behind a hole of \(byteCount) bytes at offset \(hole)")
         }
     }

@@ -47,15 +47,38 @@ public struct Framer {
         self.rule = rule
         self.direction = direction
         mode = aligned ? .aligned : .searching(reason: .noSync, detail: "picked up in the middle")
+        if !aligned { memory.opening = nil }
     }
 
     /// How many bytes are held until more of the stream is known.
     public var heldBytes: Int { pending.count + (run?.bytes.count ?? 0) }
 
+    /// How many of the bytes at hand prove that a frame starts with them.
+    var proof: Int? {
+        guard case .aligned = mode, !pending.isEmpty else { return nil }
+        return rule.proof(pending.span.bytes)
+    }
+
+    /// When a frame is over if its sender goes on pausing; nil where no pause ends one.
+    public var idleDeadline: Timestamp? {
+        guard let idle = rule.idle, case .aligned = mode, !pending.isEmpty else { return nil }
+        return latest.time + idle
+    }
+
+    /// Ends the frame under way if its sender has paused for too long; what comes next continues no frame.
+    public mutating func pause(
+        until time: Timestamp, scratch: FramingScratch, into receiver: any FrameReceiver
+    ) {
+        guard let deadline = idleDeadline, deadline < time else { return }
+        cutHeld(ended: true, scratch: scratch, into: receiver)
+        mode = .searching(reason: .noSync, detail: "behind a pause that ended a frame")
+    }
+
     /// The next bytes of the stream, which are not empty.
     public mutating func receive(
         _ chunk: RawSpan, at time: Timestamp, packet: Int, scratch: FramingScratch, into receiver: any FrameReceiver
     ) {
+        if rule.idle != nil { pause(until: time, scratch: scratch, into: receiver) }
         let start = origin + pending.count
         latest = ChunkPlace(range: start..<start + chunk.byteCount, time: time, packet: packet)
         if pending.isEmpty {

@@ -27,8 +27,64 @@ public protocol FramingRule: Sendable {
     /// For people: how far the frame that starts the bytes got, as in `15 of 88 head bytes`.
     func progress(_ bytes: RawSpan, shape: FrameShape?) -> String
 
-    /// The frame of this head and body, with the delimiters that the rule adds.
-    func encode(head: [UInt8], body: [UInt8]) -> [UInt8]
+    /// Writes the lengths that the rule reads into the head of a frame that is being built.
+    func fillIn(_ parts: inout FrameParts) throws(EncodingError)
+
+    /// The bytes of a frame of these parts, with the delimiters and escapes that the rule adds.
+    func encode(_ parts: FrameParts) throws(EncodingError) -> [UInt8]
+
+    /// What a frame's bytes stand for, where that is not the bytes themselves (escapes resolved); else nil.
+    ///
+    /// - Returns: the bytes without what the rule adds, and their parts.
+    func content(of frame: RawSpan, _ shape: FrameShape) -> (bytes: [UInt8], shape: FrameShape)?
+
+    /// What else is worth telling of a frame, as fields: which of several delimiters ended it.
+    func notes(of frame: RawSpan, _ shape: FrameShape) -> [Field]
+
+    /// How many of the bytes at a frame's start prove that one starts there; nil where only its extent does.
+    func proof(_ bytes: RawSpan) -> Int?
+
+    /// After how long a pause of its sender a frame is over; nil where pauses mean nothing.
+    var idle: Interval? { get }
+}
+
+extension FramingRule {
+    /// Most rules read no lengths.
+    public func fillIn(_ parts: inout FrameParts) throws(EncodingError) {}
+
+    /// The parts, one behind the other.
+    public func encode(_ parts: FrameParts) throws(EncodingError) -> [UInt8] {
+        parts.head + parts.body + parts.trailer
+    }
+
+    /// Most frames' bytes stand for themselves.
+    public func content(of frame: RawSpan, _ shape: FrameShape) -> (bytes: [UInt8], shape: FrameShape)? { nil }
+
+    /// Nothing else.
+    public func notes(of frame: RawSpan, _ shape: FrameShape) -> [Field] { [] }
+
+    /// Nothing but the extent.
+    public func proof(_ bytes: RawSpan) -> Int? { nil }
+
+    /// Pauses mean nothing.
+    public var idle: Interval? { nil }
+}
+
+/// The parts of a frame that is being built.
+public struct FrameParts: Hashable, Sendable {
+    /// The head's bytes.
+    public var head: [UInt8]
+    /// The body's bytes.
+    public var body: [UInt8]
+    /// The fields behind the body.
+    public var trailer: [UInt8]
+
+    /// The parts of a frame.
+    public init(head: [UInt8], body: [UInt8], trailer: [UInt8] = []) {
+        self.head = head
+        self.body = body
+        self.trailer = trailer
+    }
 }
 
 /// The parts of a frame, in bytes.
@@ -39,6 +95,8 @@ public struct FrameShape: Hashable, Sendable {
     public var body: Int
     /// Bytes behind the body: closing delimiter, checksum.
     public var tail: Int
+    /// Which of the direction's layouts the frame has.
+    public var layout = 0
 
     /// The parts of a frame.
     @inlinable
@@ -101,8 +159,22 @@ public struct ScanMemory: Sendable {
     /// Whatever else a rule has to remember at `searchedTo` (inside a string, behind an escape).
     public var state: UInt8 = 0
 
+    /// Which alternative was decided on, four bits for each choice there is; 0 where none was.
+    public var choices: UInt32 = 0
+    /// The stream offset at which the frames unlike the rest end; nil where the stream was picked up behind them.
+    public var opening: Int? = 0
+
     /// Nothing remembered.
     public init() {}
+
+    /// Forgets where searches stand, behind a hole that ends at `offset`; what was decided stays.
+    mutating func restart(at offset: Int) {
+        let (decided, opened) = (choices, opening)
+        self = ScanMemory()
+        choices = decided
+        opening = opened == offset ? nil : opened
+        searchedTo = offset
+    }
 }
 
 /// The fixed list of reasons for which bytes belong to no frame.

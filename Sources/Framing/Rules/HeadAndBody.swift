@@ -79,8 +79,8 @@ package struct HeadAndBody: FramingRule {
         return "\(bytes.byteCount - shape.head) of \(shape.body) body bytes"
     }
 
-    package func encode(head: [UInt8], body: [UInt8]) -> [UInt8] {
-        head + delimiter + body
+    package func encode(_ parts: FrameParts) throws(EncodingError) -> [UInt8] {
+        parts.head + delimiter + parts.body
     }
 
     /// The index of the first delimiter at or behind `start`, no byte being searched twice.

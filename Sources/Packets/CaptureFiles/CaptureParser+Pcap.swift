@@ -11,8 +11,9 @@ extension CaptureParser {
         let headerLength = header.recordHeaderLength
         var at = 0
         var packet = PacketInfo(
-            number: packetCount, time: lastTime, linkType: header.linkType, capturedLength: 0, originalLength: 0)
-        defer { (packetCount, lastTime) = (packet.number, packet.time) }
+            number: packetCount, time: Timestamp(nanoseconds: 0), linkType: header.linkType, capturedLength: 0,
+            originalLength: 0)
+        defer { packetCount = packet.number }
         while window.byteCount - at >= headerLength {
             @inline(__always)
             func field(_ index: Int) -> UInt32 {

@@ -177,7 +177,7 @@ extension CaptureParser {
                 found: "\(body.byteCount - fields.start)")
         }
         let interface = section.interfaces[fields.interface]
-        let time = fields.units.map { interface.resolution.instant($0) } ?? lastTime
+        let time = fields.units.map { interface.resolution.instant($0) } ?? Timestamp(nanoseconds: 0)
         var packet = PacketInfo(
             number: packetCount + 1, time: time, hasTime: fields.units != nil, interface: fields.interface,
             linkType: interface.linkType, capturedLength: fields.captured, originalLength: fields.original)
@@ -190,7 +190,6 @@ extension CaptureParser {
             options: body.extracting(unchecked: options..<body.byteCount))
         guard reception == .taken else { return false }
         packetCount += 1
-        lastTime = time
         return true
     }
 

@@ -26,8 +26,6 @@ public struct CaptureParser: Sendable {
     var position = 0
     /// How many packets were handed on.
     public internal(set) var packetCount = 0
-    /// The time of the last packet.
-    var lastTime = Timestamp(nanoseconds: 0)
     /// The latest `isb_endtime`.
     var endTime: Timestamp?
     /// How many bytes of a block that nobody wants are still to come.

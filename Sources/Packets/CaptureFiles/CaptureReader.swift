@@ -98,15 +98,17 @@ public struct CaptureReader<Source: ByteSource> {
     private mutating func fill() throws(CaptureReadFailure<Source.Failure>) {
         if pending.isEmpty {
             pending = 0..<0
-        } else if buffer.count - pending.lowerBound < max(wanted, buffer.count / 2) {
+        } else if pending.lowerBound > 0, buffer.count - pending.lowerBound < max(wanted, buffer.count / 2) {
             let moved = pending
             buffer.withUnsafeMutableBytes { bytes in
                 bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[moved]))
             }
             pending = 0..<moved.count
         }
-        if wanted > buffer.count {
-            buffer.append(contentsOf: repeatElement(0, count: wanted - buffer.count))
+        if pending.upperBound == buffer.count {
+            // By what was read, not by what a length field says is still to come.
+            let growth = min(max(wanted - buffer.count, 64), buffer.count)
+            buffer.append(contentsOf: repeatElement(0, count: growth))
         }
         let free = pending.upperBound..<buffer.count
         let outcome = buffer.withUnsafeMutableBytes { bytes -> Result<Int, Source.Failure> in

@@ -47,6 +47,8 @@ public struct LinkType: RawRepresentable, Hashable, Sendable {
     public static let ipv6 = LinkType(rawValue: 229)
     /// Linux netfilter log.
     public static let netfilterLog = LinkType(rawValue: 239)
+    /// Darwin's packet tap, then what it says.
+    public static let packetTap = LinkType(rawValue: 258)
     /// Linux cooked capture, version 2.
     public static let linuxCooked2 = LinkType(rawValue: 276)
 }

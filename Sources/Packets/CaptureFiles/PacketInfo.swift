@@ -4,7 +4,7 @@ import Streams
 public struct PacketInfo: Hashable, Sendable {
     /// Counts from 1 in the order of the file.
     public var number: Int
-    /// When the packet was captured. A packet without a time of its own (simple packet block) has that of the one before.
+    /// When the packet was captured; 1970 for a packet without a time (simple packet block).
     public var time: Timestamp
     /// Whether the file has a time for this packet.
     public var hasTime: Bool

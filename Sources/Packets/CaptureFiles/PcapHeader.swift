@@ -73,7 +73,6 @@ struct PcapHeader: Hashable, Sendable {
         case 0xa1b2_c3d4: (1000, 16)
         case 0xa1b2_3c4d: (1, 16)
         case 0xa1b2_cd34: (1000, 24)  // Alexey Kuznetzov's: interface index, protocol, packet type behind the lengths
-        case 0xa1b2_34cd: (1000, 28)  // Felipe Mesquita's
         default: nil
         }
     }

@@ -29,10 +29,13 @@ struct TimeResolution: Hashable, Sendable {
     }
 
     /// The instant that `units` since 1970 are; clamped to what 64 bits of nanoseconds hold.
+    ///
+    /// With the highest bit set, microseconds or nanoseconds are before 1970: a time that ran out of a smaller counter
+    /// would otherwise lie in the year 586,000, and all packets after it in its past.
     @inline(__always)
     func instant(_ units: UInt64) -> Timestamp {
-        if nanosecondsPerUnit != 0, let signed = Int64(exactly: units) {
-            let (product, overflow) = signed.multipliedReportingOverflow(by: nanosecondsPerUnit)
+        if nanosecondsPerUnit != 0 {
+            let (product, overflow) = Int64(bitPattern: units).multipliedReportingOverflow(by: nanosecondsPerUnit)
             if !overflow, offset == 0 { return Timestamp(nanoseconds: product) }
         }
         return slowInstant(units)

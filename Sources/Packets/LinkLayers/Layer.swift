@@ -3,7 +3,7 @@
 /// **The list of layers.** A new one is a file with a `static func` that reads its header, a case here and a line in `read`.
 enum Layer: UInt8 {
     case ethernet, linuxCooked, linuxCooked2, loopback, rawIP, llc, vlan, mpls, pppoe, ppp, pppInHDLC, ciscoHDLC
-    case ieee80211, radiotap, prism, avs, perPacketInformation, netfilterLog
+    case ieee80211, radiotap, prism, avs, perPacketInformation, netfilterLog, packetTap
     case gre, vxlan, geneve, gtpU, teredo, erspan2, erspan3, etherIP
     case ipv4, ipv6
 
@@ -27,6 +27,7 @@ enum Layer: UInt8 {
         case .perPacketInformation: self = .perPacketInformation
         case .mpls: self = .mpls
         case .netfilterLog: self = .netfilterLog
+        case .packetTap: self = .packetTap
         default: return nil
         }
     }
@@ -54,6 +55,7 @@ enum Layer: UInt8 {
         case .avs: RadioHeaders.readAVS(bytes)
         case .perPacketInformation: RadioHeaders.readPerPacketInformation(bytes)
         case .netfilterLog: NetfilterLog.read(bytes)
+        case .packetTap: PacketTap.read(bytes)
         case .gre: GRE.read(bytes)
         case .vxlan: VXLAN.read(bytes)
         case .geneve: GENEVE.read(bytes)

@@ -3,11 +3,12 @@ import Streams
 /// Ends: FIN, RST, and the end of the capture.
 extension Flow {
     /// Notes where a direction ends. A FIN in front of what was passed on is not this stream's.
-    mutating func takeFIN(at offset: Int, from direction: Direction, _ packet: PacketStamp) {
+    mutating func takeFIN(
+        at offset: Int, from direction: Direction, _ packet: PacketStamp, _ shared: inout ReassemblyState
+    ) {
         let isStarted = sides[direction].marks.contains(.started)
         guard !isStarted || offset >= sides[direction].offset else { return }
-        let held = sides[direction].held ?? HeldSide()
-        sides[direction].held = held
+        let held = shared.hold(&sides[direction])
         if held.fin == nil { held.fin = (offset, packet.time) }
     }
 
@@ -18,18 +19,21 @@ extension Flow {
     mutating func finishIfComplete(
         _ direction: Direction, givenUpTo limit: Int = .min, _ shared: inout ReassemblyState
     ) {
-        guard sides[direction].marks.contains(.started), let held = sides[direction].held, held.segments.isEmpty,
+        guard sides[direction].marks.contains(.started), let held = shared.held(sides[direction]),
+            held.segments.isEmpty,
             let fin = held.fin, fin.offset <= max(sides[direction].offset, limit)
         else { return }
-        finish(direction, .fin, at: fin.time)
+        finish(direction, .fin, at: fin.time, &shared)
         if finBy == nil { finBy = direction }
         closeIfFinished(&shared)
     }
 
-    private mutating func finish(_ direction: Direction, _ ending: Ending, at time: Timestamp) {
+    private mutating func finish(
+        _ direction: Direction, _ ending: Ending, at time: Timestamp, _ shared: inout ReassemblyState
+    ) {
         guard !sides[direction].marks.contains(.finished) else { return }
         sides[direction].marks.insert(.finished)
-        sides[direction].held = nil
+        shared.release(&sides[direction])
         let clamped = max(time, sides[direction].lastTime)
         sides[direction].lastTime = clamped
         receiver?.finished(ending, from: direction, at: clamped)
@@ -54,6 +58,7 @@ extension Flow {
         guard state == .open, resetTime == nil, isValidReset(segment, from: direction) else { return }
         resetTime = packet.time
         resetBy = direction
+        resetSequence = segment.sequence
         shared.note(\.resets, after: shared.options.resetGrace, number: number)
     }
 
@@ -73,6 +78,14 @@ extension Flow {
         return position >= min(acknowledged, side.offset) && position <= max(acknowledged, side.offset) + window
     }
 
+    /// Whether a segment shows that the RST before it was not its sender's, or was not taken: a host that resets a
+    /// connection sends nothing new on it (RFC 5961 section 3 has hosts ignore most such forgeries).
+    func disprovesReset(_ segment: TCPSegment, from direction: Direction) -> Bool {
+        resetTime != nil && direction == resetBy && segment.payloadLength > 0 && !segment.flags.contains(.rst)
+            && Int32(bitPattern: segment.sequence &- resetSequence) >= 0
+            && (0..<1 << 20).contains(sides[direction].position(of: segment.sequence) - sides[direction].offset)
+    }
+
     /// Tells of the RST, after the grace.
     mutating func settleReset(_ shared: inout ReassemblyState) {
         guard state == .open, let resetTime else { return }
@@ -80,7 +93,7 @@ extension Flow {
         guard state == .open else { return }
         flush(resetBy, &shared)
         guard state == .open else { return }
-        finish(resetBy, .reset, at: resetTime)
+        finish(resetBy, .reset, at: resetTime, &shared)
         let time = max(resetTime, sides.fromClient.lastTime, sides.fromServer.lastTime)
         close(.reset, by: resetBy, at: time, &shared)
     }
@@ -102,11 +115,13 @@ extension Flow {
     ) {
         state = .closed
         for direction in Direction.allCases {
-            shared.heldCost -= sides[direction].held?.segments.cost ?? 0
-            sides[direction].held = nil
+            shared.heldCost -= shared.held(sides[direction])?.segments.cost ?? 0
+            shared.release(&sides[direction])
         }
         receiver?.closed(Closing(reason: reason, by: direction, time: time))
         receiver = nil
+        shared.forgetHistory()
+        guard !shared.isEnding else { return }
         shared.note(\.closed, after: shared.options.closedMemory, number: number)
         // Too many to remember: the oldest are forgotten as soon as time moves.
         if shared.closed.count > shared.options.closedLimit { shared.nextDeadline = shared.now }

@@ -4,22 +4,27 @@ import Streams
 extension Flow {
     /// Passes on what waits and is next.
     mutating func drain(_ direction: Direction, _ shared: inout ReassemblyState) {
-        guard let held = sides[direction].held else { return }
-        while let start = held.segments.firstStart, start <= sides[direction].offset {
-            let before = held.segments.cost
-            guard let segment = held.segments.popFirst() else { break }
-            shared.heldCost += held.segments.cost - before
+        guard let held = shared.held(sides[direction]) else { return }
+        if let start = held.segments.firstStart, start > sides[direction].offset { return }
+        let before = held.segments.cost
+        let bytes = held.segments.bytes
+        while let start = held.segments.firstStart, start <= sides[direction].offset,
+            let segment = held.segments.popFirst()
+        {
             // Held segments overlap neither each other nor what was passed on: `hold` saw to that.
-            deliver(segment.bytes.span.bytes, from: direction, at: segment.time, segment.packet)
+            deliver(
+                bytes.span.bytes.extracting(segment.place..<segment.place + segment.count), from: direction,
+                at: segment.time, segment.packet, &shared)
         }
-        if held.segments.isEmpty, held.fin == nil { sides[direction].held = nil }
+        shared.heldCost += held.segments.cost - before
+        if held.segments.isEmpty, held.fin == nil { shared.release(&sides[direction]) }
     }
 
     /// Gives up the first hole, or settles the start, and passes on what waited behind it.
     mutating func passHole(_ direction: Direction, _ shared: inout ReassemblyState) {
-        guard let held = sides[direction].held, let start = held.segments.firstStart else { return }
+        guard let held = shared.held(sides[direction]), let start = held.segments.firstStart else { return }
         if !sides[direction].marks.contains(.started) {
-            settle(direction, at: sides[direction].next &+ UInt32(truncatingIfNeeded: start))
+            settle(direction, at: sides[direction].next &+ UInt32(truncatingIfNeeded: start), &shared)
         } else if start > sides[direction].offset {
             let byteCount = start - sides[direction].offset
             let time = max(held.segments.firstTime, sides[direction].lastTime)
@@ -32,11 +37,13 @@ extension Flow {
     }
 
     /// Says with which sequence number the stream begins.
-    mutating func settle(_ direction: Direction, at first: UInt32) {
+    mutating func settle(_ direction: Direction, at first: UInt32, _ shared: inout ReassemblyState) {
         let shift = -Int(Int32(bitPattern: first &- sides[direction].next))
-        sides[direction].held?.segments.shift(by: shift)
-        sides[direction].held?.fin?.offset += shift
-        sides[direction].held?.grace = nil
+        if let held = shared.held(sides[direction]) {
+            held.segments.shift(by: shift)
+            held.fin?.offset += shift
+            held.grace = nil
+        }
         sides[direction].next = first
         sides[direction].offset = 0
         sides[direction].marks.insert(.started)
@@ -44,13 +51,13 @@ extension Flow {
 
     /// Looks whether what waits has waited long enough.
     mutating func review(_ direction: Direction, _ shared: inout ReassemblyState) {
-        guard state == .open, let held = sides[direction].held else { return }
+        guard state == .open, let held = shared.held(sides[direction]) else { return }
         let isOver = held.grace.map { shared.now >= $0.deadline || Int32(bitPattern: packets &- $0.packets) >= 0 }
         if !sides[direction].marks.contains(.started) {
             guard let start = held.segments.firstStart else { return }
             let first = sides[direction].next &+ UInt32(truncatingIfNeeded: start)
             guard isOver == true || sides[direction].isAcknowledged(first) else { return }
-            settle(direction, at: first)
+            settle(direction, at: first, &shared)
             drain(direction, &shared)
             finishIfComplete(direction, &shared)
             return
@@ -62,7 +69,7 @@ extension Flow {
             finishIfComplete(direction, givenUpTo: limit, &shared)
         }
         // Anything that was acknowledged since then has a grace of its own.
-        guard state == .open, let held = sides[direction].held, held.grace == nil,
+        guard state == .open, let held = shared.held(sides[direction]), held.grace == nil,
             let behind = held.segments.firstStart ?? held.fin?.offset,
             sides[direction].isAcknowledged(
                 sides[direction].next &+ UInt32(truncatingIfNeeded: behind - sides[direction].offset))
@@ -75,7 +82,7 @@ extension Flow {
 
     /// Passes on all that waits, whatever lies between.
     mutating func flush(_ direction: Direction, _ shared: inout ReassemblyState) {
-        while sides[direction].held?.segments.isEmpty == false { passHole(direction, &shared) }
+        while shared.held(sides[direction])?.segments.isEmpty == false { passHole(direction, &shared) }
         finishIfComplete(direction, givenUpTo: .max, &shared)
     }
 }

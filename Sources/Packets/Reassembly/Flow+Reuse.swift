@@ -3,7 +3,8 @@ import Streams
 /// Whether a segment between the same two ends belongs to the connection that is known there.
 extension Flow {
     /// Whether a segment starts another connection in the place of this one.
-    func isReplaced(by segment: TCPSegment, from direction: Direction) -> Bool {
+    func isReplaced(by segment: TCPSegment, from direction: Direction, _ shared: ReassemblyState) -> Bool {
+        if state == .closed, disprovesReset(segment, from: direction) { return true }
         guard segment.flags.contains(.syn), !segment.flags.contains(.rst) else { return false }
         let side = sides[direction]
         let first = segment.sequence &+ 1
@@ -12,15 +13,14 @@ extension Flow {
             return state == .closed && side.marks.contains(.synSeen) && side.startSequence != first
         }
         if side.marks.contains(.started) { return side.startSequence != first }
-        if let start = side.held?.segments.firstStart {
+        if let start = shared.held(side)?.segments.firstStart {
             return !(0...overtaking).contains(start - side.position(of: first))
         }
         // Nothing of this side was seen: its SYN may have been overtaken by the answer, or both sides may have begun.
         if side.marks.contains(.ackSeen) {
             return !(0...overtaking).contains(Int(Int32(bitPattern: side.acknowledged &- first)))
         }
-        let other = sides[direction.opposite]
-        return state == .closed || !other.marks.contains(.synSeen) || other.offset > 0
+        return state == .closed || !sides[direction.opposite].marks.contains(.synSeen)
     }
 
     /// How many bytes may have overtaken the SYN in front of them.

@@ -19,11 +19,12 @@ extension Flow {
         sides[direction].takeWindow(
             segment.window, from: direction, packet, shared.options.notices ? receiver : nil)
         guard state == .open else { return }
+        if disprovesReset(segment, from: direction) { resetTime = nil }
         if segment.payloadLength > 0 || segment.flags.contains(.fin) {
             takePayload(sequence, segment, payload, from: direction, packet, &shared)
         }
-        if sides[direction].held != nil { review(direction, &shared) }
-        if state == .open, sides[direction.opposite].held != nil { review(direction.opposite, &shared) }
+        if sides[direction].isWaiting { review(direction, &shared) }
+        if state == .open, sides[direction.opposite].isWaiting { review(direction.opposite, &shared) }
         if state == .open { closeIfFinished(&shared) }
     }
 
@@ -33,13 +34,13 @@ extension Flow {
         sides[direction].windowScale = segment.windowScale
         if sides[direction].marks.contains(.started) {
             // A server that was started again answers with another number; nothing of the old one was ever taken.
-            let isFresh = sides[direction].offset == 0 && sides[direction].held == nil
+            let isFresh = sides[direction].offset == 0 && !sides[direction].isWaiting
             if isFresh, !sides[direction].marks.contains(.finished) { sides[direction].next = first }
             if isFresh || sides[direction].startSequence == first { sides[direction].marks.insert(.synSeen) }
-        } else if let held = sides[direction].held {
+        } else if let held = shared.held(sides[direction]) {
             // The SYN was overtaken by what follows it.
             guard let start = held.segments.firstStart, sides[direction].position(of: first) <= start else { return }
-            settle(direction, at: first)
+            settle(direction, at: first, &shared)
             sides[direction].marks.insert(.synSeen)
             drain(direction, &shared)
         } else {
@@ -55,15 +56,15 @@ extension Flow {
     ) {
         guard !sides[direction].marks.contains(.finished) else { return }
         if !sides[direction].marks.contains(.started) {
-            guard payload.byteCount > 0 || sides[direction].held != nil else { return }
-            if sides[direction].held == nil {
+            guard payload.byteCount > 0 || sides[direction].isWaiting else { return }
+            if !sides[direction].isWaiting {
                 sides[direction].next = sequence
                 if sides[direction].isAcknowledged(sequence) {
                     sides[direction].marks.insert(.started)
                 } else {
-                    sides[direction].held = HeldSide()
+                    let held = shared.hold(&sides[direction])
                     shared.note(\.pickups, after: shared.options.pickupGrace, number: number)
-                    sides[direction].held?.grace = HeldSide.Grace(
+                    held.grace = HeldSide.Grace(
                         deadline: shared.now + shared.options.pickupGrace,
                         packets: packets &+ shared.options.holeGracePackets, acknowledged: sequence)
                 }
@@ -71,7 +72,7 @@ extension Flow {
         }
         let position = sides[direction].position(of: sequence)
         if segment.flags.contains(.fin) {
-            takeFIN(at: position + segment.payloadLength, from: direction, packet)
+            takeFIN(at: position + segment.payloadLength, from: direction, packet, &shared)
         }
         if payload.byteCount > 0 {
             takeBytes(payload, at: position, from: direction, packet, &shared)
@@ -87,7 +88,7 @@ extension Flow {
         let side = sides[direction]
         let isStarted = side.marks.contains(.started)
         var count = payload.byteCount
-        if let fin = side.held?.fin, position + count > fin.offset {  // after a FIN there is nothing
+        if let fin = shared.held(side)?.fin, position + count > fin.offset {  // after a FIN there is nothing
             count = fin.offset - position
         }
         var skipped = 0
@@ -99,17 +100,28 @@ extension Flow {
                 receiver?.noticed(
                     .retransmitted(offset: position, byteCount: skipped), from: direction, at: packet.time,
                     packet: packet.number)
+                shared.history(direction)?.compare(payload.extracting(0..<skipped), at: position) {
+                    conflict(at: $0, kept: $1, other: $2, from: direction, packet)
+                }
             }
         }
         guard count > skipped else { return }
         let fresh = payload.extracting(skipped..<count)
         let start = position + skipped
-        if isStarted, start == side.offset, start + fresh.byteCount <= side.held?.segments.firstStart ?? .max {
-            deliver(fresh, from: direction, at: packet.time, packet.number)
+        if isStarted, start == side.offset, start + fresh.byteCount <= shared.held(side)?.segments.firstStart ?? .max {
+            deliver(fresh, from: direction, at: packet.time, packet.number, &shared)
             drain(direction, &shared)
         } else {
             hold(fresh, at: start, from: direction, packet, &shared)
         }
+    }
+
+    private func conflict(
+        at offset: Int, kept: RawSpan, other: RawSpan, from direction: Direction, _ packet: PacketStamp
+    ) {
+        receiver?.noticed(
+            .conflict(offset: offset, kept: kept.copied(), other: other.copied()), from: direction, at: packet.time,
+            packet: packet.number)
     }
 
     /// Keeps bytes until those before them are there.
@@ -117,8 +129,7 @@ extension Flow {
         _ bytes: RawSpan, at start: Int, from direction: Direction, _ packet: PacketStamp,
         _ shared: inout ReassemblyState
     ) {
-        let held = sides[direction].held ?? HeldSide()
-        sides[direction].held = held
+        let held = shared.hold(&sides[direction])
         let before = held.segments.cost
         let receiver = shared.options.notices ? receiver : nil
         held.segments.insert(
@@ -137,7 +148,7 @@ extension Flow {
         }
         shared.heldCost += held.segments.cost - before
         if sides[direction].marks.contains(.started) { drain(direction, &shared) }
-        while let held = sides[direction].held, !held.segments.isEmpty,
+        while let held = shared.held(sides[direction]), !held.segments.isEmpty,
             held.segments.byteCount > shared.options.reorderingLimit
                 || held.segments.count > shared.options.reorderingSegmentLimit
                 || shared.heldCost > shared.options.totalReorderingLimit

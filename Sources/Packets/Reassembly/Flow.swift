@@ -20,10 +20,12 @@ struct Flow {
     var receiver: (any ConnectionReceiver)?
     /// Both directions.
     var sides = PerDirection(fromClient: SendingSide(), fromServer: SendingSide())
-    /// When the first valid RST was seen.
-    var resetTime: Timestamp?
+    /// When the first valid RST was seen; the end of time where none was.
+    private var resetSeen = Timestamp(nanoseconds: .max)
     /// How many packets it had, wrapping.
     var packets: UInt32 = 0
+    /// The sequence number of the RST.
+    var resetSequence: UInt32 = 0
     /// Who sent the RST.
     var resetBy = Direction.fromClient
     /// Who sent the first FIN that was passed on.
@@ -31,6 +33,12 @@ struct Flow {
     var state = State.open
     /// Whether the client is the lower end of the key.
     let clientIsLower: Bool
+
+    /// When the first valid RST was seen.
+    var resetTime: Timestamp? {
+        get { resetSeen == Timestamp(nanoseconds: .max) ? nil : resetSeen }
+        set { resetSeen = newValue ?? Timestamp(nanoseconds: .max) }
+    }
 
     init(key: FlowKey, number: Int, receiver: any ConnectionReceiver, clientIsLower: Bool) {
         self.key = key
@@ -65,11 +73,19 @@ struct Flow {
                     segment, payload, from: .fromServer, other: &sides.fromClient, packet, receiver,
                     notices: shared.options.notices)
             }
-        if !isCommon { takeUncommon(segment, payload, from: direction, packet, &shared) }
+        if !isCommon {
+            takeUncommon(segment, payload, from: direction, packet, &shared)
+        } else if shared.options.conflictHistory > 0 {
+            shared.record(payload, at: sides[direction].offset - payload.byteCount, from: direction)
+        }
     }
 
     /// Passes on the next bytes of a direction.
-    mutating func deliver(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, _ packet: Int) {
+    mutating func deliver(
+        _ bytes: RawSpan, from direction: Direction, at time: Timestamp, _ packet: Int,
+        _ shared: inout ReassemblyState
+    ) {
+        shared.record(bytes, at: sides[direction].offset, from: direction)
         sides[direction].deliver(bytes, from: direction, at: time, packet, receiver)
     }
 
@@ -78,45 +94,9 @@ struct Flow {
         _ segment: TCPSegment, by direction: Direction, _ packet: PacketStamp, _ shared: inout ReassemblyState
     ) {
         let isNew = sides[direction.opposite].takeAcknowledgment(
-            segment.acknowledgment, by: direction, packet, shared.options.notices ? receiver : nil)
-        if isNew, sides[direction.opposite].held != nil { review(direction.opposite, &shared) }
-    }
-}
-
-/// Where an event comes from: the time and the number of its packet.
-struct PacketStamp {
-    /// When it was captured.
-    var time: Timestamp
-    /// Its number, from 1.
-    var number: Int
-}
-
-/// What all connections of a reassembler share.
-struct ReassemblyState {
-    /// Limits and choices.
-    var options: ReassemblyOptions
-    /// The latest time seen.
-    var now = Timestamp(nanoseconds: .min)
-    /// Memory that held segments take, about.
-    var heldCost = 0
-    /// Holes and unsettled starts to look at again: by `holeGrace`, `pickupGrace` and `resetGrace`.
-    var holes = DeadlineQueue()
-    /// Starts to settle.
-    var pickups = DeadlineQueue()
-    /// Resets to settle.
-    var resets = DeadlineQueue()
-    /// Closed connections to forget.
-    var closed = DeadlineQueue()
-    /// The earliest of all those times.
-    var nextDeadline = Timestamp(nanoseconds: .max)
-    /// The place of the connection at hand, for its deadlines.
-    var current = 0
-
-    /// Notes that a connection has to be looked at again.
-    mutating func note(_ queue: WritableKeyPath<ReassemblyState, DeadlineQueue>, after interval: Interval, number: Int)
-    {
-        let time = now + interval
-        self[keyPath: queue].append(DeadlineQueue.Entry(time: time, flow: current, number: number))
-        nextDeadline = min(nextDeadline, time)
+            segment.acknowledgment, by: direction, packet,
+            fin: shared.held(sides[direction.opposite])?.fin?.offset ?? .max,
+            shared.options.notices ? receiver : nil)
+        if isNew, sides[direction.opposite].isWaiting { review(direction.opposite, &shared) }
     }
 }

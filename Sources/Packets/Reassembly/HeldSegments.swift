@@ -4,15 +4,17 @@ import Streams
 struct HeldSegment {
     /// The stream offset of its first byte.
     var start: Int
-    /// The bytes.
-    var bytes: [UInt8]
+    /// Where its bytes are in `HeldSegments.bytes`.
+    var place: Int
+    /// How many they are.
+    var count: Int
     /// When it was captured.
     var time: Timestamp
     /// The number of its packet.
     var packet: Int
 
     /// The stream offset behind its last byte.
-    var end: Int { start + bytes.count }
+    var end: Int { start + count }
 }
 
 /// Segments of one direction that wait, in order of their offsets and without overlap.
@@ -20,12 +22,14 @@ struct HeldSegment {
 /// They lie in an ordered list of short ordered lists, so that inserting anywhere moves little, in whichever order they arrive.
 struct HeldSegments {
     /// The most segments a block has.
-    private static let blockCapacity = 128
-    /// What a segment costs beside its bytes: its entry, and the head of its array.
-    static let overhead = 96
+    private static let blockCapacity = 64
+    /// What a segment costs beside its bytes: its entry, in a block that may be half full.
+    private static let overhead = 2 * MemoryLayout<HeldSegment>.stride
 
     /// None of them is empty, apart from what was taken from the first.
     private var blocks: [[HeldSegment]] = []
+    /// The bytes of all of them, in order of arrival, and of some that were taken.
+    private(set) var bytes: [UInt8] = []
     /// How many segments were taken from the front of the first block.
     private var taken = 0
     /// How many segments there are.
@@ -43,19 +47,33 @@ struct HeldSegments {
     /// When the first byte held was captured.
     var firstTime: Timestamp { blocks.first?[taken].time ?? Timestamp(nanoseconds: .min) }
 
-    /// Takes out the first.
+    /// Takes out the first. Its bytes stay where they are until the next is inserted.
     mutating func popFirst() -> HeldSegment? {
         guard !blocks.isEmpty else { return nil }
-        var segment = HeldSegment(start: 0, bytes: [], time: Timestamp(nanoseconds: 0), packet: 0)
-        swap(&segment, &blocks[0][taken])
+        let segment = blocks[0][taken]
         taken += 1
         if taken == blocks[0].count {
             blocks.removeFirst()
             taken = 0
         }
         count -= 1
-        byteCount -= segment.bytes.count
+        byteCount -= segment.count
         return segment
+    }
+
+    /// Drops the bytes of what was taken, once they are more than those that are left.
+    private mutating func compact() {
+        guard bytes.count > 2 * byteCount + 4096 else { return }
+        var kept: [UInt8] = []
+        kept.reserveCapacity(byteCount)
+        for block in blocks.indices {
+            for index in (block == 0 ? taken : 0)..<blocks[block].count {
+                let segment = blocks[block][index]
+                blocks[block][index].place = kept.count
+                kept += bytes[segment.place..<segment.place + segment.count]
+            }
+        }
+        bytes = kept
     }
 
     /// Moves all offsets.
@@ -76,25 +94,25 @@ struct HeldSegments {
         _ payload: RawSpan, at start: Int, time: Timestamp, packet: Int, policy: OverlapPolicy,
         overlap: (_ range: Range<Int>, _ held: RawSpan) -> Void
     ) {
+        compact()
         var cursor = 0
         while cursor < payload.byteCount {
             let (block, index) = position(of: start + cursor)
             guard block < blocks.count, blocks[block][index].start < start + payload.byteCount else {
-                insert(payload.copied(cursor..<payload.byteCount), start + cursor, time, packet, block, index)
+                insert(payload.extracting(cursor..<payload.byteCount), start + cursor, time, packet, block, index)
                 return
             }
             let next = blocks[block][index].start - start
             if cursor < next {
-                insert(payload.copied(cursor..<next), start + cursor, time, packet, block, index)
+                insert(payload.extracting(cursor..<next), start + cursor, time, packet, block, index)
                 cursor = next
             } else {
                 let end = min(payload.byteCount, blocks[block][index].end - start)
-                let held = cursor - next..<end - next
-                let bytes = blocks[block][index].bytes
+                let place = blocks[block][index].place - next
+                let held = place + cursor..<place + end
+                let bytes = bytes
                 overlap(cursor..<end, bytes.span.bytes.extracting(held))
-                if policy == .last {
-                    blocks[block][index].bytes.replaceSubrange(held, with: payload.copied(cursor..<end))
-                }
+                if policy == .last { self.bytes.replaceSubrange(held, with: payload.copied(cursor..<end)) }
                 cursor = end
             }
         }
@@ -118,11 +136,13 @@ struct HeldSegments {
     }
 
     private mutating func insert(
-        _ bytes: [UInt8], _ start: Int, _ time: Timestamp, _ packet: Int, _ block: Int, _ index: Int
+        _ payload: RawSpan, _ start: Int, _ time: Timestamp, _ packet: Int, _ block: Int, _ index: Int
     ) {
+        let segment = HeldSegment(
+            start: start, place: bytes.count, count: payload.byteCount, time: time, packet: packet)
+        bytes.append(contentsOf: payload)
         count += 1
-        byteCount += bytes.count
-        let segment = HeldSegment(start: start, bytes: bytes, time: time, packet: packet)
+        byteCount += payload.byteCount
         var (block, index) = (block, index)
         if block == blocks.count {
             guard let last = blocks.last, last.count < HeldSegments.blockCapacity else {

@@ -31,6 +31,11 @@ public struct ReassemblyOptions: Sendable, Hashable {
     public var closedLimit = 1 << 16
     /// Which copy of a byte counts.
     public var overlap = OverlapPolicy.first
+    /// How many bytes of each direction are kept after they were passed on, so that a later copy with different bytes is
+    /// told as a conflict. 0: only copies of what waits behind a hole are compared, and nothing is copied on the common path.
+    public var conflictHistory = 0
+    /// How many bytes are kept for that in all.
+    public var totalConflictHistory = 64 << 20
     /// Ports of servers, beside those below 1024: for telling which end of a connection is the client where no SYN does.
     public var serverPorts: Set<UInt16> = []
     /// Whether receivers want to hear what happens beside the bytes (`ConnectionReceiver.noticed`).

@@ -8,12 +8,13 @@ extension SendingSide {
         _ segment: TCPSegment, _ payload: RawSpan, from direction: Direction, other: inout SendingSide,
         _ packet: PacketStamp, _ receiver: (any ConnectionReceiver)?, notices: Bool
     ) -> Bool {
-        guard next == segment.sequence, held == nil, other.held == nil,
+        guard next == segment.sequence, !isWaiting, !other.isWaiting,
             marks.intersection([.started, .finished]) == .started,
             segment.flags.isDisjoint(with: [.syn, .fin, .rst]), segment.payloadLength == payload.byteCount
         else { return false }
         if segment.flags.contains(.ack) {
-            other.takeAcknowledgment(segment.acknowledgment, by: direction, packet, notices ? receiver : nil)
+            other.takeAcknowledgment(
+                segment.acknowledgment, by: direction, packet, fin: .max, notices ? receiver : nil)
         }
         takeWindow(segment.window, from: direction, packet, notices ? receiver : nil)
         if payload.byteCount > 0 { deliver(payload, from: direction, at: packet.time, packet.number, receiver) }
@@ -34,22 +35,26 @@ extension SendingSide {
 
     /// Takes what the other side, `direction`, acknowledged of this one.
     ///
-    /// - Parameter receiver: who wants to know, if anybody does.
+    /// - Parameters:
+    ///   - fin: the offset of a FIN that waits.
+    ///   - receiver: who wants to know, if anybody does.
     /// - Returns: whether it is more than before.
     @inline(__always)
     @discardableResult
     mutating func takeAcknowledgment(
-        _ number: UInt32, by direction: Direction, _ packet: PacketStamp, _ receiver: (any ConnectionReceiver)?
+        _ number: UInt32, by direction: Direction, _ packet: PacketStamp, fin: Int,
+        _ receiver: (any ConnectionReceiver)?
     ) -> Bool {
         let isNew = !marks.contains(.ackSeen) || Int32(bitPattern: number &- acknowledged) > 0
         guard isNew else { return false }
+        let before = marks.contains(.ackSeen) ? position(of: acknowledged) : 0
         acknowledged = number
         marks.insert(.ackSeen)
         if let receiver, marks.contains(.started) {
             // A FIN counts as one; it is no byte of the stream.
-            let end = marks.contains(.finished) ? offset : held?.fin?.offset ?? .max
+            let end = marks.contains(.finished) ? offset : fin
             let acknowledgedOffset = min(position(of: number), end)
-            if acknowledgedOffset > 0 {
+            if acknowledgedOffset > max(before, 0) {
                 receiver.noticed(
                     .acknowledged(offset: acknowledgedOffset), from: direction, at: packet.time, packet: packet.number)
             }

@@ -25,13 +25,17 @@ struct SendingSide {
     var offset = 0
     /// The time of what was passed on last.
     var lastTime = Timestamp(nanoseconds: .min)
-    /// What waits; nil on the common path.
-    var held: HeldSide?
+    /// Where `ReassemblyState` has what waits; negative on the common path. A reference here would be counted with every copy.
+    var place: Int32 = -1
     /// The receive window that the sender offered last, not scaled.
     var window: UInt16 = 0
     /// The scale of that window.
     var windowScale: UInt8 = 0
     var marks: Marks = []
+
+    /// Whether something waits.
+    @inline(__always)
+    var isWaiting: Bool { place >= 0 }
 
     /// The stream offset that a sequence number within 2 GiB of `next` stands for; negative before the stream's start.
     @inline(__always)

@@ -56,7 +56,7 @@ public struct TCPReassembler: ~Copyable {
         }
         let direction = table.flows[index].direction(sourceIsLower: sourceIsLower)
         if segment.flags.contains(.syn) || table.flows[index].state != .open {
-            guard !table.flows[index].isReplaced(by: segment, from: direction) else {
+            guard !table.flows[index].isReplaced(by: segment, from: direction, shared) else {
                 replace(index, key, sourceIsLower, segment, payload, PacketStamp(time: time, number: packet))
                 return
             }
@@ -68,8 +68,11 @@ public struct TCPReassembler: ~Copyable {
 
     /// The source has ended: what waits is passed on, what is open is closed, in order of opening.
     public mutating func finish() {
-        let open = table.flows.indices.filter { table.flows[$0].state == .open }
-        for index in open.sorted(by: { table.flows[$0].number < table.flows[$1].number }) {
+        shared.isEnding = true
+        var order = table.flows.indices.filter { table.flows[$0].state == .open }
+        // Places that were used again are out of order.
+        if connectionCount > table.flows.count { order.sort { table.flows[$0].number < table.flows[$1].number } }
+        for index in order {
             shared.current = index
             table.flows[index].end(&shared)
         }

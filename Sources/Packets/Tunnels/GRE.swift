@@ -15,7 +15,7 @@ enum GRE {
         if hasKey { offset += 4 }
         if hasSequence { offset += 4 }
         if flags & 7 == 1 {  // with an acknowledgment number
-            return .layer(.ppp, at: offset + (flags & 0x80 != 0 ? 4 : 0))
+            return .layer(.pppInHDLC, at: offset + (flags & 0x80 != 0 ? 4 : 0))
         }
         if hasRouting {
             // Source routes (RFC 1701): address family (2), offset (1), length (1), data; one of length 0 is the last.

@@ -38,31 +38,43 @@ final class ChatClient: Sendable {
     /// Connects, and tries again until `end`.
     ///
     /// - Throws: `PeerError` where the first connection is not there after `wait`; the client goes on trying.
+    ///   `CancellationError` where `end` comes first.
     func start(within wait: Interval) async throws {
-        try await loop.flatSubmit { [self] in
+        try await loop.flatSubmit { [self] () -> EventLoopFuture<Void> in
+            let actions = session.value.state.start()
+            guard !actions.isEmpty else { return loop.makeFailedFuture(CancellationError()) }
             let promise = loop.makePromise(of: Void.self)
             session.value.connecting = promise
-            perform(session.value.state.start())
+            perform(actions)
             return limit(promise, to: wait) { [self] in
                 "\(name) could not connect to \(server): \(session.value.lastError ?? "no answer")"
             }
         }.get()
     }
 
-    /// Disconnects for good. What still waits fails with `CancellationError`.
-    func end() {
-        loop.execute { [self] in
+    /// Disconnects for good; done when the connection is closed. What still waits fails with `CancellationError`.
+    @discardableResult
+    func end() -> EventLoopFuture<Void> {
+        loop.flatSubmit { [self] in
+            let closed = session.value.channel?.closeFuture
             perform(session.value.state.end())
             session.value.timer?.cancel()
             session.value.connecting?.fail(CancellationError())
             session.value.arrival?.promise.fail(CancellationError())
+            return closed ?? loop.makeSucceededVoidFuture()
         }
     }
 
-    /// Sends messages in one write.
+    /// Sends messages, each in a write of its own, one right behind the other.
     func send(_ messages: ChatMessage...) async throws {
-        let output = PeerOutput.messages(messages.map { $0.frame(from: .fromClient) })
-        try await submit { $0.send(output) }
+        try await send(messages)
+    }
+
+    /// Sends messages, each in a write of its own, one right behind the other.
+    func send(_ messages: [ChatMessage]) async throws {
+        try await submit { state in
+            messages.flatMap { state.send(.messages([$0.frame(from: .fromClient)])) }
+        }
     }
 
     /// Sends bytes that start and end frames, in one write for each part, with pauses between them in which nothing
@@ -86,9 +98,9 @@ final class ChatClient: Sendable {
             .encode(.messages(messages.map { $0.frame(from: .fromClient) }))
     }
 
-    /// Stops or starts the heartbeats; the connection stays open.
-    func setSilent(_ isSilent: Bool) async throws {
-        try await loop.submit { [self] in session.value.state.isSilent = isSilent }.get()
+    /// Leaves out the next heartbeats; the connection stays open.
+    func skipHeartbeats(_ count: Int) async throws {
+        try await loop.submit { [self] in session.value.state.heartbeatsToSkip = count }.get()
     }
 
     /// What is done when all of `messages` have arrived, in their order; ask before they can arrive. It fails with
@@ -109,9 +121,8 @@ final class ChatClient: Sendable {
         try await loop.flatSubmit { [self] () -> EventLoopFuture<Void> in
             let actions = change(&session.value.state)
             guard !actions.isEmpty || session.value.state.isInsideFrame else {
-                return loop.makeFailedFuture(
-                    PeerError(
-                        "\(name) is not connected: \(session.value.lastError ?? "the server closed the connection")"))
+                let why = session.value.lastError ?? "the server closed the connection"
+                return loop.makeFailedFuture(PeerError("\(name) is not connected: \(why)"))
             }
             return perform(actions)
         }.get()

@@ -32,8 +32,8 @@ package struct ChatClientState {
 
     /// The ID it gives itself.
     package let name: String
-    /// While true no heartbeats are sent, though the connection stays open.
-    package var isSilent = false
+    /// How many of the next heartbeats are left out, though the connection stays open.
+    package var heartbeatsToSkip = 0
     /// Whether a frame has been started and not ended: other frames wait.
     package private(set) var isInsideFrame = false
 
@@ -87,8 +87,11 @@ package struct ChatClientState {
     /// The interval since the last heartbeat is over.
     package mutating func heartbeatDue() -> [Action] {
         guard isConnected else { return [] }
-        let beat = isSilent ? [] : send(.messages([heartbeat.frame(from: .fromClient)]))
-        return beat + [.heartbeatLater(interval)]
+        guard heartbeatsToSkip == 0 else {
+            heartbeatsToSkip -= 1
+            return [.log("\(name) leaves out a heartbeat"), .heartbeatLater(interval)]
+        }
+        return send(.messages([heartbeat.frame(from: .fromClient)])) + [.heartbeatLater(interval)]
     }
 
     /// Something is to be sent. Without a connection it is lost.

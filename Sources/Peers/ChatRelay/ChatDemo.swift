@@ -1,16 +1,16 @@
 import Streams
 
 extension ChatPair {
-    /// The demonstration, about 6.7 s: what is merged and split is up to the writes alone.
+    /// The demonstration, about 6.6 s: what is merged and split is up to the writes alone.
     ///
     ///     0.0  both connect; heartbeats at once and every second
     ///     0.4  A: the five texts in one write
     ///     0.7  A: the picture in two writes
     ///     1.4  B: the five texts, the first one's head cut in its middle, the rest in one write
     ///     1.7  B: the picture in two writes
-    ///     2.5  B: no heartbeats until 5.5, so none between 2 and 6: the one gap
-    ///     3.2  A: a text for a target that is not there
-    ///     6.7  both disconnect
+    ///     2.4  B: the next three heartbeats left out, so none between 2.0 and 6.0: the one gap
+    ///     3.1  A: a text for a target that is not there
+    ///     6.6  both disconnect
     func demonstrate() async throws {
         try await wait(0.4)
         let texts = texts(from: a, to: b)
@@ -23,12 +23,10 @@ extension ChatPair {
         try await wait(0.2)
         try await show(picture(9_000, from: b, to: a), cutAt: 4_000, from: b, to: a)
         try await wait(0.55)
-        try await b.setSilent(true)
+        try await b.skipHeartbeats(3)
         try await wait(0.7)
         try await a.send(ChatMessage(text: "Anyone there?", from: a.name, to: Self.absent))
-        try await wait(2.3)
-        try await b.setSilent(false)
-        try await wait(1.2)
+        try await wait(3.5)
     }
 
     private func show(

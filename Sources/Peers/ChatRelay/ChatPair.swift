@@ -19,19 +19,24 @@ struct ChatPair: Sendable {
             ChatClient(name, of: format, server: server, options: options, log: log)
         }
         let pair = ChatPair(a: client("CinentA"), b: client("CinentB"), options: options)
-        defer { pair.end() }
-        try await withTaskCancellationHandler {
-            try await pair.a.start(within: pair.patience)
-            try await pair.b.start(within: pair.patience)
-            try await script(pair)
-        } onCancel: {
-            pair.end()
+        let result: Result<Void, any Error>
+        do {
+            try await withTaskCancellationHandler {
+                try await pair.a.start(within: pair.patience)
+                try await pair.b.start(within: pair.patience)
+                try await script(pair)
+            } onCancel: {
+                pair.a.end()
+                pair.b.end()
+            }
+            result = .success(())
+        } catch {
+            result = .failure(Task.isCancelled ? CancellationError() : error)
         }
-    }
-
-    private func end() {
-        a.end()
-        b.end()
+        // A process that exits with bytes unread would reset its connections.
+        try await pair.a.end().get()
+        try await pair.b.end().get()
+        try result.get()
     }
 
     /// For how long something may take to arrive: 4 s, and at a small time scale not less than 2 s.

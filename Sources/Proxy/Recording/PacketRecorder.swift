@@ -99,7 +99,7 @@ extension PacketRecorder: TraceSink {
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
         framesInComment += 1
         guard framesInComment <= Self.mostFrames, let format = connection.format else { return }
-        let name = format.directions[frame.direction].type(of: bytes, frame.info.shape) ?? "frame"
+        let name = format.directions[frame.direction].type(of: bytes, frame.shape) ?? "frame"
         var text = "\(format.name) \(frame.direction.sender) #\(frame.info.index) \(Self.plain(name)), "
         text += "\(frame.info.length) bytes at \(frame.info.offset)"
         if frame.isHeartbeat { text += ", heartbeat" }

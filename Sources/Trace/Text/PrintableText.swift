@@ -1,20 +1,25 @@
 /// Text from the network as a terminal may get it.
 enum PrintableText {
+    /// How many marks one character may carry. More would reach into the lines around it.
+    private static let mostMarks = 4
+
     /// The text with control characters as pictures (`␊`, `␛`), and what could turn the line around or hide in it as `�`.
     ///
     /// - Parameter columns: cut there, with `…` as the last column.
     static func of(_ text: some StringProtocol, columns: Int = .max) -> String {
         var shown = String.UnicodeScalarView()
         var width = 0
-        var last = String.UnicodeScalarView()
+        var marks = 0
+        // The end of the longest part that leaves room for the ellipsis.
+        var fitting = shown.endIndex
         for scalar in text.unicodeScalars {
-            let safe = self.safe(scalar)
-            let next = width + DisplayWidth.of(safe)
-            if next > columns { return String(last) + "…" }
-            // The longest part that leaves room for the ellipsis.
+            var safe = self.safe(scalar)
+            marks = DisplayWidth.of(safe) == 0 ? marks + 1 : 0
+            if marks > mostMarks { safe = "�" }
+            width += DisplayWidth.of(safe)
+            if width > columns { return String(shown[..<fitting]) + "…" }
             shown.append(safe)
-            width = next
-            if width < columns { last = shown }
+            if width < columns { fitting = shown.endIndex }
         }
         return String(shown)
     }

@@ -24,10 +24,10 @@ enum Quantities {
         return "\(bytes) B"
     }
 
-    /// `3.0 s`, `200 ms`, `5 min`
+    /// `3.0 s`, `200 ms`
     static func seconds(_ interval: Interval, always digits: Bool = false) -> String {
         let seconds = interval.seconds
-        if seconds < 1 { return "\(Int((seconds * 1_000).rounded())) ms" }
+        if seconds < 0.9995 { return "\(Int((seconds * 1_000).rounded())) ms" }
         if digits || seconds.rounded() != seconds { return "\(decimal(seconds)) s" }
         return "\(Int(seconds)) s"
     }

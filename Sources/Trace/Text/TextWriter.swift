@@ -47,24 +47,25 @@ package final class TextWriter: TraceSink {
         guard let format = connection.format?.directions[frame.direction] else { return }
         let info = frame.info
         start(info.time, connection.number, frame.direction)
-        let type = PrintableText.of(format.type(of: bytes, info.shape) ?? "-", columns: Columns.most.type)
+        let type = PrintableText.of(format.type(of: bytes, frame.shape) ?? "-", columns: Columns.most.type)
         columns.type = max(columns.type, DisplayWidth.of(type))
         put(pad(type, to: columns.type) + " ", .type)
-        if let shown = parties(bytes, info.shape, format) {
+        if let shown = parties(bytes, frame.shape, format) {
             columns.parties = max(columns.parties, 19, DisplayWidth.of(shown))
             put(pad(shown, to: columns.parties) + " ")
         } else if columns.parties > 0 {
             put(pad("", to: columns.parties) + " ")
         }
-        let body = bytes.extracting(info.shape.head..<info.shape.head + info.shape.body)
-        let size = "\(Quantities.grouped(body.byteCount)) B  "
+        let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
+        let size = "\(Quantities.grouped(body.byteCount)) B"
         let preview = BodyPreview.of(
-            body, missing: info.missing, format: format, columns: room(for: notes(frame), behind: size))
+            body, frame.decodedBody(of: bytes, format), columns: room(for: notes(frame), behind: size))
         put(size, .faint)
-        put(preview)
+        if !preview.isEmpty { put("  " + preview) }
         let note = notes(frame)
         if !note.isEmpty {
-            put(pad("", to: columns.body - DisplayWidth.of(size) - DisplayWidth.of(preview)) + "  ")
+            let used = DisplayWidth.of(size) + (preview.isEmpty ? 0 : 2 + DisplayWidth.of(preview))
+            put(pad("", to: columns.body - used) + "  ")
             put(note, frame.isHeartbeat ? .heartbeat : .faint)
         }
         output.endLine()
@@ -95,7 +96,9 @@ package final class TextWriter: TraceSink {
     }
 
     package func finding(_ finding: Finding) {
-        warn(finding.time, finding.connection, PrintableText.of(finding.message), finding.severity)
+        // A message may quote a name from the network, which may be as long as a head.
+        let message = PrintableText.of(finding.message, columns: 240)
+        warn(finding.time, finding.connection, message, finding.severity)
     }
 
     package func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {
@@ -223,11 +226,11 @@ package final class TextWriter: TraceSink {
         let before = 14 + columns.number + 4 + columns.type + 1 + (columns.parties > 0 ? columns.parties + 1 : 0)
         let behind = note.isEmpty ? 0 : DisplayWidth.of(note) + 2
         let most = max(limit - before - behind, columns.body)
-        return max(most - DisplayWidth.of(size), 8)
+        return max(most - DisplayWidth.of(size) - 2, 8)
     }
 
     private func details(_ frame: TracedFrame, _ bytes: RawSpan, _ format: DirectionFormat) {
-        let shape = frame.info.shape
+        let shape = frame.shape
         let fields = format.fields(of: bytes, shape).map {
             "\(PrintableText.of($0.name, columns: 40))=\(PrintableText.of($0.value.shortDescription, columns: 60))"
         }

@@ -22,14 +22,18 @@ struct ProxyCommand: ParsableCommand {
     var to: HostPort
 
     @OptionGroup var format: FormatOptions
+    @OptionGroup var bodies: BodyOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var records: RecordOptions
+    @OptionGroup var selection: SelectionOptions
 
     func run() throws {
         let queue = RecordingQueue()
+        var decoding = try format.decodingOptions()
+        try bodies.apply(to: &decoding)
         let recording = try ProxyRecording(
-            queue: queue, source: "proxy \(listen) to \(to)", decoding: try format.decodingOptions(), output: output,
-            records: records)
+            queue: queue, source: "proxy \(listen) to \(to)", decoding: decoding, output: output,
+            records: records, selection: selection)
         let proxy = ProxyServer(ProxyOptions(listen: listen, to: to), queue: queue)
         let address: HostPort
         do {

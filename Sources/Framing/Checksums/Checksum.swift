@@ -1,0 +1,64 @@
+import Streams
+
+/// A checksum of the format language: a sum of bytes, or a CRC by its catalogue name.
+///
+///     sum8  sum16  sum32  xor8                         sums of the bytes, cut to that many bits
+///     CRC-16/MODBUS  CRC-32/ISO-HDLC  crc32  x-25      https://reveng.sourceforge.io/crc-catalogue/
+///
+/// Names are the same in either case.
+package struct Checksum: Sendable, Hashable {
+    /// The name: for a CRC the catalogue's, whatever alias it was asked for by.
+    package let name: String
+    /// How many bytes the value takes in a frame.
+    package let byteCount: Int
+    private let algorithm: Algorithm
+
+    private enum Algorithm: Sendable {
+        case sum
+        case xor
+        case crc(CRC, table: [UInt32])
+    }
+
+    /// The checksum of that name or alias; nil where there is none.
+    package static func named(_ name: String) -> Checksum? { byName[name.lowercased()] }
+
+    /// Every name, aliases last.
+    package static var names: [String] {
+        sums.map(\.name) + ChecksumCatalogue.checks.map(\.name) + ChecksumCatalogue.aliases.map(\.alias)
+    }
+
+    /// The checksum of bytes, in the lowest `byteCount` bytes of the result.
+    package func value(of bytes: RawSpan) -> UInt64 {
+        switch algorithm {
+        case .sum:
+            let sum = bytes.withUnsafeBytes { $0.reduce(0 as UInt64) { $0 &+ UInt64($1) } }
+            return sum & (1 << UInt64(8 * byteCount) - 1)
+        case .xor: return bytes.withUnsafeBytes { $0.reduce(0) { $0 ^ UInt64($1) } }
+        case .crc(let crc, let table): return UInt64(crc.value(of: bytes, table: table))
+        }
+    }
+
+    /// Whether two checksums are the same: by name, which settles all else.
+    package static func == (left: Checksum, right: Checksum) -> Bool { left.name == right.name }
+
+    /// Hashes the name.
+    package func hash(into hasher: inout Hasher) { hasher.combine(name) }
+
+    private static let sums = [
+        Checksum(name: "sum8", byteCount: 1, algorithm: .sum),
+        Checksum(name: "sum16", byteCount: 2, algorithm: .sum),
+        Checksum(name: "sum32", byteCount: 4, algorithm: .sum),
+        Checksum(name: "xor8", byteCount: 1, algorithm: .xor),
+    ]
+
+    private static let byName: [String: Checksum] = {
+        var found: [String: Checksum] = [:]
+        for sum in sums { found[sum.name] = sum }
+        for (name, crc) in ChecksumCatalogue.checks {
+            found[name.lowercased()] = Checksum(
+                name: name, byteCount: crc.width / 8, algorithm: .crc(crc, table: crc.table()))
+        }
+        for (alias, name) in ChecksumCatalogue.aliases { found[alias.lowercased()] = found[name.lowercased()] }
+        return found
+    }()
+}

@@ -1,0 +1,47 @@
+import Streams
+
+extension DirectionFormat {
+    /// The bytes of a frame with these fields and this body.
+    ///
+    /// Lengths, constants, padding and checksums are filled in. Where the direction has several kinds of frames, `layout`
+    /// says which; else the first one in order that has all the fields given and does not contradict them.
+    ///
+    /// - Parameters:
+    ///   - fields: values by name, in the order in which a head without an order of its own writes them.
+    ///   - body: the body's bytes.
+    ///   - layout: the name of the frame's kind.
+    public func encode(
+        _ fields: [Field], body: [UInt8], layout: String? = nil
+    ) throws(EncodingError) -> [UInt8] {
+        let layout = try choose(fields, layout)
+        var parts = FrameParts(
+            head: try layout.head?.encode(fields, body: body.count) ?? [], body: body,
+            trailer: try layout.trailer?.encode(fields, body: body.count) ?? [])
+        try layout.rule.fillIn(&parts)
+        try layout.fillInChecksums(&parts)
+        return try layout.rule.encode(parts)
+    }
+
+    private func choose(_ fields: [Field], _ name: String?) throws(EncodingError) -> FrameLayout {
+        if let name {
+            if let layout = layouts.first(where: { $0.name == name }) { return layout }
+            let known = layouts.compactMap(\.name).joined(separator: ", ")
+            throw EncodingError("there is no kind of frame \(name); known are \(known)")
+        }
+        return layouts.first { $0.takes(fields) } ?? layouts[0]
+    }
+}
+
+extension FrameLayout {
+    /// Whether the layout has all of these fields, and none of its constants contradicts them.
+    fileprivate func takes(_ given: [Field]) -> Bool {
+        guard let head = head as? BinaryHead else { return true }
+        let known = head.fields + (trailer?.fields ?? [])
+        return given.allSatisfy { field in
+            guard let own = known.first(where: { $0.name == field.name }) else {
+                return known.contains { $0.bits.contains { $0.name == field.name } }
+            }
+            return own.constant == nil || own.constant == field.value
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Yams
+
+/// The YAML of format files, with its limits.
+enum FormatYAML {
+    /// The most nodes a file may have once its aliases are followed.
+    private static let mostNodes = 50_000
+
+    /// The outermost node; nil, with faults, where the text is no YAML, or too much of it.
+    static func compose(_ yaml: String, context: LoadContext) -> Node? {
+        guard yaml.utf8.count <= FormatLoader.largestFile else {
+            context.add("the file has \(yaml.utf8.count) bytes, the limit is \(FormatLoader.largestFile)", at: nil)
+            return nil
+        }
+        // An alias repeats what it names: a few lines of them can stand for more than any memory holds. Formats need none.
+        if let (line, column) = alias(in: yaml) {
+            context.add("aliases (*name) are not allowed in format files", line: line, column: column)
+            return nil
+        }
+        do {
+            if let node = try Yams.compose(yaml: yaml) { return node }
+            context.add("the file is empty; expected a format, such as `frametap formats show im-json` prints", at: nil)
+        } catch let error as YamlError {
+            let (place, message) = describe(error)
+            context.add(message, mark: place)
+        } catch {
+            context.add("\(error)", at: nil)
+        }
+        return nil
+    }
+
+    private static func describe(_ error: YamlError) -> (Mark?, String) {
+        switch error {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            return (mark, "not YAML: \(problem)")
+        case .duplicatedKeysInMapping(let keys, let context):
+            return (context.mark, "key \(keys.joined(separator: ", ")) appears twice")
+        default: return (nil, "not YAML: \(error)")
+        }
+    }
+
+    /// Where the first alias outside quotes and comments is, roughly: a `*` at the start of a value.
+    private static func alias(in yaml: String) -> (line: Int, column: Int)? {
+        for (index, line) in yaml.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            var quote: Character?
+            var previous: Character = " "
+            for (column, character) in line.enumerated() {
+                if let open = quote {
+                    if character == open { quote = nil }
+                } else if character == "\"" || character == "'" {
+                    quote = character
+                } else if character == "#", previous == " " {
+                    break
+                } else if character == "*", " ,[{-:".contains(previous), column + 1 < line.count {
+                    let next = line[line.index(line.startIndex, offsetBy: column + 1)]
+                    if next.isLetter || next.isNumber || next == "_" { return (index + 1, column + 1) }
+                }
+                previous = character
+            }
+        }
+        return nil
+    }
+}

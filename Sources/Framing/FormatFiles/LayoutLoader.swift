@@ -1,0 +1,159 @@
+import Streams
+import Yams
+
+/// Reads how the frames of one direction lie: rules, headers, and the choices between them.
+///
+///     header, trailer, framing      one kind of frame
+///     oneOf: [ … ]                  several kinds; each frame is of the first whose header fits
+///     alternatives: [ … ]           several readings; one is decided on for the whole stream
+///     first: { … }                  the first frame is unlike the rest
+struct LayoutLoader {
+    let context: LoadContext
+
+    /// A rule and the layouts of its frames.
+    struct Built {
+        var rule: any FramingRule
+        var layouts: [FrameLayout]
+    }
+
+    /// The keys that a section of layout may have.
+    static let keys = ["byteOrder", "header", "trailer", "framing", "oneOf", "alternatives", "first"]
+
+    /// What a section says; what it lacks is taken from those around it, the nearest first.
+    func build(_ sections: [YAMLMap]) -> Built? {
+        guard let section = sections.first else { return nil }
+        let rest: Built?
+        if let kinds = nearest("oneOf", sections) {
+            rest = kinds.map.maps("oneOf").flatMap { oneOf($0, kinds.around) }
+        } else {
+            let readings = self.readings(sections)
+            rest = readings.flatMap { $0.count == 1 ? $0[0] : alternatives($0, at: section) }
+        }
+        guard let first = nearest("first", sections)?.map.map("first") else { return rest }
+        return rest.flatMap { opening(first, sections, rest: $0) }
+    }
+
+    /// The nearest section that has a key, unless a nearer one has a framing of its own.
+    private func nearest(_ key: String, _ sections: [YAMLMap]) -> (map: YAMLMap, around: [YAMLMap])? {
+        for (index, section) in sections.enumerated() {
+            if section[key] != nil { return (section, Array(sections[index...])) }
+            if section["framing"] != nil || section["header"] != nil { return nil }
+        }
+        return nil
+    }
+
+    /// The readings that a section allows: its alternatives, and both byte orders where constants are to decide.
+    private func readings(_ sections: [YAMLMap]) -> [Built]? {
+        if let choice = nearest("alternatives", sections) {
+            guard let maps = choice.map.maps("alternatives") else { return nil }
+            let built = maps.map { map -> [Built]? in
+                map.allow(["name"] + Self.keys)
+                return readings([map] + choice.around.map(Self.withoutChoices))
+            }
+            return built.contains { $0 == nil } ? nil : built.flatMap { $0 ?? [] }
+        }
+        let text = sections.lazy.compactMap { $0.text("byteOrder") }.first ?? "big"
+        if text == "auto" {
+            let both = ByteOrder.allCases.compactMap { leaf(sections, order: $0) }
+            return both.isEmpty ? nil : both
+        }
+        guard let order = ByteOrder(rawValue: text) else {
+            let map = sections.first { $0["byteOrder"] != nil }
+            map?.fault("byteOrder is \(text); expected big, little or auto", at: "byteOrder")
+            return nil
+        }
+        return leaf(sections, order: order).map { [$0] }
+    }
+
+    /// One kind of frame.
+    private func leaf(_ sections: [YAMLMap], order: ByteOrder) -> Built? {
+        let loader = HeaderLoader(context: context, order: order)
+        func list(_ key: String) -> BinaryHead? {
+            sections.first { $0[key] != nil }.flatMap { loader.head($0, key) }
+        }
+        guard let framing = sections.first(where: { $0["framing"] != nil })?.map("framing") else {
+            if !sections.contains(where: { $0["framing"] != nil }), let section = sections.first {
+                section.fault("\(section.path) lacks framing")
+            }
+            return nil
+        }
+        let trailer = list("trailer")
+        if trailer != nil, trailer?.fixedLength == nil {
+            framing.fault("a trailer's fields must have a fixed size, since it is found from the frame's end")
+            return nil
+        }
+        let head = list("header")
+        guard let built = FramingRules.build(framing, head: head, trailer: trailer?.fixedLength ?? 0) else {
+            return nil
+        }
+        let layout = FrameLayout(
+            name: sections.first?.text("name"), rule: built.rule, head: built.head ?? head, trailer: trailer)
+        return Built(rule: built.rule, layouts: [layout])
+    }
+
+    // MARK: Choices
+
+    private func oneOf(_ maps: [YAMLMap], _ around: [YAMLMap]) -> Built? {
+        let built = maps.map { map -> Built? in
+            map.allow(["name"] + Self.keys)
+            return build([map] + around.map(Self.withoutChoices))
+        }
+        guard !built.contains(where: { $0 == nil }) else { return nil }
+        let (parts, layouts) = number(built.compactMap { $0 })
+        return Built(rule: OneOf(parts: parts), layouts: layouts)
+    }
+
+    /// A section as those inside its own list of kinds see it.
+    private static func withoutChoices(_ map: YAMLMap) -> YAMLMap {
+        guard var mapping = map.node.mapping else { return map }
+        for key in ["oneOf", "alternatives", "first"] { mapping[Node(key)] = nil }
+        return YAMLMap(.mapping(mapping), path: map.path, context: map.context) ?? map
+    }
+
+    private func alternatives(_ readings: [Built], at section: YAMLMap) -> Built? {
+        guard context.choices < Alternatives.mostSlots, readings.count <= Alternatives.mostParts else {
+            section.fault(
+                "at most \(Alternatives.mostSlots) choices between at most \(Alternatives.mostParts) readings are possible"
+            )
+            return nil
+        }
+        let slot = context.choices
+        context.choices += 1
+        let (parts, layouts) = number(readings)
+        return Built(rule: Alternatives(parts: parts, slot: slot), layouts: layouts)
+    }
+
+    private func opening(_ first: YAMLMap, _ sections: [YAMLMap], rest: Built) -> Built? {
+        first.allow(["name", "again"] + Self.keys)
+        guard let built = build([first] + sections.map(Self.withoutChoices)) else { return nil }
+        let (parts, layouts) = number([built, rest])
+        var again: (head: BinaryHead, field: Int, values: [Int64])?
+        if let map = first.map("again") {
+            map.allow(["field", "in"])
+            let name = map.requiredText("field") ?? ""
+            guard let head = built.layouts[0].head as? BinaryHead,
+                let field = head.fields.firstIndex(where: { $0.name == name })
+            else {
+                map.fault("there is no field \(name) in the first frame's header", at: "field")
+                return nil
+            }
+            let values = map.texts("in").compactMap { text, node -> Int64? in
+                if let number = Int(number: text) { return Int64(number) }
+                context.add("\(text) is no number", at: node)
+                return nil
+            }
+            again = (head, field, values)
+        }
+        return Built(rule: OpeningFrames(opening: parts[0], rest: parts[1], again: again), layouts: layouts)
+    }
+
+    private func number(_ built: [Built]) -> ([RulePart], [FrameLayout]) {
+        var parts: [RulePart] = []
+        var layouts: [FrameLayout] = []
+        for part in built {
+            parts.append(RulePart(rule: part.rule, first: layouts.count, layouts: part.layouts.count))
+            layouts += part.layouts
+        }
+        return (parts, layouts)
+    }
+}

@@ -1,0 +1,125 @@
+import Streams
+
+/// A header of binary fields, one behind the other; also a trailer.
+package struct BinaryHead: Head {
+    package let fields: [HeaderField]
+    /// Where each field starts, as long as that does not depend on a value before it.
+    package let fixedOffsets: [Int]
+    /// How long the header is; nil where that depends on its values.
+    package let fixedLength: Int?
+    /// What each field that has a constant must be, as bytes, and what to say where it is not.
+    private let constants: [Constant?]
+
+    private struct Constant: Sendable {
+        var bytes: [UInt8]
+        var mismatch: String
+    }
+
+    package init(_ fields: [HeaderField]) {
+        self.fields = fields
+        var offsets: [Int] = []
+        var offset: Int? = 0
+        for field in fields {
+            if let known = offset { offsets.append(known) }
+            offset = offset.flatMap { known in field.fixedSize.map { known + $0 } }
+        }
+        fixedOffsets = offsets
+        fixedLength = offset
+        constants = fields.map { field in
+            guard let constant = field.constant, let bytes = try? Self.encode(constant, as: field) else { return nil }
+            return Constant(bytes: bytes, mismatch: "\(field.name) is not \(constant.shortDescription)")
+        }
+    }
+
+    private var hasConstants: Bool { constants.contains { $0 != nil } }
+
+    /// What a header's bytes are.
+    package enum Scan: Sendable {
+        /// A header of so many bytes.
+        case complete(length: Int)
+        /// At least so many bytes are needed to tell.
+        case incomplete(atLeast: Int)
+        /// Not this header: a field cannot be what it is.
+        case bad(String)
+    }
+
+    /// Looks for the header at `start`: constants as far as bytes are there, then where it ends.
+    package func scan(_ bytes: RawSpan, at start: Int) -> Scan {
+        if let fixedLength, !hasConstants {
+            return bytes.byteCount - start >= fixedLength
+                ? .complete(length: fixedLength) : .incomplete(atLeast: fixedLength)
+        }
+        var at = start
+        for (index, field) in fields.enumerated() {
+            let size: Int?
+            do throws(HeaderField.Fault) {
+                size = try field.size(in: bytes, at: at)
+            } catch {
+                return .bad(error.message)
+            }
+            guard let size else { return .incomplete(atLeast: bytes.byteCount - start + 1) }
+            // The first byte of a constant that differs is enough, whether or not the others are there.
+            if let constant = constants[index] {
+                let available = max(0, min(size, bytes.byteCount - at))
+                for offset in 0..<available where bytes[byte: at + offset] != constant.bytes[offset] {
+                    return .bad(constant.mismatch)
+                }
+            }
+            guard at + size <= bytes.byteCount else {
+                return .incomplete(atLeast: fixedLength ?? (at + size - start))
+            }
+            at += size
+        }
+        return .complete(length: at - start)
+    }
+
+    /// Where a field lies in a whole header that starts the bytes; nil where it cannot be read.
+    package func place(of index: Int, in bytes: RawSpan, from start: Int = 0) -> Range<Int>? {
+        if index < fixedOffsets.count, let size = fields[index].fixedSize {
+            let at = start + fixedOffsets[index]
+            return at + size <= bytes.byteCount ? at..<at + size : nil
+        }
+        var at = start
+        for (other, field) in fields.enumerated() {
+            guard let size = (try? field.size(in: bytes, at: at)) ?? nil, at + size <= bytes.byteCount else {
+                return nil
+            }
+            if other == index { return at..<at + size }
+            at += size
+        }
+        return nil
+    }
+
+    /// The value of a field by its index; nil where it cannot be read.
+    package func value(_ index: Int, in bytes: RawSpan, from start: Int = 0) -> FieldValue? {
+        place(of: index, in: bytes, from: start).map {
+            fields[index].value(in: bytes, at: $0.lowerBound, size: $0.count)
+        }
+    }
+
+    /// The fields in the header's order, named bits behind the field they lie in.
+    package func fields(of head: RawSpan) -> [Field] {
+        var list: [Field] = []
+        for (index, field) in fields.enumerated() {
+            guard let value = value(index, in: head) else { return list }
+            list.append(Field(field.name, value))
+            guard case .integer(let number) = value else { continue }
+            for bits in field.bits {
+                let mask = bits.count >= 63 ? Int64.max : Int64(1) << Int64(bits.count) - 1
+                list.append(Field(bits.name, .integer(number >> Int64(bits.lowest) & mask)))
+            }
+        }
+        return list
+    }
+
+    package func field(_ name: String, of head: RawSpan) -> FieldValue? {
+        if let index = fields.firstIndex(where: { $0.name == name }) { return value(index, in: head) }
+        return fields(of: head).first { $0.name == name }?.value
+    }
+
+    /// What a field's value is called, where the format has a name for it.
+    package func valueName(of name: String, _ value: FieldValue) -> String? {
+        guard case .integer(let number) = value else { return nil }
+        return fields.first { $0.name == name }?.names[number]
+    }
+}

@@ -1,0 +1,161 @@
+import Streams
+
+/// The order in which a number's bytes lie.
+public enum ByteOrder: String, Sendable, Hashable, CaseIterable {
+    /// Most significant byte first.
+    case big
+    /// Least significant byte first.
+    case little
+}
+
+/// A field of a binary header, as a format file describes it.
+package struct HeaderField: Sendable, Hashable {
+    /// How a field's value is written.
+    package enum Kind: Sendable, Hashable {
+        /// An unsigned number of 1 to 8 bytes.
+        case unsigned(width: Int)
+        /// A signed number (two's complement) of 1 to 8 bytes.
+        case signed(width: Int)
+        /// IEEE 754, 4 or 8 bytes.
+        case float(width: Int)
+        /// Seven bits a byte, least significant group first, the high bit set on all but the last (LEB128, Protobuf's
+        /// varint, MQTT's remaining length).
+        case varint(most: Int)
+        /// Decimal digits, with a sign perhaps, up to a delimiter that belongs to the field.
+        case decimal(ends: [UInt8], most: Int)
+        /// Text of a fixed size, padded at its end.
+        case string(size: Int, padding: UInt8)
+        /// Bytes of a fixed size.
+        case bytes(size: Int)
+    }
+
+    /// A field's bits by name, each with the lowest bit and the number of bits.
+    package struct Bits: Sendable, Hashable {
+        package var name: String
+        package var lowest: Int
+        package var count: Int
+    }
+
+    package var name: String
+    package var kind: Kind
+    package var order: ByteOrder
+    /// The only value the field may have.
+    package var constant: FieldValue?
+    /// What values are called.
+    package var names: [Int64: String] = [:]
+    /// What the bits are called.
+    package var bits: [Bits] = []
+    /// What is checked and filled in.
+    package var checksum: FieldChecksum?
+
+    package init(name: String, kind: Kind, order: ByteOrder = .big) {
+        self.name = name
+        self.kind = kind
+        self.order = order
+    }
+
+    /// How many bytes the field takes; nil where that depends on its value.
+    package var fixedSize: Int? {
+        switch kind {
+        case .unsigned(let width), .signed(let width), .float(let width): width
+        case .string(let size, _), .bytes(let size): size
+        case .varint, .decimal: nil
+        }
+    }
+
+    /// What is said of a field whose bytes cannot be.
+    package struct Fault: Error, Hashable {
+        package var message: String
+    }
+
+    /// How many bytes the field takes at `start`; nil where more bytes are needed to tell.
+    func size(in bytes: RawSpan, at start: Int) throws(Fault) -> Int? {
+        switch kind {
+        case .varint(let most):
+            var at = start
+            while at < bytes.byteCount, at - start < most {
+                if bytes[byte: at] < 0x80 { return at + 1 - start }
+                at += 1
+            }
+            guard at - start < most else { throw Fault(message: "\(name) has no end within \(most) bytes") }
+            return nil
+        case .decimal(let ends, let most):
+            let limit = min(bytes.byteCount, start + most + ends.count)
+            if let end = bytes.extracting(0..<limit).firstRange(of: ends, from: start) {
+                return end + ends.count - start
+            }
+            guard bytes.byteCount - start < most + ends.count else {
+                throw Fault(message: "\(name) has no end within \(most) digits")
+            }
+            return nil
+        default: return fixedSize
+        }
+    }
+
+    /// The field's value, given that all its bytes are there.
+    func value(in bytes: RawSpan, at start: Int, size: Int) -> FieldValue {
+        switch kind {
+        case .unsigned(let width):
+            let number = bytes.unsigned(at: start, width: width, order)
+            return Int64(exactly: number).map(FieldValue.integer) ?? .unsigned(number)
+        case .signed(let width):
+            let shift = UInt64(64 - 8 * width)
+            return .integer(Int64(bitPattern: bytes.unsigned(at: start, width: width, order) << shift) >> Int64(shift))
+        case .float(let width):
+            let number = bytes.unsigned(at: start, width: width, order)
+            let value =
+                width == 4 ? Double(Float(bitPattern: UInt32(truncatingIfNeeded: number))) : Double(bitPattern: number)
+            return .number(value)
+        case .varint:
+            var number: UInt64 = 0
+            for index in 0..<size where index < 10 {
+                number |= UInt64(bytes[byte: start + index] & 0x7f) << UInt64(7 * index)
+            }
+            return Int64(exactly: number).map(FieldValue.integer) ?? .unsigned(number)
+        case .decimal(let ends, _):
+            let text = bytes.extracting(start..<start + size - ends.count).withUnsafeBytes {
+                String(decoding: $0, as: UTF8.self)
+            }
+            return Int64(text).map(FieldValue.integer) ?? .text(text)
+        case .string(let size, let padding):
+            var end = start + size
+            while end > start, bytes[byte: end - 1] == padding { end -= 1 }
+            let text = bytes.extracting(start..<end)
+            return text.firstInvalidUTF8() == nil
+                ? .text(text.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }) : .bytes(text.copied())
+        case .bytes: return .bytes(bytes.copied(start..<start + size))
+        }
+    }
+}
+
+extension RawSpan {
+    /// An unsigned number of 1 to 8 bytes.
+    @inlinable
+    func unsigned(at start: Int, width: Int, _ order: ByteOrder) -> UInt64 {
+        var number: UInt64 = 0
+        switch order {
+        case .big: for index in 0..<width { number = number << 8 | UInt64(self[byte: start + index]) }
+        case .little: for index in (0..<width).reversed() { number = number << 8 | UInt64(self[byte: start + index]) }
+        }
+        return number
+    }
+}
+
+/// A checksum that a field holds, and what it covers.
+package struct FieldChecksum: Sendable, Hashable {
+    /// Where the bytes it covers begin or end.
+    package enum Place: Sendable, Hashable {
+        /// The first byte of the header.
+        case start
+        /// The first byte of the body.
+        case body
+        /// The first byte behind the body.
+        case bodyEnd
+        /// The field itself.
+        case field
+    }
+
+    package var algorithm: Checksum
+    package var from: Place
+    package var to: Place
+}

@@ -1,0 +1,85 @@
+import Streams
+
+/// Several readings of one stream, of which one holds: decided once, at the first frame that tells.
+///
+/// A reading whose first head cannot be is out; if one is left, it is taken. Of several the first in order is taken whose
+/// frame is followed by another one's head, or by the stream's end; if there is none, the first.
+struct Alternatives: CompositeRule {
+    static let name = "alternatives"
+
+    let parts: [RulePart]
+    /// Which four bits of `ScanMemory.choices` hold the decision.
+    let slot: Int
+
+    /// The most choices a format may have.
+    static let mostSlots = 8
+    /// The most readings a choice may have.
+    static let mostParts = 15
+
+    private enum Verdict {
+        case holds, open, broken
+    }
+
+    private func decided(_ memory: ScanMemory) -> RulePart? {
+        let choice = Int(memory.choices >> UInt32(4 * slot) & 15)
+        return choice == 0 || choice > parts.count ? nil : parts[choice - 1]
+    }
+
+    private func decide(_ index: Int, _ memory: inout ScanMemory) -> RulePart {
+        memory.choices |= UInt32(index + 1) << UInt32(4 * slot)
+        return parts[index]
+    }
+
+    func scan(_ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory) -> FrameScan {
+        if let part = decided(memory) {
+            return part.scan(bytes, from: start, origin: origin, ended: ended, memory: &memory)
+        }
+        var possible: [(index: Int, shape: FrameShape)] = []
+        var firstBad: BadBytes?
+        for index in parts.indices {
+            var own = ScanMemory()
+            switch parts[index].scan(bytes, from: start, origin: origin, ended: ended, memory: &own) {
+            case .shape(let shape): possible.append((index, shape))
+            case .bad(let bad): firstBad = firstBad ?? bad
+            case .padding(let count): return .padding(count)
+            case .incomplete: if !ended { return .incomplete(atLeast: 0) }
+            }
+        }
+        guard let first = possible.first else {
+            return firstBad.map { .bad($0) } ?? .incomplete(atLeast: 0)
+        }
+        var choice = first.index
+        if possible.count > 1 {
+            search: for (index, shape) in possible {
+                switch verdict(parts[index], bytes, next: start + shape.total, origin: origin, ended: ended) {
+                case .holds:
+                    choice = index
+                    break search
+                case .open: return .incomplete(atLeast: 0)
+                case .broken: continue
+                }
+            }
+        }
+        let part = decide(choice, &memory)
+        return part.scan(bytes, from: start, origin: origin, ended: ended, memory: &memory)
+    }
+
+    /// Whether a frame of a reading is followed by another one's head.
+    private func verdict(_ part: RulePart, _ bytes: RawSpan, next: Int, origin: Int, ended: Bool) -> Verdict {
+        if next > bytes.byteCount { return ended ? .broken : .open }
+        if next == bytes.byteCount { return ended ? .holds : .open }
+        var memory = ScanMemory()
+        switch part.scan(bytes, from: next, origin: origin, ended: ended, memory: &memory) {
+        case .bad: return .broken
+        case .incomplete: return ended ? .holds : .open
+        case .shape, .padding: return .holds
+        }
+    }
+
+    func resume(
+        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
+    ) -> Resumption {
+        let candidates = decided(memory).map { [$0] } ?? parts
+        return earliestResumption(of: candidates, bytes, from: start, origin: origin, ended: ended, memory: &memory)
+    }
+}

@@ -1,0 +1,94 @@
+import Streams
+
+/// One kind of frame of a direction: its rule, and the fields before and behind the body.
+public struct FrameLayout: Sendable {
+    /// What the kind is called; nil where there is only one.
+    public var name: String?
+    /// How to tell where such a frame ends.
+    public var rule: any FramingRule
+    /// The fields before the body.
+    public var head: (any Head)?
+    /// The fields behind the body.
+    package var trailer: BinaryHead?
+
+    package init(name: String? = nil, rule: any FramingRule, head: (any Head)?, trailer: BinaryHead?) {
+        self.name = name
+        self.rule = rule
+        self.head = head
+        self.trailer = trailer
+    }
+}
+
+extension FrameScan {
+    /// The same, with the layouts of a part counted from `first`.
+    func shifted(by first: Int) -> FrameScan {
+        guard first > 0, case .shape(var shape) = self else { return self }
+        shape.layout += first
+        return .shape(shape)
+    }
+}
+
+/// A rule made of others, whose layouts are numbered from `first` on.
+struct RulePart: Sendable {
+    let rule: any FramingRule
+    let first: Int
+    let layouts: Int
+
+    func owns(_ layout: Int) -> Bool { (first..<first + layouts).contains(layout) }
+
+    func scan(_ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory) -> FrameScan {
+        rule.scan(bytes, from: start, origin: origin, ended: ended, memory: &memory).shifted(by: first)
+    }
+
+    /// The shape as the part itself numbers it.
+    func own(_ shape: FrameShape) -> FrameShape {
+        var own = shape
+        own.layout -= first
+        return own
+    }
+}
+
+/// A rule that leaves all to one of its parts, chosen by the frame's layout.
+protocol CompositeRule: FramingRule {
+    var parts: [RulePart] { get }
+}
+
+extension CompositeRule {
+    func part(of layout: Int) -> RulePart? { parts.first { $0.owns(layout) } }
+
+    package func content(of frame: RawSpan, _ shape: FrameShape) -> (bytes: [UInt8], shape: FrameShape)? {
+        guard let part = part(of: shape.layout), var content = part.rule.content(of: frame, part.own(shape)) else {
+            return nil
+        }
+        content.shape.layout = shape.layout
+        return content
+    }
+
+    package func notes(of frame: RawSpan, _ shape: FrameShape) -> [Field] {
+        part(of: shape.layout).map { $0.rule.notes(of: frame, $0.own(shape)) } ?? []
+    }
+
+    package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String {
+        guard let shape, let part = part(of: shape.layout) else { return "\(bytes.byteCount) bytes of a frame" }
+        return part.rule.progress(bytes, shape: part.own(shape))
+    }
+
+    package var idle: Interval? { parts.compactMap(\.rule.idle).min() }
+
+    /// The earliest place that any part finds.
+    func earliestResumption(
+        of parts: [RulePart], _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
+    ) -> Resumption {
+        var best: (at: Int, how: String)?
+        var undecided = bytes.byteCount
+        for part in parts {
+            switch part.rule.resume(bytes, from: start, origin: origin, ended: ended, memory: &memory) {
+            case .found(let at, let how): if at < best?.at ?? .max { best = (at, how) }
+            case .undecided(let from): undecided = min(undecided, from)
+            }
+        }
+        // A place before the best one that may still turn out to be a frame's start is waited for.
+        guard let best, best.at <= undecided || ended else { return .undecided(from: undecided) }
+        return .found(at: best.at, how: best.how)
+    }
+}

@@ -1,0 +1,35 @@
+import Streams
+
+/// A stream whose first frame is unlike the rest, or whose first few are.
+///
+/// PostgreSQL's start-up packet has no type byte; requests for encryption may come before it (protocol 3, "Start-up").
+struct OpeningFrames: CompositeRule {
+    static let name = "first"
+
+    let opening: RulePart
+    let rest: RulePart
+    /// Values of a field of the first frame after which another such frame follows.
+    let again: (head: BinaryHead, field: Int, values: [Int64])?
+
+    var parts: [RulePart] { [opening, rest] }
+
+    func scan(_ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory) -> FrameScan {
+        guard memory.opening == origin + start else {
+            return rest.scan(bytes, from: start, origin: origin, ended: ended, memory: &memory)
+        }
+        let scan = opening.scan(bytes, from: start, origin: origin, ended: ended, memory: &memory)
+        if case .shape(let shape) = scan, let again,
+            case .integer(let value)? = again.head.value(again.field, in: bytes, from: start),
+            again.values.contains(value)
+        {
+            memory.opening = origin + start + shape.total
+        }
+        return scan
+    }
+
+    func resume(
+        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
+    ) -> Resumption {
+        rest.rule.resume(bytes, from: start, origin: origin, ended: ended, memory: &memory)
+    }
+}

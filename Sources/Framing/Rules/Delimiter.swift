@@ -1,0 +1,96 @@
+import Streams
+
+/// The rule `delimiter`: a frame runs up to a delimiter that belongs to it.
+///
+/// Of several delimiters the first to end counts, and of those that end there the longest: with `\r\n` and `\n` a line
+/// ends at its LF, and a CR before that belongs to the delimiter.
+package struct Delimiter: FramingRule {
+    package static let name = "delimiter"
+
+    let head: BinaryHead?
+    /// Longest first.
+    let ends: [[UInt8]]
+    let trailer: Int
+    let limit: Int
+
+    /// - Parameter ends: at least one delimiter, none of them empty.
+    package init(head: BinaryHead?, ends: [[UInt8]], trailer: Int, limit: Int) {
+        self.head = head
+        self.ends = ends.sorted { $0.count > $1.count }
+        self.trailer = trailer
+        self.limit = limit
+    }
+
+    package func scan(
+        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
+    ) -> FrameScan {
+        var headLength = 0
+        if let head {
+            switch head.scan(bytes, at: start) {
+            case .complete(let length): headLength = length
+            case .incomplete(let atLeast): return .incomplete(atLeast: atLeast)
+            case .bad(let message): return .bad(BadBytes(.badHead, "\(message) (head at offset \(origin + start))"))
+            }
+        }
+        let body = start + headLength
+        let from = max(body, memory.searchedTo - origin)
+        guard let end = firstEnd(bytes, from: from, notBefore: body) else {
+            // A delimiter may have begun in the last bytes.
+            memory.searchedTo = max(memory.searchedTo, origin + max(body, bytes.byteCount - (ends[0].count - 1)))
+            if bytes.byteCount - start > limit { return .bad(tooLong(at: origin + start)) }
+            return .incomplete(atLeast: 0)
+        }
+        guard end.upperBound - start <= limit else { return .bad(tooLong(at: origin + start)) }
+        let tail = end.count + trailer
+        guard end.upperBound - body >= tail else {
+            return .bad(BadBytes(.badHead, "the frame at offset \(origin + start) ends before its trailer"))
+        }
+        return .shape(FrameShape(head: headLength, body: end.upperBound - body - tail, tail: tail))
+    }
+
+    private func tooLong(at offset: Int) -> BadBytes {
+        BadBytes(.tooLong, "no delimiter within \(limit) bytes of offset \(offset)")
+    }
+
+    /// The delimiter that ends first, the longest of those.
+    private func firstEnd(_ bytes: RawSpan, from start: Int, notBefore least: Int) -> Range<Int>? {
+        var best: Range<Int>?
+        for end in ends {
+            let known = bytes.extracting(0..<(best?.upperBound ?? bytes.byteCount))
+            // An end that overlaps what was searched may begin before it.
+            guard let at = known.firstRange(of: end, from: max(least, start - ends[0].count + 1)) else { continue }
+            if at + end.count < (best?.upperBound ?? .max) { best = at..<at + end.count }
+        }
+        return best
+    }
+
+    package func resume(
+        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
+    ) -> Resumption {
+        guard let end = firstEnd(bytes, from: start, notBefore: start) else {
+            return .undecided(from: max(start, bytes.byteCount - (ends[0].count - 1)))
+        }
+        return .found(at: end.upperBound, how: "the delimiter before it, hardly by chance")
+    }
+
+    package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String {
+        "\(bytes.byteCount) bytes without delimiter"
+    }
+
+    /// Where there are several delimiters: which one it was.
+    package func notes(of frame: RawSpan, _ shape: FrameShape) -> [Field] {
+        guard ends.count > 1 else { return [] }
+        let length = shape.tail - trailer
+        let end = frame.extracting(shape.total - length..<shape.total)
+        return [Field("end", .text(end.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }))]
+    }
+
+    package func encode(_ parts: FrameParts) throws(EncodingError) -> [UInt8] {
+        let body = parts.body + parts.trailer
+        if ends.contains(where: { body.span.bytes.firstRange(of: $0, from: 0) != nil }) {
+            throw EncodingError("the body contains the delimiter")
+        }
+        // The shortest one: with CR LF and LF allowed, a line ends in LF.
+        return parts.head + body + (ends.last ?? [])
+    }
+}

@@ -1,0 +1,112 @@
+import Streams
+
+/// The rule `escaped`: frames between flags, with what looks like a flag inside them written otherwise.
+///
+///     SLIP      RFC 1055: end c0; db dc stands for c0, db dd for db
+///     HDLC      RFC 1662 section 4.2: 7e … 7e; 7d before a byte that is XORed with 20
+///     JT/T 808  7e … 7e; 7d 02 stands for 7e, 7d 01 for 7d
+package struct Escaped: FramingRule {
+    package static let name = "escaped"
+
+    let start: UInt8?
+    let end: UInt8
+    let escape: UInt8
+    /// What the byte behind an escape stands for.
+    let meanings: [UInt8: UInt8]
+    /// Where there are no meanings: what the byte behind an escape is XORed with.
+    let mask: UInt8
+    /// Whether one flag may both end a frame and start the next.
+    let isShared: Bool
+    let head: BinaryHead?
+    let trailer: Int
+    let limit: Int
+
+    package func scan(
+        _ bytes: RawSpan, from begin: Int, origin: Int, ended: Bool, memory: inout ScanMemory
+    ) -> FrameScan {
+        let first = bytes[byte: begin]
+        var headLength = 0
+        if let start, first == start {
+            headLength = 1
+            if start == end {
+                // Two flags in a row fill the time between frames: the first one is padding.
+                guard begin + 1 < bytes.byteCount else { return ended ? .padding(1) : .incomplete(atLeast: 2) }
+                if bytes[byte: begin + 1] == end { return .padding(1) }
+            }
+        } else if first == end {
+            return .padding(1)
+        } else if start != nil, !isShared {
+            return .bad(BadBytes(.noSync, "no flag at offset \(origin + begin)"))
+        }
+        let body = begin + headLength
+        let from = max(body, memory.searchedTo - origin)
+        guard let close = bytes.firstIndex(of: end, from: from) else {
+            memory.searchedTo = max(memory.searchedTo, origin + bytes.byteCount)
+            return bytes.byteCount - begin > limit ? .bad(tooLong(at: origin + begin)) : .incomplete(atLeast: 0)
+        }
+        guard close + 1 - begin <= limit else { return .bad(tooLong(at: origin + begin)) }
+        return .shape(FrameShape(head: headLength, body: close - body, tail: 1))
+    }
+
+    private func tooLong(at offset: Int) -> BadBytes {
+        BadBytes(.tooLong, "no flag ends the frame at offset \(offset) within \(limit) bytes", byteCount: 1)
+    }
+
+    package func resume(
+        _ bytes: RawSpan, from begin: Int, origin: Int, ended: Bool, memory: inout ScanMemory
+    ) -> Resumption {
+        if let start, let at = bytes.firstIndex(of: start, from: begin) {
+            return .found(at: at, how: "the next flag, which may be the end of a frame")
+        }
+        if start == nil, let at = bytes.firstIndex(of: end, from: begin) {
+            return .found(at: at + 1, how: "the flag that ends a frame")
+        }
+        return .undecided(from: bytes.byteCount)
+    }
+
+    /// The content without flags and escapes, in header, body and trailer.
+    package func content(of frame: RawSpan, _ shape: FrameShape) -> (bytes: [UInt8], shape: FrameShape)? {
+        var content: [UInt8] = []
+        content.reserveCapacity(shape.body)
+        var isEscaped = false
+        for at in shape.head..<shape.head + shape.body {
+            let byte = frame[byte: at]
+            if isEscaped {
+                content.append(meanings.isEmpty ? byte ^ mask : meanings[byte] ?? byte)
+                isEscaped = false
+            } else if byte == escape {
+                isEscaped = true
+            } else {
+                content.append(byte)
+            }
+        }
+        var parts = FrameShape(head: 0, body: content.count)
+        parts.layout = shape.layout
+        if let head, case .complete(let length) = head.scan(content.span.bytes, at: 0),
+            length + trailer <= content.count
+        {
+            (parts.head, parts.body, parts.tail) = (length, content.count - length - trailer, trailer)
+        } else if head == nil, trailer <= content.count {
+            (parts.body, parts.tail) = (content.count - trailer, trailer)
+        }
+        return (content, parts)
+    }
+
+    package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String {
+        "\(bytes.byteCount) bytes without the flag that ends a frame"
+    }
+
+    package func encode(_ parts: FrameParts) throws(EncodingError) -> [UInt8] {
+        var frame: [UInt8] = start.map { [$0] } ?? []
+        for byte in parts.head + parts.body + parts.trailer {
+            if let code = meanings.first(where: { $0.value == byte })?.key {
+                frame += [escape, code]
+            } else if meanings.isEmpty, byte == escape || byte == end || byte == start {
+                frame += [escape, byte ^ mask]
+            } else {
+                frame.append(byte)
+            }
+        }
+        return frame + [end]
+    }
+}

@@ -1,0 +1,94 @@
+import Streams
+
+/// The rule `json-sequence`: JSON objects (or arrays) one behind the other, without delimiter.
+///
+/// A frame ends where its brackets balance outside strings. White space between frames is padding.
+package struct JSONSequence: FramingRule {
+    package static let name = "json-sequence"
+
+    let limit: Int
+
+    package init(limit: Int) {
+        self.limit = limit
+    }
+
+    private enum State: UInt8 {
+        case plain, string, escape
+    }
+
+    package func scan(
+        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
+    ) -> FrameScan {
+        let space = Self.space(bytes, from: start)
+        if space > 0 { return .padding(space) }
+        let first = bytes[byte: start]
+        guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else {
+            return .bad(BadBytes(.badHead, "expected { or [ at offset \(origin + start), found \(Self.shown(first))"))
+        }
+        // Where the last look at this frame ended; a new frame begins anew.
+        if memory.searchedTo <= origin + start || memory.depth == 0 {
+            (memory.searchedTo, memory.depth, memory.state) = (origin + start, 0, State.plain.rawValue)
+        }
+        var state = State(rawValue: memory.state) ?? .plain
+        var at = memory.searchedTo - origin
+        while at < bytes.byteCount {
+            let byte = bytes[byte: at]
+            at += 1
+            switch state {
+            case .escape: state = .string
+            case .string:
+                if byte == UInt8(ascii: "\"") { state = .plain } else if byte == UInt8(ascii: "\\") { state = .escape }
+            case .plain:
+                switch byte {
+                case UInt8(ascii: "\""): state = .string
+                case UInt8(ascii: "{"), UInt8(ascii: "["): memory.depth += 1
+                case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                    memory.depth -= 1
+                    guard memory.depth == 0 else { continue }
+                    memory.searchedTo = origin + at
+                    guard at - start <= limit else { return .bad(tooLong(at: origin + start)) }
+                    return .shape(FrameShape(head: 0, body: at - start))
+                default: continue
+                }
+            }
+        }
+        (memory.searchedTo, memory.state) = (origin + at, state.rawValue)
+        if at - start > limit {
+            memory.depth = 0
+            return .bad(tooLong(at: origin + start))
+        }
+        return .incomplete(atLeast: 0)
+    }
+
+    private func tooLong(at offset: Int) -> BadBytes {
+        BadBytes(.tooLong, "no end of the object at offset \(offset) within \(limit) bytes")
+    }
+
+    package func resume(
+        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
+    ) -> Resumption {
+        for at in start..<max(start, bytes.byteCount) {
+            let byte = bytes[byte: at]
+            if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
+                memory.depth = 0
+                return .found(at: at, how: "an opening bracket, which may lie within a broken object")
+            }
+        }
+        return .undecided(from: bytes.byteCount)
+    }
+
+    private static func space(_ bytes: RawSpan, from start: Int) -> Int {
+        var at = start
+        while at < bytes.byteCount, [0x20, 0x09, 0x0a, 0x0d].contains(bytes[byte: at]) { at += 1 }
+        return at - start
+    }
+
+    private static func shown(_ byte: UInt8) -> String {
+        (0x21..<0x7f).contains(byte)
+            ? String(UnicodeScalar(byte)) : "0x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+
+    package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String {
+        "\(bytes.byteCount) bytes of an object that is not closed"
+    }
+}

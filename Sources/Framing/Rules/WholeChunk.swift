@@ -1,0 +1,32 @@
+import Expressions
+import Streams
+
+/// The rule `chunk`: what one packet or read carries is one frame.
+///
+/// Where a sender's messages are undelimited that is all there is to go by; it depends on the cutting by definition. With
+/// `repeats`, matches of a pattern at the chunk's beginning are frames of their own.
+package struct WholeChunk: FramingRule {
+    package static let name = "chunk"
+
+    let repeats: Pattern?
+
+    package init(repeats: Pattern?) {
+        self.repeats = repeats
+    }
+
+    package func scan(
+        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
+    ) -> FrameScan {
+        let rest = bytes.extracting(start..<bytes.byteCount)
+        let count = repeats?.prefixLength(in: rest) ?? rest.byteCount
+        return .shape(FrameShape(head: 0, body: count > 0 ? count : rest.byteCount))
+    }
+
+    package func resume(
+        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
+    ) -> Resumption {
+        .found(at: start, how: "the beginning of a chunk")
+    }
+
+    package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String { "\(bytes.byteCount) bytes" }
+}

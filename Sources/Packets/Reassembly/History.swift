@@ -1,0 +1,75 @@
+import Streams
+
+/// The last bytes that were passed on in a direction, to compare with what comes again.
+///
+/// It is kept only where `ReassemblyOptions.conflictHistory` asks for it: it takes a copy of every byte.
+final class History {
+    private var bytes: [UInt8] = []
+    /// The stream offset behind the last byte.
+    private var end = 0
+
+    /// How many bytes are kept.
+    var count: Int { bytes.count }
+
+    /// Keeps bytes that begin at a stream offset, and as many before them as `limit` allows.
+    func add(_ payload: RawSpan, at offset: Int, limit: Int) {
+        if offset != end { bytes.removeAll(keepingCapacity: true) }  // behind a hole
+        bytes.append(contentsOf: payload)
+        end = offset + payload.byteCount
+        if bytes.count > 2 * limit { bytes.removeFirst(bytes.count - limit) }
+    }
+
+    /// Calls `body` with each run of bytes that differ from what was passed on.
+    func compare(_ payload: RawSpan, at offset: Int, _ body: (_ offset: Int, _ kept: RawSpan, _ other: RawSpan) -> Void)
+    {
+        let start = max(offset, end - bytes.count)
+        let stop = min(offset + payload.byteCount, end)
+        guard start < stop else { return }
+        let bytes = bytes
+        let kept = bytes.span.bytes.extracting(start - (end - bytes.count)..<stop - (end - bytes.count))
+        let other = payload.extracting(start - offset..<stop - offset)
+        guard !kept.elementsEqual(other) else { return }
+        var index = 0
+        while index < kept.byteCount {
+            let first = index
+            while index < kept.byteCount, kept[byte: index] != other[byte: index] { index += 1 }
+            if index > first { body(start + first, kept.extracting(first..<index), other.extracting(first..<index)) }
+            index += 1
+        }
+    }
+}
+
+extension ReassemblyState {
+    /// Keeps bytes that are passed on, where that is asked for.
+    @inline(__always)
+    mutating func record(_ payload: RawSpan, at offset: Int, from direction: Direction) {
+        if options.conflictHistory > 0 { keep(payload, at: offset, from: direction) }
+    }
+
+    private mutating func keep(_ payload: RawSpan, at offset: Int, from direction: Direction) {
+        // All are dropped at the limit: which of them will be needed, nobody knows.
+        if historyCost > options.totalConflictHistory {
+            histories.removeAll()
+            historyCost = 0
+        }
+        let place = current * 2 + Int(direction.rawValue)
+        let history = histories[place] ?? History()
+        histories[place] = history
+        let before = history.count
+        history.add(payload, at: offset, limit: options.conflictHistory)
+        historyCost += history.count - before
+    }
+
+    /// What was passed on last in a direction of the connection at hand.
+    func history(_ direction: Direction) -> History? {
+        histories[current * 2 + Int(direction.rawValue)]
+    }
+
+    /// Drops what was kept of the connection at hand.
+    mutating func forgetHistory() {
+        guard !histories.isEmpty else { return }
+        for direction in Direction.allCases {
+            historyCost -= histories.removeValue(forKey: current * 2 + Int(direction.rawValue))?.count ?? 0
+        }
+    }
+}

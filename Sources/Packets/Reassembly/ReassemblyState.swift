@@ -1,0 +1,80 @@
+import Streams
+
+/// Where an event comes from: the time and the number of its packet.
+struct PacketStamp {
+    /// When it was captured.
+    var time: Timestamp
+    /// Its number, from 1.
+    var number: Int
+}
+
+/// What all connections of a reassembler share.
+struct ReassemblyState {
+    /// Limits and choices.
+    var options: ReassemblyOptions
+    /// The latest time seen.
+    var now = Timestamp(nanoseconds: .min)
+    /// Memory that held segments take, about.
+    var heldCost = 0
+    /// What waits, by `SendingSide.place`.
+    private var heldSides: [HeldSide?] = []
+    private var freePlaces: [Int32] = []
+    /// What was passed on last, by place and direction.
+    var histories: [Int: History] = [:]
+    /// How many bytes that is.
+    var historyCost = 0
+    /// Whether the source has ended: nothing is noted for later any more.
+    var isEnding = false
+    /// Holes and unsettled starts to look at again: by `holeGrace`, `pickupGrace` and `resetGrace`.
+    var holes = DeadlineQueue()
+    /// Starts to settle.
+    var pickups = DeadlineQueue()
+    /// Resets to settle.
+    var resets = DeadlineQueue()
+    /// Closed connections to forget.
+    var closed = DeadlineQueue()
+    /// The earliest of all those times.
+    var nextDeadline = Timestamp(nanoseconds: .max)
+    /// The place of the connection at hand, for its deadlines.
+    var current = 0
+
+    init(options: ReassemblyOptions) {
+        self.options = options
+    }
+
+    /// What waits in a direction, if anything does.
+    @inline(__always)
+    func held(_ side: SendingSide) -> HeldSide? {
+        side.isWaiting ? heldSides[Int(side.place)] : nil
+    }
+
+    /// What waits in a direction, from now on.
+    mutating func hold(_ side: inout SendingSide) -> HeldSide {
+        if let held = held(side) { return held }
+        let held = HeldSide()
+        if let place = freePlaces.popLast() {
+            side.place = place
+            heldSides[Int(place)] = held
+        } else {
+            side.place = Int32(truncatingIfNeeded: heldSides.count)
+            heldSides.append(held)
+        }
+        return held
+    }
+
+    /// Nothing waits any more.
+    mutating func release(_ side: inout SendingSide) {
+        guard side.isWaiting else { return }
+        heldSides[Int(side.place)] = nil
+        freePlaces.append(side.place)
+        side.place = -1
+    }
+
+    /// Notes that a connection has to be looked at again.
+    mutating func note(_ queue: WritableKeyPath<ReassemblyState, DeadlineQueue>, after interval: Interval, number: Int)
+    {
+        let time = now + interval
+        self[keyPath: queue].append(DeadlineQueue.Entry(time: time, flow: current, number: number))
+        nextDeadline = min(nextDeadline, time)
+    }
+}

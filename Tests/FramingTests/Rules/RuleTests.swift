@@ -1,0 +1,128 @@
+import Framing
+import Streams
+import Testing
+
+/// What every rule must do, whatever the bytes: account for each, and not depend on the cutting.
+@Suite struct RuleTests {
+    /// Formats of one rule each, with the bytes that hostile streams for it are made of.
+    static let formats: [(yaml: String, alphabet: [UInt8])] = [
+        ("framing: { rule: delimiter, end: [\"\\r\\n\", \"\\n\"], limit: 64 B }", Array("ab\r\n".utf8)),
+        ("framing: { rule: delimiter, end: abca, limit: 200 B }", Array("abc".utf8)),
+        ("framing: { rule: fixed, size: 4 }", Array("abcd".utf8)),
+        ("header: [{ m: { type: u8, equals: 97 } }]\nframing: { rule: fixed, size: 4 }", Array("abcd".utf8)),
+        ("framing: { rule: marker, start: ab, idle: none, limit: 100 B }", Array("abc".utf8)),
+        ("framing: { rule: marker, start: aab, idle: none, limit: 100 B }", Array("ab".utf8)),
+        ("framing: { rule: json-sequence, limit: 100 B }", Array("{}[]\"\\a, \n".utf8)),
+        ("framing: { rule: escaped, start: 0x61, end: 0x61, escape: 0x62, limit: 100 B }", Array("abc".utf8)),
+        (
+            "framing: { rule: escaped, start: 0x61, end: 0x61, escape: 0x62, shared: true, limit: 100 B }",
+            Array("abc".utf8)
+        ),
+        (
+            "framing: { rule: escaped, end: 0xc0, escape: 0xdb, map: { 0xdc: 0xc0, 0xdd: 0xdb }, limit: 50 B }",
+            [0xc0, 0xdb, 0xdc, 1]
+        ),
+        (
+            "header: [{ n: u8 }]\nframing: { rule: length-field, field: n, counts: rest, limit: 40 B }",
+            [0, 1, 2, 3, 60]
+        ),
+        (
+            "header: [{ n: u16 }, { t: u8 }]\nframing: { rule: length-field, field: n, counts: frame, limit: 40 B }",
+            [0, 3, 4, 5]
+        ),
+        ("header: [{ n: varint }]\nframing: { rule: length-field, field: n, limit: 300 B }", [0, 1, 2, 0x80, 0xff]),
+        (
+            "header: [{ m: { type: u16, equals: 0x0102 } }, { n: u8 }]\nframing: { rule: length-field, field: n, limit: 40 B }",
+            [1, 2, 3]
+        ),
+        (
+            "header: [{ m: { type: u32, equals: 0x01020102 } }, { n: u8 }]\nframing: { rule: length-field, field: n, limit: 40 B }",
+            [1, 2]
+        ),
+        (
+            "byteOrder: auto\nheader: [{ m: { type: u16, equals: 0x0102 } }, { n: u16 }]\nframing: { rule: length-field, field: n, limit: 900 B }",
+            [0, 1, 2]
+        ),
+        (
+            """
+            oneOf:
+              - { name: a, header: [{ t: { type: char, equals: "+" } }], framing: { rule: delimiter, end: "\\n", limit: 60 B } }
+              - { name: b, header: [{ t: { type: char, equals: "$" } }, { n: { type: decimal, ends: "\\n", digits: 3 } }], framing: { rule: length-field, field: n, ends: "\\n", negative: empty, limit: 99 B } }
+            """, Array("+$1-\n".utf8)
+        ),
+        (
+            """
+            first: { header: [{ n: u8 }, { c: u8 }], framing: { rule: length-field, field: n, counts: frame, limit: 50 B }, again: { field: c, in: [1] } }
+            header: [{ t: u8 }, { n: u8 }]
+            framing: { rule: length-field, field: n, limit: 50 B }
+            """, [0, 1, 2, 3]
+        ),
+        (
+            """
+            alternatives:
+              - { header: [{ a: u8 }, { n: u8 }] }
+              - { header: [{ n: u8 }] }
+            framing: { rule: length-field, field: n, limit: 30 B }
+            """, [0, 1, 2, 40]
+        ),
+    ]
+
+    @Test(arguments: formats.indices)
+    func anyCuttingOfAnyBytesGivesTheSame(index: Int) throws {
+        let (yaml, alphabet) = Self.formats[index]
+        let format = try FormatLoader.load("format: x\n" + yaml, file: "x.yaml")
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        for round in 0..<25 {
+            let count = Int.random(in: 1...160, using: &generator)
+            let bytes = (0..<count).map { _ in alphabet.randomElement(using: &generator) ?? 0 }
+            for aligned in [true, false] {
+                expectCuttingDoesNotMatter(
+                    bytes, rule: format.directions.fromClient.rule, aligned: aligned, seed: seed,
+                    everyPosition: round < 3)
+            }
+        }
+    }
+
+    /// Holes anywhere: nothing is lost from the account, and what lies around them is framed.
+    @Test(arguments: formats.indices)
+    func holesAreAccountedFor(index: Int) throws {
+        let (yaml, alphabet) = Self.formats[index]
+        let rule = try FormatLoader.load("format: x\n" + yaml, file: "x.yaml").directions.fromClient.rule
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        for _ in 0..<60 {
+            var pieces: [Piece] = []
+            var total = 0
+            var missing = 0
+            for _ in 0..<Int.random(in: 1...8, using: &generator) {
+                let count = Int.random(in: 1...30, using: &generator)
+                total += count
+                if Bool.random(using: &generator) {
+                    pieces.append(.hole(count))
+                    missing += count
+                } else {
+                    pieces.append(.bytes((0..<count).map { _ in alphabet.randomElement(using: &generator) ?? 0 }))
+                }
+            }
+            let (log, counts) = frame(pieces, with: rule)
+            #expect(counts.bytes == total && counts.missing == missing, "seed \(seed)")
+            let framed = log.frames.reduce(0) { $0 + $1.length - $1.missing }
+            #expect(framed == counts.framed, "seed \(seed)")
+        }
+    }
+
+    /// The write-up's cuts of `abcd` sent again and again: seven frames and a remainder.
+    @Test func fixedFramesOfTheWriteUp() throws {
+        let format = try #require(try BuiltInFormats.format(named: "fixed"))
+        let pieces = ["abc", "da", "bcdabcd", "abcdabcd", "abcdabcdab"].map { Piece.bytes(Array($0.utf8)) }
+        let (log, counts) = frame(pieces, with: format.directions.fromClient.rule)
+        #expect(log.frames.count == 7)
+        #expect(
+            log.results.last
+                == .unframed(
+                    offset: 28, bytes: Array("ab".utf8), reason: .incomplete,
+                    detail: "2 of 4 bytes when the stream ended"))
+        #expect((counts.framed, counts.unframed) == (28, 2))
+    }
+}

@@ -1,0 +1,210 @@
+import Packets
+import Streams
+import Testing
+
+/// A random conversation, cut, reordered, repeated, overlapped, partly lost; and a model that says what must come out: it
+/// paints every segment, in order of capture, over an empty stream; the first copy of a byte wins.
+@Suite struct ModelTests {
+    /// One direction of the conversation.
+    struct Stream {
+        var first: UInt32
+        var bytes: [UInt8]
+        /// What was captured: where it belongs, and the bytes.
+        var segments: [(offset: Int, bytes: [UInt8])] = []
+
+        init(_ random: inout SeededRandom) {
+            first =
+                Bool.random(using: &random) ? UInt32.max - UInt32.random(in: 0...200, using: &random) : random.word()
+            bytes = (0..<Int.random(in: 0...300, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let largest = [1, 5, 40, 300].randomElement(using: &random) ?? 1
+            let (lost, repeated) = (Int.random(in: 0...3, using: &random), Int.random(in: 0...3, using: &random))
+            let areDifferent = Int.random(in: 0...3, using: &random) == 0
+            var cursor = 0
+            while cursor < bytes.count, segments.count < 40 {
+                let end = min(bytes.count, cursor + Int.random(in: 1...largest, using: &random))
+                let start = max(0, cursor - (random.chance(repeated) ? Int.random(in: 0...20, using: &random) : 0))
+                if !random.chance(lost) { segments.append((start, Array(bytes[start..<end]))) }
+                if random.chance(repeated), let again = segments.randomElement(using: &random) {
+                    let changed = again.bytes.map { areDifferent && random.chance(5) ? ~$0 : $0 }
+                    segments.append((again.offset, changed))
+                }
+                cursor = end
+            }
+            let distance = [0, 1, 3, 100].randomElement(using: &random) ?? 0
+            for index in segments.indices {
+                segments.swapAt(
+                    index, min(segments.count - 1, index + Int.random(in: 0...distance, using: &random)))
+            }
+        }
+
+        /// The bytes that came, the ranges that did not, and where copies that waited or came later were different.
+        func expected(from start: Int, comparesAll: Bool) -> (
+            bytes: [UInt8], missing: [Range<Int>], conflicts: Set<Int>
+        ) {
+            var canvas = [UInt8?](repeating: nil, count: segments.map { $0.offset + $0.bytes.count }.max() ?? 0)
+            var conflicts: Set<Int> = []
+            for segment in segments {
+                // What is passed on already is compared with only where a history is kept, and not for what looks like a
+                // keep-alive.
+                let next = canvas.dropFirst(start).firstIndex { $0 == nil } ?? canvas.count
+                let isKeepAlive = segment.bytes.count == 1 && segment.offset == next - 1
+                let compared = comparesAll && !isKeepAlive ? start : next
+                for (index, byte) in segment.bytes.enumerated() {
+                    let offset = segment.offset + index
+                    if let kept = canvas[offset] {
+                        if kept != byte, offset >= compared { conflicts.insert(offset - start) }
+                    } else {
+                        canvas[offset] = byte
+                    }
+                }
+            }
+            var missing: [Range<Int>] = []
+            for offset in canvas.indices where offset >= start && canvas[offset] == nil {
+                if let last = missing.last, last.upperBound == offset - start {
+                    missing[missing.count - 1] = last.lowerBound..<offset - start + 1
+                } else {
+                    missing.append(offset - start..<offset - start + 1)
+                }
+            }
+            return (canvas.dropFirst(start).compactMap { $0 }, missing, conflicts)
+        }
+    }
+
+    @Test(arguments: 0..<1500)
+    func streamsAreWhatTheModelSays(seed: Int) {
+        var random = SeededRandom(seed: UInt64(seed))
+        let streams = PerDirection(fromClient: Stream(&random), fromServer: Stream(&random))
+        let hasSYN = random.chance(7)
+        let hasFIN = random.chance(5)
+        var options = ReassemblyOptions()
+        options.holeGracePackets = 1000  // graces have tests of their own
+        options.conflictHistory = seed % 2 == 0 ? 0 : 1000
+        var talk = Conversation(options)
+        if hasSYN {
+            talk.client(streams.fromClient.first &- 1, "", .syn)
+            talk.server(streams.fromServer.first &- 1, "", .syn, ack: streams.fromClient.first)
+        }
+        // Both directions, mixed at random; acknowledgments of what the receiver has, where the handshake was seen.
+        var next = PerDirection(fromClient: 0, fromServer: 0)
+        var received = PerDirection(fromClient: Set<Int>(), fromServer: Set<Int>())
+        var acknowledged = PerDirection(fromClient: [Int](), fromServer: [Int]())
+        while true {
+            let waiting = Direction.allCases.filter { next[$0] < streams[$0].segments.count }
+            guard let direction = waiting.randomElement(using: &random) else { break }
+            let segment = streams[direction].segments[next[direction]]
+            next[direction] += 1
+            var ack: UInt32?
+            if hasSYN, random.chance(5) {
+                let other = direction.opposite
+                let contiguous = (0...).first { !received[other].contains($0) } ?? 0
+                ack = streams[other].first &+ UInt32(contiguous)
+                if contiguous > acknowledged[other].last ?? 0 { acknowledged[other].append(contiguous) }
+            }
+            talk.send(direction, streams[direction].first &+ UInt32(segment.offset), segment.bytes, ack: ack)
+            received[direction].formUnion(segment.offset..<segment.offset + segment.bytes.count)
+        }
+        if hasFIN {
+            for direction in Direction.allCases where hasSYN || !streams[direction].segments.isEmpty {
+                let end = streams[direction].first &+ UInt32(streams[direction].bytes.count)
+                talk.send(direction, end, [], .fin)
+            }
+        }
+        talk.finish()
+        if !hasSYN && Direction.allCases.allSatisfy({ streams[$0].segments.isEmpty }) {
+            #expect(talk.log.events.isEmpty)
+            return
+        }
+        for direction in Direction.allCases {
+            check(
+                streams[direction], direction, talk.log, hasSYN: hasSYN, hasFIN: hasFIN,
+                acknowledged: hasSYN ? acknowledged[direction] : nil, isClient: isClient(talk.log),
+                comparesAll: options.conflictHistory > 0)
+        }
+    }
+
+    /// Whether the end that this test calls client was taken for it.
+    private func isClient(_ log: StreamEventLog) -> Bool {
+        guard case .opened(let opening) = log.events.first else { return false }
+        return opening.client == Conversation.client
+    }
+
+    private func check(
+        _ stream: Stream, _ direction: Direction, _ log: StreamEventLog, hasSYN: Bool, hasFIN: Bool,
+        acknowledged: [Int]?, isClient: Bool, comparesAll: Bool
+    ) {
+        #expect(isClient)
+        let start = hasSYN ? 0 : stream.segments.map(\.offset).min() ?? 0
+        let expected = stream.expected(from: start, comparesAll: comparesAll)
+        var (offset, missing, conflicts) = (0, [Range<Int>](), Set<Int>())
+        var (bytes, acknowledgments) = ([UInt8](), [Int]())
+        var (time, ends, closings) = (Timestamp(nanoseconds: .min), 0, 0)
+        for event in log.events {
+            switch event {
+            case .received(_, direction, let part, let at, _):
+                #expect(!part.isEmpty && at >= time && ends == 0)
+                (bytes, offset, time) = (bytes + part, offset + part.count, at)
+            case .missing(_, direction, let count, let at):
+                #expect(count > 0 && at >= time && ends == 0)
+                missing.append(offset..<offset + count)
+                (offset, time) = (offset + count, at)
+            case .noticed(_, direction, .conflict(let at, let kept, let other), _, _):
+                for index in kept.indices where kept[index] != other[index] { conflicts.insert(at + index) }
+            case .noticed(_, direction.opposite, .acknowledged(let at), _, _): acknowledgments.append(at)
+            case .finished(_, direction, .fin, _): ends += 1
+            case .closed: closings += 1
+            default: break
+            }
+        }
+        #expect(bytes == expected.bytes)
+        #expect(missing == expected.missing)
+        if hasSYN { #expect(conflicts == expected.conflicts) }
+        if let acknowledged { #expect(acknowledgments == acknowledged) }
+        #expect(ends == (hasFIN && (hasSYN || !stream.segments.isEmpty) ? 1 : 0))
+        #expect(closings == 1)
+        if case .closed = log.events.last {} else { Issue.record("closed is not last") }
+    }
+
+    /// Whatever comes, every byte handed on was sent, nothing traps, and `closed` is the last event.
+    @Test(arguments: 0..<200)
+    func randomSegments(seed: Int) {
+        var random = SeededRandom(seed: UInt64(seed))
+        var options = ReassemblyOptions()
+        options.reorderingLimit = 2000
+        options.reorderingSegmentLimit = 20
+        options.overlap = seed % 2 == 0 ? .first : .last
+        var talk = Conversation(options)
+        let numbers = (0..<3).map { _ in random.word() }
+        for _ in 0..<300 {
+            let base = (numbers.randomElement(using: &random) ?? 0) &+ UInt32.random(in: 0...500, using: &random)
+            talk.time += Int.random(in: -20...60, using: &random)
+            let payload = [UInt8](repeating: 7, count: random.chance(5) ? Int.random(in: 0...200, using: &random) : 0)
+            talk.send(
+                Bool.random(using: &random) ? .fromClient : .fromServer, base, payload,
+                TCPFlags(rawValue: random.chance(2) ? UInt8.random(in: 0...255, using: &random) : 0x10),
+                ack: random.chance(5) ? (numbers.randomElement(using: &random) ?? 0) &+ 300 : nil,
+                window: UInt16.random(in: 0...2, using: &random), length: payload.count + (random.chance(1) ? 9 : 0))
+        }
+        talk.finish()
+        var open: Set<Int> = []
+        var offsets: [Int: [Int]] = [:]
+        for event in talk.log.events {
+            switch event {
+            case .opened(let opening): #expect(open.insert(opening.number).inserted)
+            case .closed(let number, _): #expect(open.remove(number) != nil)
+            case .received(let number, let from, let bytes, _, _):
+                #expect(open.contains(number) && !bytes.isEmpty && bytes.allSatisfy { $0 == 7 })
+                offsets[number, default: [0, 0]][Int(from.rawValue)] += bytes.count
+            case .missing(let number, _, let count, _): #expect(open.contains(number) && count > 0)
+            case .noticed(let number, _, _, _, _), .finished(let number, _, _, _): #expect(open.contains(number))
+            }
+        }
+        #expect(open.isEmpty)
+    }
+}
+
+extension SeededRandom {
+    mutating func word() -> UInt32 { UInt32(truncatingIfNeeded: next()) }
+
+    /// True in so many of ten cases.
+    mutating func chance(_ ofTen: Int) -> Bool { Int.random(in: 0..<10, using: &self) < ofTen }
+}

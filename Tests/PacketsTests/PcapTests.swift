@@ -1,0 +1,74 @@
+import Packets
+import Streams
+import Testing
+
+@Suite struct PcapTests {
+    @Test(arguments: [false, true])
+    func bothByteOrders(isBigEndian: Bool) {
+        var file = PcapFile(isBigEndian: isBigEndian)
+        file.add([1, 2, 3], at: 1_700_000_000_000_001, original: 60)
+        file.add([], at: 1_700_000_000_999_999)
+        let (log, error) = read(file.bytes)
+        #expect(error == nil)
+        #expect(log.packets.map(\.bytes) == [[1, 2, 3], []])
+        #expect(log.packets.map(\.info.number) == [1, 2])
+        #expect(
+            log.packets.map(\.info.time.nanoseconds) == [1_700_000_000_000_001_000, 1_700_000_000_999_999_000])
+        #expect(log.packets.first?.info.originalLength == 60)
+        #expect(log.packets.first?.info.linkType == .ethernet)
+    }
+
+    @Test func nanoseconds() {
+        var file = PcapFile(magic: 0xa1b2_3c4d)
+        file.packets = [(5, 123_456_789, [9], nil)]
+        #expect(read(file.bytes).log.packets.first?.info.time.nanoseconds == 5_123_456_789)
+    }
+
+    @Test func modifiedRecords() {
+        var file = PcapFile(magic: 0xa1b2_cd34)
+        file.add([1, 2])
+        file.add([3])
+        #expect(read(file.bytes).log.packets.map(\.bytes) == [[1, 2], [3]])
+    }
+
+    @Test func swappedLengthsOfOldVersions() {
+        var file = PcapFile(version: (2, 2))
+        file.add([1, 2], original: 60)
+        file.add([3], original: 60)
+        let packets = read(file.bytes).log.packets
+        #expect(packets.map(\.bytes) == [[1, 2], [3]])
+        #expect(packets.map(\.info.originalLength) == [60, 60])
+    }
+
+    @Test func checkSequenceLengthInLinkType() {
+        var file = PcapFile(linkType: 0x2400_0001)
+        file.add([1])
+        #expect(read(file.bytes).log.packets.first?.info.linkType == .ethernet)
+    }
+
+    @Test func damageIsPlaced() {
+        var file = PcapFile()
+        file.add([1, 2, 3])
+        var bytes = file.bytes
+        let (log, error) = read(bytes + [1, 2, 3])
+        #expect(log.packets.count == 1)
+        #expect(error?.kind == .truncated)
+        #expect(error?.offset == 43)
+        bytes += [UInt8](repeating: 0xff, count: 16)
+        #expect(read(bytes).error?.kind == .badLength)
+        #expect(read(bytes).error?.offset == 51)
+        #expect(read([1, 2, 3, 4]).error?.kind == .notACapture)
+        #expect(read([]).error?.kind == .truncated)
+    }
+
+    @Test func stopLeavesThePacket() throws {
+        var file = PcapFile()
+        for index in 0..<5 { file.add([UInt8(index)]) }
+        var log = PacketLog(stopAt: 3)
+        var reader = CaptureReader(PieceSource(file.bytes, sizes: [1000]))
+        #expect(try reader.read(to: &log) == false)
+        #expect(log.packets.count == 2)
+        #expect(try reader.read(to: &log) == true)
+        #expect(log.packets.map(\.info.number) == [1, 2, 3, 4, 5])
+    }
+}

@@ -1,0 +1,154 @@
+import Framing
+import Streams
+import Synchronization
+import Testing
+
+@testable import Peers
+
+/// Real sockets on loopback, at a small time scale.
+@Suite struct ConversationTests {
+    private final class Lines: Sendable {
+        private let lines = Mutex<[String]>([])
+        var all: [String] { lines.withLock { $0 } }
+        func add(_ line: String) { lines.withLock { $0.append(line) } }
+    }
+
+    /// Runs a script against a server on a port of its own, and gives the server's lines.
+    private func serving(
+        _ options: PeerOptions, _ script: @escaping @Sendable (PeerAddress) async throws -> Void
+    ) async throws -> [String] {
+        let lines = Lines()
+        let (bound, continuation) = AsyncStream.makeStream(of: Endpoint.self)
+        let server = Task {
+            try await ChatRelay.serve(
+                at: PeerAddress(host: "127.0.0.1", port: 0), options: options, bound: { continuation.yield($0) },
+                log: { lines.add($0) })
+        }
+        defer { server.cancel() }
+        let endpoint = try #require(await bound.first { _ in true })
+        #expect(endpoint.port != 0)
+        try await script(PeerAddress(endpoint))
+        server.cancel()
+        try await server.value
+        return lines.all
+    }
+
+    private func options(timeScale: Double) -> PeerOptions {
+        var options = PeerOptions()
+        options.timeScale = timeScale
+        return options
+    }
+
+    private func client(
+        _ name: String, of server: PeerAddress, _ options: PeerOptions, _ said: Lines
+    ) throws -> ChatClient {
+        let format = try #require(try BuiltInFormats.format(named: "im-json"))
+        return ChatClient(name, of: format, server: server, options: options, log: { said.add($0) })
+    }
+
+    @Test func theConversationArrivesAndTheServerEndsInOrder() async throws {
+        var options = options(timeScale: 0.05)
+        options.rounds = 3
+        let scaled = options
+        let lines = try await serving(options) { server in
+            try await ChatRelay.converse(with: server, options: scaled, log: { _ in })
+        }
+        #expect(lines.filter { $0.contains("img CinentA → CinentB") }.count == 3)
+        #expect(lines.contains { $0.contains("img CinentA → CinentB, 200000 B: JPEG") })
+        #expect(lines.filter { $0.contains("Anyone there?") }.count == 1)
+        #expect(lines.filter { $0.contains("left") }.count == 2)
+        #expect(!lines.contains { $0.contains("without frame") })
+    }
+
+    @Test func theDemonstrationArrives() async throws {
+        let scaled = options(timeScale: 0.1)
+        let said = Lines()
+        let lines = try await serving(scaled) { server in
+            try await ChatRelay.demonstrate(to: server, options: scaled, log: { said.add($0) })
+        }
+        #expect(said.all.filter { $0 == "CinentB leaves out a heartbeat" }.count == 3)
+        #expect(said.all.filter { $0.contains("got img") }.count == 2)
+        #expect(!lines.contains { $0.contains("without frame") })
+    }
+
+    @Test func theSilentAreDisconnectedAndConnectAgain() async throws {
+        let scaled = options(timeScale: 0.01)
+        let said = Lines()
+        let lines = try await serving(scaled) { server in
+            let client = try client("CinentA", of: server, scaled, said)
+            try await client.start(within: .seconds(2))
+            try await client.skipHeartbeats(.max)
+            // Silent for more than 0.2 s at a sweep every 0.3 s: at the latest after 0.5 s.
+            for _ in 0..<100 where said.all.filter({ $0 == "CinentA connected" }).count < 2 {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            try await client.end().get()
+        }
+        #expect(lines.contains { $0.hasPrefix("#1 (CinentA) evicted: silent for 0.") })
+        #expect(lines.contains { $0.hasPrefix("#2 connected from 127.0.0.1:") })
+        #expect(said.all.contains("CinentA the server closed the connection; connects again in 0.0025 s"))
+    }
+
+    @Test func whatWasStoredIsDelivered() async throws {
+        var options = options(timeScale: 0.1)
+        options.storeOffline = true
+        let scaled = options
+        _ = try await serving(options) { server in
+            let a = try client("CinentA", of: server, scaled, Lines())
+            let b = try client("CinentB", of: server, scaled, Lines())
+            let message = ChatMessage(text: "later", from: "CinentA", to: "CinentB")
+            try await a.start(within: .seconds(2))
+            try await a.send(message)
+            let arrival = try await b.arrival(of: [message], within: .seconds(2))
+            try await b.start(within: .seconds(2))
+            try await arrival.get()
+            try await a.end().get()
+            try await b.end().get()
+        }
+    }
+
+    @Test func aCancelledConversationEndsAtOnce() async throws {
+        let long = options(timeScale: 100)
+        let said = Lines()
+        let lines = try await serving(long) { server in
+            let conversation = Task {
+                try await ChatRelay.converse(with: server, options: long, log: { said.add($0) })
+            }
+            for _ in 0..<100 where said.all.count < 2 { try await Task.sleep(for: .milliseconds(20)) }
+            conversation.cancel()
+            await #expect(throws: CancellationError.self) { try await conversation.value }
+        }
+        #expect(lines.filter { $0.hasSuffix("left") }.count == 2)
+    }
+
+    @Test func aServerThatIsNotThereIsSaid() async throws {
+        let scaled = options(timeScale: 0.01)
+        // A port that was free a moment ago.
+        let free = Lines()
+        _ = try await serving(scaled) { free.add(String($0.port)) }
+        let port = try #require(free.all.first.flatMap(Int.init))
+        let client = try client("CinentA", of: PeerAddress(host: "127.0.0.1", port: port), scaled, Lines())
+        let error = await #expect(throws: PeerError.self) { try await client.start(within: .seconds(0.2)) }
+        #expect(error?.description == "CinentA could not connect to 127.0.0.1:\(port): Connection refused")
+        try await client.end().get()
+    }
+
+    @Test func optionsOutOfRangeAreRefused() async {
+        var hazard = PeerOptions()
+        hazard.asPublished = ["zero-size-body"]
+        var rounds = PeerOptions()
+        rounds.rounds = 0
+        for options in [hazard, rounds, options(timeScale: 0)] {
+            await #expect(throws: PeerError.self) {
+                try await ChatRelay.converse(
+                    with: PeerAddress(host: "127.0.0.1", port: 1), options: options, log: { _ in })
+            }
+        }
+    }
+
+    @Test func everyPeerSpeaksAFormatOfItsOwn() {
+        #expect(ReferencePeers.peer(for: "im-json") != nil)
+        #expect(ReferencePeers.peer(for: "none") == nil)
+        #expect(Set(ReferencePeers.all.map { $0.format }).count == ReferencePeers.all.count)
+    }
+}

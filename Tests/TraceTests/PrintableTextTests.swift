@@ -1,0 +1,117 @@
+import Streams
+import Testing
+
+@testable import Framing
+@testable import Trace
+
+/// What the network says never steers the terminal.
+@Suite struct PrintableTextTests {
+    /// Not a test with arguments: those are printed as they are, and these are made to upset a terminal.
+    @Test func shown() {
+        let shown = [
+            ("Hello", "Hello"),
+            ("心跳 é 👩‍🚀", "心跳 é 👩‍🚀"),
+            ("a\nb\tc\r\0", "a␊b␉c␍␀"),
+            ("\u{1b}[31mred\u{7f}", "␛[31mred␡"),
+            ("\u{9b}31m \u{85} \u{a0}|", "�31m � \u{a0}|"),
+            // Bidirectional overrides and isolates, zero-width space, byte order mark, line separator, soft hyphen.
+            ("a\u{202e}b\u{2066}c\u{200b}d\u{feff}e\u{2028}f\u{ad}", "a�b�c�d�e�f�"),
+            // Private use, unassigned, tag characters.
+            ("\u{e000}\u{378}\u{e0041}", "���"),
+        ]
+        for (text, expected) in shown { #expect(PrintableText.of(text) == expected) }
+    }
+
+    @Test(arguments: [
+        ("Hello", 5, "Hello"), ("Hello", 4, "Hel…"), ("Hello", 1, "…"), ("", 1, ""),
+        ("心跳心跳", 8, "心跳心跳"), ("心跳心跳", 7, "心跳心…"), ("心跳心跳", 6, "心跳…"), ("a心", 2, "a…"),
+        ("e\u{301}e\u{301}e\u{301}", 3, "e\u{301}e\u{301}e\u{301}"), ("e\u{301}e\u{301}e\u{301}", 2, "e\u{301}…"),
+    ])
+    func cut(text: String, columns: Int, expected: String) {
+        #expect(PrintableText.of(text, columns: columns).unicodeScalars.elementsEqual(expected.unicodeScalars))
+    }
+
+    /// Marks that pile up on one character would reach into the lines around it, and take no column to be cut at.
+    @Test func piledUpMarks() {
+        let few = "a" + String(repeating: "\u{301}", count: 4)
+        #expect(PrintableText.of(few) == few)
+        let many = PrintableText.of("a" + String(repeating: "\u{301}", count: 60_000), columns: 20)
+        #expect(many.unicodeScalars.count < 200)
+        #expect(DisplayWidth.of(many) <= 20)
+    }
+
+    /// A long text takes time in proportion to its length.
+    @Test(.timeLimit(.minutes(1))) func longText() {
+        #expect(PrintableText.of(String(repeating: "a", count: 2_000_000)).utf8.count == 2_000_000)
+    }
+
+    @Test func random() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        for _ in 0..<2_000 {
+            let text = randomText(&generator)
+            let columns = Int.random(in: 1...60, using: &generator)
+            let shown = PrintableText.of(text, columns: columns)
+            #expect(shown.unicodeScalars.allSatisfy(isHarmless), "seed \(seed)")
+            #expect(DisplayWidth.of(shown) <= columns, "seed \(seed)")
+            // Nothing vanishes.
+            #expect(text.isEmpty == shown.isEmpty, "seed \(seed)")
+        }
+    }
+
+    /// Whole lines: random Unicode as type, ids, field names and text, random bytes as body.
+    @Test(arguments: [false, true]) func randomFrames(isVerbose: Bool) throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        var options = TextOptions()
+        options.isVerbose = isVerbose
+        for _ in 0..<300 {
+            let output = try text(options) { script, writer in
+                script.open()
+                let type = randomText(&generator)
+                let fields = script.clientHead(type, randomText(&generator), randomText(&generator))
+                let odd = Field("x" + randomText(&generator), .text(randomText(&generator)))
+                let bytes = (0..<40).map { _ in UInt8.random(in: 0...255, using: &generator) }
+                try script.frame(at: start, fields + [odd], body: Array(randomText(&generator).utf8))
+                try script.frame(at: start, fields, body: bytes)
+                script.gap(at: 1, message: randomText(&generator) + ".")
+                let run = UnframedRun(
+                    offset: 0, bytes: bytes, time: start, reason: .badHead, detail: randomText(&generator))
+                writer.unframed(run, from: .fromServer, on: try #require(script.connections[1]))
+                script.close(at: 2, detail: randomText(&generator))
+            }
+            let lines = output.split(separator: "\n", omittingEmptySubsequences: false)
+            #expect(lines.joined().unicodeScalars.allSatisfy(isHarmless), "seed \(seed)")
+            // One line each, ended: opening, two frames, finding, run, closing.
+            if !isVerbose { #expect(lines.count == 7, "seed \(seed)") }
+        }
+    }
+
+    /// Text of scalars that are plain, dangerous or anything at all.
+    private func randomText(_ generator: inout SeededGenerator) -> String {
+        var text = String.UnicodeScalarView()
+        for _ in 0..<Int.random(in: 0...24, using: &generator) {
+            let range: ClosedRange<UInt32> =
+                switch Int.random(in: 0...6, using: &generator) {
+                case 0: 0...0x1f
+                case 1: 0x7f...0xa0
+                case 2: 0x2000...0x206f
+                case 3: 0x300...0x36f
+                case 4: 0x4e00...0x9fff
+                case 5: 0...0x10ffff
+                default: 0x20...0x7e
+                }
+            text.append(Unicode.Scalar(UInt32.random(in: range, using: &generator)) ?? "\u{202e}")
+        }
+        return String(text)
+    }
+
+    /// Whether a terminal shows the scalar and does nothing else.
+    private func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar == "\u{200d}" { return true }
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: return false
+        default: return true
+        }
+    }
+}

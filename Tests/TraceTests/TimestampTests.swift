@@ -1,0 +1,51 @@
+import Foundation
+import Streams
+import Testing
+
+@testable import Trace
+
+/// RFC 3339 times.
+@Suite struct TimestampTests {
+    @Test(arguments: [
+        (Int64(0), "1970-01-01T00:00:00.000000000Z"),
+        (-1, "1969-12-31T23:59:59.999999999Z"),
+        (-1_000_000_000, "1969-12-31T23:59:59.000000000Z"),
+        (1_795_248_000_000_012_345, "2026-11-21T08:00:00.000012345Z"),
+        (951_782_400_000_000_000, "2000-02-29T00:00:00.000000000Z"),
+        (-2_203_891_200_000_000_000, "1900-03-01T00:00:00.000000000Z"),
+        (.max, "2262-04-11T23:47:16.854775807Z"),
+        (.min, "1677-09-21T00:12:43.145224192Z"),
+    ])
+    func known(nanoseconds: Int64, text: String) {
+        #expect(Timestamp(nanoseconds: nanoseconds).rfc3339 == text)
+    }
+
+    /// The calendar reaches further than 64 bits of nanoseconds do.
+    @Test func year9999() {
+        let parts = CalendarTime(secondsSince1970: 253_402_300_799)
+        let date: [Int] = [parts.year, parts.month, parts.day, parts.hour, parts.minute, parts.second]
+        #expect(date == [9999, 12, 31, 23, 59, 59] as [Int])
+    }
+
+    /// One writer keeps the second of the last time: going back and forth must not matter.
+    @Test func sameAsFoundationsCalendar() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        var calendar = Calendar(identifier: .iso8601)
+        calendar.timeZone = .gmt
+        var writer = TimestampText()
+        for _ in 0..<5_000 {
+            let time = Timestamp(nanoseconds: .random(in: .min...Int64.max, using: &generator))
+            let (seconds, nanoseconds) = time.split
+            let parts = calendar.dateComponents(
+                [.year, .month, .day, .hour, .minute, .second], from: Date(timeIntervalSince1970: Double(seconds)))
+            let expected = String(
+                format: "%04d-%02d-%02dT%02d:%02d:%02d.%09dZ", parts.year ?? 0, parts.month ?? 0, parts.day ?? 0,
+                parts.hour ?? 0, parts.minute ?? 0, parts.second ?? 0, nanoseconds)
+            var bytes: [UInt8] = []
+            writer.rfc3339(time, into: &bytes)
+            let text = String(decoding: bytes, as: UTF8.self)
+            #expect(text == expected, "seed \(seed)")
+        }
+    }
+}

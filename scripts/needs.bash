@@ -1,0 +1,128 @@
+# shellcheck shell=bash
+#
+# What frametap needs of a machine. Sourced by scripts/demo and scripts/test: each asks for what it needs, and
+# `install_missing` says what is not there and installs it with apt-get or Homebrew.
+
+root=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+
+say() { printf 'frametap: %s\n' "$*" >&2; }
+
+missing=()     # for people
+debian=()      # packages of Debian and Ubuntu
+homebrew=()    # formulae
+
+# lacks NAME DEBIAN-PACKAGE HOMEBREW-FORMULA; "-" where there is none, or none is needed.
+lacks() {
+    missing+=("$1")
+    [ "$2" = - ] || debian+=("$2")
+    [ "$3" = - ] || homebrew+=("$3")
+}
+
+# Swift is the one thing that has to be there already.
+need_swift() {
+    local version=""
+    if command -v swift >/dev/null; then
+        version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9]*\.[0-9]*\).*/\1/p' | head -n 1)
+    fi
+    if [ -n "$version" ] && { [ "${version%%.*}" -gt 6 ] || { [ "${version%%.*}" -eq 6 ] && [ "${version#*.}" -ge 3 ]; }; }
+    then
+        return 0
+    fi
+    say "needs Swift 6.3 or later, found ${version:-none}."
+    say "Get it from https://www.swift.org/install/ and run this again."
+    return 1
+}
+
+# Headers for live capture.
+need_libpcap() {
+    local folder
+    for folder in /usr/include /usr/local/include /opt/homebrew/opt/libpcap/include /usr/local/opt/libpcap/include; do
+        if [ -e "$folder/pcap/pcap.h" ]; then return 0; fi
+    done
+    lacks "libpcap headers" libpcap-dev libpcap
+}
+
+# need_command NAME DEBIAN-PACKAGE HOMEBREW-FORMULA
+need_command() {
+    # Some systems keep tcpdump where only root looks.
+    if PATH="$PATH:/usr/sbin:/sbin" command -v "$1" >/dev/null; then return 0; fi
+    lacks "$1" "$2" "$3"
+}
+
+# A Python that has jsonschema with draft 2020-12 (4.0 or later); prints nothing where there is none.
+python_with_jsonschema() {
+    local python
+    for python in python3 /usr/bin/python3 "$root/.build-python/bin/python"; do
+        if "$python" -c 'from jsonschema import Draft202012Validator' >/dev/null 2>&1; then
+            printf '%s\n' "$python"
+            return 0
+        fi
+    done
+}
+
+need_jsonschema() {
+    if [ -n "$(python_with_jsonschema)" ]; then return 0; fi
+    lacks "jsonschema for Python" python3-jsonschema -
+}
+
+# Where no package gave a jsonschema that is new enough (Ubuntu 22.04), a virtual environment does.
+ensure_jsonschema() {
+    if [ -n "$(python_with_jsonschema)" ]; then return 0; fi
+    if ! python3 -c 'import ensurepip' >/dev/null 2>&1; then
+        missing=() debian=() homebrew=()
+        lacks "venv for Python" python3-venv -
+        install_missing || return
+    fi
+    say "making a Python environment with jsonschema in .build-python"
+    if python3 -m venv "$root/.build-python" \
+        && "$root/.build-python/bin/python" -m pip install --quiet 'jsonschema>=4.18' </dev/null >&2
+    then
+        return 0
+    fi
+    say "could not install jsonschema; please do (4.0 or later, for python3) and run this again."
+    return 1
+}
+
+# Installs what is missing; fails, saying what to install, where it cannot.
+install_missing() {
+    if [ "${#missing[@]}" -eq 0 ]; then return 0; fi
+    local list
+    list=$(printf ', %s' "${missing[@]}")
+    say "missing: ${list:2}"
+    if command -v apt-get >/dev/null; then
+        install_with_apt
+    elif command -v brew >/dev/null; then
+        if [ "${#homebrew[@]}" -eq 0 ]; then return 0; fi
+        say "installing with Homebrew: ${homebrew[*]}"
+        brew install "${homebrew[@]}" </dev/null >&2
+    else
+        say "no apt-get and no Homebrew here: please install them and run this again."
+        return 1
+    fi
+}
+
+install_with_apt() {
+    local as_root=()
+    if [ "${#debian[@]}" -eq 0 ]; then return 0; fi
+    if [ "$(id -u)" -ne 0 ]; then
+        if command -v sudo >/dev/null; then
+            as_root=(sudo)
+            # Nobody is there to type a password.
+            if [ ! -t 0 ]; then as_root=(sudo -n); fi
+        else
+            say "please install as root: apt-get install ${debian[*]}"
+            return 1
+        fi
+    fi
+    as_root+=(env DEBIAN_FRONTEND=noninteractive)
+    say "installing with apt-get: ${debian[*]}"
+    if ! "${as_root[@]}" apt-get -qq -o DPkg::Lock::Timeout=300 update </dev/null >&2; then
+        say "apt-get update failed; going on with the package lists there are"
+    fi
+    if ! "${as_root[@]}" apt-get -qq -y -o DPkg::Lock::Timeout=300 --no-install-recommends install "${debian[@]}" \
+        </dev/null >&2
+    then
+        say "could not install; please do: apt-get install ${debian[*]}"
+        return 1
+    fi
+}
