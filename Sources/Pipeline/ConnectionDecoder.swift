@@ -139,11 +139,17 @@ final class ConnectionDecoder: ConnectionReceiver {
         let held = detection?.held ?? []
         detection = nil
         for event in held {
+            // Time passes again, so that deadlines are found as if the format had been known.
             switch event {
             case .received(let bytes, let direction, let time, let packet):
+                decoder.advance(to: time)
                 received(bytes.span.bytes, from: direction, at: time, packet: packet)
-            case .missing(let byteCount, let direction, let time): missing(byteCount, from: direction, at: time)
-            case .finished(let direction, let time): finish(direction, at: time)
+            case .missing(let byteCount, let direction, let time):
+                decoder.advance(to: time)
+                missing(byteCount, from: direction, at: time)
+            case .finished(let direction, let time):
+                decoder.advance(to: time)
+                finish(direction, at: time)
             }
         }
     }
