@@ -10,6 +10,8 @@ final class ConnectionDecoder: ConnectionReceiver {
     private var framers: PerDirection<Framer>?
     private var detection: Detection?
     private var totals = Summary.Totals()
+    private var endsFramesByPauses = false
+    private var awaitsPause = PerDirection(fromClient: false, fromServer: false)
 
     init(_ connection: TracedConnection, decoder: Decoder) {
         self.connection = connection
@@ -33,6 +35,7 @@ final class ConnectionDecoder: ConnectionReceiver {
     func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
         if framers != nil {
             framers?[direction].receive(bytes, at: time, packet: packet, scratch: decoder.scratch, into: self)
+            if endsFramesByPauses { expectPause(of: direction) }
         } else if let (format, choice) = detection?.receive(bytes, from: direction, at: time, packet: packet) {
             start(format, choice)
         } else if detection?.isExhausted == true {
@@ -79,6 +82,22 @@ final class ConnectionDecoder: ConnectionReceiver {
         decoder.count(totals, on: connection)
     }
 
+    /// Has the decoder look again when the frame under way may be over, unless it is going to anyway.
+    private func expectPause(of direction: Direction) {
+        guard !awaitsPause[direction], let deadline = framers?[direction].idleDeadline else { return }
+        awaitsPause[direction] = true
+        decoder.expectPause(of: self, number: connection.number, at: deadline)
+    }
+
+    /// Ends the frames whose sender has been silent for too long.
+    func pause(until time: Timestamp) {
+        for direction in Direction.allCases where awaitsPause[direction] {
+            framers?[direction].pause(until: time, scratch: decoder.scratch, into: self)
+            awaitsPause[direction] = false
+            expectPause(of: direction)
+        }
+    }
+
     private func finish(_ direction: Direction, at time: Timestamp) {
         framers?[direction].finish(scratch: decoder.scratch, into: self)
         for analysis in decoder.analyses { analysis.finished(direction, at: time, on: connection) }
@@ -115,6 +134,7 @@ final class ConnectionDecoder: ConnectionReceiver {
         framers = PerDirection(
             fromClient: Framer(rule: rules.fromClient, direction: .fromClient, aligned: aligned),
             fromServer: Framer(rule: rules.fromServer, direction: .fromServer, aligned: aligned))
+        endsFramesByPauses = rules.fromClient.idle != nil || rules.fromServer.idle != nil
         decoder.recognised(connection)
         let held = detection?.held ?? []
         detection = nil
@@ -134,12 +154,14 @@ extension ConnectionDecoder: FrameReceiver {
         guard let format = connection.format else { return }
         if frame.segments > 1 { totals.split += 1 }
         if frame.merged { totals.merged += 1 }
-        let direct = format.directions[direction]
-        direct.withContent(of: bytes, frame.shape) { content, shape in
+        let side = format.directions[direction]
+        side.withContent(of: bytes, frame.shape) { content, shape in
             var traced = TracedFrame(info: frame, shape: shape, direction: direction, isHeartbeat: false)
+            if !side.body.isPlain { traced.body = traced.decodedBody(of: content, side) }
             if let contract = format.heartbeat {
-                traced.isHeartbeat = FrameValues(info: frame, direction: direction)
-                    .fulfil(contract.condition, content: content, shape: shape, format: direct)
+                var values = FrameValues(info: frame, direction: direction)
+                values.body = traced.body
+                traced.isHeartbeat = values.fulfil(contract.condition, content: content, shape: shape, format: side)
                 if traced.isHeartbeat { totals.heartbeats += 1 }
             }
             decoder.analyse { $0.frame(traced, bytes: content, on: connection, into: &$1) }

@@ -1,5 +1,6 @@
 import Analysis
 import Framing
+import HeapModule
 import Streams
 import Trace
 
@@ -16,6 +17,22 @@ public final class Decoder: StreamReceiver {
     let analyses: [any Analysis]
     let scratch = FramingScratch()
     private var findings: [Finding] = []
+    /// When connections with a frame that a pause may end have to be looked at.
+    private var pauses = Heap<Pause>()
+
+    private struct Pause: Comparable {
+        var deadline: Timestamp
+        var number: Int
+        var connection: ConnectionDecoder
+
+        static func < (left: Pause, right: Pause) -> Bool {
+            (left.deadline, left.number) < (right.deadline, right.number)
+        }
+
+        static func == (left: Pause, right: Pause) -> Bool {
+            (left.deadline, left.number) == (right.deadline, right.number)
+        }
+    }
 
     /// A decoder.
     ///
@@ -31,7 +48,7 @@ public final class Decoder: StreamReceiver {
 
     /// Every analysis there is. A new one is a line here.
     public static func allAnalyses() -> [any Analysis] {
-        [HeartbeatMonitor()]
+        [HeartbeatMonitor(), ChecksumCheck(), BodyFaults()]
     }
 
     /// A connection opened.
@@ -44,12 +61,25 @@ public final class Decoder: StreamReceiver {
     /// Deadlines before `time` have passed.
     public func advance(to time: Timestamp) {
         guard let deadline = nextDeadline, deadline < time else { return }
+        while let pause = pauses.min, pause.deadline < time {
+            pauses.removeMin()
+            pause.connection.pause(until: time)
+        }
         analyse { $0.advance(to: time, into: &$1) }
     }
 
-    /// The earliest deadline that an analysis waits for.
+    /// The earliest deadline that something waits for.
     public var nextDeadline: Timestamp? {
-        analyses.compactMap(\.nextDeadline).min()
+        var earliest = pauses.min?.deadline
+        for analysis in analyses {
+            if let deadline = analysis.nextDeadline, deadline < earliest ?? .distantFuture { earliest = deadline }
+        }
+        return earliest
+    }
+
+    /// A connection's frame may be ended by a pause at `deadline`.
+    func expectPause(of connection: ConnectionDecoder, number: Int, at deadline: Timestamp) {
+        pauses.insert(Pause(deadline: deadline, number: number, connection: connection))
     }
 
     /// Ends the trace.

@@ -118,7 +118,7 @@ public enum FormatLoader {
         let to = field(frame, "to", built.layouts)
         return DirectionFormat(
             rule: built.rule, layouts: built.layouts, typeName: typeName(frame, built.layouts), fromField: from,
-            toField: to, body: body(own?["body"] == nil ? top : own ?? top))
+            toField: to, body: own.flatMap(BodyFormat.init) ?? BodyFormat(top) ?? BodyFormat())
     }
 
     /// A field that must be in one of the headers.
@@ -159,14 +159,6 @@ public enum FormatLoader {
             return map["when"] == nil ? (nil, name) : condition(map, "when", except: "type").map { ($0, name) }
         }
         return .cases(cases)
-    }
-
-    private static func body(_ map: YAMLMap) -> any BodyEncoding {
-        guard let name = map.text("body") else { return HexBody() }
-        if let encoding = BodyEncodings.all[name] { return encoding }
-        let hint = LoadContext.hint(name, BodyEncodings.all.keys.sorted())
-        map.fault("there is no body encoding \(name); \(hint)", at: "body")
-        return HexBody()
     }
 
     // MARK: Detection and heartbeats

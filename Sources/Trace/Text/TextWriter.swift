@@ -59,7 +59,7 @@ package final class TextWriter: TraceSink {
         let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
         let size = "\(Quantities.grouped(body.byteCount)) B"
         let preview = BodyPreview.of(
-            body, missing: info.missing, format: format, columns: room(for: notes(frame), behind: size))
+            body, frame.decodedBody(of: bytes, format), columns: room(for: notes(frame), behind: size))
         put(size, .faint)
         if !preview.isEmpty { put("  " + preview) }
         let note = notes(frame)

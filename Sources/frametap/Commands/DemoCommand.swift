@@ -16,15 +16,19 @@ struct DemoCommand: ParsableCommand {
     @Argument(help: "The formats to show; all where none is named.")
     var formats: [String] = []
 
+    @OptionGroup var bodies: BodyOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var records: RecordOptions
+    @OptionGroup var selection: SelectionOptions
 
     func run() throws {
         let peers = try formats.isEmpty ? ReferencePeers.all : formats.map(PeerCommandOptions.peer)
         let queue = RecordingQueue()
-        let decoding = DecodingOptions(.automatic(try BuiltInFormats.all()))
+        var decoding = DecodingOptions(.automatic(try BuiltInFormats.all()))
+        try bodies.apply(to: &decoding)
         let recording = try ProxyRecording(
-            queue: queue, source: "demo", decoding: decoding, output: output, records: records)
+            queue: queue, source: "demo", decoding: decoding, output: output, records: records,
+            selection: selection)
         let conversations = Task.detached {
             defer { queue.finish() }
             for peer in peers where !Task.isCancelled { await Self.show(peer, queue: queue) }
