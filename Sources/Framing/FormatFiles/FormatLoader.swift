@@ -14,7 +14,7 @@ public enum FormatLoader {
             "format", "summary", "ports", "parameters", "client", "server", "frame", "body", "detect", "heartbeat",
             "secret",
         ]
-        + ["hazards"] + LayoutLoader.keys
+        + ["hazards", "names"] + LayoutLoader.keys
 
     /// The format that a file describes.
     ///
@@ -42,6 +42,7 @@ public enum FormatLoader {
         else { return nil }
         top.allow(keys)
         readParameters(top, parameters, context)
+        readNames(top)
         let client = direction(top, "client")
         context.choices = 0
         let server = direction(top, "server")
@@ -85,6 +86,14 @@ public enum FormatLoader {
             values[name] = value
         }
         context.parameters = values
+    }
+
+    /// Lists of names that several fields refer to.
+    private static func readNames(_ top: YAMLMap) {
+        guard let lists = top.map("names") else { return }
+        for (key, _) in lists.node.mapping ?? [:] {
+            if let name = key.string { top.context.sharedNames[name] = lists.map(name) }
+        }
     }
 
     private static func ports(_ top: YAMLMap) -> [UInt16] {
