@@ -22,7 +22,12 @@ let package = Package(
         .target(
             name: "Analysis",
             dependencies: ["Framing", "Streams", "Trace", .product(name: "HeapModule", package: "swift-collections")]),
-        .target(name: "Pipeline", dependencies: ["Analysis", "Framing", "Packets", "Streams", "Trace"]),
+        .target(
+            name: "Pipeline",
+            dependencies: [
+                "Analysis", "Framing", "Packets", "Streams", "Trace",
+                .product(name: "HeapModule", package: "swift-collections"),
+            ]),
         .target(
             name: "Proxy",
             dependencies: [

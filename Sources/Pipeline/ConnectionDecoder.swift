@@ -10,6 +10,13 @@ final class ConnectionDecoder: ConnectionReceiver {
     private var framers: PerDirection<Framer>?
     private var detection: Detection?
     private var totals = Summary.Totals()
+    /// How long a pause ends a frame, where one does.
+    private var idle = PerDirection<Interval?>(fromClient: nil, fromServer: nil)
+    /// Whether the decoder already waits for a direction's pause.
+    private var awaitsPause = PerDirection(fromClient: false, fromServer: false)
+
+    /// The connection's number.
+    var number: Int { connection.number }
 
     init(_ connection: TracedConnection, decoder: Decoder) {
         self.connection = connection
@@ -34,6 +41,7 @@ final class ConnectionDecoder: ConnectionReceiver {
     func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
         if framers != nil {
             framers?[direction].receive(bytes, at: time, packet: packet, scratch: decoder.scratch, into: self)
+            if idle[direction] != nil { awaitPause(of: direction) }
         } else if let (format, choice) = detection?.receive(bytes, from: direction, at: time, packet: packet) {
             start(format, choice)
         } else if detection?.isExhausted == true {
@@ -85,6 +93,21 @@ final class ConnectionDecoder: ConnectionReceiver {
         for analysis in decoder.analyses { analysis.finished(direction, at: time, on: connection) }
     }
 
+    /// Ends the frame under way, if it was to end before `time`.
+    func pause(_ direction: Direction, until time: Timestamp) {
+        awaitsPause[direction] = false
+        framers?[direction].pause(until: time, scratch: decoder.scratch, into: self)
+        awaitPause(of: direction)
+    }
+
+    private func awaitPause(of direction: Direction) {
+        guard !awaitsPause[direction], let idle = idle[direction], let deadline = framers?[direction].idleDeadline else {
+            return
+        }
+        awaitsPause[direction] = true
+        decoder.awaitPause(of: direction, on: self, until: deadline, idle: idle)
+    }
+
     // MARK: Formats
 
     private func start(_ format: Format, _ choice: FormatChoice) {
@@ -116,6 +139,7 @@ final class ConnectionDecoder: ConnectionReceiver {
         framers = PerDirection(
             fromClient: Framer(rule: rules.fromClient, direction: .fromClient, aligned: aligned),
             fromServer: Framer(rule: rules.fromServer, direction: .fromServer, aligned: aligned))
+        idle = PerDirection(fromClient: rules.fromClient.idle, fromServer: rules.fromServer.idle)
         decoder.recognised(connection)
         let held = detection?.held ?? []
         detection = nil

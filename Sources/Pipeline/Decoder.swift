@@ -16,6 +16,7 @@ public final class Decoder: StreamReceiver {
     let analyses: [any Analysis]
     let scratch = FramingScratch()
     private var findings: [Finding] = []
+    private var pausedFrames = PausedFrames()
 
     /// A decoder.
     ///
@@ -43,13 +44,28 @@ public final class Decoder: StreamReceiver {
 
     /// Deadlines before `time` have passed.
     public func advance(to time: Timestamp) {
-        guard let deadline = nextDeadline, deadline < time else { return }
-        analyse { $0.advance(to: time, into: &$1) }
+        while let (connection, direction) = pausedFrames.popFirst(before: time) {
+            connection.pause(direction, until: time)
+        }
+        let known = min(pausedFrames.horizon ?? time, time)
+        guard let deadline = analysisDeadline, deadline < known else { return }
+        analyse { $0.advance(to: known, into: &$1) }
     }
 
-    /// The earliest deadline that an analysis waits for.
+    /// The earliest deadline at which `advance` has something to do.
     public var nextDeadline: Timestamp? {
+        guard let pause = pausedFrames.next, let horizon = pausedFrames.horizon else { return analysisDeadline }
+        // What an analysis waits for beyond the horizon has to wait for the pause.
+        return analysisDeadline.map { $0 < horizon ? min($0, pause) : pause } ?? pause
+    }
+
+    private var analysisDeadline: Timestamp? {
         analyses.compactMap(\.nextDeadline).min()
+    }
+
+    /// A frame is under way that a pause will end.
+    func awaitPause(of direction: Direction, on connection: ConnectionDecoder, until time: Timestamp, idle: Interval) {
+        pausedFrames.insert(connection, direction, until: time, idle: idle)
     }
 
     /// Ends the trace.
