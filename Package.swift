@@ -9,13 +9,21 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         .target(name: "Streams"),
         .target(name: "Expressions", dependencies: ["Streams"]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .target(
-            name: "Framing", dependencies: ["Expressions", "Streams", "Yams"],
+            name: "Framing",
+            dependencies: [
+                "CZlib", "Expressions", "Streams", "Yams",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ],
             resources: [.embedInCode("Formats")]),
         .target(name: "Packets", dependencies: ["Streams"]),
         .target(name: "Trace", dependencies: ["Framing", "Streams"]),
@@ -55,11 +63,16 @@ let package = Package(
             name: "PeersTests",
             dependencies: ["Framing", "Peers", "Streams", .product(name: "NIOEmbedded", package: "swift-nio")]),
         .testTarget(name: "TraceTests", dependencies: ["Framing", "Packets", "Streams", "Trace"]),
-        .target(name: "TestSupport", dependencies: ["Framing", "Streams", "Trace"], path: "Tests/TestSupport"),
+        .target(
+            name: "TestSupport", dependencies: ["Framing", "Packets", "Pipeline", "Streams", "Trace"],
+            path: "Tests/TestSupport"),
         .testTarget(name: "AnalysisTests", dependencies: ["Analysis", "Framing", "Streams", "TestSupport", "Trace"]),
         .testTarget(
             name: "PipelineTests",
-            dependencies: ["Framing", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace"]),
+            dependencies: [
+                "Framing", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]),
         .testTarget(
             name: "ProxyTests",
             dependencies: [

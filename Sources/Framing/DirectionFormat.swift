@@ -14,7 +14,7 @@ public struct DirectionFormat: Sendable {
     /// The field that names who a frame is for.
     public var toField: String?
     /// How the body is to be read.
-    public var body: any BodyEncoding
+    package var body: BodyFormat
 
     /// Hands over what a frame's bytes stand for, escapes resolved, with the parts of that.
     ///
@@ -35,17 +35,25 @@ public struct DirectionFormat: Sendable {
             return name(of: value, in: field, shape) ?? value.plainText
         case .layout: return layouts[shape.layout].name
         case .value(let path):
-            let values = FrameValues(info: FrameInfo(of: shape), direction: .fromClient)
+            let values = FrameValues(naming: shape)
             guard case .text(let name) = values.value(at: path, content: content, shape: shape, format: self) else {
                 return nil
             }
             return name
         case .cases(let cases):
-            let values = FrameValues(info: FrameInfo(of: shape), direction: .fromClient)
+            let values = FrameValues(naming: shape)
             return cases.first {
                 $0.condition.map { values.fulfil($0, content: content, shape: shape, format: self) } ?? true
             }?.name
         }
+    }
+
+    /// What a frame's body is.
+    ///
+    /// - Parameter isTyped: whether the frame's type may be asked for; not while it is being found out.
+    package func decodeBody(of content: RawSpan, _ shape: FrameShape, isTyped: Bool = true) -> DecodedBody {
+        let bytes = content.extracting(shape.head..<shape.head + shape.body)
+        return body.decode(bytes, type: isTyped ? type(of: content, shape) : nil)
     }
 
     /// Who a frame is from, as its head says.

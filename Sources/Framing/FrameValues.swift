@@ -7,6 +7,8 @@ import Streams
 ///     source  target               who it is from and for, as the head says
 ///     fields.NAME                  a field of the head
 ///     body.length  body.text       the body
+///     body.json.a.b[0]             a value in a body that is JSON; body.json is all of it
+///     body.protobuf.1.2            one in a Protobuf message, by the names or numbers that traces show
 public struct FrameValues {
     /// Where the frame lies and when it was seen.
     public var info: FrameInfo
@@ -14,12 +16,23 @@ public struct FrameValues {
     public var direction: Direction
     /// Whether it is a heartbeat.
     public var isHeartbeat: Bool
+    /// Its body, where it is decoded already.
+    package var body: DecodedBody?
 
     /// The values of a frame.
     public init(info: FrameInfo, direction: Direction, isHeartbeat: Bool = false) {
         self.info = info
         self.direction = direction
         self.isHeartbeat = isHeartbeat
+    }
+
+    /// Whether the frame's type is being found out, so that nothing may ask for it.
+    private var isNamingType = false
+
+    /// The values that a frame's type can depend on.
+    init(naming shape: FrameShape) {
+        self.init(info: FrameInfo(of: shape), direction: .fromClient)
+        isNamingType = true
     }
 
     /// The first names of all paths.
@@ -61,16 +74,17 @@ public struct FrameValues {
         case "heartbeat": return .boolean(isHeartbeat)
         case "fields" where path.count == 2:
             return format.field(path[1], of: content, shape).map(Value.init) ?? .absent
-        case "body" where path.count == 2: return body(path[1], content, shape, format)
+        case "body" where path.count >= 2: return body(Array(path.dropFirst()), content, shape, format)
         default: return .absent
         }
     }
 
-    private func body(_ name: String, _ content: RawSpan, _ shape: FrameShape, _ format: DirectionFormat) -> Value {
-        if name == "length" { return .integer(Int64(shape.body)) }
-        let body = content.extracting(shape.head..<shape.head + shape.body)
-        guard name == "text", case .text = format.body.decode(body) else { return .absent }
-        return .text(body.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
+    private func body(_ path: [String], _ content: RawSpan, _ shape: FrameShape, _ format: DirectionFormat) -> Value {
+        if path == ["length"] { return .integer(Int64(shape.body)) }
+        guard info.missing == 0 else { return .absent }
+        let bytes = content.extracting(shape.head..<shape.head + shape.body)
+        let decoded = body ?? format.decodeBody(of: content, shape, isTyped: !isNamingType)
+        return decoded.value(at: path, of: bytes).map(Value.init) ?? .absent
     }
 
     private func text(_ text: String?) -> Value { text.map(Value.text) ?? .absent }

@@ -10,13 +10,8 @@ final class ConnectionDecoder: ConnectionReceiver {
     private var framers: PerDirection<Framer>?
     private var detection: Detection?
     private var totals = Summary.Totals()
-    /// How long a pause ends a frame, where one does.
-    private var idle = PerDirection<Interval?>(fromClient: nil, fromServer: nil)
-    /// Whether the decoder already waits for a direction's pause.
+    private var endsFramesByPauses = false
     private var awaitsPause = PerDirection(fromClient: false, fromServer: false)
-
-    /// The connection's number.
-    var number: Int { connection.number }
 
     init(_ connection: TracedConnection, decoder: Decoder) {
         self.connection = connection
@@ -41,7 +36,7 @@ final class ConnectionDecoder: ConnectionReceiver {
     func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
         if framers != nil {
             framers?[direction].receive(bytes, at: time, packet: packet, scratch: decoder.scratch, into: self)
-            if idle[direction] != nil { awaitPause(of: direction) }
+            if endsFramesByPauses { expectPause(of: direction) }
         } else if let (format, choice) = detection?.receive(bytes, from: direction, at: time, packet: packet) {
             start(format, choice)
         } else if detection?.isExhausted == true {
@@ -88,24 +83,25 @@ final class ConnectionDecoder: ConnectionReceiver {
         decoder.count(totals, on: connection)
     }
 
+    /// Has the decoder look again when the frame under way may be over, unless it is going to anyway.
+    private func expectPause(of direction: Direction) {
+        guard !awaitsPause[direction], let deadline = framers?[direction].idleDeadline else { return }
+        awaitsPause[direction] = true
+        decoder.expectPause(of: self, number: connection.number, at: deadline)
+    }
+
+    /// Ends the frames whose sender has been silent for too long.
+    func pause(until time: Timestamp) {
+        for direction in Direction.allCases where awaitsPause[direction] {
+            framers?[direction].pause(until: time, scratch: decoder.scratch, into: self)
+            awaitsPause[direction] = false
+            expectPause(of: direction)
+        }
+    }
+
     private func finish(_ direction: Direction, at time: Timestamp) {
         framers?[direction].finish(scratch: decoder.scratch, into: self)
         for analysis in decoder.analyses { analysis.finished(direction, at: time, on: connection) }
-    }
-
-    /// Ends the frame under way, if it was to end before `time`.
-    func pause(_ direction: Direction, until time: Timestamp) {
-        awaitsPause[direction] = false
-        framers?[direction].pause(until: time, scratch: decoder.scratch, into: self)
-        awaitPause(of: direction)
-    }
-
-    private func awaitPause(of direction: Direction) {
-        guard !awaitsPause[direction], let idle = idle[direction], let deadline = framers?[direction].idleDeadline else {
-            return
-        }
-        awaitsPause[direction] = true
-        decoder.awaitPause(of: direction, on: self, until: deadline, idle: idle)
     }
 
     // MARK: Formats
@@ -139,16 +135,22 @@ final class ConnectionDecoder: ConnectionReceiver {
         framers = PerDirection(
             fromClient: Framer(rule: rules.fromClient, direction: .fromClient, aligned: aligned),
             fromServer: Framer(rule: rules.fromServer, direction: .fromServer, aligned: aligned))
-        idle = PerDirection(fromClient: rules.fromClient.idle, fromServer: rules.fromServer.idle)
+        endsFramesByPauses = rules.fromClient.idle != nil || rules.fromServer.idle != nil
         decoder.recognised(connection)
         let held = detection?.held ?? []
         detection = nil
         for event in held {
+            // Time passes again, so that deadlines are found as if the format had been known.
             switch event {
             case .received(let bytes, let direction, let time, let packet):
+                decoder.advance(to: time)
                 received(bytes.span.bytes, from: direction, at: time, packet: packet)
-            case .missing(let byteCount, let direction, let time): missing(byteCount, from: direction, at: time)
-            case .finished(let direction, let time): finish(direction, at: time)
+            case .missing(let byteCount, let direction, let time):
+                decoder.advance(to: time)
+                missing(byteCount, from: direction, at: time)
+            case .finished(let direction, let time):
+                decoder.advance(to: time)
+                finish(direction, at: time)
             }
         }
     }
@@ -159,12 +161,14 @@ extension ConnectionDecoder: FrameReceiver {
         guard let format = connection.format else { return }
         if frame.segments > 1 { totals.split += 1 }
         if frame.merged { totals.merged += 1 }
-        let direct = format.directions[direction]
-        direct.withContent(of: bytes, frame.shape) { content, shape in
+        let side = format.directions[direction]
+        side.withContent(of: bytes, frame.shape) { content, shape in
             var traced = TracedFrame(info: frame, shape: shape, direction: direction, isHeartbeat: false)
+            if !side.body.isPlain { traced.body = traced.decodedBody(of: content, side) }
             if let contract = format.heartbeat {
-                traced.isHeartbeat = FrameValues(info: frame, direction: direction)
-                    .fulfil(contract.condition, content: content, shape: shape, format: direct)
+                var values = FrameValues(info: frame, direction: direction)
+                values.body = traced.body
+                traced.isHeartbeat = values.fulfil(contract.condition, content: content, shape: shape, format: side)
                 if traced.isHeartbeat { totals.heartbeats += 1 }
             }
             decoder.analyse { $0.frame(traced, bytes: content, on: connection, into: &$1) }

@@ -1,5 +1,6 @@
 import Analysis
 import Framing
+import HeapModule
 import Streams
 import Trace
 
@@ -16,7 +17,22 @@ public final class Decoder: StreamReceiver {
     let analyses: [any Analysis]
     let scratch = FramingScratch()
     private var findings: [Finding] = []
-    private var pausedFrames = PausedFrames()
+    /// When connections with a frame that a pause may end have to be looked at.
+    private var pauses = Heap<Pause>()
+
+    private struct Pause: Comparable {
+        var deadline: Timestamp
+        var number: Int
+        var connection: ConnectionDecoder
+
+        static func < (left: Pause, right: Pause) -> Bool {
+            (left.deadline, left.number) < (right.deadline, right.number)
+        }
+
+        static func == (left: Pause, right: Pause) -> Bool {
+            (left.deadline, left.number) == (right.deadline, right.number)
+        }
+    }
 
     /// A decoder.
     ///
@@ -32,7 +48,7 @@ public final class Decoder: StreamReceiver {
 
     /// Every analysis there is. A new one is a line here.
     public static func allAnalyses() -> [any Analysis] {
-        [HeartbeatMonitor()]
+        [HeartbeatMonitor(), ChecksumCheck(), BodyFaults()]
     }
 
     /// A connection opened.
@@ -44,28 +60,26 @@ public final class Decoder: StreamReceiver {
 
     /// Deadlines before `time` have passed.
     public func advance(to time: Timestamp) {
-        while let (connection, direction) = pausedFrames.popFirst(before: time) {
-            connection.pause(direction, until: time)
+        guard let deadline = nextDeadline, deadline < time else { return }
+        while let pause = pauses.min, pause.deadline < time {
+            pauses.removeMin()
+            pause.connection.pause(until: time)
         }
-        let known = min(pausedFrames.horizon ?? time, time)
-        guard let deadline = analysisDeadline, deadline < known else { return }
-        analyse { $0.advance(to: known, into: &$1) }
+        analyse { $0.advance(to: time, into: &$1) }
     }
 
-    /// The earliest deadline at which `advance` has something to do.
+    /// The earliest deadline that something waits for.
     public var nextDeadline: Timestamp? {
-        guard let pause = pausedFrames.next, let horizon = pausedFrames.horizon else { return analysisDeadline }
-        // What an analysis waits for beyond the horizon has to wait for the pause.
-        return analysisDeadline.map { $0 < horizon ? min($0, pause) : pause } ?? pause
+        var earliest = pauses.min?.deadline
+        for analysis in analyses {
+            if let deadline = analysis.nextDeadline, deadline < earliest ?? .distantFuture { earliest = deadline }
+        }
+        return earliest
     }
 
-    private var analysisDeadline: Timestamp? {
-        analyses.compactMap(\.nextDeadline).min()
-    }
-
-    /// A frame is under way that a pause will end.
-    func awaitPause(of direction: Direction, on connection: ConnectionDecoder, until time: Timestamp, idle: Interval) {
-        pausedFrames.insert(connection, direction, until: time, idle: idle)
+    /// A connection's frame may be ended by a pause at `deadline`.
+    func expectPause(of connection: ConnectionDecoder, number: Int, at deadline: Timestamp) {
+        pauses.insert(Pause(deadline: deadline, number: number, connection: connection))
     }
 
     /// Ends the trace.

@@ -128,7 +128,7 @@ package final class ProxyServer: Sendable {
                     RelayHandler.join(clientEnd.value, serverEnd, recording: recording)
                 case .failure(let error):
                     let server = Self.endpoint(of: error, to)
-                    let detail = "cannot reach \(to): \(Self.cause(error))"
+                    let detail = "cannot reach \(to): \(Self.cause(of: error))"
                     if !relays.isStopping {
                         queue.refuse(client: clientAddress, server: server, reason: .connectFailed, detail: detail)
                     }
@@ -146,9 +146,9 @@ package final class ProxyServer: Sendable {
     }
 
     /// What the system said, in words.
-    private static func cause(_ error: any Error) -> String {
+    package static func cause(of error: any Error) -> String {
         if let failed = error as? NIOConnectionError {
-            if let first = failed.connectionErrors.first { return cause(first.error) }
+            if let first = failed.connectionErrors.first { return cause(of: first.error) }
             return failed.dnsAError != nil || failed.dnsAAAAError != nil ? "no address for \(failed.host)" : "\(failed)"
         }
         if let system = error as? IOError { return String(cString: strerror(system.errnoCode)) }

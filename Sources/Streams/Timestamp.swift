@@ -21,6 +21,9 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         self.nanoseconds = overflow || carried ? (seconds < 0 ? .min : .max) : sum
     }
 
+    /// Later than any other instant.
+    public static let distantFuture = Timestamp(nanoseconds: .max)
+
     /// Earlier than.
     @inlinable
     public static func < (left: Timestamp, right: Timestamp) -> Bool {

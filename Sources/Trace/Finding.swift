@@ -7,6 +7,14 @@ public struct Finding: Hashable, Sendable {
     public enum Kind: String, Sendable, CaseIterable {
         /// No heartbeat for longer than the format allows.
         case heartbeatGap = "heartbeat-gap"
+        /// A frame's checksum is not what its bytes add up to.
+        case badChecksum = "bad-checksum"
+        /// A body that should be JSON is none.
+        case badJSON = "bad-json"
+        /// A body is not encoded as the format says: Protobuf, Base64, gzip …, or more comes out than is allowed.
+        case badBody = "bad-body"
+        /// What a key makes of a body is not what the format says.
+        case wrongKey = "wrong-key"
     }
 
     /// How much it matters.

@@ -95,6 +95,8 @@ public struct TracedFrame {
     public var direction: Direction
     /// Whether the format calls it a heartbeat.
     public var isHeartbeat: Bool
+    /// Its body, where reading it is worth doing only once.
+    package var body: DecodedBody?
 
     /// A frame; without `shape` its bytes stand for themselves.
     public init(info: FrameInfo, shape: FrameShape? = nil, direction: Direction, isHeartbeat: Bool) {
@@ -102,6 +104,13 @@ public struct TracedFrame {
         self.shape = shape ?? info.shape
         self.direction = direction
         self.isHeartbeat = isHeartbeat
+    }
+
+    /// What the body of the frame with these bytes is; with a hole in the frame nobody can say.
+    package func decodedBody(of bytes: RawSpan, _ format: DirectionFormat) -> DecodedBody {
+        if info.missing > 0 { return .incomplete }
+        if let body { return body }
+        return format.decodeBody(of: bytes, shape)
     }
 }
 

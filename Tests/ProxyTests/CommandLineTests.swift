@@ -1,4 +1,6 @@
 import Foundation
+import Framing
+import Pipeline
 import TestSupport
 import Testing
 
@@ -25,10 +27,11 @@ import Testing
         // The client and the server are both told.
         let seen = try await ends.result()
         #expect(seen.texts["client end"] != nil && seen.texts["server end"] != nil, "\(seen)")
-        let information = try await Program.run(
-            "tshark", ["-r", proxy.files.path("capture.pcapng"), "-q", "-z", "io,stat,0"])
-        #expect(information.contains("Frames"), "the capture is complete: \(information)")
+        let capture = DecodedCapture(proxy.files.bytes("capture.pcapng"), options: try Self.options())
+        #expect(capture.damage == nil && capture.summary.total.connections == 1)
     }
+
+    private static func options() throws -> DecodingOptions { DecodingOptions(.automatic(try BuiltInFormats.all())) }
 
     @Test func theEndOfRecordingIsTheEndOfTheCapture() async throws {
         let ends = try await Ends("silent")
@@ -39,7 +42,8 @@ import Testing
         #expect(try await proxy.program.exitStatus() == 0)
         _ = try await ends.result()
         let live = ComparableTrace(try traceLines(proxy.files.text("trace.ndjson")))
-        let decoded = try await Program.run("frametap", ["decode", "--as", "ndjson", proxy.files.path("capture.pcapng")])
+        let decoded = try await Program.run(
+            "frametap", ["decode", "--as", "ndjson", proxy.files.path("capture.pcapng")])
         #expect(live.differences(to: ComparableTrace(try traceLines(decoded))) == [])
     }
 

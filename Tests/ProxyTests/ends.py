@@ -166,7 +166,10 @@ def slow_reader():
 
 def refused():
     """Nobody listens."""
-    read_all(connect(), "client")
+    try:
+        read_all(connect(), "client")
+    except ConnectionResetError:  # before connecting had returned
+        seen["client end"] = "reset"
 
 
 def early_close():
@@ -223,6 +226,62 @@ def silent():
     both(client, server)
 
 
+def conversations():
+    """Many connections at once, whose bytes are in files; each side ends in its own way."""
+    folder, count = how, int(sys.argv[3])
+
+    def side(name, number, sock):
+        dice = random.Random(f"{seen['seed']} {name} {number}")
+        with open(f"{folder}/{number}-{name}", "rb") as file:
+            data = file.read()
+        ending = dice.choice(["fin", "fin", "fin", "late fin", "reset", "early reset"])
+        if ending == "early reset":
+            data = data[: dice.randrange(len(data))]
+        try:
+            if ending == "late fin":
+                read_all(sock, f"{name} {number}")
+            at = 0
+            while at < len(data):
+                size = dice.choice([1, 3, 80, 95, 500, 1500, 9_000, 100_000])
+                sock.sendall(data[at : at + size])
+                at += size
+                if dice.random() < 0.1:
+                    time.sleep(dice.random() / 100)
+            if "reset" in ending:
+                return reset(sock)
+            sock.shutdown(socket.SHUT_WR)
+            if ending == "fin":
+                read_all(sock, f"{name} {number}")
+            sock.close()
+        except OSError as error:  # the other side has reset
+            seen[f"{name} {number} end"] = str(error)
+            sock.close()
+
+    def clients():
+        for number in range(count):
+            yield "client", number, connect()
+
+    def servers():
+        for number in range(count):
+            connection, _ = listener.accept()
+            connection.settimeout(PATIENCE)
+            yield "server", number, connection
+
+    threads = []
+
+    def start(sides):
+        for one in sides:
+            threads.append(threading.Thread(target=side, args=one))
+            threads[-1].start()
+
+    accepting = threading.Thread(target=start, args=(servers(),))
+    accepting.start()
+    start(clients())
+    accepting.join()
+    for thread in threads:
+        thread.join()
+
+
 how = sys.argv[2] if len(sys.argv) > 2 else ""
 listener = socket.socket()
 listener.bind(("127.0.0.1", 0))
@@ -240,5 +299,6 @@ proxy = int(sys.stdin.readline())
     "refused": refused,
     "early-close": early_close,
     "silent": silent,
+    "conversations": conversations,
 }[sys.argv[1]]()
 print(json.dumps(seen), flush=True)

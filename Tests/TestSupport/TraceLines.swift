@@ -80,6 +80,13 @@ package struct ComparableTrace: Hashable {
         }
     }
 
+    /// All but how the connections ended.
+    package var withoutClosed: ComparableTrace {
+        var rest = self
+        rest.lines = lines.filter { !$0.key.from.isEmpty }
+        return rest
+    }
+
     /// Where another trace differs, for people: the first few lines that do.
     package func differences(to other: ComparableTrace) -> [String] {
         var differences: [String] = []

@@ -17,6 +17,7 @@ extension DirectionFormat {
         var parts = FrameParts(
             head: try layout.head?.encode(fields, body: body.count) ?? [], body: body,
             trailer: try layout.trailer?.encode(fields, body: body.count) ?? [])
+        parts.given = fields
         try layout.rule.fillIn(&parts)
         try layout.fillInChecksums(&parts)
         return try layout.rule.encode(parts)
@@ -38,10 +39,15 @@ extension FrameLayout {
         guard let head = head as? BinaryHead else { return true }
         let known = head.fields + (trailer?.fields ?? [])
         return given.allSatisfy { field in
-            guard let own = known.first(where: { $0.name == field.name }) else {
-                return known.contains { $0.bits.contains { $0.name == field.name } }
+            if let own = known.first(where: { $0.name == field.name }) {
+                let value = field.value.unnamed(own.names)
+                guard (try? BinaryHead.encode(value, as: own)) != nil else { return false }
+                return own.constant == nil || own.constant == value
             }
-            return own.constant == nil || own.constant == field.value
+            if let bits = known.lazy.compactMap({ $0.bits.first { $0.name == field.name } }).first {
+                return bits.constant == nil || bits.constant.map(FieldValue.integer) == field.value.unnamed(bits.names)
+            }
+            return rule.noted.contains(field.name)
         }
     }
 }

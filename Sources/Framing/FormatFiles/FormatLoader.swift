@@ -14,7 +14,7 @@ public enum FormatLoader {
             "format", "summary", "ports", "parameters", "client", "server", "frame", "body", "detect", "heartbeat",
             "secret",
         ]
-        + ["hazards"] + LayoutLoader.keys
+        + ["hazards", "names"] + LayoutLoader.keys
 
     /// The format that a file describes.
     ///
@@ -42,6 +42,7 @@ public enum FormatLoader {
         else { return nil }
         top.allow(keys)
         readParameters(top, parameters, context)
+        readNames(top)
         let client = direction(top, "client")
         context.choices = 0
         let server = direction(top, "server")
@@ -87,6 +88,14 @@ public enum FormatLoader {
         context.parameters = values
     }
 
+    /// Lists of names that several fields refer to.
+    private static func readNames(_ top: YAMLMap) {
+        guard let lists = top.map("names") else { return }
+        for (key, _) in lists.node.mapping ?? [:] {
+            if let name = key.string { top.context.sharedNames[name] = lists.map(name) }
+        }
+    }
+
     private static func ports(_ top: YAMLMap) -> [UInt16] {
         top.texts("ports").compactMap { text, node in
             if let port = UInt16(text), port > 0 { return port }
@@ -109,7 +118,7 @@ public enum FormatLoader {
         let to = field(frame, "to", built.layouts)
         return DirectionFormat(
             rule: built.rule, layouts: built.layouts, typeName: typeName(frame, built.layouts), fromField: from,
-            toField: to, body: body(own?["body"] == nil ? top : own ?? top))
+            toField: to, body: own.flatMap(BodyFormat.init) ?? BodyFormat(top) ?? BodyFormat())
     }
 
     /// A field that must be in one of the headers.
@@ -150,14 +159,6 @@ public enum FormatLoader {
             return map["when"] == nil ? (nil, name) : condition(map, "when", except: "type").map { ($0, name) }
         }
         return .cases(cases)
-    }
-
-    private static func body(_ map: YAMLMap) -> any BodyEncoding {
-        guard let name = map.text("body") else { return HexBody() }
-        if let encoding = BodyEncodings.all[name] { return encoding }
-        let hint = LoadContext.hint(name, BodyEncodings.all.keys.sorted())
-        map.fault("there is no body encoding \(name); \(hint)", at: "body")
-        return HexBody()
     }
 
     // MARK: Detection and heartbeats

@@ -42,8 +42,8 @@ struct HeaderLoader {
         guard let type = map.requiredText("type"), let kind = kind(type, map, map["type"] ?? node) else { return nil }
         var field = HeaderField(name: name, kind: kind, order: map.choice("byteOrder", ByteOrder.self) ?? order)
         field.constant = constant(map, field)
-        field.names = names(map)
-        field.bits = bits(map)
+        field.names = names(map, ofText: field.isText)
+        field.bits = bits(map, field)
         field.checksum = checksum(map, field)
         return field
     }
@@ -75,7 +75,7 @@ struct HeaderLoader {
                 context.add("a field of type decimal needs ends, such as \"\\r\\n\"", at: node)
                 return nil
             }
-            return .decimal(ends: Array(ends.utf8), most: map?.integer("digits", in: 1...20) ?? 20)
+            return .decimal(ends: [UInt8](written: ends), most: map?.integer("digits", in: 1...20) ?? 20)
         default:
             if let letter = type.first, letter == "u" || letter == "i", let bits = Int(type.dropFirst()), bits % 8 == 0,
                 (8...64).contains(bits)
@@ -94,7 +94,7 @@ struct HeaderLoader {
         let value: FieldValue
         switch field.kind {
         case .string: value = .text(text)
-        case .bytes: value = .text(text.hasPrefix("0x") ? String(text.dropFirst(2)) : text)
+        case .bytes: value = .text((text.hasPrefix("0x") ? String(text.dropFirst(2)) : text).lowercased())
         default:
             guard let number = Int(number: text) else {
                 map.fault("\(field.name).equals is \(text); expected a number", at: "equals")
@@ -111,32 +111,63 @@ struct HeaderLoader {
         }
     }
 
-    private func names(_ map: YAMLMap) -> [Int64: String] {
-        var names: [Int64: String] = [:]
-        for (key, value) in map.map("names")?.node.mapping ?? [:] {
-            guard let number = key.string.flatMap(Int.init(number:)), let name = value.string else {
-                context.add("names should be number: name, found \(key.kindName)", at: key)
+    /// `names: { 1: login }`, or `names: { Q: Query }` where the field is text; `names: commands` for a list of the file's.
+    private func names(_ map: YAMLMap, ofText isText: Bool) -> [FieldValue: String] {
+        var names: [FieldValue: String] = [:]
+        for (key, value) in nameList(map)?.node.mapping ?? [:] {
+            guard let name = value.string, !name.isEmpty else {
+                context.add("names should be value: name, found \(value.kindName)", at: value)
                 continue
             }
-            names[Int64(number)] = name
+            if isText, let text = key.string {
+                names[.text(text)] = name
+            } else if let number = key.string.flatMap(Int.init(number:)) {
+                names[.integer(Int64(number))] = name
+            } else {
+                context.add("names should be number: name, found \(key.kindName)", at: key)
+            }
         }
         return names
     }
 
-    /// `bits: { 0: retain, 1-2: qos }`: bit 0 is the least significant.
-    private func bits(_ map: YAMLMap) -> [HeaderField.Bits] {
-        var bits: [HeaderField.Bits] = []
-        for (key, value) in map.map("bits")?.node.mapping ?? [:] {
-            let ends = (key.string ?? "").split(separator: "-").map { Int($0) ?? -1 }
-            guard let low = ends.first, let high = ends.last, ends.count <= 2, low >= 0, high >= low, high < 64,
-                let name = value.string
-            else {
-                context.add("bits should be bit: name or from-to: name, found \(key.kindName)", at: key)
-                continue
-            }
-            bits.append(HeaderField.Bits(name: name, lowest: low, count: high - low + 1))
+    private func nameList(_ map: YAMLMap) -> YAMLMap? {
+        guard map["names"]?.scalar != nil, let name = map.text("names") else { return map.map("names") }
+        if let list = context.sharedNames[name] { return list }
+        let known = context.sharedNames.keys.sorted()
+        let hint = known.isEmpty ? "the format has none" : LoadContext.hint(name, known)
+        map.fault("there is no list of names \(name); \(hint)", at: "names")
+        return nil
+    }
+
+    /// `bits: { 0: retain, 1-2: qos }`: bit 0 is the least significant. A name may be `{ name: …, names: …, equals: … }`.
+    private func bits(_ map: YAMLMap, _ field: HeaderField) -> [HeaderField.Bits] {
+        guard let list = map.map("bits") else { return [] }
+        guard case .unsigned(let width) = field.kind else {
+            map.fault("only a field of type u8 to u64 has bits", at: "bits")
+            return []
         }
-        return bits
+        return (list.node.mapping ?? [:]).compactMap { key, value in
+            let ends = (key.string ?? "").split(separator: "-").map { Int($0) ?? -1 }
+            guard let low = ends.first, let high = ends.last, ends.count <= 2, low >= 0, high >= low else {
+                context.add("bits should be bit: name or from-to: name, found \(key.kindName)", at: key)
+                return nil
+            }
+            guard high < 8 * width else {
+                context.add("\(field.name) has the bits 0 to \(8 * width - 1), found \(high)", at: key)
+                return nil
+            }
+            if value.scalar != nil, let name = value.string, !name.isEmpty {
+                return HeaderField.Bits(name: name, lowest: low, count: high - low + 1)
+            }
+            guard let own = YAMLMap(value, path: "\(field.name).bits", context: context) else { return nil }
+            own.allow(["name", "names", "equals"])
+            guard let name = own.requiredText("name") else { return nil }
+            var bits = HeaderField.Bits(name: name, lowest: low, count: high - low + 1)
+            bits.names = names(own, ofText: false)
+            bits.constant = own.integer("equals", in: 0...(bits.count >= 63 ? .max : 1 << bits.count - 1)).map(
+                Int64.init)
+            return bits
+        }
     }
 
     private func checksum(_ map: YAMLMap, _ field: HeaderField) -> FieldChecksum? {

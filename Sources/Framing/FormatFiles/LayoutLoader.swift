@@ -127,24 +127,36 @@ struct LayoutLoader {
         first.allow(["name", "again"] + Self.keys)
         guard let built = build([first] + sections.map(Self.withoutChoices)) else { return nil }
         let (parts, layouts) = number([built, rest])
-        var again: (head: BinaryHead, field: Int, values: [Int64])?
+        var again: (heads: [BinaryHead?], field: String, values: [FieldValue])?
         if let map = first.map("again") {
-            map.allow(["field", "in"])
-            let name = map.requiredText("field") ?? ""
-            guard let head = built.layouts[0].head as? BinaryHead,
-                let field = head.fields.firstIndex(where: { $0.name == name })
-            else {
-                map.fault("there is no field \(name) in the first frame's header", at: "field")
-                return nil
-            }
-            let values = map.texts("in").compactMap { text, node -> Int64? in
-                if let number = Int(number: text) { return Int64(number) }
-                context.add("\(text) is no number", at: node)
-                return nil
-            }
-            again = (head, field, values)
+            again = self.again(map, built.layouts.map { $0.head as? BinaryHead })
+            if again == nil { return nil }
         }
         return Built(rule: OpeningFrames(opening: parts[0], rest: parts[1], again: again), layouts: layouts)
+    }
+
+    /// After which first frames another one follows.
+    private func again(
+        _ map: YAMLMap, _ heads: [BinaryHead?]
+    ) -> (heads: [BinaryHead?], field: String, values: [FieldValue])? {
+        map.allow(["field", "in"])
+        guard let name = map.requiredText("field") else { return nil }
+        let fields = heads.compactMap { $0?.fields.first { $0.name == name } }
+        guard let field = fields.first else {
+            let known = heads.flatMap { $0?.fields.map(\.name) ?? [] }
+            let hint = known.isEmpty ? "it has none" : LoadContext.hint(name, known)
+            map.fault("there is no field \(name) in the first frame's header; \(hint)", at: "field")
+            return nil
+        }
+        if map["in"] == nil { map.fault("\(map.path) lacks in: the values behind which another first frame comes") }
+        let values = map.texts("in").compactMap { text, node -> FieldValue? in
+            let value = FieldValue.text(text).unnamed(field.names)
+            if field.isText || value != .text(text) { return value }
+            if let number = Int(number: text) { return .integer(Int64(number)) }
+            context.add("\(text) is no number", at: node)
+            return nil
+        }
+        return (heads, name, values)
     }
 
     private func number(_ built: [Built]) -> ([RulePart], [FrameLayout]) {

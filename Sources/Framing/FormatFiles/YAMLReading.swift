@@ -6,6 +6,8 @@ final class LoadContext {
     private(set) var faults: [FormatFileError.Fault] = []
     /// The values of `$name`.
     var parameters: [String: String] = [:]
+    /// Names of values that fields share, by what the list is called.
+    var sharedNames: [String: YAMLMap] = [:]
     /// How many choices between readings there are.
     var choices = 0
 
@@ -183,6 +185,14 @@ extension Int {
         let value = digits.hasPrefix("0x") ? Int(digits.dropFirst(2), radix: 16) : Int(digits)
         guard let value, digits.first != "-", digits.first != "+" else { return nil }
         self = isNegative ? -value : value
+    }
+}
+
+extension [UInt8] {
+    /// Bytes as format files write them: text, or `0x` and two hex digits for each, since not all bytes are text.
+    init(written text: String) {
+        let digits = text.hasPrefix("0x") ? text.dropFirst(2) : ""
+        self = (digits.isEmpty ? nil : FieldValue.text(String(digits)).rawBytes) ?? Array(text.utf8)
     }
 }
 

@@ -82,6 +82,7 @@ package struct Delimiter: FramingRule {
         guard ends.count > 1 else { return [] }
         let length = shape.tail - trailer
         let end = frame.extracting(shape.total - length..<shape.total)
+        guard end.firstInvalidUTF8() == nil else { return [Field("end", .bytes(end.copied()))] }
         return [Field("end", .text(end.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }))]
     }
 
@@ -90,7 +91,16 @@ package struct Delimiter: FramingRule {
         if ends.contains(where: { body.span.bytes.firstRange(of: $0, from: 0) != nil }) {
             throw EncodingError("the body contains the delimiter")
         }
-        // The shortest one: with CR LF and LF allowed, a line ends in LF.
-        return parts.head + body + (ends.last ?? [])
+        return parts.head + body + (try end(parts.given))
+    }
+
+    package var noted: [String] { ends.count > 1 ? ["end"] : [] }
+
+    /// The one that was asked for, else the shortest: with CR LF and LF allowed, a line ends in LF.
+    private func end(_ given: [Field]) throws(EncodingError) -> [UInt8] {
+        guard ends.count > 1, let value = given.last(where: { $0.name == "end" })?.value else { return ends.last ?? [] }
+        if case .text(let text) = value, let end = ends.first(where: { $0 == Array(text.utf8) }) { return end }
+        if let bytes = value.rawBytes, let end = ends.first(where: { $0 == bytes }) { return end }
+        throw EncodingError("end is \(value.shortDescription), which is none of the delimiters")
     }
 }

@@ -45,7 +45,22 @@ package struct Escaped: FramingRule {
             return bytes.byteCount - begin > limit ? .bad(tooLong(at: origin + begin)) : .incomplete(atLeast: 0)
         }
         guard close + 1 - begin <= limit else { return .bad(tooLong(at: origin + begin)) }
-        return .shape(FrameShape(head: headLength, body: close - body, tail: 1))
+        let shape = FrameShape(head: headLength, body: close - body, tail: 1)
+        if let mismatch = mismatch(bytes.extracting(begin..<close + 1), shape) {
+            let count = close - begin + (isShared ? 0 : 1)
+            return .bad(BadBytes(.badHead, "\(mismatch) (frame at offset \(origin + begin))", byteCount: count))
+        }
+        return .shape(shape)
+    }
+
+    /// What to say of a frame whose header is not what it has to be, so that constants can tell kinds of frames apart.
+    private func mismatch(_ frame: RawSpan, _ shape: FrameShape) -> String? {
+        guard let head, head.hasConstants, let content = content(of: frame, shape) else { return nil }
+        switch head.scan(content.bytes.span.bytes, at: 0) {
+        case .complete: return nil
+        case .incomplete: return "the frame is shorter than its header"
+        case .bad(let message): return message
+        }
     }
 
     private func tooLong(at offset: Int) -> BadBytes {

@@ -41,6 +41,9 @@ public protocol FramingRule: Sendable {
     /// What else is worth telling of a frame, as fields: which of several delimiters ended it.
     func notes(of frame: RawSpan, _ shape: FrameShape) -> [Field]
 
+    /// What the fields of `notes` are called; the encoder understands them.
+    var noted: [String] { get }
+
     /// How many of the bytes at a frame's start prove that one starts there; nil where only its extent does.
     func proof(_ bytes: RawSpan) -> Int?
 
@@ -63,6 +66,9 @@ extension FramingRule {
     /// Nothing else.
     public func notes(of frame: RawSpan, _ shape: FrameShape) -> [Field] { [] }
 
+    /// Nothing.
+    public var noted: [String] { [] }
+
     /// Nothing but the extent.
     public func proof(_ bytes: RawSpan) -> Int? { nil }
 
@@ -78,6 +84,8 @@ public struct FrameParts: Hashable, Sendable {
     public var body: [UInt8]
     /// The fields behind the body.
     public var trailer: [UInt8]
+    /// What was given for the frame's fields, for what a rule itself adds: which of several delimiters.
+    public var given: [Field] = []
 
     /// The parts of a frame.
     public init(head: [UInt8], body: [UInt8], trailer: [UInt8] = []) {

@@ -39,11 +39,11 @@ extension YAMLMap {
     /// The limit of a frame.
     fileprivate var limit: Int { byteCount("limit", default: FramingRules.standardLimit) }
 
-    /// Bytes written as text with escapes; not empty.
+    /// Bytes written as text, or as 0x and hex digits; not empty.
     fileprivate func bytes(_ key: String) -> [UInt8]? {
         guard let text = requiredText(key) else { return nil }
         if text.isEmpty { fault("\(key) is empty; expected the bytes it stands for", at: key) }
-        return text.isEmpty ? nil : Array(text.utf8)
+        return text.isEmpty ? nil : [UInt8](written: text)
     }
 
     /// One byte, as a number.
@@ -111,7 +111,7 @@ extension Delimiter {
     fileprivate static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: Int) -> FramingRules.Built? {
         section.allow(["rule", "end", "limit"])
         if section["end"] == nil { section.fault("the rule delimiter needs end, such as \"\\n\"") }
-        let ends = section.texts("end").map { Array($0.text.utf8) }
+        let ends = section.texts("end").map { [UInt8](written: $0.text) }
         let limit = section.limit
         guard !ends.isEmpty else { return nil }
         guard !ends.contains([]) else {

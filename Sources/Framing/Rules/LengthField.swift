@@ -47,7 +47,7 @@ package struct LengthField: FramingRule {
         self.negativeIsEmpty = negativeIsEmpty
         self.limit = limit
         constantBytes = head.fields.reduce(0) { $0 + ($1.constant == nil ? 0 : $1.fixedSize ?? 1) }
-        if constantBytes == 0, let length = head.fixedLength, case .unsigned(let width) = head.fields[field].kind {
+        if !head.hasConstants, let length = head.fixedLength, case .unsigned(let width) = head.fields[field].kind {
             fixed = (head.fixedOffsets[field], width, head.fields[field].order, length)
         } else {
             fixed = nil
@@ -162,6 +162,7 @@ package struct LengthField: FramingRule {
     }
 
     package func fillIn(_ parts: inout FrameParts) throws(EncodingError) {
+        if isEmpty(parts) { return }
         // A length of varying size may change what it counts: twice is enough, since it only grows.
         for _ in 0..<3 {
             guard let place = head.place(of: field, in: parts.head.span.bytes) else {
@@ -181,6 +182,14 @@ package struct LengthField: FramingRule {
     }
 
     package func encode(_ parts: FrameParts) throws(EncodingError) -> [UInt8] {
-        parts.head + parts.body + parts.trailer + ends
+        isEmpty(parts) ? parts.head : parts.head + parts.body + parts.trailer + ends
+    }
+
+    /// Whether a frame was given a negative length that stands for no body and no end.
+    private func isEmpty(_ parts: FrameParts) -> Bool {
+        guard negativeIsEmpty, parts.body.isEmpty,
+            case .integer(let length)? = head.value(field, in: parts.head.span.bytes)
+        else { return false }
+        return length < 0
     }
 }

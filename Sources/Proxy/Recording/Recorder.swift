@@ -37,17 +37,16 @@ package final class Recorder {
     ///
     /// - Parameter pause: called between batches.
     package func run(pause: () -> Void) {
-        while true {
-            let batch = queue.take(until: decoder.nextDeadline)
-            for event in batch.events { record(event) }
-            decoder.advance(to: batch.time)
-            if batch.isLast {
-                finish(at: batch.time)
-                return
-            }
-            decoder.flush()
-            pause()
-        }
+        while recordBatch() { pause() }
+    }
+
+    /// Records what there is; waits where there is nothing. Returns whether there may be more.
+    func recordBatch() -> Bool {
+        let batch = queue.take(until: decoder.nextDeadline)
+        for event in batch.events { record(event) }
+        decoder.advance(to: batch.time)
+        if batch.isLast { finish(at: batch.time) } else { decoder.flush() }
+        return !batch.isLast
     }
 
     private func record(_ event: RecordingQueue.Event) {

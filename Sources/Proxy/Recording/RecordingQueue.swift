@@ -5,7 +5,7 @@ import Synchronization
 
 /// What waits between the relay, which must not wait, and the recorder, which may have to.
 ///
-/// Its bytes are bounded. When it is full the relay goes on and the queue only counts what it leaves out, until the
+/// Its memory is bounded. When it is full the relay goes on and the queue only counts what it leaves out, until the
 /// recorder has taken everything; so what is left out is one contiguous piece per direction. Times are taken here, so
 /// that they never decrease in the order of the queue.
 package final class RecordingQueue: Sendable {
@@ -30,7 +30,8 @@ package final class RecordingQueue: Sendable {
 
     private struct State {
         var events: [Event] = []
-        var byteCount = 0
+        /// The memory that the chunks hold.
+        var cost = 0
         var isFull = false
         var dropped: [Dropping: Int] = [:]
         var lastTime = Timestamp(nanoseconds: 0)
@@ -52,7 +53,7 @@ package final class RecordingQueue: Sendable {
     /// An empty queue.
     ///
     /// - Parameters:
-    ///   - limit: how many bytes may wait.
+    ///   - limit: how many bytes of memory the chunks that wait may hold.
     ///   - clock: the time now.
     package init(limit: Int = 64 << 20, clock: @escaping @Sendable () -> Timestamp = WallClock.now) {
         self.limit = limit
@@ -89,12 +90,14 @@ package final class RecordingQueue: Sendable {
     func receive(_ buffer: ByteBuffer, on connection: Int, from direction: Direction) {
         add { state, time in
             let count = buffer.readableBytes
-            if state.isFull || state.byteCount + count > limit {
+            // A short read holds all of the buffer that it was read into.
+            let cost = max(count, buffer.storageCapacity) + MemoryLayout<Event>.stride
+            if state.isFull || state.cost + cost > limit {
                 state.isFull = true
                 state.dropped[Dropping(connection: connection, direction: direction), default: 0] += count
                 return
             }
-            state.byteCount += count
+            state.cost += cost
             var rest = buffer
             while let chunk = rest.readSlice(length: min(rest.readableBytes, Self.chunkLimit)), chunk.readableBytes > 0
             {
@@ -162,7 +165,7 @@ package final class RecordingQueue: Sendable {
             Self.flushDropped(&state, of: nil, at: time)
             var events: [Event] = []
             swap(&events, &state.events)
-            state.byteCount = 0
+            state.cost = 0
             state.isFull = false
             return Batch(events: events, time: time, isLast: state.isFinished)
         }

@@ -15,7 +15,7 @@ package final class NDJSONWriter: TraceSink {
     /// - Parameters:
     ///   - source: what is traced: a file's name, `-`, an address.
     ///   - tool: the program and its version.
-    ///   - bodyLimit: how many bytes of a body are shown at most.
+    ///   - bodyLimit: how many bytes of a body, decoded, are shown at most.
     package init(to output: any ByteOutput, source: String, tool: String, bodyLimit: Int = 4_096) {
         self.output = BufferedOutput(output)
         self.bodyLimit = bodyLimit
@@ -79,12 +79,10 @@ package final class NDJSONWriter: TraceSink {
         put(",\"heartbeat\":")
         boolean(frame.isHeartbeat)
         put(",\"fields\":")
-        object(format.fields(of: bytes, frame.shape))
+        object(connection.shownFields(of: bytes, frame.shape, format))
         put(",\"body\":")
-        body(
-            bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body), missing: info.missing,
-            format: format
-        )
+        let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
+        self.body(body, connection.shownBody(of: frame, bytes, format), missing: info.missing)
         end()
     }
 
@@ -269,28 +267,38 @@ package final class NDJSONWriter: TraceSink {
         put("}")
     }
 
-    private func body(_ body: RawSpan, missing: Int, format: DirectionFormat) {
+    /// Writes a body. JSON is no JSON any more where it is cut, so beyond the limit its beginning is shown as text.
+    private func body(_ body: RawSpan, _ decoded: DecodedBody, missing: Int) {
         put("{\"length\":")
         number(body.byteCount)
         if missing > 0 {
             put(",\"missing\":")
             number(missing)
         }
-        if bodyLimit > 0 {
-            let isTruncated = body.byteCount > bodyLimit
-            switch missing > 0 ? .opaque : format.body.decode(body) {
-            case .text:
-                put(",\"text\":\"")
-                let shown = isTruncated ? body.extracting(0..<body.characterBoundary(before: bodyLimit)) : body
-                shown.withUnsafeBytes { JSONOutput.escaped($0.bindMemory(to: UInt8.self), into: &output.bytes) }
-            case .opaque:
-                put(",\"hex\":\"")
-                hex(isTruncated ? body.extracting(0..<bodyLimit) : body)
-            }
-            put("\"")
-            if isTruncated { put(",\"truncated\":true") }
-        }
+        if bodyLimit > 0 { decoded.withBytes(of: body) { shown($0, decoded.form) } }
         put("}")
+    }
+
+    private func shown(_ bytes: RawSpan, _ form: DecodedBody.Form) {
+        let isTruncated = bytes.byteCount > bodyLimit
+        switch form {
+        case .json where !isTruncated:
+            put(",\"json\":")
+            output.bytes.append(contentsOf: bytes)
+        case .protobuf where !isTruncated:
+            put(",\"protobuf\":")
+            output.bytes.append(contentsOf: bytes)
+        case .text, .json, .protobuf:
+            put(",\"text\":\"")
+            let shown = isTruncated ? bytes.extracting(0..<bytes.characterBoundary(before: bodyLimit)) : bytes
+            shown.withUnsafeBytes { JSONOutput.escaped($0.bindMemory(to: UInt8.self), into: &output.bytes) }
+            put("\"")
+        case .opaque:
+            put(",\"hex\":\"")
+            hex(isTruncated ? bytes.extracting(0..<bodyLimit) : bytes)
+            put("\"")
+        }
+        if isTruncated { put(",\"truncated\":true") }
     }
 
     private func hex(_ bytes: RawSpan) {

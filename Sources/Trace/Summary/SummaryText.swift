@@ -41,6 +41,10 @@ extension Finding.Kind {
     var noun: String {
         switch self {
         case .heartbeatGap: "gap"
+        case .badChecksum: "bad checksum"
+        case .badJSON: "JSON fault"
+        case .badBody: "body fault"
+        case .wrongKey: "wrong key"
         }
     }
 }

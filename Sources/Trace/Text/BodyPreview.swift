@@ -6,9 +6,13 @@ enum BodyPreview {
     /// The preview.
     ///
     /// - Parameter columns: what text may take; hex is always short.
-    static func of(_ body: RawSpan, missing: Int, format: DirectionFormat, columns: Int) -> String {
+    static func of(_ body: RawSpan, _ decoded: DecodedBody, columns: Int) -> String {
+        decoded.withBytes(of: body) { of($0, decoded.form, columns: columns) }
+    }
+
+    private static func of(_ body: RawSpan, _ form: DecodedBody.Form, columns: Int) -> String {
         guard body.byteCount > 0 else { return "" }
-        if missing == 0, case .text = format.body.decode(body) {
+        if form != .opaque {
             // More bytes than this cannot fit, whatever they are.
             let shown = body.extracting(
                 0..<body.characterBoundary(before: min(body.byteCount, 4 * min(columns, 4_096) + 4)))

@@ -17,21 +17,27 @@ struct DecodeCommand: ParsableCommand {
     var files: [String]
 
     @OptionGroup var format: FormatOptions
+    @OptionGroup var bodies: BodyOptions
     @OptionGroup var output: OutputOptions
+    @OptionGroup var selection: SelectionOptions
 
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
-        let options = try format.decodingOptions()
+        var options = try format.decodingOptions()
+        try bodies.apply(to: &options)
         let sink = try output.sink(source: files.joined(separator: " ")) { $0.endProcess() }
-        let decoder = Decoder(options, sinks: sink.map { [$0] } ?? [])
+        let progress = ReadingProgress()
+        let sinks = try selection.apply(to: sink) { progress.isDone = true }
+        let decoder = Decoder(options, sinks: sinks)
         var reassembly = ReassemblyOptions()
         reassembly.serverPorts = options.serverPorts
         reassembly.notices = false
         var reading = CaptureReading()
-        reading.read(files, options: reassembly, to: decoder) { decoder.flush() }
+        reading.read(files, options: reassembly, to: decoder, progress: progress) { decoder.flush() }
         decoder.finish(passedOver: reading.counters.passedOverByKind)
         decoder.flush()
         if reading.hasFailed { throw ExitCode(2) }
+        if selection.fails(decoder.summary) { throw ExitCode(1) }
     }
 }
 

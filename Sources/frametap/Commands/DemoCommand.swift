@@ -17,26 +17,33 @@ struct DemoCommand: ParsableCommand {
     @Argument(help: "The formats to show; all where none is named.")
     var formats: [String] = []
 
+    @OptionGroup var bodies: BodyOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var records: RecordOptions
+    @OptionGroup var selection: SelectionOptions
 
     func run() throws {
         let peers = try formats.isEmpty ? ReferencePeers.all : formats.map(PeerCommandOptions.peer)
         let queue = RecordingQueue()
-        let formats = try BuiltInFormats.all().map { format in
-            format.scalingHeartbeat(by: ReferencePeers.peer(for: format.name)?.demoScale ?? 1)
-        }
+        var decoding = DecodingOptions(
+            .automatic(
+                try BuiltInFormats.all().map { format in
+                    format.scalingHeartbeat(by: ReferencePeers.peer(for: format.name)?.demoScale ?? 1)
+                }))
         // Formats that cannot be told by their bytes have to be asked for, once their servers' ports are known.
         let ports = PortFormats()
-        var decoding = DecodingOptions(.automatic(formats))
         decoding.lateByPort = { ports[$0] }
+        try bodies.apply(to: &decoding)
+        var unmarked: [Format] = []
+        if case .automatic(let all) = decoding.choice { unmarked = all.filter { $0.detection == nil } }
         let recording = try ProxyRecording(
-            queue: queue, source: "demo", decoding: decoding, output: output, records: records)
-        let conversations = Task.detached {
+            queue: queue, source: "demo", decoding: decoding, output: output, records: records,
+            selection: selection)
+        let conversations = Task.detached { [unmarked] in
             defer { queue.finish() }
             for peer in peers where !Task.isCancelled {
-                let unmarked = formats.first { $0.name == peer.format && $0.detection == nil }
-                await Self.show(peer, queue: queue) { ports[$0] = unmarked }
+                let format = unmarked.first { $0.name == peer.format }
+                await Self.show(peer, queue: queue) { ports[$0] = format }
             }
         }
         let signals = EndSignals { conversations.cancel() }

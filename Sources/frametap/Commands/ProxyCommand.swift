@@ -22,20 +22,24 @@ struct ProxyCommand: ParsableCommand {
     var to: HostPort
 
     @OptionGroup var format: FormatOptions
+    @OptionGroup var bodies: BodyOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var records: RecordOptions
+    @OptionGroup var selection: SelectionOptions
 
     func run() throws {
         let queue = RecordingQueue()
+        var decoding = try format.decodingOptions()
+        try bodies.apply(to: &decoding)
         let recording = try ProxyRecording(
-            queue: queue, source: "proxy \(listen) to \(to)", decoding: try format.decodingOptions(), output: output,
-            records: records)
+            queue: queue, source: "proxy \(listen) to \(to)", decoding: decoding, output: output,
+            records: records, selection: selection)
         let proxy = ProxyServer(ProxyOptions(listen: listen, to: to), queue: queue)
         let address: HostPort
         do {
             address = try proxy.start()
         } catch {
-            throw Trouble("cannot listen on \(listen): \(error)")
+            throw Trouble("cannot listen on \(listen): \(ProxyServer.cause(of: error))")
         }
         let signals = EndSignals {
             // The relay ends first, so that nothing passes that is not recorded.

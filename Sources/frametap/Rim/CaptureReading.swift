@@ -1,6 +1,12 @@
 import Packets
 import Streams
 
+/// Whether enough of a capture was read.
+final class ReadingProgress {
+    /// Set by whoever has all that was asked for.
+    var isDone = false
+}
+
 /// Reads capture files into a stream receiver; what goes wrong is said, and what was readable is kept.
 struct CaptureReading {
     /// Whether a file could not be read to its end.
@@ -9,17 +15,20 @@ struct CaptureReading {
 
     /// Reads the files, one after another.
     ///
-    /// - Parameter whenRead: called after each reading of a file that is being followed.
+    /// - Parameters:
+    ///   - progress: where somebody may say that enough was read.
+    ///   - whenRead: called after each reading of a file that is being followed.
     mutating func read(
-        _ paths: [String], options: ReassemblyOptions, to receiver: any StreamReceiver, whenRead: () -> Void
+        _ paths: [String], options: ReassemblyOptions, to receiver: any StreamReceiver,
+        progress: ReadingProgress = ReadingProgress(), whenRead: () -> Void
     ) {
         var decoder = CaptureDecoder(options: options, receiver: receiver)
-        for path in paths {
+        for path in paths where !progress.isDone {
             do {
                 let input = try FileInput(path)
                 defer { input.closeFile() }
                 var reader = CaptureReader(input, chunk: input.isFollowed ? 64 << 10 : 1 << 20)
-                while try reader.step(to: &decoder) != .end {
+                while !progress.isDone, try reader.step(to: &decoder) != .end {
                     if input.isFollowed { whenRead() }
                 }
             } catch {

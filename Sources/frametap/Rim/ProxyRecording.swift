@@ -7,10 +7,15 @@ import Trace
 /// The sinks of a proxy, and the recorder that feeds them.
 struct ProxyRecording {
     private let recorder: Recorder
+    private let decoder: Decoder
+
+    /// What was counted.
+    var summary: Summary { decoder.summary }
 
     /// Opens the files. What fails later is said once, and the relay goes on.
     init(
-        queue: RecordingQueue, source: String, decoding: DecodingOptions, output: OutputOptions, records: RecordOptions
+        queue: RecordingQueue, source: String, decoding: DecodingOptions, output: OutputOptions, records: RecordOptions,
+        selection: SelectionOptions
     ) throws {
         signal(SIGPIPE, SIG_IGN)
         let whenBroken: (FileOutput.Failure) -> Void = { failure in
@@ -30,8 +35,10 @@ struct ProxyRecording {
             file.whenBroken = whenBroken
             sinks.append(NDJSONWriter(to: file, source: source, tool: Frametap.tool, bodyLimit: output.bodyLimit))
         }
-        if let sink = try output.sink(source: source, whenBroken: whenBroken) { sinks.append(sink) }
-        recorder = Recorder(queue: queue, decoder: Decoder(decoding, sinks: sinks), packets: packets)
+        // What is recorded is everything; what is shown may be a part.
+        sinks += try selection.apply(to: try output.sink(source: source, whenBroken: whenBroken)) {}
+        decoder = Decoder(decoding, sinks: sinks)
+        recorder = Recorder(queue: queue, decoder: decoder, packets: packets)
     }
 
     /// Records until the queue is finished.

@@ -21,7 +21,9 @@ struct Ends {
         guard status == 0 else { throw Program.Failure(description: "the ends failed:\n\(program.errors)") }
         let line = try #require(program.output.split(separator: "\n").last)
         let values = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
-        return Seen(text: String(line), texts: values.compactMapValues { $0 as? String }, numbers: values.compactMapValues { $0 as? Int })
+        return Seen(
+            text: String(line), texts: values.compactMapValues { $0 as? String },
+            numbers: values.compactMapValues { $0 as? Int })
     }
 
     /// What both ends saw.

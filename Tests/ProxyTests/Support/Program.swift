@@ -78,7 +78,9 @@ final class Program {
     func exitStatus() async throws -> Int32 {
         let deadline = ContinuousClock.now + Self.patience
         while process.isRunning {
-            guard ContinuousClock.now < deadline else { throw Failure(description: "does not end:\n\(output)\n\(errors)") }
+            guard ContinuousClock.now < deadline else {
+                throw Failure(description: "does not end:\n\(output)\n\(errors)")
+            }
             try await Task.sleep(for: .milliseconds(5))
         }
         process.waitUntilExit()

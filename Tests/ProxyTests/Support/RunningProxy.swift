@@ -51,7 +51,9 @@ final class RunningProxy: Sendable {
     private static func record(_ queue: RecordingQueue, _ options: DecodingOptions) -> Recording {
         let (ndjson, text, capture) = (MemoryOutput(), MemoryOutput(), MemoryOutput())
         let packets = PacketRecorder(to: capture, tool: "tests", start: WallClock.now())
-        let sinks: [any TraceSink] = [packets, NDJSONWriter(to: ndjson, source: "tests", tool: "tests"), TextWriter(to: text)]
+        let sinks: [any TraceSink] = [
+            packets, NDJSONWriter(to: ndjson, source: "tests", tool: "tests"), TextWriter(to: text),
+        ]
         let decoder = Decoder(options, sinks: sinks)
         Recorder(queue: queue, decoder: decoder, packets: packets).run {}
         return Recording(ndjson: ndjson.text, text: text.text, capture: capture.bytes, summary: decoder.summary)

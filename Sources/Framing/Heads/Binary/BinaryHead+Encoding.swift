@@ -18,14 +18,11 @@ extension BinaryHead {
 
     /// What is given for a field: itself, or its bits, or nothing.
     private func value(of field: HeaderField, in values: [Field]) throws(EncodingError) -> FieldValue {
-        let given = values.last { $0.name == field.name }?.value
-        if case .text(let text)? = given, let number = field.names.first(where: { $0.value == text })?.key {
-            return .integer(number)
-        }
-        if let given { return given }
+        if let given = values.last(where: { $0.name == field.name })?.value { return given.unnamed(field.names) }
         var number: Int64 = 0
         for bits in field.bits {
-            guard let value = values.last(where: { $0.name == bits.name })?.value else { continue }
+            let given = values.last { $0.name == bits.name }?.value.unnamed(bits.names)
+            guard let value = given ?? bits.constant.map(FieldValue.integer) else { continue }
             guard case .integer(let part) = value, part >= 0, bits.count >= 63 || part < 1 << Int64(bits.count) else {
                 throw EncodingError("\(bits.name) is \(value.shortDescription); it has \(bits.count) bits")
             }
@@ -99,6 +96,12 @@ extension BinaryHead {
 }
 
 extension FieldValue {
+    /// The value that a name stands for, or the value itself.
+    func unnamed(_ names: [FieldValue: String]) -> FieldValue {
+        guard case .text(let text) = self else { return self }
+        return names.first { $0.value == text }?.key ?? self
+    }
+
     /// The value as an unsigned number.
     var unsignedNumber: UInt64? {
         switch self {

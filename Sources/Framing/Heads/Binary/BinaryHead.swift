@@ -29,9 +29,11 @@ package struct BinaryHead: Head {
             guard let constant = field.constant, let bytes = try? Self.encode(constant, as: field) else { return nil }
             return Constant(bytes: bytes, mismatch: "\(field.name) is not \(constant.shortDescription)")
         }
+        hasConstants = constants.contains { $0 != nil } || fields.contains(where: \.hasConstantBits)
     }
 
-    private var hasConstants: Bool { constants.contains { $0 != nil } }
+    /// Whether a field, or some bits of one, may have one value only.
+    package let hasConstants: Bool
 
     /// What a header's bytes are.
     package enum Scan: Sendable {
@@ -68,9 +70,23 @@ package struct BinaryHead: Head {
             guard at + size <= bytes.byteCount else {
                 return .incomplete(atLeast: fixedLength ?? (at + size - start))
             }
+            if field.hasConstantBits, let mismatch = mismatchedBits(of: field, in: bytes, at: at, size: size) {
+                return .bad(mismatch)
+            }
             at += size
         }
         return .complete(length: at - start)
+    }
+
+    /// What to say of bits that are not what they have to be; nil where all are.
+    private func mismatchedBits(of field: HeaderField, in bytes: RawSpan, at start: Int, size: Int) -> String? {
+        guard case .integer(let number) = field.value(in: bytes, at: start, size: size) else { return nil }
+        for bits in field.bits {
+            if let constant = bits.constant, bits.value(in: number) != constant {
+                return "\(bits.name) is not \(constant)"
+            }
+        }
+        return nil
     }
 
     /// Where a field lies in a whole header that starts the bytes; nil where it cannot be read.
@@ -105,8 +121,7 @@ package struct BinaryHead: Head {
             list.append(Field(field.name, value))
             guard case .integer(let number) = value else { continue }
             for bits in field.bits {
-                let mask = bits.count >= 63 ? Int64.max : Int64(1) << Int64(bits.count) - 1
-                list.append(Field(bits.name, .integer(number >> Int64(bits.lowest) & mask)))
+                list.append(Field(bits.name, .integer(bits.value(in: number))))
             }
         }
         return list
@@ -119,7 +134,7 @@ package struct BinaryHead: Head {
 
     /// What a field's value is called, where the format has a name for it.
     package func valueName(of name: String, _ value: FieldValue) -> String? {
-        guard case .integer(let number) = value else { return nil }
-        return fields.first { $0.name == name }?.names[number]
+        if let field = fields.first(where: { $0.name == name }) { return field.names[value] }
+        return fields.lazy.compactMap { $0.bits.first { $0.name == name } }.first?.names[value]
     }
 }

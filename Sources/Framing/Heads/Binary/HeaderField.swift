@@ -34,6 +34,15 @@ package struct HeaderField: Sendable, Hashable {
         package var name: String
         package var lowest: Int
         package var count: Int
+        /// The only value the bits may have.
+        package var constant: Int64?
+        /// What values are called.
+        package var names: [FieldValue: String] = [:]
+
+        /// The bits' value within that of their field.
+        package func value(in number: Int64) -> Int64 {
+            number >> Int64(lowest) & (count >= 63 ? Int64.max : Int64(1) << Int64(count) - 1)
+        }
     }
 
     package var name: String
@@ -42,7 +51,7 @@ package struct HeaderField: Sendable, Hashable {
     /// The only value the field may have.
     package var constant: FieldValue?
     /// What values are called.
-    package var names: [Int64: String] = [:]
+    package var names: [FieldValue: String] = [:]
     /// What the bits are called.
     package var bits: [Bits] = []
     /// What is checked and filled in.
@@ -53,6 +62,14 @@ package struct HeaderField: Sendable, Hashable {
         self.kind = kind
         self.order = order
     }
+
+    /// Whether the values are text.
+    var isText: Bool {
+        if case .string = kind { true } else { false }
+    }
+
+    /// Whether some of the bits may have one value only.
+    var hasConstantBits: Bool { bits.contains { $0.constant != nil } }
 
     /// How many bytes the field takes; nil where that depends on its value.
     package var fixedSize: Int? {

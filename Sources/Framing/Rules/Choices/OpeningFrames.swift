@@ -8,8 +8,8 @@ struct OpeningFrames: CompositeRule {
 
     let opening: RulePart
     let rest: RulePart
-    /// Values of a field of the first frame after which another such frame follows.
-    let again: (head: BinaryHead, field: Int, values: [Int64])?
+    /// Values of a field of the first frame after which another such frame follows, and the heads it may be in, by layout.
+    let again: (heads: [BinaryHead?], field: String, values: [FieldValue])?
 
     var parts: [RulePart] { [opening, rest] }
 
@@ -18,8 +18,9 @@ struct OpeningFrames: CompositeRule {
             return rest.scan(bytes, from: start, origin: origin, ended: ended, memory: &memory)
         }
         let scan = opening.scan(bytes, from: start, origin: origin, ended: ended, memory: &memory)
-        if case .shape(let shape) = scan, let again,
-            case .integer(let value)? = again.head.value(again.field, in: bytes, from: start),
+        if case .shape(let shape) = scan, let again, shape.layout < again.heads.count,
+            let head = again.heads[shape.layout], start + shape.head <= bytes.byteCount,
+            let value = head.field(again.field, of: bytes.extracting(start..<start + shape.head)),
             again.values.contains(value)
         {
             memory.opening = origin + start + shape.total

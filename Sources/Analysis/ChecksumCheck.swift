@@ -1,0 +1,46 @@
+import Framing
+import Streams
+import Trace
+
+/// Finds frames whose checksum is not what their bytes add up to.
+public final class ChecksumCheck: Analysis {
+    /// A check that has seen nothing.
+    public init() {}
+
+    /// Waits for nothing.
+    public var nextDeadline: Timestamp? { nil }
+
+    /// Needs nothing.
+    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
+
+    /// Checks a frame that is whole.
+    public func frame(
+        _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
+    ) {
+        guard let format = connection.format else { return }
+        let layout = format.directions[frame.direction].layouts[frame.shape.layout]
+        // A frame with a hole cannot add up.
+        guard layout.hasChecksums, frame.info.missing == 0 else { return }
+        for result in layout.checksums(of: bytes, frame.shape) where result.found != result.expected {
+            let (found, expected) = (String(result.found, radix: 16), String(result.expected, radix: 16))
+            findings.append(
+                Finding(
+                    kind: .badChecksum, severity: .warning, connection: connection.number, format: format.name,
+                    from: frame.direction, time: frame.info.time,
+                    message: "bad checksum: \(result.field) is 0x\(found), expected 0x\(expected)",
+                    data: [
+                        Field("index", .integer(Int64(frame.info.index))), Field("field", .text(result.field)),
+                        Field("found", .text(found)), Field("expected", .text(expected)),
+                    ]))
+        }
+    }
+
+    /// Needs nothing.
+    public func finished(_ direction: Direction, at time: Timestamp, on connection: TracedConnection) {}
+
+    /// Needs nothing.
+    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {}
+
+    /// Waits for nothing.
+    public func advance(to time: Timestamp, into findings: inout [Finding]) {}
+}

@@ -1,0 +1,89 @@
+import Yams
+
+/// How a format file says what bodies are.
+///
+///     body: text                                   one encoding
+///     body: [aes, json]                            a chain, the outermost first: AES, and JSON inside it
+///     body: { encodings: [base64, gzip, json] }    the same, spelt out
+///     body: { text: { charset: gb18030 } }         an encoding with options
+///     body: [{ aes: { mode: cbc, keyName: login, input: base64 } }, json]
+///     body:                                        by the frame's type; whatever may stand behind body may stand here
+///       byType: { img: hex, txt: text, doc: [gzip, json] }
+///       else: text                                 all other types; hex where it is left out
+///
+/// Encodings: `text` `json` `protobuf` `aes` `base64` `base16` `zlib` `gzip` `deflate` `hex` `raw`; the options of each are
+/// said where it is declared. Without `body` bytes are shown in hex.
+extension BodyFormat {
+    /// The most encodings a chain may have: each may make 16 MiB of its input.
+    static let longestChain = 8
+
+    /// What `body` of a mapping says; nil where it has none.
+    init?(_ map: YAMLMap) {
+        guard let node = map["body"] else { return nil }
+        let path = map.path == "the format" ? "body" : "\(map.path).body"
+        guard node.mapping?[Node("byType")] != nil || node.mapping?[Node("else")] != nil,
+            let body = YAMLMap(node, path: path, context: map.context)
+        else {
+            self.init(BodyChain(node, path: path, context: map.context))
+            return
+        }
+        body.allow(["byType", "else"])
+        var chains: [String: BodyChain] = [:]
+        if let types = body.map("byType") {
+            for (key, value) in types.node.mapping ?? [:] {
+                guard let type = key.string else { continue }
+                chains[type] = BodyChain(value, path: "\(types.path).\(type)", context: map.context)
+            }
+        }
+        let otherwise = body["else"].map { BodyChain($0, path: "\(path).else", context: map.context) }
+        self.init(byType: chains, otherwise ?? BodyChain([]))
+    }
+}
+
+extension BodyChain {
+    fileprivate init(_ node: Node, path: String, context: LoadContext) {
+        if node.mapping?[Node("encodings")] != nil, let map = YAMLMap(node, path: path, context: context) {
+            map.allow(["encodings"])
+            if let list = map["encodings"] {
+                self.init(BodyChain.encodings(list, path: "\(path).encodings", context: context))
+                return
+            }
+        }
+        self.init(BodyChain.encodings(node, path: path, context: context))
+    }
+
+    /// One encoding, or a list of them.
+    private static func encodings(_ node: Node, path: String, context: LoadContext) -> [any BodyEncoding] {
+        guard let list = node.sequence else { return [encoding(node, path: path, context: context)].compactMap { $0 } }
+        if list.isEmpty { context.add("\(path) is an empty list; expected encodings, such as [base64, json]", at: node) }
+        if list.count > BodyFormat.longestChain {
+            context.add("\(path) has \(list.count) encodings; \(BodyFormat.longestChain) are allowed", at: node)
+        }
+        return list.prefix(BodyFormat.longestChain).compactMap { encoding($0, path: path, context: context) }
+    }
+
+    /// `name`, or `name: { options }`.
+    private static func encoding(_ node: Node, path: String, context: LoadContext) -> (any BodyEncoding)? {
+        if let name = node.string { return named(name, at: node, path, context)?.init(nil) }
+        guard let mapping = node.mapping, mapping.count == 1, let (key, value) = mapping.first, let name = key.string
+        else {
+            let found = node.mapping.map { "\($0.count) keys" } ?? node.kindName
+            context.add(
+                "\(path) should be an encoding such as json, or one with options: { gzip: { limit: 1 MiB } }; found \(found)",
+                at: node)
+            return nil
+        }
+        let type = named(name, at: key, path, context)
+        guard let options = YAMLMap(value, path: "\(path).\(name)", context: context) else { return nil }
+        return type?.init(options)
+    }
+
+    private static func named(
+        _ name: String, at node: Node, _ path: String, _ context: LoadContext
+    ) -> (any BodyEncoding.Type)? {
+        if let type = BodyEncodings.named(name) { return type }
+        let hint = LoadContext.hint(name, BodyEncodings.names)
+        context.add("unknown body encoding \(name) in \(path); \(hint)", at: node)
+        return nil
+    }
+}

@@ -1,0 +1,75 @@
+import Streams
+
+/// What a body turned out to be.
+package struct DecodedBody: Sendable, Hashable {
+    /// What its bytes are.
+    package enum Form: Hashable, Sendable {
+        /// Valid UTF-8.
+        case text
+        /// Compact JSON.
+        case json
+        /// A Protobuf message as compact JSON.
+        case protobuf
+        /// Nothing more is known of them.
+        case opaque
+    }
+
+    /// What the bytes are.
+    package var form: Form
+    /// The bytes; nil where they are the body's own, so that nothing was copied.
+    package var bytes: [UInt8]?
+    /// What is wrong with the body. Where anything is, it is shown in hex as it came, or as text where it is readable.
+    package var faults: [BodyFault] = []
+
+    /// A body of that form.
+    package init(_ form: Form, bytes: [UInt8]? = nil, faults: [BodyFault] = []) {
+        self.form = form
+        self.bytes = bytes
+        self.faults = faults
+    }
+
+    /// A body of which some bytes were not seen: it is not read, and shown as it is.
+    package static let incomplete = DecodedBody(.opaque)
+
+    /// Uses the bytes, which are the body's own unless it was decoded.
+    package func withBytes<Result>(of body: RawSpan, _ use: (RawSpan) -> Result) -> Result {
+        guard let bytes else { return use(body) }
+        return use(bytes.span.bytes)
+    }
+
+    /// The value at a path: `["text"]`, `["json", "a", "0"]`, `["protobuf", "1", "2"]`; nil where the body has none.
+    package func value(at path: [String], of body: RawSpan) -> FieldValue? {
+        guard let form = path.first else { return nil }
+        return withBytes(of: body) { bytes in
+            switch (form, self.form) {
+            case ("text", .text) where path.count == 1:
+                return .text(bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
+            case ("json", .json), ("protobuf", .protobuf):
+                return JSONLookup.value(at: Array(path.dropFirst()), in: bytes)
+            default: return nil
+            }
+        }
+    }
+
+    /// The body with the values at some paths of its JSON replaced by `«secret»`.
+    ///
+    /// A path may start with `json` or `protobuf`, as in expressions, or not. A name that meets an array is looked for in
+    /// each of its elements. An empty path, `text`, `json` or `protobuf` alone is the whole body. A body that should have
+    /// been read and could not be, but is shown as text, is replaced whole: nobody knows where its secrets lie.
+    package func redacting(_ paths: [[String]]) -> DecodedBody {
+        guard !paths.isEmpty else { return self }
+        let hidden = DecodedBody(.text, bytes: Array(JSONRedaction.mark.utf8), faults: faults)
+        if paths.contains(where: { $0.isEmpty || ($0.count == 1 && Self.formNames.contains($0[0])) }) { return hidden }
+        switch form {
+        case .opaque: return self
+        case .text: return faults.isEmpty ? self : hidden
+        case .json, .protobuf:
+            let shorter = paths.filter { Self.formNames.contains($0[0]) }.map { Array($0.dropFirst()) }
+            var redaction = JSONRedaction(paths + shorter)
+            guard let bytes, let redacted = redaction.of(bytes.span.bytes) else { return hidden }
+            return DecodedBody(form, bytes: redacted, faults: faults)
+        }
+    }
+
+    private static let formNames: Set<String> = ["text", "json", "protobuf"]
+}

@@ -1,0 +1,34 @@
+import Streams
+
+/// The encoding `json`: one JSON value (RFC 8259), at most 512 levels deep. It is shown without the space between its tokens.
+struct JSONBody: BodyEncoding {
+    static let name = "json"
+
+    init(_ options: YAMLMap?) {
+        options?.allow([])
+    }
+
+    var role: BodyRole { .meaning }
+
+    func decode(_ input: RawSpan, _ context: BodyContext) -> BodyStep {
+        do throws(JSONSyntaxError) {
+            return .bytes(try JSONCompaction.of(input), .json)
+        } catch {
+            return .fault(.badJSON, error.description)
+        }
+    }
+
+    /// JSON without the space between its tokens; text as it is, mistakes included.
+    func encode(_ content: BodyContent, type: String?) throws(EncodingError) -> [UInt8] {
+        switch content {
+        case .text, .bytes: return content.bytes
+        case .protobuf: throw EncodingError("the body should be JSON, not Protobuf")
+        case .json(let text):
+            do throws(JSONSyntaxError) {
+                return try JSONCompaction.of(text.span.bytes)
+            } catch {
+                throw EncodingError("the body is no JSON: \(error)")
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import Streams
+
+/// Reads JSON text token by token, checking the grammar on the way.
+///
+/// `JSONScanner` calls itself for nested values, which suits heads of a few levels; a body may be hundreds deep. What is
+/// open lies in an array here, so nesting costs memory and no stack.
+struct JSONTokens {
+    /// How many arrays and objects may lie in one another.
+    static let depthLimit = 512
+
+    /// A token. Ranges include quotes.
+    enum Token {
+        case beginObject
+        case endObject
+        case beginArray
+        case endArray
+        case key(Range<Int>)
+        case scalar(JSONScanner.Kind, Range<Int>)
+    }
+
+    private enum Expected {
+        case value
+        case firstMember
+        case firstElement
+        case separator
+    }
+
+    private var scanner = JSONScanner()
+    private var expected = Expected.value
+    /// The containers that are open, outermost first: whether each is an object.
+    private var open: [Bool] = []
+
+    /// Where the next token is looked for.
+    var position: Int { scanner.position }
+
+    /// The next token of the text; nil behind the only value, with nothing but space after it.
+    mutating func next(_ text: RawSpan) throws(JSONSyntaxError) -> Token? {
+        scanner.skipSpace(text)
+        switch expected {
+        case .value: return try value(text)
+        case .firstMember:
+            if let token = end(UInt8(ascii: "}"), .endObject, text) { return token }
+            return try key(text)
+        case .firstElement:
+            if let token = end(UInt8(ascii: "]"), .endArray, text) { return token }
+            return try value(text)
+        case .separator:
+            guard let isObject = open.last else {
+                guard scanner.isAtEnd(text) else { throw fault("the end") }
+                return nil
+            }
+            if scanner.take(UInt8(ascii: ","), text) {
+                scanner.skipSpace(text)
+                return try isObject ? key(text) : value(text)
+            }
+            let close = isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")
+            if let token = end(close, isObject ? .endObject : .endArray, text) { return token }
+            throw fault(isObject ? "',' or '}'" : "',' or ']'")
+        }
+    }
+
+    private mutating func end(_ byte: UInt8, _ token: Token, _ text: RawSpan) -> Token? {
+        guard scanner.take(byte, text) else { return nil }
+        open.removeLast()
+        expected = .separator
+        return token
+    }
+
+    private mutating func key(_ text: RawSpan) throws(JSONSyntaxError) -> Token {
+        guard scanner.peek(text) == UInt8(ascii: "\"") else { throw fault("a key in quotes") }
+        let range = try scanner.value(text).range
+        scanner.skipSpace(text)
+        try scanner.expect(UInt8(ascii: ":"), text)
+        expected = .value
+        return .key(range)
+    }
+
+    private mutating func value(_ text: RawSpan) throws(JSONSyntaxError) -> Token {
+        let isObject = scanner.peek(text) == UInt8(ascii: "{")
+        guard isObject || scanner.peek(text) == UInt8(ascii: "[") else {
+            let (kind, range) = try scanner.value(text)
+            expected = .separator
+            return .scalar(kind, range)
+        }
+        guard open.count < Self.depthLimit else { throw fault("no more than \(Self.depthLimit) levels") }
+        _ = scanner.take(isObject ? UInt8(ascii: "{") : UInt8(ascii: "["), text)
+        open.append(isObject)
+        expected = isObject ? .firstMember : .firstElement
+        return isObject ? .beginObject : .beginArray
+    }
+
+    private func fault(_ expected: String) -> JSONSyntaxError {
+        JSONSyntaxError(offset: scanner.position, expected: expected)
+    }
+}

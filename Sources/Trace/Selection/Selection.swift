@@ -1,0 +1,33 @@
+import Expressions
+import Framing
+import Streams
+
+/// Which part of a trace is wanted.
+public struct Selection: Sendable {
+    /// What a frame must fulfil; nil for any frame.
+    public var condition: Expression?
+    /// The connections by number; empty for all.
+    public var connections: Set<Int> = []
+    /// The earliest time of an event.
+    public var since: Timestamp?
+    /// The time from which on events are left out.
+    public var until: Timestamp?
+    /// How many frames at most.
+    public var frames: Int?
+
+    /// Everything.
+    public init() {}
+
+    /// Whether nothing is left out.
+    public var isEverything: Bool {
+        condition == nil && connections.isEmpty && since == nil && until == nil && frames == nil
+    }
+
+    func includes(_ connection: Int) -> Bool { connections.isEmpty || connections.contains(connection) }
+
+    func includes(_ time: Timestamp) -> Bool {
+        if let since, time < since { return false }
+        if let until, time >= until { return false }
+        return true
+    }
+}

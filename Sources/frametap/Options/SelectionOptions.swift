@@ -1,0 +1,92 @@
+import ArgumentParser
+import Expressions
+import Framing
+import Streams
+import Trace
+
+/// Which part of a trace is shown.
+struct SelectionOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Show only frames that fulfil this: 'type == \"img\" && length > 1000'.", valueName: "expression"))
+    var filter: String?
+
+    @Option(name: .customLong("connection"), help: ArgumentHelp("Show only this connection; may be repeated.", valueName: "n"))
+    var connections: [Int] = []
+
+    @Option(help: ArgumentHelp("Leave out what was before this time (RFC 3339).", valueName: "time"))
+    var since: String?
+
+    @Option(help: ArgumentHelp("Leave out what was at this time or later.", valueName: "time"))
+    var until: String?
+
+    @Option(help: ArgumentHelp("Show so many frames at most.", valueName: "n"))
+    var count: Int?
+
+    @Option(help: ArgumentHelp("Write each body to a file of its own in this folder.", valueName: "folder"))
+    var extract: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Exit with 1 if there was one of these: a kind of finding, unframed, missing, dropped. Separated by commas.",
+            valueName: "kinds"))
+    var failOn: String?
+
+    func validate() throws {
+        if let count, count < 1 { throw ValidationError("--count is \(count); expected 1 or more") }
+        if let wrong = kinds.first(where: { !Self.known.contains($0) }) {
+            throw ValidationError("--fail-on does not know \(wrong); known are \(Self.known.joined(separator: ", "))")
+        }
+        _ = try selection()
+    }
+
+    private static let known = Finding.Kind.allCases.map(\.rawValue) + ["unframed", "missing", "dropped"]
+
+    private var kinds: [String] { (failOn ?? "").split(separator: ",").map(String.init) }
+
+    /// What is asked for.
+    func selection() throws -> Selection {
+        var selection = Selection()
+        if let filter {
+            do throws(ExpressionError) {
+                selection.condition = try Expression(parsing: filter) { FrameValues.complaint(about: $0) }
+            } catch {
+                throw ValidationError("--filter: \(error.rendered)")
+            }
+        }
+        selection.connections = Set(connections)
+        selection.since = try time(since, "--since")
+        selection.until = try time(until, "--until")
+        selection.frames = count
+        return selection
+    }
+
+    private func time(_ text: String?, _ option: String) throws -> Timestamp? {
+        guard let text else { return nil }
+        if let time = Timestamp(rfc3339: text) { return time }
+        throw ValidationError("\(option) is \(text); expected a time such as 2026-11-21T08:00:00Z")
+    }
+
+    /// Puts the selection before a sink, and beside it what writes bodies to files.
+    func apply(to sink: (any TraceSink)?, whenDone: @escaping () -> Void) throws -> [any TraceSink] {
+        let selection = try selection()
+        var sinks = [sink, try extract.map { try BodyFiles(in: $0) }].compactMap { $0 }
+        if !selection.isEverything {
+            sinks = sinks.map { SelectingSink(selection, to: $0, whenDone: whenDone) }
+        }
+        return sinks
+    }
+
+    /// Whether the trace has something that `--fail-on` asks about.
+    func fails(_ summary: Summary) -> Bool {
+        let total = summary.total
+        return kinds.contains { kind in
+            switch kind {
+            case "unframed": total.bytes.unframed > 0
+            case "missing": total.bytes.missing > 0
+            case "dropped": summary.dropped > 0
+            default: Finding.Kind(rawValue: kind).map { total.findings[$0, default: 0] > 0 } ?? false
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+import Framing
+import Pipeline
+import Streams
+import TestSupport
+import Testing
+import Trace
+
+@testable import Proxy
+
+/// DESIGN §5: what the proxy traced while it recorded is what decoding the recording gives.
+@Suite struct LiveEqualsOfflineTests {
+    let options: DecodingOptions
+    let chat: ChatBytes
+
+    init() throws {
+        options = DecodingOptions(.automatic(try BuiltInFormats.all()))
+        chat = try ChatBytes()
+    }
+
+    /// Plays random conversations with random pauses; the recorder comes now and then.
+    private func play(
+        _ seed: UInt64, limit: Int = 64 << 20, resets: Bool = false, longestPause: Int64 = 700_000_000
+    ) throws -> (trace: [TraceLine], summary: Summary, capture: [UInt8], relayed: Int) {
+        var generator = SeededGenerator(seed: seed)
+        let script = ScriptedRecording(limit: limit, options: options, chat: chat)
+        for _ in 0..<300 {
+            script.clock.pass(Bool.random(using: &generator) ? 0 : .random(in: 0...longestPause, using: &generator))
+            let direction: Direction = Bool.random(using: &generator) ? .fromClient : .fromServer
+            let number = script.numbers.randomElement(using: &generator)
+            switch (Int.random(in: 0..<40, using: &generator), number) {
+            case (0...1, _), (_, nil): try script.open(size: 12_000, longest: 150_000, using: &generator)
+            case (2, let number?): script.finish(.fin, on: number, from: direction)
+            case (3, let number?) where resets: script.finish(.reset, on: number, from: direction)
+            case (4...6, _): script.record()
+            case (_, let number?):
+                let sizes = [1, 60, 500, 5_000, 65_495, 65_496, 200_000]
+                let most = sizes.randomElement(using: &generator) ?? 1
+                _ = script.pass(.random(in: 1...most, using: &generator), on: number, from: direction)
+            }
+        }
+        script.record()
+        // A connection that is half closed at the end is a test of its own.
+        for number in script.numbers where script.isHalfClosed(number) {
+            for direction in Direction.allCases { script.finish(.fin, on: number, from: direction) }
+        }
+        script.clock.pass(.random(in: 0...2_000_000_000, using: &generator))
+        let relayed = script.relayed.values.reduce(0) { $0 + $1.fromClient + $1.fromServer }
+        let (trace, summary, capture) = try script.end()
+        return (trace, summary, capture, relayed)
+    }
+
+    @Test func conversationsWithGarbageSplitsAndBigFrames() throws {
+        for round in UInt64(0)..<8 {
+            let seed = UInt64.random(in: 0...UInt64.max) &+ round
+            let live = try play(seed)
+            let offline = DecodedCapture(live.capture, options: options)
+            #expect(offline.damage == nil, "seed \(seed)")
+            let (left, right) = (ComparableTrace(live.trace), ComparableTrace(try offline.lines()))
+            #expect(left.differences(to: right) == [], "seed \(seed)")
+            let isSame = left == right
+            #expect(isSame, "seed \(seed)")
+            #expect(live.summary.total == offline.summary.total, "seed \(seed)")
+            #expect(live.summary.total.bytes.bytes == live.relayed && live.summary.dropped == 0, "seed \(seed)")
+        }
+    }
+
+    @Test func resets() throws {
+        for round in UInt64(0)..<8 {
+            let seed = UInt64.random(in: 0...UInt64.max) &+ round
+            let live = try play(seed, resets: true)
+            let offline = DecodedCapture(live.capture, options: options)
+            let (left, right) = (ComparableTrace(live.trace), ComparableTrace(try offline.lines()))
+            expectSame(left, right, seed)
+        }
+    }
+
+    @Test func droppedChunks() throws {
+        for round in UInt64(0)..<12 {
+            let seed = UInt64.random(in: 0...UInt64.max) &+ round
+            let live = try play(seed, limit: 60_000, resets: round % 2 == 0)
+            #expect(live.summary.dropped > 0)
+            try expectAccounted(live, seed)
+            let offline = DecodedCapture(live.capture, options: options)
+            let (left, right) = (ComparableTrace(live.trace), ComparableTrace(try offline.lines()))
+            expectSame(left, right, seed, holes: true)
+        }
+    }
+
+    /// Expects the same, but for what the reassembler does not do yet: it lets time pass beyond what it still holds (a
+    /// RST in its grace, what lies behind a hole), so that a deadline may seem to have passed in between; and of two FINs
+    /// it takes the one for the first that it passed on first, though the other one waited behind a hole.
+    private func expectSame(_ live: ComparableTrace, _ offline: ComparableTrace, _ seed: UInt64, holes: Bool = false) {
+        let differences = "seed \(seed): \(live.differences(to: offline))"
+        let (left, right) = (holes ? live.withoutClosed : live, holes ? offline.withoutClosed : offline)
+        let sameLines = left.lines == right.lines
+        #expect(sameLines, "\(differences)")
+        let noneMissing = live.findings.isSubset(of: offline.findings)
+        #expect(noneMissing, "\(differences)")
+        withKnownIssue("Packets: advance(to:) goes beyond the time of what is held", isIntermittent: true) {
+            let sameFindings = live.findings == offline.findings
+            #expect(sameFindings, "\(differences)")
+        }
+        withKnownIssue("Packets: by is who sent the FIN passed on first", isIntermittent: true) {
+            let sameEnds = live.lines == offline.lines
+            #expect(sameEnds, "\(differences)")
+        }
+    }
+
+    @Test func whatIsHalfClosedAtTheEndIsStillOpen() throws {
+        var generator = SeededGenerator(seed: 1)
+        let script = ScriptedRecording(limit: 1 << 20, options: options, chat: chat)
+        try script.open(size: 1_000, longest: 100, using: &generator)
+        _ = script.pass(300, on: 1, from: .fromClient)
+        script.finish(.fin, on: 1, from: .fromClient)
+        _ = script.pass(300, on: 1, from: .fromServer)
+        let live = try script.end()
+        let closed = try #require(live.trace.first { $0.event == "closed" })
+        #expect(closed["reason"] == "end-of-input" && closed["by"] == nil)
+        let offline = DecodedCapture(live.capture, options: options)
+        let differences = ComparableTrace(live.trace).differences(to: ComparableTrace(try offline.lines()))
+        withKnownIssue("Packets: Flow.end says fin where one side had sent FIN", isIntermittent: true) {
+            #expect(differences == [])
+        }
+    }
+
+    @Test func realSocketsManyAtOnce() async throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        let folder = try Folder()
+        let count = 12
+        for number in 0..<count {
+            for direction in Direction.allCases {
+                let size = Int.random(in: 500...400_000, using: &generator)
+                let bytes = try chat.stream(of: size, longest: 200_000, from: direction, using: &generator)
+                _ = try folder.write(bytes, to: "\(number)-\(direction.sender)")
+            }
+        }
+        let ends = try await Ends("conversations", folder.url.path, "\(count)")
+        let proxy = try await RunningProxy(to: ends.server)
+        try ends.program.send("\(proxy.port)")
+        let seen = try await ends.result()
+        let recording = try await proxy.stop()
+        // A server that resets at once may be one that could not be reached; its capture can only say that it reset.
+        let failed = Set(try recording.lines().filter { $0["reason"] == "connect-failed" }.map(\.connection))
+        let live = ComparableTrace(try recording.lines().filter { !failed.contains($0.connection) })
+        let offline = DecodedCapture(recording.capture, options: options)
+        #expect(offline.damage == nil)
+        let right = ComparableTrace(try offline.lines().filter { !failed.contains($0.connection) })
+        expectSame(live, right, seed)
+        #expect(recording.summary.total.bytes == offline.summary.total.bytes, "seed \(seed), \(seen)")
+        #expect(recording.summary.total.connections == count)
+        let expected = [
+            "fin by client", "fin by server", "reset by client", "reset by server", "connect-failed by server",
+        ]
+        #expect(Set(try recording.endings()).isSubset(of: expected))
+    }
+
+    /// What was dropped is said exactly: all of it together is what was relayed and not recorded, and of that, what lies
+    /// before the last byte recorded is missing.
+    private func expectAccounted(
+        _ live: (trace: [TraceLine], summary: Summary, capture: [UInt8], relayed: Int), _ seed: UInt64
+    ) throws {
+        var droppedBytes: [String: Set<Range<Int>>] = [:]
+        var missing: [String: Int] = [:]
+        for line in live.trace {
+            let key = "\(line.connection) \(line.from)"
+            let (offset, length) = (line[number: "offset"] ?? 0, line[number: "length"] ?? 0)
+            switch line.event {
+            case "dropped": droppedBytes[key, default: []].insert(offset..<offset + length)
+            case "missing": missing[key, default: 0] += length
+            case "closed":
+                for side in ["client", "server"] {
+                    func count(_ name: String) -> Int { line.number(name, of: side) ?? -1 }
+                    let parts = count("framed") + count("unframed") + count("padding") + count("missing")
+                    #expect(count("bytes") == parts, "seed \(seed)")
+                    let key = "\(line.connection) \(side)"
+                    let before = droppedBytes[key, default: []].filter { $0.upperBound <= count("bytes") }
+                    #expect(count("missing") == before.reduce(0) { $0 + $1.count }, "seed \(seed), \(key)")
+                    #expect(missing[key, default: 0] == count("missing"), "seed \(seed), \(key)")
+                }
+            default: break
+            }
+        }
+        let all = droppedBytes.values.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } }
+        #expect(all == live.summary.dropped, "seed \(seed)")
+        let total = live.summary.total.bytes
+        #expect(total.bytes - total.missing + live.summary.dropped == live.relayed, "seed \(seed)")
+    }
+}

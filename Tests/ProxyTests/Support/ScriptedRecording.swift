@@ -1,0 +1,106 @@
+import Framing
+import NIOCore
+import Packets
+import Pipeline
+import Streams
+import Synchronization
+import TestSupport
+import Trace
+
+@testable import Proxy
+
+/// Random conversations noted in a queue and recorded from it, without sockets: the test is the clock, and says when the
+/// recorder comes to take a batch.
+final class ScriptedRecording {
+    /// The time, as the test wants it.
+    final class Clock: Sendable {
+        private let state = Mutex(Timestamp(seconds: 1_795_248_000, nanoseconds: 0))
+
+        func now() -> Timestamp { state.withLock { $0 } }
+
+        func pass(_ nanoseconds: Int64) {
+            state.withLock { $0 = $0 + Interval(nanoseconds: nanoseconds) }
+        }
+    }
+
+    /// One direction of a conversation.
+    private struct Side {
+        var rest: ArraySlice<UInt8>
+        var isFinished = false
+    }
+
+    let clock = Clock()
+    let queue: RecordingQueue
+    private let recorder: Recorder
+    private let decoder: Decoder
+    private let ndjson = MemoryOutput()
+    private let capture = MemoryOutput()
+    private var open: [Int: PerDirection<Side>] = [:]
+    private let chat: ChatBytes
+    /// Whether the queue has anything; the recorder would wait otherwise.
+    private var hasNews = false
+    private(set) var relayed: [Int: PerDirection<Int>] = [:]
+
+    /// - Parameter limit: of the queue, in bytes.
+    init(limit: Int, options: DecodingOptions, chat: ChatBytes) {
+        self.chat = chat
+        queue = RecordingQueue(limit: limit, clock: { [clock] in clock.now() })
+        let packets = PacketRecorder(to: capture, tool: "tests", start: clock.now())
+        decoder = Decoder(options, sinks: [packets, NDJSONWriter(to: ndjson, source: "tests", tool: "tests")])
+        recorder = Recorder(queue: queue, decoder: decoder, packets: packets)
+    }
+
+    /// A connection opens; its streams wait to be received.
+    func open(size: Int, longest: Int, using generator: inout SeededGenerator) throws {
+        hasNews = true
+        let client = Endpoint(IPAddress(v4: 0x7f00_0001), UInt16(40_000 + relayed.count))
+        let number = queue.open(client: client, server: Endpoint(IPAddress(v4: 0x0a00_0001), 9_000))
+        func side(_ direction: Direction) throws -> Side {
+            Side(rest: try chat.stream(of: size, longest: longest, from: direction, using: &generator)[...])
+        }
+        open[number] = PerDirection(fromClient: try side(.fromClient), fromServer: try side(.fromServer))
+        relayed[number] = PerDirection(fromClient: 0, fromServer: 0)
+    }
+
+    /// The numbers of the connections that are open.
+    var numbers: [Int] { open.keys.sorted() }
+
+    /// The next bytes of a direction pass; false where there are none.
+    func pass(_ count: Int, on number: Int, from direction: Direction) -> Bool {
+        guard let side = open[number]?[direction], !side.isFinished, !side.rest.isEmpty else { return false }
+        let bytes = side.rest.prefix(count)
+        open[number]?[direction].rest = side.rest.dropFirst(count)
+        relayed[number]?[direction] += bytes.count
+        hasNews = true
+        queue.receive(ByteBuffer(bytes: bytes), on: number, from: direction)
+        return true
+    }
+
+    /// A direction ends.
+    func finish(_ ending: Ending, on number: Int, from direction: Direction) {
+        guard open[number]?[direction].isFinished == false else { return }
+        hasNews = true
+        queue.finish(ending, on: number, from: direction)
+        open[number]?[direction].isFinished = true
+        if ending == .reset || open[number]?[direction.opposite].isFinished == true { open[number] = nil }
+    }
+
+    /// Whether a direction has ended.
+    func isHalfClosed(_ number: Int) -> Bool {
+        Direction.allCases.contains { open[number]?[$0].isFinished == true }
+    }
+
+    /// The recorder comes, and takes what there is.
+    func record() {
+        guard hasNews else { return }
+        hasNews = false
+        _ = recorder.recordBatch()
+    }
+
+    /// The end: the trace, its counts, and the capture.
+    func end() throws -> (trace: [TraceLine], summary: Summary, capture: [UInt8]) {
+        queue.finish()
+        _ = recorder.recordBatch()
+        return (try traceLines(ndjson.text), decoder.summary, capture.bytes)
+    }
+}

@@ -1,0 +1,65 @@
+import Packets
+import Pipeline
+import Streams
+import Trace
+
+/// The bytes of a capture in memory, read in pieces of one size.
+package struct CaptureBytes: ByteSource {
+    private let bytes: [UInt8]
+    private let piece: Int
+    private var offset = 0
+
+    /// A source at the first of the bytes.
+    package init(_ bytes: [UInt8], piece: Int = .max) {
+        self.bytes = bytes
+        self.piece = piece
+    }
+
+    /// Puts the next piece into the buffer.
+    package mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(Never) -> Int {
+        let count = min(buffer.count, piece, bytes.count - offset)
+        bytes.withUnsafeBytes { all in
+            buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: all[offset..<offset + count]))
+        }
+        offset += count
+        return count
+    }
+}
+
+/// What became of a capture.
+package struct DecodedCapture {
+    /// The trace.
+    package var ndjson: String
+    /// The counts.
+    package var summary: Summary
+    /// What was wrong with the file.
+    package var damage: CaptureError?
+    /// What was seen.
+    package var counters: CaptureCounters
+
+    /// Decodes a capture as `frametap decode` does.
+    package init(_ bytes: [UInt8], options: DecodingOptions, piece: Int = .max) {
+        let output = MemoryOutput()
+        let decoder = Decoder(options, sinks: [NDJSONWriter(to: output, source: "tests", tool: "tests")])
+        var reassembly = ReassemblyOptions()
+        reassembly.notices = false
+        var capture = CaptureDecoder(options: reassembly, receiver: decoder)
+        var reader = CaptureReader(CaptureBytes(bytes, piece: piece), chunk: 1 << 14)
+        do {
+            try reader.read(to: &capture)
+        } catch {
+            switch error {
+            case .damaged(let error): damage = error
+            case .unreadable: break
+            }
+        }
+        capture.finish()
+        counters = capture.counters
+        decoder.finish()
+        decoder.flush()
+        (ndjson, summary) = (output.text, decoder.summary)
+    }
+
+    /// The lines of the trace.
+    package func lines() throws -> [TraceLine] { try traceLines(ndjson) }
+}
