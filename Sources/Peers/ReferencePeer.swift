@@ -37,7 +37,8 @@ package protocol ReferencePeer: Sendable {
 package enum ReferencePeers {
     /// All of them, in the order of WIRE-FORMATS.
     package static let all: [any ReferencePeer.Type] = [
-        ChatRelay.self
+        ChatRelay.self,
+        TextHeartbeat.self,
     ]
 
     /// The peer that speaks a format; nil where there is none.
