@@ -39,6 +39,7 @@ package enum ReferencePeers {
     package static let all: [any ReferencePeer.Type] = [
         ChatRelay.self,
         TextHeartbeat.self,
+        MessageIDs.self,
     ]
 
     /// The peer that speaks a format; nil where there is none.
