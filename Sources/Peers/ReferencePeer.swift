@@ -40,6 +40,7 @@ package enum ReferencePeers {
         ChatRelay.self,
         TextHeartbeat.self,
         MessageIDs.self,
+        Uploads.self,
     ]
 
     /// The peer that speaks a format; nil where there is none.
