@@ -41,6 +41,7 @@ package enum ReferencePeers {
         TextHeartbeat.self,
         MessageIDs.self,
         Uploads.self,
+        Lines.self,
     ]
 
     /// The peer that speaks a format; nil where there is none.
