@@ -27,7 +27,7 @@ final class MachineRunner<Machine: PeerMachine>: Sendable {
     /// Someone who waits until the machine is in a certain state.
     private struct Watcher {
         let what: String
-        let condition: @Sendable (Machine) -> Bool
+        let condition: @Sendable (_ machine: Machine, _ isConnected: Bool) -> Bool
         let promise: EventLoopPromise<Void>
     }
 
@@ -98,10 +98,13 @@ final class MachineRunner<Machine: PeerMachine>: Sendable {
     /// What is done when the machine is in a certain state. It fails with `PeerError` after `wait`, or when the connection
     /// is over and the machine does not connect again.
     func until(
-        _ what: String, within wait: Interval, _ condition: @escaping @Sendable (Machine) -> Bool
+        _ what: String, within wait: Interval,
+        _ condition: @escaping @Sendable (_ machine: Machine, _ isConnected: Bool) -> Bool
     ) -> EventLoopFuture<Void> {
         loop.flatSubmit { [self] in
-            if condition(session.value.machine) { return loop.makeSucceededVoidFuture() }
+            if condition(session.value.machine, !session.value.channels.isEmpty) {
+                return loop.makeSucceededVoidFuture()
+            }
             if session.value.hasEnded { return loop.makeFailedFuture(CancellationError()) }
             let promise = loop.makePromise(of: Void.self)
             session.value.watched += 1
@@ -120,7 +123,9 @@ final class MachineRunner<Machine: PeerMachine>: Sendable {
 
     private func change(_ change: (inout Machine) -> [Action]) {
         perform(change(&session.value.machine))
-        for (number, watcher) in session.value.watchers where watcher.condition(session.value.machine) {
+        let isConnected = !session.value.channels.isEmpty
+        for (number, watcher) in session.value.watchers
+        where watcher.condition(session.value.machine, isConnected) {
             session.value.watchers[number] = nil
             watcher.promise.succeed()
         }

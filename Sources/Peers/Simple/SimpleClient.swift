@@ -29,12 +29,15 @@ struct SimpleClient<Machine: PeerMachine>: Sendable {
         runner = MachineRunner(machine, log: log, connector: connector)
     }
 
-    /// Starts clients, runs a script with them, and disconnects them in order, also when the task is cancelled.
+    /// Connects clients in order, runs a script with them, and disconnects them in order, also when the task is cancelled.
     static func run(_ clients: SimpleClient..., script: () async throws -> Void) async throws {
         let result: Result<Void, any Error>
         do {
             try await withTaskCancellationHandler {
-                for client in clients { try await client.runner.start().get() }
+                for client in clients {
+                    try await client.runner.start().get()
+                    try await client.until("a connection", after: 0) { $1 }
+                }
                 try await script()
             } onCancel: {
                 for client in clients { client.runner.end() }
@@ -83,6 +86,12 @@ struct SimpleClient<Machine: PeerMachine>: Sendable {
     ///   - seconds: how long that takes by the protocol, before scaling; 4 s more (at least 2 s) are allowed.
     func until(
         _ what: String, after seconds: Double = 0, _ condition: @escaping @Sendable (Machine) -> Bool
+    ) async throws {
+        try await until(what, after: seconds) { machine, _ in condition(machine) }
+    }
+
+    private func until(
+        _ what: String, after seconds: Double, _ condition: @escaping @Sendable (Machine, Bool) -> Bool
     ) async throws {
         let slack = max(options.scaled(.seconds(4)), .seconds(2))
         let wait = Interval(nanoseconds: options.scaled(.seconds(seconds)).nanoseconds + slack.nanoseconds)

@@ -12,21 +12,23 @@ package enum TextHeartbeat: ReferencePeer {
         log: @escaping PeerLog
     ) async throws {
         try options.check(hazards: hazards)
-        let state = TextServerState(try wireFormat(), options: options)
+        let state = TextServerState(try SimpleFormat.named(format), options: options)
         try await SimpleServer.run(state, at: address, options: options, bound: bound, log: log)
     }
 
-    /// Two heartbeats, 5 and 10 s after connecting, and text both ways between them: 10.3 s for each round.
+    /// Two heartbeats, 5 and 10 s after connecting, and text both ways between them, the last one cut inside a character:
+    /// 10.3 s for each round.
     package static func converse(
         with server: PeerAddress, options: PeerOptions, log: @escaping PeerLog
     ) async throws {
-        try options.check(hazards: hazards)
-        let client = client(of: server, options, log)
-        try await SimpleClient.run(client) {
+        try await run(with: server, options, log) { client in
             for round in 0..<options.rounds {
                 try await client.until("a heartbeat", after: 5) { $0.heartbeats > 2 * round }
-                try await client.say("Hello", in: round)
-                try await client.say("你好，服务器", in: round)
+                try await client.wait(0.5)
+                let number = round == 0 ? "" : " \(round + 1)"
+                try await client.say("Hello" + number)
+                try await client.say("你好，服务器" + number)
+                try await client.say("再", "见" + number, cutAt: 4)
                 try await client.until("a second heartbeat", after: 5) { $0.heartbeats > 2 * round + 1 }
             }
             try await client.wait(0.3)
@@ -44,44 +46,52 @@ package enum TextHeartbeat: ReferencePeer {
     package static func demonstrate(
         to server: PeerAddress, options: PeerOptions, log: @escaping PeerLog
     ) async throws {
-        try options.check(hazards: hazards)
-        var options = options
-        options.noDelay = true
-        let client = client(of: server, options, log)
-        try await SimpleClient.run(client) {
+        try await run(with: server, options, log) { client in
             try await client.until("a heartbeat", after: 5) { $0.heartbeats == 1 }
             try await client.wait(1)
-            try await client.say("Hello", in: 0)
+            try await client.say("Hello")
             try await client.wait(1)
-            let (first, rest) = Array("你好".utf8).cut(at: 4)
-            try await client.write(first, rest, pause: 1)
-            try await client.until("the answer to 你好") { $0.hasHeard("好") }
+            try await client.say("你", "好", cutAt: 4, pause: 1)
             try await client.until("a second heartbeat", after: 5) { $0.heartbeats == 2 }
             try await client.wait(2)
             try await client.perform { state in
                 state.heartbeatsToSkip = 3
                 return state.connection.map { [.write(state.heartbeat + state.heartbeat, connection: $0)] } ?? []
             }
-            try await client.until("a heartbeat after the gap", after: 20) { $0.heartbeats == 3 }
+            let before = try await client.value { $0.heartbeats }
+            try await client.until("a heartbeat after the gap", after: 20) { $0.heartbeats > before }
             try await client.wait(1)
         }
     }
 
-    private static func client(
-        of server: PeerAddress, _ options: PeerOptions, _ log: @escaping PeerLog
-    ) -> SimpleClient<TextClientState> {
-        let state = TextClientState(version: "10.300000", options: options)
-        return SimpleClient("the client", state, server: server, options: options, log: log)
-    }
+    private typealias Client = SimpleClient<TextClientState>
 
-    private static func wireFormat() throws -> Format { try SimpleFormat.named(format) }
+    private static func run(
+        with server: PeerAddress, _ options: PeerOptions, _ log: @escaping PeerLog,
+        script: (Client) async throws -> Void
+    ) async throws {
+        try options.check(hazards: hazards)
+        var options = options
+        // What lies in one segment is up to the script alone.
+        options.noDelay = true
+        let state = TextClientState(version: "10.300000", options: options)
+        let client = Client("the client", state, server: server, options: options, log: log)
+        try await Client.run(client) { try await script(client) }
+    }
 }
 
 extension SimpleClient<TextClientState> {
     /// Sends text and waits for the server's answer to it.
-    fileprivate func say(_ text: String, in round: Int) async throws {
-        let text = round == 0 ? text : "\(text) \(round + 1)"
+    fileprivate func say(_ text: String) async throws {
         try await write(Array(text.utf8))
         try await until("the answer to \(text)") { $0.hasHeard("收到 \(text)") }
+    }
+
+    /// Sends text in two writes with the cut inside a character, and waits for the answers: the server takes what each
+    /// read completes for a message.
+    fileprivate func say(_ first: String, _ second: String, cutAt place: Int, pause: Double = 0.1) async throws {
+        let (start, rest) = Array((first + second).utf8).cut(at: place)
+        try await write(start, rest, pause: pause)
+        try await until("the answers to \(first) and \(second)") { $0.hasHeard("收到 \(first)收到 \(second)") }
     }
 }

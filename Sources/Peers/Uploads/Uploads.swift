@@ -52,10 +52,12 @@ package enum Uploads: ReferencePeer {
 
     private static let text = Upload(.text, Array("Hello".utf8))
     private static let location = Upload(.location, Array("31.230416,121.473701".utf8))
-    /// An AMR file's head (RFC 4867 §5) and 20 ms frames of silence.
-    private static let voice = Upload(
-        .voice,
-        Array("#!AMR\n".utf8) + [[UInt8]](repeating: [0x44] + [UInt8](repeating: 0, count: 5), count: 40).joined())
+    /// An AMR file's head (RFC 4867 §5) and frames of 12.2 kbit/s, whose content is the picture's.
+    private static let voice: Upload = {
+        let noise = Picture.png(side: 30).suffix(310)
+        let frames = (0..<10).flatMap { [0x3c] + noise.dropFirst(31 * $0).prefix(31) }
+        return Upload(.voice, Array("#!AMR\n".utf8) + frames)
+    }()
 
     private static func converse(_ client: Client) async throws {
         try await client.upload(Upload(.image, Picture.png(side: 100)))
@@ -77,10 +79,7 @@ package enum Uploads: ReferencePeer {
         options.noDelay = true
         let state = UploadClientState(try SimpleFormat.named(format), options: options)
         let client = Client("the client", state, server: server, options: options, log: log)
-        try await Client.run(client) {
-            try await client.until("a connection") { $0.connection != nil }
-            try await script(client)
-        }
+        try await Client.run(client) { try await script(client) }
     }
 }
 
