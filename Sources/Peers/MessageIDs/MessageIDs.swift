@@ -13,7 +13,7 @@ import Musl
 package enum MessageIDs: ReferencePeer {
     package static let format = "len16-id"
     /// The hazards that both its ends can reproduce.
-    static let hazards: Set<String> = ["negative-length", "double-append"]
+    package static let hazards: Set<String> = ["negative-length", "double-append"]
 
     package static func serve(
         at address: PeerAddress, options: PeerOptions, bound: @escaping @Sendable (Endpoint) -> Void,

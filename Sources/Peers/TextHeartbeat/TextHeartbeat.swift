@@ -5,7 +5,7 @@ import Streams
 package enum TextHeartbeat: ReferencePeer {
     package static let format = "text-heartbeat"
     /// The hazards that its server can reproduce.
-    static let hazards: Set<String> = ["keyed-by-text", "cut-character"]
+    package static let hazards: Set<String> = ["keyed-by-text", "cut-character"]
 
     package static func serve(
         at address: PeerAddress, options: PeerOptions, bound: @escaping @Sendable (Endpoint) -> Void,
