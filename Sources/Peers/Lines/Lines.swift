@@ -5,7 +5,7 @@ import Streams
 package enum Lines: ReferencePeer {
     package static let format = "line"
     /// The server reproduces it; the published client ends with a line that the published server never understands.
-    static let hazards: Set<String> = ["per-read"]
+    package static let hazards: Set<String> = ["per-read"]
 
     package static func serve(
         at address: PeerAddress, options: PeerOptions, bound: @escaping @Sendable (Endpoint) -> Void,

@@ -5,7 +5,7 @@ import Streams
 package enum Uploads: ReferencePeer {
     package static let format = "tlv32"
     /// The hazards that either end can reproduce. A side takes no notice of the other's.
-    static let hazards = UploadServerState.hazards.union(UploadClientState.hazards)
+    package static let hazards = UploadServerState.hazards.union(UploadClientState.hazards)
 
     /// Stores uploads in `options.uploadFolder`, or in a temporary folder that is removed at the end.
     package static func serve(
