@@ -47,6 +47,13 @@ import Testing
         #expect(server.received(heartbeat, on: 1, at: at(10)) == [])
     }
 
+    @Test func textMergedWithAHeartbeatIsAnswered() throws {
+        var server = try server()
+        #expect(
+            SimplePeers.deeds(server.received(heartbeat + Array("bye".utf8), on: 1, at: at(5)))
+                == [.write(Array("收到 bye".utf8), connection: 1)])
+    }
+
     @Test func textIsAnsweredWhenItsCharactersAreWhole() throws {
         var server = try server()
         let (first, rest) = Array("你好".utf8).cut(at: 4)

@@ -194,5 +194,6 @@ import Musl
         folder.remove()
         #expect(access(folder.path, F_OK) != 0)
         #expect(throws: PeerError.self) { try folder.store(hello) }
+        #expect(throws: PeerError.self) { try UploadFolder(at: folder.path) }
     }
 }

@@ -14,6 +14,8 @@ package enum MessageIDs: ReferencePeer {
     package static let format = "len16-id"
     /// The hazards that both its ends can reproduce.
     package static let hazards: Set<String> = ["negative-length", "double-append"]
+    /// 31 s of heartbeats in 2.5 s.
+    package static let demoScale = 0.08
 
     package static func serve(
         at address: PeerAddress, options: PeerOptions, bound: @escaping @Sendable (Endpoint) -> Void,

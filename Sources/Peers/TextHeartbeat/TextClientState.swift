@@ -14,6 +14,8 @@ package struct TextClientState: PeerMachine {
 
     /// How many of the next heartbeats are left out, though the connection stays open.
     package var heartbeatsToSkip = 0
+    /// Text that goes out in one write with the next heartbeat, as the kernel may merge them.
+    package var textWithHeartbeat: [UInt8] = []
     /// How many heartbeats the clock has sent.
     package private(set) var heartbeats = 0
     /// The number of the connection; nil while there is none.
@@ -57,7 +59,8 @@ package struct TextClientState: PeerMachine {
             return [.log("leaves out a heartbeat"), again]
         }
         heartbeats += 1
-        return [.write(heartbeat, connection: connection), again]
+        defer { textWithHeartbeat = [] }
+        return [.write(heartbeat + textWithHeartbeat, connection: connection), again]
     }
 
     package mutating func received(_ bytes: [UInt8], on number: Int, at time: Timestamp) -> [Action] {

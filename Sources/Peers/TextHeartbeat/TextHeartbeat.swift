@@ -6,6 +6,8 @@ package enum TextHeartbeat: ReferencePeer {
     package static let format = "text-heartbeat"
     /// The hazards that its server can reproduce.
     package static let hazards: Set<String> = ["keyed-by-text", "cut-character"]
+    /// 31 s of heartbeats in 2.5 s.
+    package static let demoScale = 0.08
 
     package static func serve(
         at address: PeerAddress, options: PeerOptions, bound: @escaping @Sendable (Endpoint) -> Void,
@@ -16,8 +18,8 @@ package enum TextHeartbeat: ReferencePeer {
         try await SimpleServer.run(state, at: address, options: options, bound: bound, log: log)
     }
 
-    /// Two heartbeats, 5 and 10 s after connecting, and text both ways between them, the last one cut inside a character:
-    /// 10.3 s for each round.
+    /// Two heartbeats, 5 and 10 s after connecting, and text both ways between them: one cut inside a character, one
+    /// merged with a heartbeat. 10.3 s in all for each round.
     package static func converse(
         with server: PeerAddress, options: PeerOptions, log: @escaping PeerLog
     ) async throws {
@@ -29,7 +31,12 @@ package enum TextHeartbeat: ReferencePeer {
                 try await client.say("Hello" + number)
                 try await client.say("你好，服务器" + number)
                 try await client.say("再", "见" + number, cutAt: 4)
+                try await client.perform { state in
+                    state.textWithHeartbeat = Array("bye\(number)".utf8)
+                    return []
+                }
                 try await client.until("a second heartbeat", after: 5) { $0.heartbeats > 2 * round + 1 }
+                try await client.until("the answer to bye") { $0.hasHeard("收到 bye\(number)") }
             }
             try await client.wait(0.3)
         }

@@ -27,10 +27,11 @@ final class UploadFolder: Sendable {
     /// A folder.
     ///
     /// - Parameter path: one that exists; nil for a new one that `remove` removes.
-    /// - Throws: `PeerError` where it cannot be made.
+    /// - Throws: `PeerError` where it cannot be made or written to.
     init(at path: String?) throws(PeerError) {
         isTemporary = path == nil
         if let path {
+            guard access(path, W_OK | X_OK) == 0 else { throw PeerError("cannot store in \(path): \(Self.error)") }
             self.path = path
             return
         }
