@@ -8,7 +8,7 @@ package struct DeviceState: ClientState {
     package private(set) var broadcasts = 0
     /// How many of the next heartbeats are left out.
     package var heartbeatsToSkip = 0
-    /// Whether the next receipt is sent in two parts.
+    /// Whether the next receipt is sent in two parts, cut inside the word by which it is known.
     package var cutsNextReceipt = false
     /// Whether the next broadcast is not confirmed.
     package var swallowsNextReceipt = false
@@ -44,7 +44,7 @@ package struct DeviceState: ClientState {
             let receipt = BroadcastText.receipt(name, at: time + clockOffset)
             guard cutsNextReceipt else { return [said, .send(output(receipt))] }
             cutsNextReceipt = false
-            return [said, .sendCut(output(receipt), at: [20], pause: Self.partPause)]
+            return [said, .sendCut(output(receipt), at: [4], pause: Self.partPause)]
         }
     }
 

@@ -11,7 +11,7 @@ package enum MagicChat: ReferencePeer {
         at address: PeerAddress, options: PeerOptions, bound: @escaping @Sendable (Endpoint) -> Void,
         log: @escaping PeerLog
     ) async throws {
-        let seal = try BodySeal(key: options.key)
+        let seal = try BodySeal(try wireFormat(), key: options.key)
         let codec = try codec(of: .fromServer, options)
         try await PeerServer.run(
             MagicServerState(seal: seal), at: address, options: options, bound: bound, log: log, codec: codec)
@@ -20,7 +20,9 @@ package enum MagicChat: ReferencePeer {
     package static func converse(
         with server: PeerAddress, options: PeerOptions, log: @escaping PeerLog
     ) async throws {
-        let pair = try MagicPair(server, options: options, log: log, codec: try codec(of: .fromClient, options))
+        let pair = MagicPair(
+            server, options: options, seal: try BodySeal(try wireFormat(), key: options.key), log: log,
+            codec: try codec(of: .fromClient, options))
         try await pair.converse()
     }
 
@@ -30,7 +32,9 @@ package enum MagicChat: ReferencePeer {
         // What lies in one segment is up to the script alone.
         var options = options
         options.noDelay = true
-        let pair = try MagicPair(server, options: options, log: log, codec: try codec(of: .fromClient, options))
+        let pair = MagicPair(
+            server, options: options, seal: try BodySeal(try wireFormat(), key: options.key), log: log,
+            codec: try codec(of: .fromClient, options))
         try await pair.demonstrate()
     }
 

@@ -49,7 +49,7 @@ package struct MagicClientState: ClientState {
         case .unframed(let byteCount, let detail):
             return [.log("\(name) got \(byteCount) B without frame: \(detail)")]
         case .message(let frame):
-            let message = MagicMessage(frame, opening: seal)
+            let message = MagicMessage(frame, from: .fromServer, opening: seal)
             switch message.command {
             case .login: return loginAnswered(message)
             case .ping:

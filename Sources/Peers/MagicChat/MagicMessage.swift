@@ -26,11 +26,11 @@ package struct MagicMessage: Hashable, Sendable {
     }
 
     /// What a frame says.
-    package init(_ frame: PeerMessage, opening seal: BodySeal) {
+    package init(_ frame: PeerMessage, from direction: Direction, opening seal: BodySeal) {
         command = frame["command"].flatMap(Int64.init).flatMap(Command.init)
         from = frame["from"] ?? ""
         to = frame["to"] ?? ""
-        body = seal.open(frame.body)
+        body = seal.open(frame.body, from: direction)
     }
 
     /// A client's login (WIRE-FORMATS §2): the password as the MD5 of `password`, the serial number as a device's UUID.
@@ -60,7 +60,7 @@ package struct MagicMessage: Hashable, Sendable {
         if direction == .fromClient {
             fields += [Field("from", .text(from)), Field("to", .text(to)), Field("platform", .integer(1))]
         }
-        return PeerMessage(fields: fields, body: seal.close(body))
+        return PeerMessage(fields: fields, body: seal.close(body, from: direction))
     }
 
     /// A client's frame as the published client writes it (hazard `wide-id`): the ids are padded to 25 *UTF-16 units*, so one
@@ -69,24 +69,9 @@ package struct MagicMessage: Hashable, Sendable {
         func padded(_ id: String) -> [UInt8] {
             Array(id.utf8) + [UInt8](repeating: 0, count: max(0, 25 - id.utf16.count))
         }
-        let sealed = seal.close(body)
+        let sealed = seal.close(body, from: .fromClient)
         let length = (0..<4).map { UInt8(truncatingIfNeeded: sealed.count >> (24 - 8 * $0)) }
         return [0x20, 0x17, 0x08, 0x17, 1, 1, UInt8(truncatingIfNeeded: command?.rawValue ?? 0)] + padded(from)
             + padded(to) + [1] + length + sealed
     }
-}
-
-/// Encrypts and decrypts bodies: AES, if there is a key (WIRE-FORMATS §2).
-package struct BodySeal: Sendable {
-    /// - Parameter key: nil where bodies go in the clear.
-    /// - Throws: `PeerError` for any key: encryption is not supported yet.
-    package init(key: [UInt8]?) throws(PeerError) {
-        if key != nil { throw PeerError("im-magic peers cannot encrypt bodies yet: leave the key out") }
-    }
-
-    /// A body as it goes on the wire.
-    func close(_ body: [UInt8]) -> [UInt8] { body }
-
-    /// What a body on the wire says.
-    func open(_ body: [UInt8]) -> [UInt8] { body }
 }

@@ -9,9 +9,9 @@ struct MagicPair: Sendable {
     private let otherA: PeerClient<MagicClientState>
 
     init(
-        _ server: PeerAddress, options: PeerOptions, log: @escaping PeerLog, codec: @escaping @Sendable () -> FrameCodec
-    ) throws {
-        let seal = try BodySeal(key: options.key)
+        _ server: PeerAddress, options: PeerOptions, seal: BodySeal, log: @escaping PeerLog,
+        codec: @escaping @Sendable () -> FrameCodec
+    ) {
         func client(_ userID: String) -> PeerClient<MagicClientState> {
             PeerClient(
                 MagicClientState(userID: userID, options: options, seal: seal), of: server, options: options, log: log,

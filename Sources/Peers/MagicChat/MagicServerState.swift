@@ -24,7 +24,7 @@ package struct MagicServerState: ServerState {
         case .unframed(let byteCount, let detail):
             return [.log("#\(number) \(byteCount) B without frame: \(detail)")]
         case .message(let frame):
-            let message = MagicMessage(frame, opening: seal)
+            let message = MagicMessage(frame, from: .fromClient, opening: seal)
             switch message.command {
             case .login: return logIn(message, on: number)
             case .ping: return [send(MagicMessage(.ping), to: number)]

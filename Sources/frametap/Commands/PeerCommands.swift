@@ -22,7 +22,7 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
         let reference = try peer.peer(format)
-        var options = peer.options
+        var options = try peer.options(for: format)
         options.storeOffline = storeOffline
         let address = PeerAddress(host: listen.host, port: listen.port)
         let serving = Task { [options] in
@@ -54,7 +54,7 @@ struct ConnectCommand: AsyncParsableCommand {
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
         let reference = try peer.peer(format)
-        var options = peer.options
+        var options = try peer.options(for: format)
         options.rounds = rounds
         let address = PeerAddress(host: to.host, port: to.port)
         let conversation = Task { [options] in
@@ -77,14 +77,22 @@ struct PeerCommandOptions: ParsableArguments {
             valueName: "hazard,…"))
     var asPublished: String?
 
+    @Option(
+        name: .customLong("key"),
+        help: ArgumentHelp(
+            "Encrypt bodies with this key: FORMAT=HEX, and what else decode's --key takes.", valueName: "format=key"))
+    var keys: [String] = []
+
     func validate() throws {
         guard timeScale > 0, timeScale.isFinite else {
             throw ValidationError("--time-scale is \(timeScale); expected a number above 0")
         }
     }
 
-    var options: PeerOptions {
+    /// What is asked of the peers of a format.
+    func options(for format: String) throws -> PeerOptions {
         var options = PeerOptions()
+        options.key = try BodyOptions.key(format, among: keys)
         options.timeScale = timeScale
         options.asPublished = hazards
         return options
