@@ -71,6 +71,9 @@ let package = Package(
             name: "PipelineTests",
             dependencies: ["Framing", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace"]),
         .testTarget(
+            name: "ExampleTests",
+            dependencies: ["Framing", "Packets", "Pipeline", "Streams", "TestSupport", "Trace", "frametap"]),
+        .testTarget(
             name: "ProxyTests",
             dependencies: [
                 "Framing", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace", "frametap",
