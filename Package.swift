@@ -69,7 +69,10 @@ let package = Package(
         .testTarget(name: "AnalysisTests", dependencies: ["Analysis", "Framing", "Streams", "TestSupport", "Trace"]),
         .testTarget(
             name: "PipelineTests",
-            dependencies: ["Framing", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace"]),
+            dependencies: [
+                "Framing", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]),
         .testTarget(
             name: "ExampleTests",
             dependencies: ["Framing", "Packets", "Pipeline", "Streams", "TestSupport", "Trace", "frametap"]),

@@ -17,8 +17,9 @@ final class ConnectionDecoder: ConnectionReceiver {
         self.connection = connection
         self.decoder = decoder
         let options = decoder.options
-        if let format = options.byPort[connection.opening.server.port] {
-            start(format, FormatChoice(by: .option, evidence: "asked for on port \(connection.opening.server.port)"))
+        let port = connection.opening.server.port
+        if let format = options.byPort[port] ?? options.lateByPort?(port) {
+            start(format, FormatChoice(by: .option, evidence: "asked for on port \(port)"))
             return
         }
         switch options.choice {
@@ -139,11 +140,17 @@ final class ConnectionDecoder: ConnectionReceiver {
         let held = detection?.held ?? []
         detection = nil
         for event in held {
+            // Time passes again, so that deadlines are found as if the format had been known.
             switch event {
             case .received(let bytes, let direction, let time, let packet):
+                decoder.advance(to: time)
                 received(bytes.span.bytes, from: direction, at: time, packet: packet)
-            case .missing(let byteCount, let direction, let time): missing(byteCount, from: direction, at: time)
-            case .finished(let direction, let time): finish(direction, at: time)
+            case .missing(let byteCount, let direction, let time):
+                decoder.advance(to: time)
+                missing(byteCount, from: direction, at: time)
+            case .finished(let direction, let time):
+                decoder.advance(to: time)
+                finish(direction, at: time)
             }
         }
     }

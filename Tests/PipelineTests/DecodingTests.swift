@@ -1,1 +1,134 @@
+import Framing
+import Pipeline
+import Streams
+import TestSupport
 import Testing
+import Trace
+
+@Suite struct DecodingTests {
+    let chat: ChatBytes
+    let automatic: DecodingOptions
+
+    init() throws {
+        chat = try ChatBytes()
+        automatic = DecodingOptions(.automatic(try BuiltInFormats.all()))
+    }
+
+    /// The lines without what may depend on the cutting. A summary counts split and merged frames.
+    private func comparable(_ lines: [TraceLine]) -> [String] {
+        lines.map { $0.withoutCutting.replacing(#/"split":\d+,"merged":\d+,/#, with: "") }
+    }
+
+    private func expectAddsUp(
+        _ conversation: Conversation, _ decoded: (lines: [TraceLine], summary: Summary), _ seed: UInt64
+    ) {
+        let closed = decoded.lines.last { $0.event == "closed" }
+        for direction in Direction.allCases {
+            func count(_ key: String) -> Int { closed?.number(key, of: direction.sender) ?? -1 }
+            #expect(count("bytes") == conversation.count(direction), "seed \(seed)")
+            let parts = count("framed") + count("unframed") + count("padding") + count("missing")
+            #expect(parts == count("bytes"), "seed \(seed)")
+            let places = decoded.lines.filter {
+                ["frame", "unframed"].contains($0.event) && $0.from == direction.sender
+            }
+            var end = 0
+            for place in places {
+                #expect(place[number: "offset"] == end, "nothing is skipped, seed \(seed)")
+                end += place[number: "length"] ?? 0
+            }
+            #expect(end == conversation.count(direction), "seed \(seed)")
+        }
+        let all = Direction.allCases.reduce(0) { $0 + conversation.count($1) }
+        #expect(decoded.summary.total.bytes.bytes == all && decoded.summary.total.connections == 1, "seed \(seed)")
+    }
+
+    @Test(arguments: [true, false], [9_000, 8_088] as [UInt16])
+    func anyCuttingGivesTheSameLines(_ handshake: Bool, _ port: UInt16) throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        for round in UInt64(0)..<4 {
+            var generator = SeededGenerator(seed: seed &+ round)
+            var conversation = try Conversation(chat: chat, using: &generator)
+            (conversation.handshake, conversation.serverPort) = (handshake, port)
+            if round % 3 == 1 { conversation.pieces.removeFirst() }
+            if round % 3 == 2 { conversation.closing = .endOfInput }
+            let whole = try conversation.decode(automatic)
+            expectAddsUp(conversation, whole, seed &+ round)
+            let expected = comparable(whole.lines)
+            for other in [conversation.byteByByte] + (0..<3).map({ _ in conversation.cut(using: &generator) }) {
+                let decoded = comparable(try other.decode(automatic).lines)
+                let difference = zip(decoded + ["-"], expected + ["-"]).first { $0 != $1 }
+                #expect(difference == nil, "seed \(seed &+ round)")
+            }
+        }
+    }
+
+    @Test func whatIsNotRecognisedIsUnframedAndSaysHowMuchWasSeen() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        for (count, seen) in [(70_000, 65_536), (65_536, 65_536), (65_535, 65_535), (100, 100)] {
+            let bytes = generator.bytes(count)
+            var lines: [[String]] = []
+            for cut in [Conversation(bytes), Conversation(bytes).cut(using: &generator)] {
+                let decoded = try cut.decode(automatic)
+                expectAddsUp(cut, decoded, seed)
+                #expect(!decoded.lines.contains { $0.event == "format" })
+                let runs = decoded.lines.filter { $0.event == "unframed" }
+                #expect(runs.allSatisfy { $0["reason"] == "not-detected" })
+                let detail = "no known format in the first \(seen) bytes from the client and 0 from the server"
+                #expect(runs.allSatisfy { $0["detail"] == detail }, "\(runs.first?["detail"] ?? "none"), seed \(seed)")
+                lines.append(comparable(decoded.lines))
+            }
+            #expect(lines[0] == lines[1], "seed \(seed), \(count) bytes")
+        }
+    }
+
+    @Test func anEmptyConnectionIsOne() throws {
+        var nothing = Conversation([])
+        nothing.pieces = []
+        let decoded = try nothing.decode(automatic)
+        #expect(decoded.lines.map(\.event) == ["trace", "opened", "closed", "summary"])
+    }
+
+    @Test func behindTheLimitTheFormatIsNotLookedForAnyMore() throws {
+        var generator = SeededGenerator(seed: 7)
+        let garbage = [UInt8](repeating: 0, count: 65_536)
+        let message = try chat.message("txt", Array("hello".utf8))
+        let late = try Conversation(garbage + message + message).decode(automatic)
+        #expect(late.summary.total.bytes.frames == 0)
+        var cut = Conversation(garbage + message + message).cut(using: &generator)
+        #expect(try comparable(cut.decode(automatic).lines) == comparable(late.lines))
+        // The port speaks for the format where the bytes do not.
+        cut.serverPort = 8_088
+        let byPort = try cut.decode(automatic)
+        #expect(byPort.lines.first { $0.event == "format" }?["by"] == "port")
+        #expect(byPort.summary.total.bytes.frames == 2)
+    }
+
+    @Test func aFormatThatIsAskedForIsNotLookedFor() throws {
+        let garbage = Array("no frame at all".utf8)
+        let fixed = try Conversation(garbage).decode(DecodingOptions(.fixed(chat.format)))
+        #expect(fixed.lines.map(\.event) == ["trace", "opened", "format", "unframed", "closed", "summary"])
+        #expect(fixed.lines[2]["by"] == "option" && fixed.lines[3]["reason"] == "bad-head")
+        var other = chat.format
+        other.name = "mine"
+        var options = automatic
+        options.byPort = [7_000: other]
+        var conversation = Conversation(try chat.message("txt", []))
+        #expect(try conversation.decode(options).lines.first { $0.event == "format" }?["format"] == "im-json")
+        conversation.serverPort = 7_000
+        let asked = try #require(try conversation.decode(options).lines.first { $0.event == "format" })
+        #expect(asked["format"] == "mine" && asked["evidence"] == "asked for on port 7000")
+    }
+
+    @Test func aStreamPickedUpInTheMiddleIsFramedFromTheNextHeadOn() throws {
+        let message = try chat.message("txt", Array("hello".utf8))
+        var conversation = Conversation(Array(message.dropFirst(10)) + message + message)
+        conversation.handshake = false
+        let decoded = try conversation.decode(automatic)
+        #expect(decoded.summary.total.bytes.frames == 2)
+        let unframed = try #require(decoded.lines.first { $0.event == "unframed" })
+        #expect(unframed["reason"] == "no-sync" && unframed[number: "length"] == message.count - 10)
+        #expect(unframed["detail"]?.hasPrefix("picked up in the middle; back in step at offset") == true)
+        expectAddsUp(conversation, decoded, 0)
+    }
+}

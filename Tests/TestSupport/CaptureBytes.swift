@@ -44,7 +44,7 @@ package struct DecodedCapture {
         var reassembly = ReassemblyOptions()
         reassembly.notices = false
         var capture = CaptureDecoder(options: reassembly, receiver: decoder)
-        var reader = CaptureReader(CaptureBytes(bytes, piece: piece))
+        var reader = CaptureReader(CaptureBytes(bytes, piece: piece), chunk: 1 << 14)
         do {
             try reader.read(to: &capture)
         } catch {

@@ -25,7 +25,9 @@ package struct BodyChain: Sendable {
     /// What a body is. One without any bytes is as it is, and nothing is wrong with it.
     package func decode(_ body: RawSpan, type: String?) -> DecodedBody {
         var decoded = DecodedBody(.opaque)
-        if body.byteCount == 0, encodings.contains(where: { !$0.role.contains(.readsNothing) }) { return decoded }
+        // Where there is nothing, nothing was wrapped: only what it means is asked.
+        let encodings =
+            body.byteCount > 0 ? encodings[...] : encodings.suffix(1).filter { $0.role.contains(.readsNothing) }[...]
         var context = BodyContext(type: type)
         for encoding in encodings {
             let step = decoded.withBytes(of: body) { encoding.decode($0, context) }

@@ -79,10 +79,10 @@ package final class NDJSONWriter: TraceSink {
         put(",\"heartbeat\":")
         boolean(frame.isHeartbeat)
         put(",\"fields\":")
-        object(format.fields(of: bytes, frame.shape))
+        object(connection.shownFields(of: bytes, frame.shape, format))
         put(",\"body\":")
         let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
-        self.body(body, frame.decodedBody(of: bytes, format), missing: info.missing)
+        self.body(body, connection.shownBody(of: frame, bytes, format), missing: info.missing)
         end()
     }
 

@@ -59,7 +59,7 @@ package final class TextWriter: TraceSink {
         let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
         let size = "\(Quantities.grouped(body.byteCount)) B"
         let preview = BodyPreview.of(
-            body, frame.decodedBody(of: bytes, format), columns: room(for: notes(frame), behind: size))
+            body, connection.shownBody(of: frame, bytes, format), columns: room(for: notes(frame), behind: size))
         put(size, .faint)
         if !preview.isEmpty { put("  " + preview) }
         let note = notes(frame)
@@ -69,7 +69,7 @@ package final class TextWriter: TraceSink {
             put(note, frame.isHeartbeat ? .heartbeat : .faint)
         }
         output.endLine()
-        if options.isVerbose { details(frame, bytes, format) }
+        if options.isVerbose { details(frame, bytes, format, connection) }
     }
 
     package func missing(_ hole: Hole, on connection: TracedConnection) {
@@ -229,15 +229,26 @@ package final class TextWriter: TraceSink {
         return max(most - DisplayWidth.of(size) - 2, 8)
     }
 
-    private func details(_ frame: TracedFrame, _ bytes: RawSpan, _ format: DirectionFormat) {
+    private func details(
+        _ frame: TracedFrame, _ bytes: RawSpan, _ format: DirectionFormat, _ connection: TracedConnection
+    ) {
         let shape = frame.shape
-        let fields = format.fields(of: bytes, shape).map {
+        let fields = connection.shownFields(of: bytes, shape, format)
+        let texts = fields.map {
             "\(PrintableText.of($0.name, columns: 40))=\(PrintableText.of($0.value.shortDescription, columns: 60))"
         }
-        if !fields.isEmpty { put("      " + fields.joined(separator: "  ") + "\n", .plain) }
-        put(HexDump.of(bytes.extracting(0..<shape.head), limit: options.bodyLimit, label: "  head"), .client)
-        let rest = bytes.extracting(shape.head..<bytes.byteCount)
-        put(HexDump.of(rest, limit: options.bodyLimit, label: "  body", from: shape.head), .faint)
+        if !texts.isEmpty { put("      " + texts.joined(separator: "  ") + "\n", .plain) }
+        if connection.mayDumpHead(fields) {
+            put(HexDump.of(bytes.extracting(0..<shape.head), limit: options.bodyLimit, label: "  head"), .client)
+        } else {
+            put("  head  not shown: it holds a secret (--show-secrets)\n", .faint)
+        }
+        if connection.mayDumpBody(frame.decodedBody(of: bytes, format)) {
+            let rest = bytes.extracting(shape.head..<bytes.byteCount)
+            put(HexDump.of(rest, limit: options.bodyLimit, label: "  body", from: shape.head), .faint)
+        } else {
+            put("  body  not shown: it may hold secrets (--show-secrets)\n", .faint)
+        }
     }
 
     private func arrow(_ direction: Direction) -> String { direction == .fromClient ? "→" : "←" }

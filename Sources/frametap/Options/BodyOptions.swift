@@ -23,6 +23,9 @@ struct BodyOptions: ParsableArguments {
             valueName: "file"))
     var descriptorSet: String?
 
+    @Flag(help: "Show what formats call secret: passwords, tokens.")
+    var showSecrets = false
+
     /// Gives the formats that are looked for what their bodies need.
     func apply(to options: inout DecodingOptions) throws {
         let given = try self.given()
@@ -37,6 +40,7 @@ struct BodyOptions: ParsableArguments {
         var known: Set<String> = []
         func use(_ format: Format) throws -> Format {
             var format = format
+            if showSecrets { format.secrets = [] }
             var resources = BodyResources(keys: given, schema: schema)
             for name in format.bodyKeyNames {
                 known.insert(name)

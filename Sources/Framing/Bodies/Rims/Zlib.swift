@@ -20,7 +20,10 @@ struct Zlib: Sendable {
 
     let wrapping: Wrapping
 
-    private static let chunk = 64 << 10
+    /// How much room is made at a time: more for more data, so that a short body costs little.
+    private static func room(for data: Int, behind count: Int) -> Int {
+        min(max(256, 4 * data, count), 64 << 10)
+    }
 
     /// The data expanded; at most `limit` bytes are ever made of it.
     ///
@@ -37,7 +40,7 @@ struct Zlib: Sendable {
             guard output.count <= limit else { throw Fault(description: "more than \(limit) bytes come out") }
             let count = output.count
             // One byte beyond the limit tells that there is more.
-            let room = min(Self.chunk, limit + 1 - count)
+            let room = min(Self.room(for: data.byteCount, behind: count), limit + 1 - count)
             output.append(contentsOf: repeatElement(0, count: room))
             let status = Self.step(&stream, data, &at, &output, from: count) { inflate(&$0, Z_NO_FLUSH) }
             switch status {
@@ -70,7 +73,7 @@ struct Zlib: Sendable {
         var at = 0
         while true {
             let count = output.count
-            output.append(contentsOf: repeatElement(0, count: Self.chunk))
+            output.append(contentsOf: repeatElement(0, count: Self.room(for: bytes.count, behind: count)))
             let status = Self.step(&stream, bytes.span.bytes, &at, &output, from: count) { deflate(&$0, Z_FINISH) }
             if status == Z_STREAM_END { return output }
             guard status == Z_OK || status == Z_BUF_ERROR else { return nil }

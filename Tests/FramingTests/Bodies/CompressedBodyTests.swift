@@ -1,0 +1,67 @@
+import Framing
+import Streams
+import Testing
+
+@Suite struct CompressedBodyTests {
+    private static let plain = #"{"a": [1, 2.5e3, "é心\n"], "b": null}"#
+
+    /// Made by Python's zlib and gzip modules.
+    private static let golden = [
+        (
+            "zlib",
+            "789cab564a54b2528836d45130d2334d35d651503abcf2e9fee6983ca558203b092897579a93530b00e4950c4e"
+        ),
+        (
+            "gzip",
+            "1f8b08000000000002ffab564a54b2528836d45130d2334d35d651503abcf2e9fee6983ca558203b092897579a93530b007971b9a3"
+                + "27000000"
+        ),
+        ("deflate", "ab564a54b2528836d45130d2334d35d651503abcf2e9fee6983ca558203b092897579a93530b00"),
+    ]
+
+    @Test(arguments: golden)
+    func whatPythonCompressedIsRead(name: String, data: String) throws {
+        let body = try bytes(hex: data)
+        #expect(try bodies("[\(name), text]").show(body) == Shown(.text, Self.plain))
+        #expect(try bodies("[\(name), json]").show(body) == Shown(.json, #"{"a":[1,2.5e3,"é心\n"],"b":null}"#))
+        expectHostileBodiesAreHarmless(try bodies("[\(name), json]"), body)
+        for count in 1..<body.count {
+            #expect(try bodies("[\(name), text]").show(Array(body.prefix(count))).kinds == [.badBody], "\(count)")
+        }
+    }
+
+    @Test func changedDataAreNoticedByTheirChecks() throws {
+        for (name, data) in Self.golden where name != "deflate" {
+            let body = try bytes(hex: data)
+            let format = try bodies("[\(name), text]")
+            for at in body.indices.dropFirst(name == "gzip" ? 10 : 2) {
+                var changed = body
+                changed[at] ^= 0x10
+                let shown = format.show(changed)
+                // The compressed data end inside a byte, whose other bits mean nothing.
+                #expect(shown.kinds == [.badBody] || shown.text == Self.plain, "\(name) \(at)")
+            }
+        }
+    }
+
+    @Test func aBombIsAFaultAndCostsNoMoreThanTheLimit() throws {
+        let zeros = BodyContent.bytes([UInt8](repeating: 0, count: 32 << 20))
+        for name in ["zlib", "gzip", "deflate"] {
+            let bomb = try bodies(name).encode(zeros, type: nil)
+            #expect(bomb.count < 64 << 10)
+            let shown = try bodies(name).show(bomb)
+            #expect(shown.form == .opaque && shown.bytes == bomb && shown.kinds == [.badBody])
+            #expect(shown.faults.first?.message == "more than 16777216 bytes come out")
+            #expect(try bodies("{ \(name): { limit: 33554432 } }").show(bomb).bytes.count == 32 << 20)
+            #expect(try bodies("{ \(name): { limit: 33554431 } }").show(bomb).kinds == [.badBody])
+        }
+    }
+
+    @Test func gzipMayHaveSeveralMembersAndNothingElseBehindThem() throws {
+        let member = try bytes(hex: Self.golden[1].1)
+        #expect(try bodies("[gzip, text]").show(member + member) == Shown(.text, Self.plain + Self.plain))
+        #expect(try bodies("[gzip, text]").show(member + [0]).kinds == [.badBody])
+        let zlib = try bytes(hex: Self.golden[0].1)
+        #expect(try bodies("[zlib, text]").show(zlib + zlib).kinds == [.badBody])
+    }
+}
