@@ -13,7 +13,7 @@ extension FormatsCommand {
                 A line is {"fields":{…},"body":{"text":…}}, or "json", "protobuf" or "hex" for text. Lines of a trace will do: \
                 frames of the other side, and all that is no frame, are passed over.
 
-                  echo '{"fields":{"command":"text"},"body":{"text":"Hello"}}' | frametap formats encode tlv32 | xxd
+                  echo '{"fields":{"command":"text"},"body":{"text":"Hello"}}' | frametap formats encode tlv32 | od -t x1
                 """)
 
         @Argument(help: "A built-in format's or rule's name, or a format file; parameters as with --format.")
