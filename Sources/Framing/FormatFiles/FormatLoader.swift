@@ -52,10 +52,11 @@ public enum FormatLoader {
         let secrets = top.texts("secret").map { $0.text.split(separator: ".").map(String.init) }
         let hazards = top.texts("hazards").map(\.text)
         let summary = top.text("summary") ?? ""
-        guard let name = top.requiredText("format"), let client, let server else { return nil }
-        if name.isEmpty || !name.utf8.allSatisfy(isNameByte) {
+        let name = top.requiredText("format")
+        if let name, name.isEmpty || !name.utf8.allSatisfy(isNameByte) {
             top.fault("the format's name \(name) should have lower-case letters, digits and - only", at: "format")
         }
+        guard let name, let client, let server else { return nil }
         return Format(
             name: name, summary: summary, ports: ports,
             directions: PerDirection(fromClient: client, fromServer: server), detection: detection,
@@ -111,14 +112,17 @@ public enum FormatLoader {
         let own = top.map(side)
         own?.allow(["frame", "body"] + LayoutLoader.keys)
         let sections = [own, top].compactMap { $0 }
-        guard let built = LayoutLoader(context: top.context).build(sections) else { return nil }
+        // All of a file's faults are said at once: nothing is left unread because something before it is wrong.
+        let built = LayoutLoader(context: top.context).build(sections)
+        let body = own.flatMap(BodyFormat.init) ?? BodyFormat(top) ?? BodyFormat()
         let frame = sections.first { $0["frame"] != nil }?.map("frame")
         frame?.allow(["type", "from", "to"])
+        guard let built else { return nil }
         let from = field(frame, "from", built.layouts)
         let to = field(frame, "to", built.layouts)
         return DirectionFormat(
             rule: built.rule, layouts: built.layouts, typeName: typeName(frame, built.layouts), fromField: from,
-            toField: to, body: own.flatMap(BodyFormat.init) ?? BodyFormat(top) ?? BodyFormat())
+            toField: to, body: body)
     }
 
     /// A field that must be in one of the headers.

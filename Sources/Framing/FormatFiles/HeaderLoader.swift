@@ -24,7 +24,9 @@ struct HeaderLoader {
             if fields.contains(where: { $0.name == name }) {
                 context.add("\(key) has the field \(name) twice", at: pair.key)
             }
-            if let field = field(name, pair.value), field.fixedSize != 0 { fields.append(field) }
+            // One that is wrong still has its name, which others may refer to.
+            let field = field(name, pair.value) ?? HeaderField(name: name, kind: .unsigned(width: 4))
+            if field.fixedSize != 0 { fields.append(field) }
         }
         return fields.isEmpty ? nil : BinaryHead(fields)
     }

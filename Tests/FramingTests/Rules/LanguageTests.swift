@@ -154,6 +154,23 @@ import Testing
         try expectRoundTrip([0xab, 0xcd, 1], constant)
     }
 
+    @Test func nothingIsLeftUnreadBecauseSomethingBeforeItIsWrong() {
+        let yaml = """
+            format: My_chat
+            header: [{ length: u61 }]
+            framing: { rule: length-field, field: lenght }
+            frame: { typ: length }
+            body: txt
+            """
+        do throws(FormatFileError) {
+            _ = try FormatLoader.load(yaml, file: "x.yaml")
+            Issue.record("there is no fault")
+        } catch {
+            #expect(error.faults.map(\.line) == [1, 2, 3, 4, 5], "\(error)")
+            #expect(error.description.contains("did you mean length?"))
+        }
+    }
+
     @Test(arguments: [
         ("header: [{ n: { type: u8, bits: { 8: x } } }]", "n has the bits 0 to 7, found 8"),
         ("header: [{ n: { type: char, bits: { 1: x } } }]", "only a field of type u8 to u64 has bits"),
