@@ -20,6 +20,8 @@ package struct PeerOptions: Sendable {
     package var storeOffline = false
     /// How often `converse` goes through its conversation; at least 1.
     package var rounds = 1
+    /// The folder in which a server stores uploads, each under a name of its own; nil for a temporary one.
+    package var uploadFolder: String?
     /// The hazards of the published receivers to reproduce, by WIRE-FORMATS' names; see `ReferencePeer.hazards`. A client
     /// that is asked for one also sends what brings it about.
     package var asPublished: Set<String> = []

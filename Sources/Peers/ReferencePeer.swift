@@ -63,6 +63,10 @@ package enum ReferencePeers {
         FixedFrames.self,
         Broadcasts.self,
         Envelopes.self,
+        TextHeartbeat.self,
+        MessageIDs.self,
+        Uploads.self,
+        Lines.self,
     ]
 
     /// The peer that speaks a format; nil where there is none.

@@ -83,7 +83,7 @@ struct Detection {
         for index in candidates.indices {
             for direction in Direction.allCases { candidates[index].probes[direction].finish() }
         }
-        return choose(candidates.filter { fits($0, .fromClient, upTo: .max) })
+        return choose(candidates.filter { fits($0, .fromClient, upTo: .max - 1) })  // .max stands for never
     }
 
     // MARK: Deciding
