@@ -6,7 +6,7 @@ import Testing
 
 /// The exchange of the chat relay's server, without sockets and with times of our own.
 @Suite struct ChatRelayStateTests {
-    private typealias Action = ChatRelayState.Action
+    private typealias Action = ServerAction
 
     private var relay = ChatRelayState(silence: .seconds(20), storeOffline: false)
 
@@ -24,7 +24,8 @@ import Testing
     }
 
     private func sent(_ text: String, from sender: String, on connection: Int) -> Action {
-        .send(ChatMessage(text: text, from: sender), connection: connection)
+        .send(
+            .messages([ChatMessage(text: text, from: sender).frame(from: .fromServer)]), connection: connection)
     }
 
     /// What is done, without what is said.
@@ -106,19 +107,19 @@ import Testing
         #expect(relay.sweep(at: at(20)) == [], "20 s are not more than 20 s")
         #expect(
             relay.sweep(at: at(30)) == [
-                .log("#2 (CinentB) evicted: silent for 30.0 s"), .evict(connection: 2),
+                .log("#2 (CinentB) evicted: silent for 30.0 s"), .close(connection: 2),
             ])
-        #expect(relay.closed(2, error: nil) == [], "the eviction has been said")
+        #expect(relay.closed(2, error: nil, at: at(30)) == [], "the eviction has been said")
         #expect(relay.received(heartbeat(of: "CinentB"), on: 2, at: at(30)) == [], "forgotten")
         #expect(deeds(relay.received(text("x", from: "CinentA", to: "CinentB"), on: 1, at: at(30))) == [])
-        #expect(relay.sweep(at: at(60)).last == .evict(connection: 1))
+        #expect(relay.sweep(at: at(60)).last == .close(connection: 1))
     }
 
     @Test func whoeverNeverSaysAnythingIsEvictedToo() {
         var relay = relay
         _ = relay.opened(7, by: "", at: at(5))
         #expect(relay.sweep(at: at(25)) == [])
-        #expect(deeds(relay.sweep(at: at(25.1))) == [.evict(connection: 7)])
+        #expect(deeds(relay.sweep(at: at(25.1))) == [.close(connection: 7)])
     }
 
     @Test func badBytesAreSurvivedAndDoNotCountAsLife() {
@@ -128,7 +129,7 @@ import Testing
         #expect(
             deeds(relay.received(text("x", from: "CinentB", to: "CinentA"), on: 2, at: at(20)))
                 == [sent("x", from: "CinentB", on: 1)])
-        #expect(deeds(relay.sweep(at: at(21))) == [.evict(connection: 1)])
+        #expect(deeds(relay.sweep(at: at(21))) == [.close(connection: 1)])
     }
 
     @Test func storedMessagesAreDeliveredInOrderWhenTheirTargetAppears() {

@@ -1,3 +1,4 @@
+import Framing
 import Streams
 
 /// The reference peers of `im-json`, a chat relay (WIRE-FORMATS §1).
@@ -9,7 +10,13 @@ package enum ChatRelay: ReferencePeer {
         log: @escaping PeerLog
     ) async throws {
         try options.check()
-        try await ChatRelayServer.run(wireFormat(), at: address, options: options, bound: bound, log: log)
+        let format = try wireFormat()
+        let state = ChatRelayState(
+            silence: options.scaled(.seconds(20)), sweepInterval: options.scaled(.seconds(30)),
+            storeOffline: options.storeOffline)
+        try await PeerServer.run(state, at: address, options: options, bound: bound, log: log) {
+            FrameCodec(format, sending: .fromServer)
+        }
     }
 
     package static func converse(

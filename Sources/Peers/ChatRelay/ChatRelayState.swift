@@ -3,17 +3,7 @@ import Streams
 /// The chat relay's server as a state machine: what happened goes in with its time, what to do comes out.
 ///
 /// WIRE-FORMATS §1. It learns who is on a connection from every frame, relays by ID, and evicts the silent.
-package struct ChatRelayState {
-    /// What the server has to do, in order.
-    package enum Action: Hashable, Sendable {
-        /// Send a message on a connection.
-        case send(ChatMessage, connection: Int)
-        /// Close a connection. The state has forgotten it.
-        case evict(connection: Int)
-        /// Say a line to people.
-        case log(String)
-    }
-
+package struct ChatRelayState: ServerState {
     private struct Connection {
         var id: String?
         var lastFrame: Timestamp
@@ -21,29 +11,31 @@ package struct ChatRelayState {
 
     /// A connection without a complete frame for longer than this is evicted at the next sweep.
     let silence: Interval
+    private let sweepInterval: Interval
     private var store: OfflineStore?
     private var connections: [Int: Connection] = [:]
 
     /// A relay without connections.
     ///
-    /// - Parameter silence: for how long a connection may be silent: 20 s times the time scale.
-    package init(silence: Interval, storeOffline: Bool) {
-        self.init(silence: silence, store: storeOffline ? OfflineStore() : nil)
+    /// - Parameters:
+    ///   - silence: for how long a connection may be silent: 20 s times the time scale.
+    ///   - sweepInterval: how often the silent are looked for: every 30 s times the time scale.
+    package init(silence: Interval, sweepInterval: Interval = .seconds(30), storeOffline: Bool) {
+        self.init(silence: silence, sweepInterval: sweepInterval, store: storeOffline ? OfflineStore() : nil)
     }
 
-    init(silence: Interval, store: OfflineStore?) {
-        self.silence = silence
-        self.store = store
+    init(silence: Interval, sweepInterval: Interval = .seconds(30), store: OfflineStore?) {
+        (self.silence, self.sweepInterval, self.store) = (silence, sweepInterval, store)
     }
 
     /// A connection was accepted. Its number is new.
-    package mutating func opened(_ number: Int, by client: String, at time: Timestamp) -> [Action] {
+    package mutating func opened(_ number: Int, by client: String, at time: Timestamp) -> [ServerAction] {
         connections[number] = Connection(id: nil, lastFrame: time)
         return [.log("#\(number) connected from \(client)")]
     }
 
     /// A connection gave a message or bytes that are none.
-    package mutating func received(_ input: PeerInput, on number: Int, at time: Timestamp) -> [Action] {
+    package mutating func received(_ input: PeerInput, on number: Int, at time: Timestamp) -> [ServerAction] {
         guard connections[number] != nil else { return [] }
         switch input {
         case .unframed(let byteCount, let detail):
@@ -56,56 +48,62 @@ package struct ChatRelayState {
         }
     }
 
-    /// Time to look for the silent: every 30 s times the time scale.
-    package mutating func sweep(at time: Timestamp) -> [Action] {
-        var actions: [Action] = []
+    package mutating func started(at time: Timestamp) -> [ServerAction] { [.wake("sweep", after: sweepInterval)] }
+
+    package mutating func due(_ timer: PeerTimer, at time: Timestamp) -> [ServerAction] {
+        sweep(at: time) + [.wake("sweep", after: sweepInterval)]
+    }
+
+    /// Time to look for the silent.
+    package mutating func sweep(at time: Timestamp) -> [ServerAction] {
+        var actions: [ServerAction] = []
         for (number, connection) in connections.sorted(by: { $0.key < $1.key }) {
             let silent = time - connection.lastFrame
             guard silent > silence else { continue }
             connections[number] = nil
             actions.append(.log("\(name(number, connection)) evicted: silent for \(silent.inSeconds)"))
-            actions.append(.evict(connection: number))
+            actions.append(.close(connection: number))
         }
         return actions
     }
 
     /// A connection is over; `error` where it did not end in order.
-    package mutating func closed(_ number: Int, error: String?) -> [Action] {
+    package mutating func closed(_ number: Int, error: String?, at time: Timestamp) -> [ServerAction] {
         guard let connection = connections.removeValue(forKey: number) else { return [] }
         return [.log("\(name(number, connection)) left" + (error.map { ": \($0)" } ?? ""))]
     }
 
     /// Who is on a connection may change with every frame.
-    private mutating func learn(_ id: String, on number: Int, at time: Timestamp) -> [Action] {
+    private mutating func learn(_ id: String, on number: Int, at time: Timestamp) -> [ServerAction] {
         connections[number]?.lastFrame = time
         guard !id.isEmpty else { return [] }
-        var actions: [Action] = []
+        var actions: [ServerAction] = []
         if connections[number]?.id != id {
             connections[number]?.id = id
             actions.append(.log("#\(number) is \(printable(id))"))
         }
         for message in store?.take(for: id) ?? [] {
             actions.append(.log("#\(number) \(message), from the store"))
-            actions.append(.send(reheaded(message), connection: number))
+            actions.append(send(message, to: number))
         }
         return actions
     }
 
-    private mutating func relay(_ message: ChatMessage, from number: Int) -> [Action] {
+    private mutating func relay(_ message: ChatMessage, from number: Int) -> [ServerAction] {
         let said = "#\(number) \(message)"
         guard let target = message.target, !target.isEmpty else { return [.log("\(said), lost: it names no target")] }
         let targets = connections.filter { $0.value.id == target }.keys.sorted()
         if !targets.isEmpty {
-            return [.log(said)] + targets.map { .send(reheaded(message), connection: $0) }
+            return [.log(said)] + targets.map { send(message, to: $0) }
         }
         guard store != nil else { return [.log("\(said), lost: nobody there")] }
         let kept = store?.keep(message, for: target) ?? false
         return [.log(said + (kept ? ", stored: nobody there" : ", lost: nobody there, and the store is full"))]
     }
 
-    /// The message with the head that the server gives it, which does not name the target.
-    private func reheaded(_ message: ChatMessage) -> ChatMessage {
-        ChatMessage(type: message.type, sender: message.sender, body: message.body)
+    /// Sends a message with the head that the server gives it, which does not name the target.
+    private func send(_ message: ChatMessage, to number: Int) -> ServerAction {
+        .send(.messages([message.frame(from: .fromServer)]), connection: number)
     }
 
     private func name(_ number: Int, _ connection: Connection) -> String {
