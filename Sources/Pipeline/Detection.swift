@@ -6,7 +6,7 @@ import Trace
 ///
 /// Every format that can be recognised frames both directions on trial. The strongest that fits wins as soon as all that
 /// say more are ruled out; what stands equal is decided by the server's port, then by the order of formats, and said.
-/// The decision falls at a byte of the stream, wherever the chunks end.
+/// The trials are fed up to fixed places of the stream, and a decision falls only there, wherever the chunks end.
 struct Detection {
     /// What was held, to be told again once the format is known.
     enum Held {
@@ -17,7 +17,9 @@ struct Detection {
 
     private(set) var held: [Held] = []
     private var candidates: [Candidate]
+    /// How many bytes of each direction count so far, and those of them that wait for the next place.
     private var seen = PerDirection(fromClient: 0, fromServer: 0)
+    private var waiting = PerDirection<[UInt8]>(fromClient: [], fromServer: [])
     private let limit: Int
     private let port: UInt16
 
@@ -25,7 +27,23 @@ struct Detection {
         let format: Format
         let detection: FormatDetection
         var probes: PerDirection<FormatProbe>
+
+        /// The sides that tell.
+        var sides: [Direction] { detection.from.map { [$0] } ?? Direction.allCases }
+
+        var isRefuted: Bool { sides.contains { probes[$0].isRefuted } }
+
+        /// Strong evidence outweighs bytes that came before it and are no frame.
+        var fits: Bool {
+            if isRefuted, detection.strength < 80 { return false }
+            return detection.needsBoth
+                ? sides.allSatisfy { probes[$0].fits } : sides.contains { probes[$0].fits }
+        }
+
+        var blocks: Bool { !isRefuted && sides.contains { probes[$0].blocks } }
     }
+
+    // MARK: Trials
 
     init(_ formats: [Format], aligned: Bool, limit: Int, port: UInt16) {
         self.limit = limit
@@ -54,12 +72,33 @@ struct Detection {
         held.append(.received(bytes: bytes.copied(), direction: direction, time: time, packet: packet))
         // Only so many bytes count, wherever the chunks end.
         let count = min(bytes.byteCount, limit - seen[direction])
+        waiting[direction].append(contentsOf: bytes.extracting(0..<count))
         seen[direction] += count
-        guard count > 0 else { return nil }
-        for index in candidates.indices {
-            candidates[index].probes[direction].receive(bytes.extracting(0..<count))
+        while true {
+            let fed = seen[direction] - waiting[direction].count
+            let step = min(Self.place(behind: fed), limit) - fed
+            guard step > 0, waiting[direction].count >= step else { return nil }
+            feed(step, of: direction)
+            if let choice = decide() { return choice }
         }
-        return settled(by: direction)
+    }
+
+    /// The first place behind `offset` up to which trials are fed: each byte at first, where heads are, later fewer.
+    private static func place(behind offset: Int) -> Int {
+        if offset < 256 { return offset + 1 }
+        let step = offset < 2_048 ? 8 : 256
+        return (offset / step + 1) * step
+    }
+
+    private mutating func feed(_ count: Int, of direction: Direction) {
+        guard count > 0 else { return }
+        var bytes: [UInt8] = []
+        swap(&bytes, &waiting[direction])
+        for index in candidates.indices {
+            candidates[index].probes[direction].receive(bytes.span.bytes.extracting(0..<count))
+        }
+        bytes.removeFirst(count)
+        waiting[direction] = bytes
     }
 
     /// Holds a hole; returns the format that it settles.
@@ -67,67 +106,39 @@ struct Detection {
         _ byteCount: Int, from direction: Direction, at time: Timestamp
     ) -> (Format, FormatChoice)? {
         held.append(.missing(byteCount: byteCount, direction: direction, time: time))
+        feed(waiting[direction].count, of: direction)
         for index in candidates.indices { candidates[index].probes[direction].missing(byteCount) }
-        return settled(by: direction)
+        return decide()
     }
 
     /// Holds the end of a direction; returns the format that it settles.
     mutating func finished(_ direction: Direction, at time: Timestamp) -> (Format, FormatChoice)? {
         held.append(.finished(direction: direction, time: time))
-        for index in candidates.indices { candidates[index].probes[direction].finish() }
-        return settled(by: direction)
+        finishTrials(of: direction)
+        return decide()
     }
 
     /// The best guess when no more can be seen.
     mutating func conclude() -> (Format, FormatChoice)? {
-        for index in candidates.indices {
-            for direction in Direction.allCases { candidates[index].probes[direction].finish() }
-        }
-        return choose(candidates.filter { fits($0, .fromClient, upTo: .max - 1) })  // .max stands for never
+        for direction in Direction.allCases { finishTrials(of: direction) }
+        return choose(candidates.filter(\.fits))
+    }
+
+    private mutating func finishTrials(of direction: Direction) {
+        feed(waiting[direction].count, of: direction)
+        for index in candidates.indices { candidates[index].probes[direction].finish() }
     }
 
     // MARK: Deciding
 
-    /// The format on which the decision falls at the earliest byte of `direction` that allows one.
-    private func settled(by direction: Direction) -> (Format, FormatChoice)? {
-        let places = candidates.flatMap { candidate in
-            [candidate.probes[direction].fitsFrom, candidate.probes[direction].refutedFrom].compactMap { $0 }
+    /// The strongest format that fits, unless one that says more may still fit.
+    private func decide() -> (Format, FormatChoice)? {
+        let fitting = candidates.filter(\.fits)
+        guard let best = fitting.map(\.detection.strength).max() else { return nil }
+        let isBlocked = candidates.contains { candidate in
+            candidate.detection.strength > best && candidate.blocks && candidate.sides.contains { seen[$0] > 0 }
         }
-        for place in Set(places).sorted() {
-            let fitting = candidates.filter { fits($0, direction, upTo: place) }
-            guard let best = fitting.map(\.detection.strength).max() else { continue }
-            let isBlocked = candidates.contains { candidate in
-                candidate.detection.strength > best && blocks(candidate, direction, upTo: place)
-            }
-            if !isBlocked { return choose(fitting) }
-        }
-        return nil
-    }
-
-    /// Whether a candidate fits, by what is known of `direction` up to a byte, and all that is known of the other.
-    private func fits(_ candidate: Candidate, _ direction: Direction, upTo place: Int) -> Bool {
-        func fits(_ side: Direction) -> Bool {
-            (candidate.probes[side].fitsFrom ?? .max) <= (side == direction ? place : .max - 1)
-        }
-        func isRefuted(_ side: Direction) -> Bool {
-            (candidate.probes[side].refutedFrom ?? .max) <= (side == direction ? place : .max - 1)
-        }
-        let detection = candidate.detection
-        if let only = detection.from { return fits(only) && !isRefuted(only) }
-        if detection.needsBoth { return fits(.fromClient) && fits(.fromServer) }
-        // Strong evidence outweighs bytes that came before it and are no frame.
-        if Direction.allCases.contains(where: isRefuted), detection.strength < 80 { return false }
-        return fits(.fromClient) || fits(.fromServer)
-    }
-
-    /// Whether weaker candidates have to wait for this one.
-    private func blocks(_ candidate: Candidate, _ direction: Direction, upTo place: Int) -> Bool {
-        func reached(_ offset: Int?, _ side: Direction) -> Bool {
-            (offset ?? .max) <= (side == direction ? place : .max - 1)
-        }
-        let sides = candidate.detection.from.map { [$0] } ?? Direction.allCases
-        if sides.contains(where: { reached(candidate.probes[$0].refutedFrom, $0) }) { return false }
-        return sides.contains { reached(candidate.probes[$0].blocksFrom, $0) && seen[$0] > 0 }
+        return isBlocked ? nil : choose(fitting)
     }
 
     /// The strongest; of several the one whose port it is, then the first. What else it could be is said.

@@ -1,16 +1,13 @@
 import Streams
 
 /// Finds out whether one direction of a connection is of a format, by framing it on trial.
-///
-/// What it finds depends on the bytes, not on how they were cut: a format fits from the byte on that completes the head
-/// of the last frame needed, and is ruled out from the first byte on that is no frame, wherever the chunks end.
 public struct FormatProbe {
-    /// The stream offset from which on the format fits; nil while it does not.
-    public private(set) var fitsFrom: Int?
-    /// The stream offset from which on the format is ruled out; nil while it is not.
-    public private(set) var refutedFrom: Int?
-    /// The stream offset from which on weaker formats have to wait for this one.
-    public private(set) var blocksFrom: Int?
+    /// Whether the format fits: the heads of as many frames as needed are complete.
+    public private(set) var fits = false
+    /// Whether the format is ruled out: bytes that are no frame, or frames that are not as they should be.
+    public private(set) var isRefuted = false
+    /// Whether weaker formats have to wait for this one.
+    public private(set) var blocks: Bool
 
     private var framer: Framer
     private let format: DirectionFormat
@@ -27,7 +24,7 @@ public struct FormatProbe {
         self.format = format
         self.detection = detection
         self.aligned = aligned
-        blocksFrom = detection.blocksAfter == 0 ? 0 : nil
+        blocks = detection.blocksAfter == 0
         frames.format = format
         frames.detection = detection
     }
@@ -52,42 +49,29 @@ public struct FormatProbe {
 
     private mutating func judge() {
         let needed = detection.frames
-        if fitsFrom == nil {
-            if frames.heads.count >= needed {
-                fitsFrom = frames.heads[needed - 1]
-            } else if frames.heads.count + 1 == needed, detection.condition == nil, detection.distinct == nil,
-                let shape = framer.shape
-            {
-                // The head is complete; its body need not be waited for.
-                fitsFrom = framer.origin + shape.head
-            } else if frames.heads.count + 1 == needed, let proof = framer.proof {
-                fitsFrom = framer.origin + proof
-            }
+        if frames.count >= needed {
+            fits = true
+        } else if frames.count + 1 == needed, detection.condition == nil, detection.distinct == nil {
+            // The head is complete, or proves enough: the rest need not be waited for.
+            if framer.shape != nil || framer.proof != nil { fits = true }
         }
-        if blocksFrom == nil, frames.heads.count >= detection.blocksAfter {
-            blocksFrom = frames.heads[detection.blocksAfter - 1]
-        }
-        if refutedFrom == nil {
-            if let offset = frames.refuted { refutedFrom = offset }
-            if aligned, let offset = framer.run?.offset ?? frames.unframed {
-                refutedFrom = min(refutedFrom ?? .max, offset)
-            }
-        }
+        if frames.count >= detection.blocksAfter { blocks = true }
+        if frames.isRefuted || (aligned && (framer.run != nil || frames.hasUnframed)) { isRefuted = true }
     }
 
     /// What the trial's frames say.
     private final class Frames: FrameReceiver {
         var format: DirectionFormat?
         var detection: FormatDetection?
-        /// Where the frames' heads ended, for those that fulfil the condition.
-        var heads: [Int] = []
-        /// The first byte of the first frame that does not.
-        var refuted: Int?
-        var unframed: Int?
+        /// How many frames fulfil the condition.
+        var count = 0
+        /// Whether one did not.
+        var isRefuted = false
+        var hasUnframed = false
         private var values: Set<FieldValue> = []
 
         func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
-            guard refuted == nil, let format, let detection else { return }
+            guard !isRefuted, let format, let detection else { return }
             let fits = format.withContent(of: bytes, frame.shape) { content, shape in
                 if let condition = detection.condition,
                     !FrameValues(info: frame, direction: direction).fulfil(
@@ -99,11 +83,11 @@ public struct FormatProbe {
                 if let value = format.field(distinct.field, of: content, shape) { values.insert(value) }
                 return values.count <= distinct.most
             }
-            if fits { heads.append(frame.offset + frame.shape.head) } else { refuted = frame.offset }
+            if fits { count += 1 } else { isRefuted = true }
         }
 
         func unframed(_ run: UnframedRun, from direction: Direction) {
-            if unframed == nil { unframed = run.offset }
+            hasUnframed = true
         }
 
         func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {}
