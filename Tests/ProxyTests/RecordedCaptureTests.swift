@@ -22,7 +22,7 @@ import Trace
             }
         }
         let ends = try await Ends("conversations", folder.url.path, "6")
-        let proxy = try await RunningProxy(to: ends.server)
+        let proxy = try await RunningProxy(to: ends.server, options: DecodingOptions(.automatic([chat.format])))
         try ends.program.send("\(proxy.port)")
         _ = try await ends.result()
         let recording = try await proxy.stop()
