@@ -34,8 +34,8 @@ import Testing
         let script = """
             import os, sys, time
             number, start = int(sys.argv[1]), time.monotonic()
-            os.kill(number, int(sys.argv[2]))
             try:
+                os.kill(number, int(sys.argv[2]))
                 while open(f"/proc/{number}/stat").read().rsplit(")", 1)[1].split()[0] != "Z":
                     time.sleep(0.005)
             except (FileNotFoundError, ProcessLookupError):  # ended, and awaited already

@@ -50,8 +50,9 @@ import Trace
         return (trace, summary, capture, relayed)
     }
 
-    @Test func conversationsWithGarbageSplitsAndBigFrames() throws {
+    @Test func conversationsWithGarbageSplitsAndBigFrames() async throws {
         for round in UInt64(0)..<8 {
+            await Task.yield()
             let seed = UInt64.random(in: 0...UInt64.max) &+ round
             let live = try play(seed)
             let offline = DecodedCapture(live.capture, options: options)
@@ -65,8 +66,9 @@ import Trace
         }
     }
 
-    @Test func resets() throws {
+    @Test func resets() async throws {
         for round in UInt64(0)..<8 {
+            await Task.yield()
             let seed = UInt64.random(in: 0...UInt64.max) &+ round
             let live = try play(seed, resets: true)
             let offline = DecodedCapture(live.capture, options: options)
@@ -77,9 +79,10 @@ import Trace
 
     /// The format is asked for: what lies behind a hole comes later offline than live, behind bytes of the other
     /// direction, and what both directions say first is what detection goes by.
-    @Test func droppedChunks() throws {
+    @Test func droppedChunks() async throws {
         let options = DecodingOptions(.fixed(chat.format))
         for round in UInt64(0)..<12 {
+            await Task.yield()
             let seed = UInt64.random(in: 0...UInt64.max) &+ round
             let live = try play(seed, limit: 60_000, resets: round % 2 == 0, options: options)
             #expect(live.summary.dropped > 0)
