@@ -74,6 +74,9 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .testTarget(
+            name: "ExampleTests",
+            dependencies: ["Framing", "Packets", "Pipeline", "Streams", "TestSupport", "Trace", "frametap"]),
+        .testTarget(
             name: "ProxyTests",
             dependencies: [
                 "Framing", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace", "frametap",

@@ -49,11 +49,11 @@ need_command() {
     lacks "$1" "$2" "$3"
 }
 
-# A Python that has jsonschema with draft 2020-12 (4.0 or later); prints nothing where there is none.
+# A Python that has jsonschema with draft 2020-12 (4.0 or later) and PyYAML; prints nothing where there is none.
 python_with_jsonschema() {
     local python
     for python in python3 /usr/bin/python3 "$root/.build-python/bin/python"; do
-        if "$python" -c 'from jsonschema import Draft202012Validator' >/dev/null 2>&1; then
+        if "$python" -c 'import yaml; from jsonschema import Draft202012Validator' >/dev/null 2>&1; then
             printf '%s\n' "$python"
             return 0
         fi
@@ -63,6 +63,7 @@ python_with_jsonschema() {
 need_jsonschema() {
     if [ -n "$(python_with_jsonschema)" ]; then return 0; fi
     lacks "jsonschema for Python" python3-jsonschema -
+    lacks "PyYAML for Python" python3-yaml -
 }
 
 # Where no package gave a jsonschema that is new enough (Ubuntu 22.04), a virtual environment does.
@@ -73,13 +74,13 @@ ensure_jsonschema() {
         lacks "venv for Python" python3-venv -
         install_missing || return
     fi
-    say "making a Python environment with jsonschema in .build-python"
+    say "making a Python environment with jsonschema and PyYAML in .build-python"
     if python3 -m venv "$root/.build-python" \
-        && "$root/.build-python/bin/python" -m pip install --quiet 'jsonschema>=4.18' </dev/null >&2
+        && "$root/.build-python/bin/python" -m pip install --quiet 'jsonschema>=4.18' pyyaml </dev/null >&2
     then
         return 0
     fi
-    say "could not install jsonschema; please do (4.0 or later, for python3) and run this again."
+    say "could not install jsonschema and PyYAML; please do (4.0 or later, for python3) and run this again."
     return 1
 }
 

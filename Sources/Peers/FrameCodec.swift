@@ -4,31 +4,30 @@ import Streams
 
 /// Bytes to messages and back, by a format. Holds a partial frame, and does no I/O.
 package struct FrameCodec {
-    private var framer: Framer
-    private let incoming: DirectionFormat
+    private var reader: any MessageReader
     private let outgoing: DirectionFormat
-    private let scratch = FramingScratch()
 
     /// A codec at the start of a connection, for the side that sends `direction`'s frames.
-    package init(_ format: Format, sending direction: Direction) {
-        incoming = format.directions[direction.opposite]
+    ///
+    /// - Parameter reader: what reads instead of a `FrameReader`, such as a published receiver with its faults.
+    package init(_ format: Format, sending direction: Direction, reader: (any MessageReader)? = nil) {
         outgoing = format.directions[direction]
-        framer = Framer(rule: incoming.rule, direction: direction.opposite, aligned: true)
+        self.reader = reader ?? FrameReader(format, from: direction.opposite)
     }
 
     /// What the next bytes complete. `time` never decreases.
     package mutating func receive(_ bytes: RawSpan, at time: Timestamp) -> [PeerInput] {
-        let inputs = Inputs(incoming)
-        framer.receive(bytes, at: time, packet: 0, scratch: scratch, into: inputs)
-        return inputs.list
+        reader.receive(bytes, at: time)
     }
 
+    /// When it stops waiting for more of a frame; nil where it waits for ever.
+    package var deadline: Timestamp? { reader.deadline }
+
+    /// What is complete because nothing more came until `time`.
+    package mutating func pause(until time: Timestamp) -> [PeerInput] { reader.pause(until: time) }
+
     /// What is left when the stream ends.
-    package mutating func finish() -> [PeerInput] {
-        let inputs = Inputs(incoming)
-        framer.finish(scratch: scratch, into: inputs)
-        return inputs.list
-    }
+    package mutating func finish() -> [PeerInput] { reader.finish() }
 
     /// The bytes of one write.
     package func encode(_ output: PeerOutput) throws(EncodingError) -> [UInt8] {
@@ -40,30 +39,6 @@ package struct FrameCodec {
             return bytes
         }
     }
-
-    /// Collects what a framer gives away during one call.
-    private final class Inputs: FrameReceiver {
-        private let format: DirectionFormat
-        var list: [PeerInput] = []
-
-        init(_ format: DirectionFormat) {
-            self.format = format
-        }
-
-        func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
-            format.withContent(of: bytes, frame.shape) { content, shape in
-                let body = content.copied(shape.head..<shape.head + shape.body)
-                list.append(.message(PeerMessage(fields: format.fields(of: content, shape), body: body)))
-            }
-        }
-
-        func unframed(_ run: UnframedRun, from direction: Direction) {
-            list.append(
-                .unframed(byteCount: run.bytes.count, detail: "\(run.reason.rawValue) at \(run.offset): \(run.detail)"))
-        }
-
-        func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {}
-    }
 }
 
 /// Puts a `FrameCodec` into a channel's pipeline.
@@ -74,6 +49,7 @@ final class FrameCodecHandler: ChannelDuplexHandler {
     typealias OutboundOut = ByteBuffer
 
     private var codec: FrameCodec
+    private var pause: Scheduled<Void>?
 
     init(_ codec: FrameCodec) {
         self.codec = codec
@@ -82,13 +58,13 @@ final class FrameCodecHandler: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let buffer = unwrapInboundIn(data)
         guard buffer.readableBytes > 0 else { return }
-        for input in codec.receive(buffer.readableBytesSpan, at: .monotonic) {
-            context.fireChannelRead(wrapInboundOut(input))
-        }
+        pass(codec.receive(buffer.readableBytesSpan, at: .monotonic), context)
+        awaitPause(context)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        for input in codec.finish() { context.fireChannelRead(wrapInboundOut(input)) }
+        pause?.cancel()
+        pass(codec.finish(), context)
         context.fireChannelInactive()
     }
 
@@ -99,6 +75,22 @@ final class FrameCodecHandler: ChannelDuplexHandler {
         } catch {
             promise?.fail(error)
             context.fireErrorCaught(error)
+        }
+    }
+
+    private func pass(_ inputs: [PeerInput], _ context: ChannelHandlerContext) {
+        for input in inputs { context.fireChannelRead(wrapInboundOut(input)) }
+    }
+
+    /// Sees to it that a frame that only a pause can end is ended by one.
+    private func awaitPause(_ context: ChannelHandlerContext) {
+        pause?.cancel()
+        guard let deadline = codec.deadline else { return }
+        let wait = max(deadline - .monotonic, Interval(nanoseconds: 0))
+        pause = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(wait) + .milliseconds(1)) { [self] in
+            pass(codec.pause(until: .monotonic), context)
+            context.fireChannelReadComplete()
+            awaitPause(context)
         }
     }
 }

@@ -1,6 +1,14 @@
 import NIOCore
 import Streams
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// What can be asked of a reference peer.
 package struct PeerOptions: Sendable {
     /// Multiplies every interval of the protocol; above 0.
@@ -12,9 +20,13 @@ package struct PeerOptions: Sendable {
     package var storeOffline = false
     /// How often `converse` goes through its conversation; at least 1.
     package var rounds = 1
-    /// The hazards of the published receivers to reproduce, by WIRE-FORMATS' names. None is built yet: naming one is an
-    /// error.
+    /// The folder in which a server stores uploads, each under a name of its own; nil for a temporary one.
+    package var uploadFolder: String?
+    /// The hazards of the published receivers to reproduce, by WIRE-FORMATS' names; see `ReferencePeer.hazards`. A client
+    /// that is asked for one also sends what brings it about.
     package var asPublished: Set<String> = []
+    /// The AES key of bodies; nil where they go in the clear.
+    package var key: [UInt8]?
 
     /// Everything as WIRE-FORMATS says.
     package init() {}
@@ -40,6 +52,15 @@ extension TimeAmount {
     /// The same length of time for NIO.
     init(_ interval: Interval) {
         self = .nanoseconds(interval.nanoseconds)
+    }
+}
+
+extension Interval {
+    /// From the event loops' clock to the time of day, in UTC.
+    static var fromMonotonicToTimeOfDay: Interval {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        return Timestamp(seconds: Int64(now.tv_sec), nanoseconds: Int64(now.tv_nsec)) - .monotonic
     }
 }
 

@@ -1,3 +1,4 @@
+import Framing
 import Streams
 
 /// Takes a line for people, without its line end. Text from the network in it is escaped and cut.
@@ -9,6 +10,13 @@ package typealias PeerLog = @Sendable (String) -> Void
 package protocol ReferencePeer: Sendable {
     /// The name of the format it speaks, as in `BuiltInFormats`.
     static var format: String { get }
+
+    /// The hazards of the published receivers that can be reproduced with `PeerOptions.asPublished`, by WIRE-FORMATS' names.
+    static var hazards: Set<String> { get }
+
+    /// The time scale of the demonstration: what it takes to show a heartbeat gap in three seconds. Whoever watches has to
+    /// scale the format's heartbeat contract alike (`Format.scalingHeartbeat`).
+    static var demoScale: Double { get }
 
     /// Serves until the task is cancelled, then closes its connections and returns.
     ///
@@ -33,11 +41,32 @@ package protocol ReferencePeer: Sendable {
     static func demonstrate(to server: PeerAddress, options: PeerOptions, log: @escaping PeerLog) async throws
 }
 
+extension ReferencePeer {
+    package static var hazards: Set<String> { [] }
+    package static var demoScale: Double { 1 }
+
+    /// The format it speaks.
+    static func wireFormat() throws -> Format {
+        guard let format = try BuiltInFormats.format(named: format) else {
+            throw PeerError("there is no format \(format)")
+        }
+        return format
+    }
+}
+
 /// The reference peers there are. A new one is a folder with its files and one line here.
 package enum ReferencePeers {
     /// All of them, in the order of WIRE-FORMATS.
     package static let all: [any ReferencePeer.Type] = [
-        ChatRelay.self
+        ChatRelay.self,
+        MagicChat.self,
+        FixedFrames.self,
+        Broadcasts.self,
+        Envelopes.self,
+        TextHeartbeat.self,
+        MessageIDs.self,
+        Uploads.self,
+        Lines.self,
     ]
 
     /// The peer that speaks a format; nil where there is none.

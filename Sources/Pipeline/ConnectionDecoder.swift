@@ -17,8 +17,9 @@ final class ConnectionDecoder: ConnectionReceiver {
         self.connection = connection
         self.decoder = decoder
         let options = decoder.options
-        if let format = options.byPort[connection.opening.server.port] {
-            start(format, FormatChoice(by: .option, evidence: "asked for on port \(connection.opening.server.port)"))
+        let port = connection.opening.server.port
+        if let format = options.byPort[port] ?? options.lateByPort?(port) {
+            start(format, FormatChoice(by: .option, evidence: "asked for on port \(port)"))
             return
         }
         switch options.choice {

@@ -15,6 +15,8 @@ public struct DecodingOptions: Sendable {
     public var choice: Choice
     /// The formats of particular server ports; they go before `choice`.
     public var byPort: [UInt16: Format] = [:]
+    /// Tells the format of a server port that is known only later, when a connection opens; goes before `choice`, too.
+    public var lateByPort: (@Sendable (UInt16) -> Format?)?
     /// How many bytes of a direction are held at most until a format is recognised.
     public var detectionLimit = 65_536
 

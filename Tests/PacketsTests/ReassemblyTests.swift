@@ -164,7 +164,7 @@ import Testing
         talk.client(110, "", .fin)
         talk.server(200, ack: 111)
         talk.finish()
-        #expect(talk.story == ["1 handshake", "c:abc", "c.fin", "1 fin by client"])
+        #expect(talk.story == ["1 handshake", "c:abc", "c.fin", "1 end-of-input"])
     }
 
     @Test func pickedUpInTheMiddle() {

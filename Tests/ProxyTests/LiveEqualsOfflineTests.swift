@@ -89,28 +89,15 @@ import Trace
             try expectAccounted(live, seed)
             let offline = DecodedCapture(live.capture, options: options)
             let (left, right) = (ComparableTrace(live.trace), ComparableTrace(try offline.lines()))
-            expectSame(left, right, seed, holes: true)
+            expectSame(left, right, seed)
         }
     }
 
-    /// Expects the same, but for what the reassembler does not do yet: it lets time pass beyond what it still holds (a
-    /// RST in its grace, what lies behind a hole), so that a deadline may seem to have passed in between; and of two FINs
-    /// it takes the one for the first that it passed on first, though the other one waited behind a hole.
-    private func expectSame(_ live: ComparableTrace, _ offline: ComparableTrace, _ seed: UInt64, holes: Bool = false) {
+    /// Expects the same lines per connection and direction, and the same findings.
+    private func expectSame(_ live: ComparableTrace, _ offline: ComparableTrace, _ seed: UInt64) {
         let differences = "seed \(seed): \(live.differences(to: offline))"
-        let (left, right) = (holes ? live.withoutClosed : live, holes ? offline.withoutClosed : offline)
-        let sameLines = left.lines == right.lines
-        #expect(sameLines, "\(differences)")
-        let noneMissing = live.findings.isSubset(of: offline.findings)
-        #expect(noneMissing, "\(differences)")
-        withKnownIssue("Packets: advance(to:) goes beyond the time of what is held", isIntermittent: true) {
-            let sameFindings = live.findings == offline.findings
-            #expect(sameFindings, "\(differences)")
-        }
-        withKnownIssue("Packets: by is who sent the FIN passed on first", isIntermittent: true) {
-            let sameEnds = live.lines == offline.lines
-            #expect(sameEnds, "\(differences)")
-        }
+        let (sameLines, sameFindings) = (live.lines == offline.lines, live.findings == offline.findings)
+        #expect(sameLines && sameFindings, "\(differences)")
     }
 
     @Test func whatIsHalfClosedAtTheEndIsStillOpen() throws {
@@ -125,9 +112,7 @@ import Trace
         #expect(closed["reason"] == "end-of-input" && closed["by"] == nil)
         let offline = DecodedCapture(live.capture, options: options)
         let differences = ComparableTrace(live.trace).differences(to: ComparableTrace(try offline.lines()))
-        withKnownIssue("Packets: Flow.end says fin where one side had sent FIN", isIntermittent: true) {
-            #expect(differences == [])
-        }
+        #expect(differences == [])
     }
 
     @Test func realSocketsManyAtOnce() async throws {

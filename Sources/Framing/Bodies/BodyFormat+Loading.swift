@@ -55,7 +55,9 @@ extension BodyChain {
     /// One encoding, or a list of them.
     private static func encodings(_ node: Node, path: String, context: LoadContext) -> [any BodyEncoding] {
         guard let list = node.sequence else { return [encoding(node, path: path, context: context)].compactMap { $0 } }
-        if list.isEmpty { context.add("\(path) is an empty list; expected encodings, such as [base64, json]", at: node) }
+        if list.isEmpty {
+            context.add("\(path) is an empty list; expected encodings, such as [base64, json]", at: node)
+        }
         if list.count > BodyFormat.longestChain {
             context.add("\(path) has \(list.count) encodings; \(BodyFormat.longestChain) are allowed", at: node)
         }

@@ -29,7 +29,17 @@ package struct DecodedBody: Sendable, Hashable {
     }
 
     /// A body of which some bytes were not seen: it is not read, and shown as it is.
-    package static let incomplete = DecodedBody(.opaque)
+    package static let incomplete: DecodedBody = {
+        var body = DecodedBody(.opaque)
+        body.isIncomplete = true
+        return body
+    }()
+
+    private var isIncomplete = false
+
+    /// Whether the body has not been read, though it may be readable to others: then nobody knows where its secrets lie.
+    /// What is encrypted is not, and what a format calls hex has none.
+    package var mayHideSecrets: Bool { isIncomplete || faults.contains { $0.kind != .wrongKey } }
 
     /// Uses the bytes, which are the body's own unless it was decoded.
     package func withBytes<Result>(of body: RawSpan, _ use: (RawSpan) -> Result) -> Result {
@@ -55,14 +65,14 @@ package struct DecodedBody: Sendable, Hashable {
     ///
     /// A path may start with `json` or `protobuf`, as in expressions, or not. A name that meets an array is looked for in
     /// each of its elements. An empty path, `text`, `json` or `protobuf` alone is the whole body. A body that should have
-    /// been read and could not be, but is shown as text, is replaced whole: nobody knows where its secrets lie.
+    /// been read and could not be is replaced whole, unless it is encrypted.
     package func redacting(_ paths: [[String]]) -> DecodedBody {
         guard !paths.isEmpty else { return self }
         let hidden = DecodedBody(.text, bytes: Array(JSONRedaction.mark.utf8), faults: faults)
         if paths.contains(where: { $0.isEmpty || ($0.count == 1 && Self.formNames.contains($0[0])) }) { return hidden }
+        if mayHideSecrets { return hidden }
         switch form {
-        case .opaque: return self
-        case .text: return faults.isEmpty ? self : hidden
+        case .opaque, .text: return self
         case .json, .protobuf:
             let shorter = paths.filter { Self.formNames.contains($0[0]) }.map { Array($0.dropFirst()) }
             var redaction = JSONRedaction(paths + shorter)

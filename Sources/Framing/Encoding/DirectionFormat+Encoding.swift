@@ -41,8 +41,9 @@ extension FrameLayout {
         return given.allSatisfy { field in
             if let own = known.first(where: { $0.name == field.name }) {
                 let value = field.value.unnamed(own.names)
-                guard (try? BinaryHead.encode(value, as: own)) != nil else { return false }
-                return own.constant == nil || own.constant == value
+                guard let bytes = try? BinaryHead.encode(value, as: own) else { return false }
+                // As bytes: hex digits and the bytes they stand for are the same.
+                return own.constant.map { (try? BinaryHead.encode($0, as: own)) == bytes } ?? true
             }
             if let bits = known.lazy.compactMap({ $0.bits.first { $0.name == field.name } }).first {
                 return bits.constant == nil || bits.constant.map(FieldValue.integer) == field.value.unnamed(bits.names)

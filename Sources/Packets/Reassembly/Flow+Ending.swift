@@ -10,6 +10,8 @@ extension Flow {
         guard !isStarted || offset >= sides[direction].offset else { return }
         let held = shared.hold(&sides[direction])
         if held.fin == nil { held.fin = (offset, packet.time) }
+        // Who was first is a matter of sending, whatever holes are waited for.
+        if finBy == nil { finBy = direction }
     }
 
     /// Tells that a direction ended, once all bytes in front of its FIN were passed on or given up.
@@ -24,7 +26,6 @@ extension Flow {
             let fin = held.fin, fin.offset <= max(sides[direction].offset, limit)
         else { return }
         finish(direction, .fin, at: fin.time, &shared)
-        if finBy == nil { finBy = direction }
         closeIfFinished(&shared)
     }
 
@@ -107,7 +108,7 @@ extension Flow {
         flush(.fromServer, &shared)
         guard state == .open else { return }
         let time = max(shared.now, sides.fromClient.lastTime, sides.fromServer.lastTime)
-        close(finBy == nil ? .endOfInput : .fin, by: finBy, at: time, &shared)
+        close(.endOfInput, by: nil, at: time, &shared)
     }
 
     private mutating func close(

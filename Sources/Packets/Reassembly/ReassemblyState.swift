@@ -35,6 +35,8 @@ struct ReassemblyState {
     var closed = DeadlineQueue()
     /// The earliest of all those times.
     var nextDeadline = Timestamp(nanoseconds: .max)
+    /// Since when something waits for its grace to go by: what comes of it will be that old.
+    var heldSince = Timestamp.distantFuture
     /// The place of the connection at hand, for its deadlines.
     var current = 0
 
@@ -76,5 +78,15 @@ struct ReassemblyState {
         let time = now + interval
         self[keyPath: queue].append(DeadlineQueue.Entry(time: time, flow: current, number: number))
         nextDeadline = min(nextDeadline, time)
+        updateHeldSince()
+    }
+
+    /// Finds out again since when something has been held.
+    mutating func updateHeldSince() {
+        func start(_ queue: DeadlineQueue, _ grace: Interval) -> Timestamp {
+            queue.count == 0 ? .distantFuture : queue.first + Interval(nanoseconds: -grace.nanoseconds)
+        }
+        heldSince = min(
+            start(holes, options.holeGrace), start(pickups, options.pickupGrace), start(resets, options.resetGrace))
     }
 }

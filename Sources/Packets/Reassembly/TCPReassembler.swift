@@ -25,12 +25,18 @@ public struct TCPReassembler: ~Copyable {
     }
 
     /// Lets time pass: never back, and deadlines before it are met first.
+    ///
+    /// The receiver hears of it only as far as nothing older is held back: behind a hole, or for a RST's grace.
     @inline(__always)
     public mutating func advance(to time: Timestamp) {
         guard time > shared.now else { return }
         shared.now = time
-        receiver.advance(to: time)
-        if time >= shared.nextDeadline { meetDeadlines() }
+        if time >= shared.nextDeadline {
+            // What is passed on now is older than its deadline.
+            receiver.advance(to: min(time, shared.heldSince))
+            meetDeadlines()
+        }
+        receiver.advance(to: min(time, shared.heldSince))
     }
 
     /// Takes a segment.
@@ -127,6 +133,7 @@ public struct TCPReassembler: ~Copyable {
         forgetClosed()
         shared.nextDeadline = min(
             shared.holes.first, shared.pickups.first, shared.resets.first, shared.closed.first)
+        shared.updateHeldSince()
     }
 
     private mutating func forgetClosed() {

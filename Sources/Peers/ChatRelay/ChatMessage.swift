@@ -68,3 +68,8 @@ extension ChatMessage: CustomStringConvertible {
 func printable(_ text: String) -> String {
     text.isEmpty ? "\"\"" : String(FieldValue.text(text).shortDescription.dropFirst().dropLast())
 }
+
+/// Bytes from the network as they may be shown: text escaped and cut, or how many they are.
+func shown(_ bytes: [UInt8]) -> String {
+    String(validating: bytes, as: UTF8.self).map { FieldValue.text($0).shortDescription } ?? "\(bytes.count) B"
+}

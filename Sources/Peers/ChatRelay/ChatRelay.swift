@@ -1,4 +1,3 @@
-import Framing
 import Streams
 
 /// The reference peers of `im-json`, a chat relay (WIRE-FORMATS §1).
@@ -32,12 +31,5 @@ package enum ChatRelay: ReferencePeer {
         try await ChatPair.run(wireFormat(), with: server, options: options, log: log) { pair in
             try await pair.demonstrate()
         }
-    }
-
-    private static func wireFormat() throws -> Format {
-        guard let format = try BuiltInFormats.format(named: format) else {
-            throw PeerError("there is no format \(format)")
-        }
-        return format
     }
 }

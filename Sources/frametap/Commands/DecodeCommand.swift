@@ -16,6 +16,12 @@ struct DecodeCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("Capture files, or - for standard input.", valueName: "file"))
     var files: [String]
 
+    @Flag(help: "The files are bare bytes, each of one side of a connection, and not captures.")
+    var raw = false
+
+    @Option(help: ArgumentHelp("With --raw: who sent the bytes, client or server.", valueName: "side"))
+    var from = Side.client
+
     @OptionGroup var format: FormatOptions
     @OptionGroup var bodies: BodyOptions
     @OptionGroup var output: OutputOptions
@@ -32,9 +38,21 @@ struct DecodeCommand: ParsableCommand {
         var reassembly = ReassemblyOptions()
         reassembly.serverPorts = options.serverPorts
         reassembly.notices = false
+        if raw { return try decodeRaw(options, to: decoder, progress) }
         var reading = CaptureReading()
         reading.read(files, options: reassembly, to: decoder, progress: progress) { decoder.flush() }
         decoder.finish(passedOver: reading.counters.passedOverByKind)
+        decoder.flush()
+        if reading.hasFailed { throw ExitCode(2) }
+        if selection.fails(decoder.summary) { throw ExitCode(1) }
+    }
+
+    private func decodeRaw(_ options: DecodingOptions, to decoder: Decoder, _ progress: ReadingProgress) throws {
+        var port: UInt16 = 0
+        if case .fixed(let format) = options.choice { port = format.ports.first ?? 0 }
+        var reading = RawReading(from: from.direction, serverPort: port)
+        reading.read(files, to: decoder, progress: progress) { decoder.flush() }
+        decoder.finish()
         decoder.flush()
         if reading.hasFailed { throw ExitCode(2) }
         if selection.fails(decoder.summary) { throw ExitCode(1) }

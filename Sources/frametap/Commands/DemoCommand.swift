@@ -4,6 +4,7 @@ import Peers
 import Pipeline
 import Proxy
 import Streams
+import Synchronization
 import Trace
 
 /// `frametap demo`: reference peers talk through the proxy.
@@ -24,14 +25,26 @@ struct DemoCommand: ParsableCommand {
     func run() throws {
         let peers = try formats.isEmpty ? ReferencePeers.all : formats.map(PeerCommandOptions.peer)
         let queue = RecordingQueue()
-        var decoding = DecodingOptions(.automatic(try BuiltInFormats.all()))
+        var decoding = DecodingOptions(
+            .automatic(
+                try BuiltInFormats.all().map { format in
+                    format.scalingHeartbeat(by: ReferencePeers.peer(for: format.name)?.demoScale ?? 1)
+                }))
+        // Formats that cannot be told by their bytes have to be asked for, once their servers' ports are known.
+        let ports = PortFormats()
+        decoding.lateByPort = { ports[$0] }
         try bodies.apply(to: &decoding)
+        var unmarked: [Format] = []
+        if case .automatic(let all) = decoding.choice { unmarked = all.filter { $0.detection == nil } }
         let recording = try ProxyRecording(
             queue: queue, source: "demo", decoding: decoding, output: output, records: records,
             selection: selection)
-        let conversations = Task.detached {
+        let conversations = Task.detached { [unmarked] in
             defer { queue.finish() }
-            for peer in peers where !Task.isCancelled { await Self.show(peer, queue: queue) }
+            for peer in peers where !Task.isCancelled {
+                let format = unmarked.first { $0.name == peer.format }
+                await Self.show(peer, queue: queue) { ports[$0] = format }
+            }
         }
         let signals = EndSignals { conversations.cancel() }
         // The main thread records; conversations run on those that tasks share.
@@ -40,25 +53,33 @@ struct DemoCommand: ParsableCommand {
     }
 
     /// Server, proxy and clients of one format, until the clients are done.
-    private static func show(_ peer: any ReferencePeer.Type, queue: RecordingQueue) async {
+    ///
+    /// - Parameter bound: called with the server's port, before anyone connects to it.
+    private static func show(
+        _ peer: any ReferencePeer.Type, queue: RecordingQueue, bound announcePort: (UInt16) -> Void
+    ) async {
+        var options = PeerOptions()
+        options.timeScale = peer.demoScale
+        let scaled = options
         let (bound, announce) = AsyncStream.makeStream(of: Endpoint.self)
         let serving = Task {
             defer { announce.finish() }
             try await peer.serve(
-                at: PeerAddress(host: "127.0.0.1", port: 0), options: PeerOptions(), bound: { announce.yield($0) },
+                at: PeerAddress(host: "127.0.0.1", port: 0), options: scaled, bound: { announce.yield($0) },
                 log: { _ in })
         }
         defer { serving.cancel() }
         do {
             var addresses = bound.makeAsyncIterator()
             guard let server = await addresses.next() else { return try await serving.value }
+            announcePort(server.port)
             let to = HostPort(host: server.address.description, port: Int(server.port))
             let proxy = ProxyServer(ProxyOptions(listen: HostPort(host: "127.0.0.1", port: 0), to: to), queue: queue)
             let address = try await proxy.startListening()
             let outcome: Result<Void, any Error>
             do {
                 let through = PeerAddress(host: address.host, port: address.port)
-                outcome = .success(try await peer.demonstrate(to: through, options: PeerOptions(), log: { _ in }))
+                outcome = .success(try await peer.demonstrate(to: through, options: scaled, log: { _ in }))
             } catch {
                 outcome = .failure(error)
             }
@@ -70,5 +91,15 @@ struct DemoCommand: ParsableCommand {
         } catch {
             complain("the \(peer.format) demonstration went wrong: \(error)")
         }
+    }
+}
+
+/// The formats of server ports, told while connections come in.
+private final class PortFormats: Sendable {
+    private let formats = Mutex<[UInt16: Format]>([:])
+
+    subscript(port: UInt16) -> Format? {
+        get { formats.withLock { $0[port] } }
+        set { formats.withLock { $0[port] = newValue } }
     }
 }

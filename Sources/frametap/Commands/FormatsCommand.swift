@@ -5,12 +5,12 @@ import Framing
 struct FormatsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "formats",
-        abstract: "List, show and check formats.",
-        subcommands: [List.self, Show.self, Check.self],
+        abstract: "List, show and check formats; build frames.",
+        subcommands: [List.self, Show.self, Check.self, Encode.self],
         defaultSubcommand: List.self)
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the built-in formats.")
+        static let configuration = CommandConfiguration(abstract: "List the built-in formats and the framing rules.")
 
         func run() throws {
             for format in try BuiltInFormats.all() {
@@ -18,6 +18,12 @@ struct FormatsCommand: ParsableCommand {
                 let columns = [pad(format.name, 16), pad(ports.isEmpty ? "-" : ports, 8), format.summary]
                 print(columns.joined(separator: "  "))
             }
+            print("\nFraming rules, to try where there is no file yet (fixed and marker, above, are rules too):\n")
+            for name in BuiltInFormats.ruleNames {
+                guard let rule = try BuiltInFormats.format(named: name) else { continue }
+                print("\(pad(name, 16))  \(rule.summary)")
+            }
+            print("\nParameters: --format fixed:size=8, --format 'delimiter:end=\\r\\n'")
         }
 
         private func pad(_ text: String, _ width: Int) -> String {
@@ -34,7 +40,7 @@ struct FormatsCommand: ParsableCommand {
 
         func run() throws {
             guard let yaml = BuiltInFormats.yaml(of: name) else {
-                let known = BuiltInFormats.names.joined(separator: ", ")
+                let known = (BuiltInFormats.names + BuiltInFormats.ruleNames).joined(separator: ", ")
                 throw ValidationError("there is no built-in format \(name); known are \(known)")
             }
             print(yaml, terminator: "")

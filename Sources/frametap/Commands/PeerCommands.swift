@@ -21,8 +21,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
-        let reference = try PeerCommandOptions.peer(format)
-        var options = peer.options
+        let reference = try peer.peer(format)
+        var options = try peer.options(for: format)
         options.storeOffline = storeOffline
         let address = PeerAddress(host: listen.host, port: listen.port)
         let serving = Task { [options] in
@@ -53,8 +53,8 @@ struct ConnectCommand: AsyncParsableCommand {
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
-        let reference = try PeerCommandOptions.peer(format)
-        var options = peer.options
+        let reference = try peer.peer(format)
+        var options = try peer.options(for: format)
         options.rounds = rounds
         let address = PeerAddress(host: to.host, port: to.port)
         let conversation = Task { [options] in
@@ -71,16 +71,43 @@ struct PeerCommandOptions: ParsableArguments {
     @Option(help: "Multiply every interval of the protocol by this.")
     var timeScale = 1.0
 
+    @Option(
+        help: ArgumentHelp(
+            "Do as the published programs do, with their faults, which WIRE-FORMATS lists; separated by commas.",
+            valueName: "hazard,…"))
+    var asPublished: String?
+
+    @Option(
+        name: .customLong("key"),
+        help: ArgumentHelp(
+            "Encrypt bodies with this key: FORMAT=HEX, and what else decode's --key takes.", valueName: "format=key"))
+    var keys: [String] = []
+
     func validate() throws {
         guard timeScale > 0, timeScale.isFinite else {
             throw ValidationError("--time-scale is \(timeScale); expected a number above 0")
         }
     }
 
-    var options: PeerOptions {
+    /// What is asked of the peers of a format.
+    func options(for format: String) throws -> PeerOptions {
         var options = PeerOptions()
+        options.key = try BodyOptions.key(format, among: keys)
         options.timeScale = timeScale
+        options.asPublished = hazards
         return options
+    }
+
+    private var hazards: Set<String> {
+        Set((asPublished ?? "").split(separator: ",").map { String($0.drop { $0 == " " }) })
+    }
+
+    /// The peers of a format, if they have the hazards asked for.
+    func peer(_ format: String) throws -> any ReferencePeer.Type {
+        let peer = try Self.peer(format)
+        guard let unknown = hazards.subtracting(peer.hazards).min() else { return peer }
+        let known = peer.hazards.isEmpty ? "none" : peer.hazards.sorted().joined(separator: ", ")
+        throw ValidationError("there is no hazard \(unknown) to reproduce in \(format); known are \(known)")
     }
 
     static func peer(_ format: String) throws -> any ReferencePeer.Type {

@@ -28,7 +28,7 @@ struct BodyOptions: ParsableArguments {
 
     /// Gives the formats that are looked for what their bodies need.
     func apply(to options: inout DecodingOptions) throws {
-        let given = try self.given()
+        let given = try Self.given(keys)
         let schema = try descriptorSet.map { path in
             let bytes = try FileInput.contents(of: path, limit: 64 << 20)
             do {
@@ -44,7 +44,7 @@ struct BodyOptions: ParsableArguments {
             var resources = BodyResources(keys: given, schema: schema)
             for name in format.bodyKeyNames {
                 known.insert(name)
-                if resources.keys[name] == nil { resources.keys[name] = try fromEnvironment(name) }
+                if resources.keys[name] == nil { resources.keys[name] = try Self.fromEnvironment(name) }
             }
             do {
                 try format.use(resources)
@@ -67,7 +67,12 @@ struct BodyOptions: ParsableArguments {
 
     // MARK: Keys
 
-    private func given() throws -> [String: [UInt8]] {
+    /// The key of that name, from what `--key` was given or from the environment.
+    static func key(_ name: String, among keys: [String]) throws -> [UInt8]? {
+        try given(keys)[name] ?? fromEnvironment(name)
+    }
+
+    private static func given(_ keys: [String]) throws -> [String: [UInt8]] {
         var given: [String: [UInt8]] = [:]
         for text in keys {
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -80,13 +85,13 @@ struct BodyOptions: ParsableArguments {
         return given
     }
 
-    private func fromEnvironment(_ name: String) throws -> [UInt8]? {
+    private static func fromEnvironment(_ name: String) throws -> [UInt8]? {
         let variable =
             "FRAMETAP_KEY_" + String(name.uppercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
         return try Environment[variable].map { try bytes(of: $0, for: name) }
     }
 
-    private func bytes(of text: String, for name: String, isIndirect: Bool = false) throws -> [UInt8] {
+    private static func bytes(of text: String, for name: String, isIndirect: Bool = false) throws -> [UInt8] {
         if !isIndirect, text.hasPrefix("file:") {
             let path = String(text.dropFirst("file:".count))
             let content = try FileInput.contents(of: path, limit: 4_096)

@@ -7,7 +7,8 @@ struct FormatOptions: ParsableArguments {
     @Option(
         name: .customLong("format"),
         help: ArgumentHelp(
-            "auto, a built-in format's name, or a format file; PORT=FORMAT for one server port. May be repeated.",
+            "auto, a built-in format's or rule's name, or a format file; PORT=FORMAT for one server port. May be repeated.",
+            discussion: "Parameters stand behind a colon: fixed:size=8, or 'delimiter:end=\\r\\n'.",
             valueName: "format"))
     var formats: [String] = []
 
@@ -25,16 +26,32 @@ struct FormatOptions: ParsableArguments {
         return options
     }
 
-    /// A built-in format by its name, or the format that a file describes.
+    /// A built-in format or rule by its name, or the format that a file describes, with parameters behind a colon.
     static func format(_ text: String) throws -> Format {
-        if let format = try BuiltInFormats.format(named: text) { return format }
-        guard text.contains("/") || text.hasSuffix(".yaml") || text.hasSuffix(".yml") else {
-            let known = BuiltInFormats.names.joined(separator: ", ")
-            throw ValidationError(
-                "there is no format \(text); built in are \(known). A format file's name ends in .yaml")
+        let request = try FormatRequest(text)
+        if BuiltInFormats.yaml(of: request.name) != nil {
+            do throws(FormatFileError) {
+                if let format = try BuiltInFormats.format(named: request.name, parameters: request.parameters) {
+                    return format
+                }
+            } catch {
+                // A place in a file that the user never saw would say nothing.
+                throw ValidationError("--format \(text): " + error.faults.map(\.message).joined(separator: "; "))
+            }
         }
-        let bytes = try FileInput.contents(of: text, limit: 4 << 20)
-        return try FormatLoader.load(String(decoding: bytes, as: UTF8.self), file: text)
+        let name = request.name
+        guard name.contains("/") || name.hasSuffix(".yaml") || name.hasSuffix(".yml") else {
+            let built = name.split(separator: ":", maxSplits: 1).first.map(String.init) ?? ""
+            if name.contains(":"), BuiltInFormats.yaml(of: built) != nil {
+                throw ValidationError("--format \(text): expected parameters, such as \(built):key=value,…")
+            }
+            let known = (BuiltInFormats.names + BuiltInFormats.ruleNames).joined(separator: ", ")
+            throw ValidationError(
+                "there is no format \(name); built in are \(known). A format file's name ends in .yaml")
+        }
+        let bytes = try FileInput.contents(of: name, limit: 4 << 20)
+        return try FormatLoader.load(
+            String(decoding: bytes, as: UTF8.self), file: name, parameters: request.parameters)
     }
 }
 

@@ -84,6 +84,10 @@ import Testing
         #expect(try redacted(text, [[]]) == "«secret»")
         // Where the secret lies in what is no JSON, nobody knows.
         #expect(try redacted(#"{"password":"x",}"#, [["password"]]) == "«secret»")
+        #expect(DecodedBody.incomplete.redacting([["password"]]).form == .text)
+        #expect(DecodedBody.incomplete.redacting([]).form == .opaque)
+        let broken = Array("{\"password\":\"x\"".utf8) + [0xff]
+        #expect(try bodies("json").decode(broken.span.bytes, type: nil).redacting([["password"]]).form == .text)
         // Arrays that a path may or may not step into must not multiply the work.
         let deep = String(repeating: "[", count: 512) + String(repeating: "]", count: 512)
         #expect(try redacted(deep, [Array(repeating: "0", count: 20) + ["x"]]) == deep)

@@ -1,0 +1,139 @@
+import Streams
+
+/// A frame as a line of JSON has it: one of a trace, or one that somebody wrote.
+///
+///     {"from":"client","type":"txt","fields":{"type":"txt"},"body":{"text":"Hello"},"layout":"long"}
+///
+/// Everything may be left out. A body is one of `text`, `json`, `protobuf` and `hex`. `layout` names the kind of frame where a
+/// format has several and the fields do not tell. Keys that only traces have are passed over.
+public struct FrameLine: Sendable {
+    /// Who sends it; nil where the line does not say.
+    public private(set) var from: Direction?
+    /// The type, which may decide how the body is encoded.
+    private(set) var type: String?
+    /// The fields in the line's order.
+    private(set) var fields: [Field] = []
+    /// The body before it is encoded.
+    private(set) var body = BodyContent.bytes([])
+    /// The kind of frame.
+    private(set) var layout: String?
+
+    /// How deep a body's JSON may be.
+    private static let deepest = 512
+
+    /// Reads a line; nil where it is a line of a trace, but no frame.
+    public init?(parsing line: RawSpan) throws(EncodingError) {
+        var event: String?
+        for (key, member) in try Self.members(of: line, in: "the line") {
+            switch key {
+            case "event": event = member.value.plainText
+            case "from": from = try Self.direction(member.value)
+            case "type": type = member.value.plainText
+            case "layout": layout = try member.value.wanted(as: "layout")
+            case "fields":
+                for (name, field) in try Self.members(of: member.text.span.bytes, in: "fields") {
+                    fields.removeAll { $0.name == name }
+                    fields.append(Field(name, field.value))
+                }
+            case "body": body = try Self.body(member.text.span.bytes)
+            default: continue
+            }
+        }
+        guard event ?? "frame" == "frame" else { return nil }
+        if fields.contains(where: { $0.value == .text(JSONRedaction.mark) }) { throw Self.secret("a field") }
+    }
+
+    private static func secret(_ what: String) -> EncodingError {
+        EncodingError("\(what) is \(JSONRedaction.mark): the trace hides what it was")
+    }
+
+    private struct Member {
+        var value: FieldValue
+        var text: [UInt8]
+    }
+
+    private static func members(of text: RawSpan, in what: String) throws(EncodingError) -> [(String, Member)] {
+        var members: [(String, Member)] = []
+        var scanner = JSONScanner(depthLimit: deepest)
+        do throws(JSONSyntaxError) {
+            scanner.skipSpace(text)
+            try scanner.members(text) { key, kind, range in
+                let member = Member(value: JSONText.value(kind, range, in: text), text: text.copied(range))
+                members.append((JSONText.string(key, escaped: true, in: text), member))
+            }
+            scanner.skipSpace(text)
+            if !scanner.isAtEnd(text) { throw JSONSyntaxError(offset: scanner.position, expected: "the end") }
+        } catch {
+            throw EncodingError("\(what) should be a JSON object: \(error)")
+        }
+        return members
+    }
+
+    private static func direction(_ value: FieldValue) throws(EncodingError) -> Direction {
+        if let direction = Direction.allCases.first(where: { .text($0.sender) == value }) { return direction }
+        throw EncodingError("from is \(value.shortDescription); expected client or server")
+    }
+
+    private static func body(_ text: RawSpan) throws(EncodingError) -> BodyContent {
+        var content: BodyContent?
+        var length = 0
+        for (key, member) in try members(of: text, in: "body") {
+            switch key {
+            case "text":
+                let text = try member.value.wanted(as: "body.text")
+                if text == JSONRedaction.mark { throw secret("the body") }
+                content = .text(text)
+            case "json": content = .json(member.text)
+            case "protobuf": content = .protobuf(member.text)
+            case "hex":
+                guard case .text = member.value, let bytes = member.value.rawBytes else {
+                    throw EncodingError("body.hex is \(member.value.shortDescription); expected pairs of hex digits")
+                }
+                content = .bytes(bytes)
+            case "length": if case .integer(let number) = member.value { length = Int(number) }
+            case "missing": throw EncodingError("the frame has a hole: some of its bytes were not seen")
+            case "truncated":
+                throw EncodingError("the body was cut when it was traced; trace it with a higher --body-limit")
+            default: throw EncodingError("body has no \(key); known are text, json, protobuf and hex")
+            }
+        }
+        if content == nil, length > 0 {
+            throw EncodingError("the body was left out when it was traced; trace it with a higher --body-limit")
+        }
+        return content ?? .bytes([])
+    }
+}
+
+extension FieldValue {
+    fileprivate func wanted(as name: String) throws(EncodingError) -> String {
+        if case .text(let text) = self { return text }
+        throw EncodingError("\(name) is \(shortDescription); expected text")
+    }
+}
+
+extension Format {
+    /// The bytes of a frame, with lengths, constants, padding and checksums filled in.
+    public func encode(_ line: FrameLine, from direction: Direction) throws(EncodingError) -> [UInt8] {
+        let side = directions[direction]
+        for field in line.fields where !side.layouts.contains(where: { $0.has(field.name) }) {
+            let known = side.layouts.flatMap(\.fieldNames)
+            let hint = known.isEmpty ? "it has no fields" : LoadContext.hint(field.name, known)
+            throw EncodingError("the format has no field \(field.name); \(hint)")
+        }
+        let body = try side.body.encode(line.body, type: line.type)
+        return try side.encode(line.fields, body: body, layout: line.layout)
+    }
+}
+
+extension FrameLayout {
+    /// The names that the encoder understands; none where the head takes any.
+    fileprivate var fieldNames: [String] {
+        (((head as? BinaryHead)?.fields ?? []) + (trailer?.fields ?? [])).flatMap { [$0.name] + $0.bits.map(\.name) }
+            + rule.noted
+    }
+
+    fileprivate func has(_ name: String) -> Bool {
+        if let head, !(head is BinaryHead) { return true }
+        return fieldNames.contains(name)
+    }
+}

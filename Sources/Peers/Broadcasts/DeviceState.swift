@@ -1,0 +1,68 @@
+import Streams
+
+/// A client of `marker` as a state machine (WIRE-FORMATS §4): introduces itself, sends heartbeats, confirms broadcasts.
+package struct DeviceState: ClientState {
+    /// Its name. It must not contain the marker, as `Gabriel` does.
+    package let name: String
+    /// How many broadcasts it got.
+    package private(set) var broadcasts = 0
+    /// How many of the next heartbeats are left out.
+    package var heartbeatsToSkip = 0
+    /// Whether the next receipt is sent in two parts, cut inside the word by which it is known.
+    package var cutsNextReceipt = false
+    /// Whether the next broadcast is not confirmed.
+    package var swallowsNextReceipt = false
+
+    private let options: PeerOptions
+    private let clockOffset: Interval
+
+    /// A client that is not connected.
+    ///
+    /// - Parameters:
+    ///   - options: scales the heartbeat's interval of 1 s.
+    ///   - clockOffset: from the times it is given to the time of day.
+    package init(name: String, options: PeerOptions, clockOffset: Interval) {
+        (self.name, self.options, self.clockOffset) = (name, options, clockOffset)
+    }
+
+    package mutating func connected(at time: Timestamp) -> [ClientAction] {
+        let link = BroadcastText.link(name, at: time + clockOffset)
+        return (0..<6).map { _ in .send(output(link)) } + [nextHeartbeat]
+    }
+
+    package mutating func received(_ input: PeerInput, at time: Timestamp) -> [ClientAction] {
+        switch input {
+        case .unframed(let byteCount, let detail):
+            return [.log("\(name) got \(byteCount) B without frame: \(detail)")]
+        case .message(let message):
+            broadcasts += 1
+            let said = ClientAction.log("\(name) got \(shown(message.body))")
+            guard !swallowsNextReceipt else {
+                swallowsNextReceipt = false
+                return [said]
+            }
+            let receipt = BroadcastText.receipt(name, at: time + clockOffset)
+            guard cutsNextReceipt else { return [said, .send(output(receipt))] }
+            cutsNextReceipt = false
+            return [said, .sendCut(output(receipt), at: [4], pause: Self.partPause)]
+        }
+    }
+
+    package mutating func due(_ timer: PeerTimer, at time: Timestamp) -> [ClientAction] {
+        guard timer == Self.heartbeat else { return [] }
+        guard heartbeatsToSkip == 0 else {
+            heartbeatsToSkip -= 1
+            return [.log("\(name) leaves out a heartbeat"), nextHeartbeat]
+        }
+        return [.send(output(Array(name.utf8))), nextHeartbeat]
+    }
+
+    /// Between the parts of a frame: far less than the pause that would end it.
+    static let partPause = Interval.milliseconds(40)
+
+    private static let heartbeat: PeerTimer = "heartbeat"
+
+    private var nextHeartbeat: ClientAction { .wake(Self.heartbeat, after: options.scaled(.seconds(1))) }
+
+    private func output(_ body: [UInt8]) -> PeerOutput { .messages([PeerMessage(fields: [], body: body)]) }
+}

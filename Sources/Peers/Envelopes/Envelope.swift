@@ -1,0 +1,39 @@
+import Framing
+
+/// A message of `json-envelope` (WIRE-FORMATS §5): `{"head":"phoneNum","body":13133334444,"end":11}`.
+package struct Envelope: Hashable, Sendable, CustomStringConvertible {
+    /// What it is about.
+    package var head: String
+    /// A phone number.
+    package var body: Int64
+
+    /// An envelope.
+    package init(head: String, body: Int64) {
+        self.head = head
+        self.body = body
+    }
+
+    /// What a message says; nil where it lacks a head or a number.
+    package init?(_ message: PeerMessage) {
+        guard let head = PeerJSON.text("head", of: message.body),
+            case .integer(let body)? = PeerJSON.member("body", of: message.body)
+        else { return nil }
+        self.init(head: head, body: body)
+    }
+
+    /// The phone numbers that clients send, from 13133334444 on.
+    package static func phoneNumber(_ index: Int) -> Envelope {
+        Envelope(head: "phoneNum", body: 13_133_334_444 + Int64(index))
+    }
+
+    /// As it is on the wire; `end` is the number's count of digits, as in the published example.
+    package var bytes: [UInt8] {
+        PeerJSON.object([
+            Field("head", .text(head)), Field("body", .integer(body)),
+            Field("end", .integer(Int64(String(body).count))),
+        ])
+    }
+
+    /// For people.
+    package var description: String { "\(printable(head)) \(body)" }
+}

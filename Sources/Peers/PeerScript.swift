@@ -1,0 +1,51 @@
+import NIOCore
+import Streams
+
+/// What clients do one after the other, and how long that may take.
+struct PeerScript: Sendable {
+    let options: PeerOptions
+
+    init(_ options: PeerOptions) {
+        self.options = options
+    }
+
+    /// For how long something may take to arrive: 4 s, and at a small time scale not less than 2 s.
+    var patience: Interval { max(options.scaled(.seconds(4)), .seconds(2)) }
+
+    /// Waits an interval of the script, scaled.
+    func wait(_ seconds: Double) async throws {
+        try await Task.sleep(for: .nanoseconds(options.scaled(.seconds(seconds)).nanoseconds))
+    }
+
+    /// Connects clients one after the other, runs the steps, and disconnects them, also when the task is cancelled.
+    func run<State>(_ clients: [PeerClient<State>], steps: () async throws -> Void) async throws {
+        let result: Result<Void, any Error>
+        do {
+            try await withTaskCancellationHandler {
+                for client in clients { try await client.start(within: patience) }
+                try await steps()
+            } onCancel: {
+                for client in clients { client.end() }
+            }
+            result = .success(())
+        } catch {
+            result = .failure(Task.isCancelled ? CancellationError() : error)
+        }
+        // A process that exits with bytes unread would reset its connections.
+        for client in clients { try await client.end().get() }
+        try result.get()
+    }
+}
+
+extension Array where Element == UInt8 {
+    /// The bytes in parts, cut at these places.
+    func cut(at places: [Int]) -> [[UInt8]] {
+        var parts: [[UInt8]] = []
+        var start = 0
+        for place in places.filter({ $0 > 0 && $0 < count }) + [count] {
+            parts.append(Array(self[start..<place]))
+            start = place
+        }
+        return parts
+    }
+}

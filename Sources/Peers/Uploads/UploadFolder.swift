@@ -1,0 +1,100 @@
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// A folder in which each upload is a file under a name of its own, within bounds: `0001-image.png`.
+final class UploadFolder: Sendable {
+    /// How much one run of a server stores, in bytes and files.
+    static let limit = (bytes: 256 << 20, files: 10_000)
+
+    /// Where it is.
+    let path: String
+    private let isTemporary: Bool
+    private let contents = Mutex(Contents())
+
+    private struct Contents {
+        var names: [String] = []
+        var byteCount = 0
+        var number = 0
+    }
+
+    /// A folder.
+    ///
+    /// - Parameter path: one that exists; nil for a new one that `remove` removes.
+    /// - Throws: `PeerError` where it cannot be made or written to.
+    init(at path: String?) throws(PeerError) {
+        isTemporary = path == nil
+        if let path {
+            guard access(path, W_OK | X_OK) == 0 else { throw PeerError("cannot store in \(path): \(Self.error)") }
+            self.path = path
+            return
+        }
+        let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = "\(base)/frametap-uploads-XXXXXX".utf8CString.map { $0 }
+        guard let made = template.withUnsafeMutableBufferPointer({ $0.baseAddress.flatMap { mkdtemp($0) } }) else {
+            throw PeerError("cannot make a folder in \(base): \(Self.error)")
+        }
+        self.path = String(cString: made)
+    }
+
+    /// Stores an upload. Files that are there already stay as they are.
+    ///
+    /// - Throws: `PeerError` where it is full, or the system refuses.
+    func store(_ upload: Upload) throws(PeerError) {
+        let result = contents.withLock { contents -> Result<Void, PeerError> in
+            do throws(PeerError) {
+                return .success(try store(upload, in: &contents))
+            } catch {
+                return .failure(error)
+            }
+        }
+        try result.get()
+    }
+
+    private func store(_ upload: Upload, in contents: inout Contents) throws(PeerError) {
+        let room = Self.limit.bytes - contents.byteCount
+        guard contents.names.count < Self.limit.files, upload.payload.count <= room else {
+            throw PeerError("\(path) is full: \(contents.names.count) files, \(contents.byteCount) B")
+        }
+        let (file, name) = try create(upload.suffix, &contents.number)
+        defer { close(file) }
+        contents.names.append(name)
+        contents.byteCount += upload.payload.count
+        var written = 0
+        while written < upload.payload.count {
+            let count = upload.payload.withUnsafeBytes { bytes in
+                write(file, bytes.baseAddress.map { $0 + written }, bytes.count - written)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw PeerError("cannot write \(path)/\(name): \(Self.error)") }
+            written += count
+        }
+    }
+
+    /// A new file under the next number that is free.
+    private func create(_ suffix: String, _ number: inout Int) throws(PeerError) -> (file: Int32, name: String) {
+        while true {
+            number += 1
+            let digits = String(number)
+            let name = String(repeating: "0", count: max(0, 4 - digits.count)) + digits + suffix
+            let file = open("\(path)/\(name)", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
+            if file >= 0 { return (file, name) }
+            guard errno == EEXIST else { throw PeerError("cannot make \(path)/\(name): \(Self.error)") }
+        }
+    }
+
+    /// Removes a temporary folder with what was stored in it; any other stays.
+    func remove() {
+        guard isTemporary else { return }
+        for name in contents.withLock({ $0.names }) { unlink("\(path)/\(name)") }
+        rmdir(path)
+    }
+
+    private static var error: String { String(cString: strerror(errno)) }
+}

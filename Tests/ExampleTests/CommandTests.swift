@@ -1,0 +1,183 @@
+import Foundation
+import Framing
+import Streams
+import Testing
+
+/// `formats encode`, `decode --raw`, and formats with parameters, as commands.
+@Suite struct CommandTests {
+    private func encode(_ format: String, _ lines: String..., from: String = "client") throws -> Program.Result {
+        try Program.run(
+            "frametap", ["formats", "encode", format, "--from", from],
+            input: Array((lines.joined(separator: "\n") + "\n").utf8))
+    }
+
+    /// What each built-in format's client and server might say, a line a frame.
+    static let lines: [(format: String, client: [String], server: [String])] = [
+        (
+            "im-json",
+            [
+                #"{"fields":{"CinentID":"A","size":"0","type":"heartA"},"body":{"text":"A心跳"}}"#,
+                #"{"fields":{"size":5,"type":"img"},"body":{"hex":"ffd8ff00"}}"#,
+            ],
+            [#"{"fields":{"size":"0","sourceClient":"A","type":"txt"},"body":{"text":"{\r\n"}}"#]
+        ),
+        (
+            "im-magic",
+            [
+                #"{"fields":{"command":"login","from":"1001","platform":"iOS"},"body":{"hex":"00ff"}}"#,
+                #"{"fields":{"version":1,"command":2,"from":"1001","to":"1002"},"body":{"hex":"01"}}"#,
+            ],
+            [#"{"fields":{"version":1,"command":"ping"},"body":{"hex":"0102"}}"#]
+        ),
+        (
+            "im-magic:byteOrder=little",
+            [#"{"fields":{"version":1,"command":2,"from":"1001","to":"1002"},"body":{"hex":"01"}}"#],
+            [#"{"fields":{"version":1,"command":"ping"},"body":{"hex":"0102"}}"#]
+        ),
+        ("fixed", [#"{"body":{"text":"abcd"}}"#, #"{"body":{"hex":"00010203"}}"#], [#"{"body":{"text":"äö"}}"#]),
+        ("fixed:size=2", [#"{"body":{"text":"ab"}}"#], [#"{"body":{"text":"ä"}}"#]),
+        ("marker", [#"{"body":{"text":"Link-设备:A"}}"#, #"{"body":{"text":""}}"#], [#"{"body":{"text":"1"}}"#]),
+        (
+            "json-envelope",
+            [#"{"body":{"json":{"head":"phoneNum","body":13133334444,"end":11}}}"#, #"{"body":{"json":[1,{}]}}"#],
+            [#"{"body":{"json":{"ok":true}}}"#]
+        ),
+        ("text-heartbeat", [#"{"body":{"text":"12310.300000"}}"#], [#"{"body":{"text":"hello"}}"#]),
+        (
+            "len16-id", [#"{"fields":{"id":"login","flag":7},"body":{"hex":"0801"}}"#, #"{"fields":{"id":9}}"#],
+            [#"{"fields":{"id":"heartbeat"}}"#]
+        ),
+        (
+            "tlv32", [#"{"fields":{"command":"text"},"body":{"text":"Hello"}}"#],
+            [#"{"fields":{"command":2,"result":"success"}}"#]
+        ),
+        (
+            "line", [#"{"body":{"text":"one"}}"#, #"{"fields":{"end":"\r\n"},"body":{"text":"esc"}}"#],
+            [#"{"body":{"text":"我是回答"}}"#]
+        ),
+        ("length-field:offset=1,size=2,counts=rest", [#"{"fields":{"before":"ff"},"body":{"text":"x"}}"#], []),
+        (#"delimiter:end=\x00"#, [#"{"body":{"text":"one"}}"#], [#"{"body":{"text":"two\n"}}"#]),
+        (#"delimiter:end=\xff\xfe"#, [#"{"body":{"text":"one"}}"#], [#"{"body":{"text":"two\n"}}"#]),
+        (#"head-and-body:size=n,ends=\n\n"#, [#"{"fields":{"n":0,"t":"a"},"body":{"text":"one"}}"#], []),
+        ("escaped", [#"{"body":{"hex":"7e7d0055"}}"#], []),
+        ("json-sequence", [#"{"body":{"text":"{}"}}"#], []),
+        ("chunk", [#"{"body":{"text":"anything"}}"#], []),
+    ]
+
+    @Test(arguments: lines.indices) func whatIsEncodedIsDecodedAndEncodedAgain(index: Int) throws {
+        let (format, client, server) = Self.lines[index]
+        for (direction, lines) in [(Direction.fromClient, client), (.fromServer, server)] where !lines.isEmpty {
+            let encoded = try Program.output(
+                "frametap", ["formats", "encode", format, "--from", direction.sender],
+                input: Array(lines.joined(separator: "\n").utf8))
+            #expect(!encoded.output.isEmpty)
+            try expectRoundTrip(encoded.output, from: direction, format: format)
+        }
+    }
+
+    @Test func everyBuiltInFormatAndRuleIsAmongThem() {
+        let names = Set(Self.lines.map { String($0.format.prefix { $0 != ":" }) })
+        #expect(names == Set(BuiltInFormats.names + BuiltInFormats.ruleNames))
+    }
+
+    /// The bytes of WIRE-FORMATS.
+    @Test func tlv32() throws {
+        let text = try encode("tlv32", #"{"fields":{"command":"text"},"body":{"text":"Hello"}}"#)
+        #expect(text.output == [0x0d, 0, 0, 0, 2, 0, 0, 0] + Array("Hello".utf8))
+        let answer = try encode("tlv32", #"{"fields":{"command":"text","result":"success"}}"#, from: "server")
+        #expect(answer.output == [0x0c, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0])
+    }
+
+    @Test func linesThatAreNoFramesOfTheSideArePassedOver() throws {
+        let result = try encode(
+            "line", #"{"event":"trace","version":1}"#, "", #"{"event":"frame","from":"server","body":{"text":"no"}}"#,
+            #"{"event":"frame","from":"client","body":{"text":"yes"}}"#)
+        #expect(result.text == "yes\n" && result.status == 0)
+    }
+
+    @Test(arguments: [
+        ("tlv32", "{", "line 1: the line should be a JSON object"),
+        ("tlv32", #"{"fields":{"comand":1}}"#, "line 1: the format has no field comand; did you mean command?"),
+        ("tlv32", #"{"fields":{"command":"txet"}}"#, "line 1: command is \"txet\""),
+        ("tlv32", #"{"body":{"hex":"abc"}}"#, "body.hex"),
+        ("tlv32", #"{"body":{"txt":"abc"}}"#, "body has no txt"),
+        ("tlv32", #"{"body":{"length":9,"text":"a","truncated":true}}"#, "--body-limit"),
+        ("tlv32", #"{"body":{"length":9}}"#, "--body-limit"),
+        ("tlv32", #"{"body":{"length":9,"missing":2,"hex":"00"}}"#, "hole"),
+        ("tlv32", #"{"from":"me"}"#, "from is \"me\"; expected client or server"),
+        ("fixed", #"{"body":{"text":"abc"}}"#, "expected 4"),
+        ("im-magic", #"{"layout":"longer"}"#, "no kind of frame longer"),
+        ("line", #"{"body":{"text":"«secret»"}}"#, "hides"),
+    ])
+    func whatCannotBeEncodedIsSaid(format: String, line: String, part: String) throws {
+        let result = try encode(format, line)
+        #expect(result.status == 2 && result.output == [])
+        #expect(result.errors.contains(part) && result.errors.hasPrefix("frametap: line 1: "), "\(result.errors)")
+    }
+
+    // MARK: Parameters
+
+    private func decode(_ format: String, _ bytes: String) throws -> Program.Result {
+        try Program.run(
+            "frametap", ["decode", "--raw", "-", "--as", "ndjson", "--format", format], input: Array(bytes.utf8))
+    }
+
+    @Test(arguments: [
+        ("fixed:size=8", "12345678abcdefgh", ["12345678", "abcdefgh"]),
+        ("length-field:offset=0,size=2,counts=rest", "\0\u{3}one\0\u{1}x", ["one", "x"]),
+        (#"delimiter:end=\n"#, "a\nb\n", ["a", "b"]),
+        (#"delimiter:end=\r\n,limit=1 KiB"#, "a\nb\r\n", ["a\\nb"]),
+        (#"delimiter:end=\x2c\,"#, "a,b,,", ["a,b"]),
+        ("marker:start=##,idle=none", "##1##2", ["1", "2"]),
+        ("chunk", "a\nb", ["a\\nb"]),
+        ("auto", "one\ntwo\n", ["one", "two"]),
+    ])
+    func formatsTakeParameters(format: String, bytes: String, bodies: [String]) throws {
+        let result = try decode(format, bytes)
+        #expect(result.status == 0, "\(result.errors)")
+        let found = result.text.matches(of: /"text":"(.*?)"\}\}/).map { String($0.1) }
+        #expect(found == bodies)
+    }
+
+    @Test(arguments: [
+        ("fixed:sized=8", "--format fixed:sized=8: the format has no parameter sized; did you mean size?"),
+        ("fixed:size=0", "framing.size is 0; expected a whole number from 1"),
+        ("fixed:size=8,x", "expected key=value, found x"),
+        ("fixed:size=8,size=9", "size is given twice"),
+        ("fixed:8", "expected parameters, such as fixed:key=value"),
+        (#"delimiter:end=\q"#, "there is no such escape"),
+        ("fixd", "there is no format fixd"),
+        ("im-json:size=8", "the format has no parameter size; it has none"),
+    ])
+    func wrongParametersAreSaid(format: String, part: String) throws {
+        let result = try decode(format, "abcd")
+        #expect(result.status == 64 && result.errors.contains(part), "\(result.status): \(result.errors)")
+    }
+
+    @Test func aPortMayHaveAFormatWithParameters() throws {
+        let example = Example(name: "redis")
+        let result = try Program.output(
+            "frametap",
+            ["decode", example.capturePath, "--format", #"6379=delimiter:end=\r\n"#, "--as", "summary"])
+        #expect(result.text.hasPrefix("delimiter: "), "\(result.text)")
+        let file = try Program.output(
+            "frametap", ["decode", example.capturePath, "--format", "6379=\(example.formatPath)", "--as", "summary"])
+        #expect(file.text.hasPrefix("redis: ") && file.text.contains("0 unframed"), "\(file.text)")
+    }
+
+    @Test func rulesAreListed() throws {
+        let list = try Program.output("frametap", ["formats"]).text
+        for name in BuiltInFormats.names + BuiltInFormats.ruleNames {
+            #expect(list.contains("\n\(name) ") || list.hasPrefix("\(name) "), "\(name)")
+        }
+        #expect(try Program.output("frametap", ["formats", "show", "chunk"]).text.contains("rule: chunk"))
+    }
+
+    /// An unknown protocol is said to be one, and not to be the format with the strongest evidence.
+    @Test func whatIsNotRecognisedHasNoFormat() throws {
+        let capture = Example(name: "sensors").capturePath
+        let result = try Program.output("frametap", ["decode", capture, "--as", "ndjson"])
+        #expect(
+            !result.text.contains("\"event\":\"format\"") && result.text.contains("\"not-detected\""), "\(result.text)")
+    }
+}

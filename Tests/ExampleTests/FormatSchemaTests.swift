@@ -1,0 +1,133 @@
+import Foundation
+import Framing
+import Testing
+
+/// docs/format.schema.json and docs/format-files.md say what the loader does.
+@Suite struct FormatSchemaTests {
+    private static let docs = "\(Example.root)/docs"
+
+    private func check(_ files: [String] = []) throws -> Program.Result {
+        try Program.run("\(Example.root)/scripts/check-formats", files)
+    }
+
+    @Test func everyBuiltInFormatAndExampleIsValid() throws {
+        let result = try check()
+        #expect(result.status == 0, "\(result.text)\(result.errors)")
+        #expect(result.text.contains("19 files, none faulty"), "\(result.text)")
+    }
+
+    /// Both the schema and the loader refuse these.
+    @Test(arguments: [
+        "format: x",
+        "framing: { rule: fixed, size: 4 }",
+        "format: My_format\nframing: { rule: fixed, size: 4 }",
+        "format: x\nprots: [80]\nframing: { rule: fixed, size: 4 }",
+        "format: x\nports: [0]\nframing: { rule: fixed, size: 4 }",
+        "format: x\nframing: { rule: hat-and-body }",
+        "format: x\nframing: { rule: delimiter }",
+        "format: x\nframing: { rule: delimiter, end: '' }",
+        "format: x\nframing: { rule: chunk, limit: 1 MiB }",
+        "format: x\nframing: { rule: delimiter, end: a, limit: 0 }",
+        "format: x\nheader: [{ n: u61 }]\nframing: { rule: length-field, field: n }",
+        "format: x\nheader: [{ n: u8, m: u8 }]\nframing: { rule: length-field, field: n }",
+        "format: x\nheader: [{ n: { type: uint } }]\nframing: { rule: length-field, field: n }",
+        "format: x\nheader: [{ n: { type: u8, bits: { a: b } } }]\nframing: { rule: length-field, field: n }",
+        "format: x\nframing: { rule: fixed, size: 4 }\nbody: txt",
+        "format: x\nframing: { rule: fixed, size: 4 }\nbyteOrder: middle",
+        "format: x\nframing: { rule: fixed, size: 4 }\nheartbeat: { when: length > 1, from: me, every: 1 s }",
+        "format: x\nframing: { rule: fixed, size: 4 }\nheartbeat: { when: length > 1, from: client, every: 1 parsec }",
+        "format: x\nframing: { rule: fixed, size: 4 }\nclient: { ports: [80] }",
+        "format: x\nframing: { rule: fixed, size: 4 }\noneOf: [{ frame: { type: a } }]",
+        "format: x\nframing: { rule: fixed, size: 4 }\nframe: { type: [{ when: length > 1 }] }",
+    ])
+    func brokenFilesAreRefused(yaml: String) throws {
+        #expect(throws: FormatFileError.self) { try FormatLoader.load(yaml, file: "x.yaml") }
+        let file = try TemporaryFile(Array(yaml.utf8), name: "broken.yaml")
+        let result = try check([file.path])
+        #expect(
+            result.status == 1 && result.text.contains("1 files, 1 faulty"), "\(yaml): \(result.text)\(result.errors)")
+    }
+
+    // MARK: The schema's lists
+
+    private func schema() throws -> [String: Any] {
+        let data = try Data(contentsOf: URL(filePath: "\(Self.docs)/format.schema.json"))
+        return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    }
+
+    /// The first list of words at or below a value.
+    private func words(_ value: Any?) -> [String] {
+        let map = value as? [String: Any] ?? [:]
+        if let list = map["enum"] as? [String] { return list }
+        return (map["anyOf"] as? [Any] ?? []).lazy.map(words).first { !$0.isEmpty } ?? []
+    }
+
+    private func definition(_ path: String...) throws -> [String] {
+        let found = path.reduce(try schema() as Any?) { ($0 as? [String: Any])?[$1] }
+        return words(found)
+    }
+
+    private func loads(_ yaml: String) -> String? {
+        do throws(FormatFileError) {
+            _ = try FormatLoader.load("format: x\n" + yaml, file: "x.yaml")
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    @Test func theSchemasWordsAreTheLoaders() throws {
+        let rules = try definition("$defs", "framing", "properties", "rule")
+        #expect(Set(rules) == Set(BuiltInFormats.ruleNames + ["fixed", "marker"]))
+        let types = try definition("$defs", "field")
+        #expect(types.count > 20)
+        for type in types {
+            let field = "{ type: \(type), size: 2, ends: x }"
+            #expect(loads("header: [{ f: \(field) }]\nframing: { rule: delimiter, end: \"\\n\" }") == nil)
+        }
+        let encodings = try definition("$defs", "encoding")
+        #expect(encodings.count == 11)
+        for encoding in encodings { #expect(loads("framing: { rule: fixed, size: 4 }\nbody: \(encoding)") == nil) }
+        // What the loader knows and the schema does not would be said here.
+        let known = try #require(loads("framing: { rule: fixed, size: 4 }\nbody: nothing-like-that"))
+        for name in known.matches(of: /[a-z0-9]+(?=,|$)/) { #expect(encodings.contains(String(name.0)), "\(known)") }
+    }
+
+    // MARK: The reference
+
+    @Test func everyKeyOfTheSchemaIsInTheReference() throws {
+        let text = try String(contentsOfFile: "\(Self.docs)/format-files.md", encoding: .utf8)
+        var names = Set<String>()
+        func collect(_ value: Any) {
+            if let list = value as? [Any] { list.forEach(collect) }
+            guard let map = value as? [String: Any] else { return }
+            if let properties = map["properties"] as? [String: Any] { names.formUnion(properties.keys) }
+            names.formUnion(map["enum"] as? [String] ?? [])
+            map.values.forEach(collect)
+        }
+        collect(try schema())
+        // Unusual widths stand behind an ellipsis there; yes and no are YAML's.
+        names.subtract(["u40", "u48", "u56", "i40", "i48", "i56", "yes", "no", "false"])
+        for name in names.sorted() {
+            let isThere =
+                text.contains("`\(name)`") || text.contains("`\(name):") || text.contains("{ \(name),")
+                || text.contains(", \(name) }") || text.contains(", \(name),")
+            #expect(isThere, "docs/format-files.md does not explain \(name)")
+        }
+        #expect(names.count > 90)
+    }
+
+    /// Every example of the reference is well-formed, to the loader and to the schema.
+    @Test func theReferencesExamplesAreWellFormed() throws {
+        let text = try String(contentsOfFile: "\(Self.docs)/format-files.md", encoding: .utf8)
+        var files: [TemporaryFile] = []
+        for block in text.components(separatedBy: "```yaml\n").dropFirst() {
+            let yaml = block.components(separatedBy: "```")[0]
+            #expect(loads(yaml) == nil, "\(yaml)")
+            files.append(try TemporaryFile(Array(("format: x\n" + yaml).utf8), name: "example-\(files.count).yaml"))
+        }
+        #expect(files.count > 15)
+        let result = try check(files.map(\.path))
+        #expect(result.status == 0, "\(result.text)")
+    }
+}

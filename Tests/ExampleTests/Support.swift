@@ -1,0 +1,142 @@
+import Foundation
+import Framing
+import Packets
+import Streams
+import TestSupport
+import Testing
+
+/// A protocol of docs/examples, with a capture of the real program.
+struct Example: CustomTestStringConvertible, Sendable {
+    let name: String
+
+    static let all = ["postgresql", "mqtt", "redis", "jt808"].map(Example.init)
+    static let root = URL(filePath: #filePath).appending(path: "../../..").standardized.path
+
+    var testDescription: String { name }
+    var formatPath: String { "\(Self.root)/docs/examples/\(name).yaml" }
+    var capturePath: String { "\(Self.root)/fixtures/examples/\(name).pcap" }
+
+    func format() throws -> Format {
+        try FormatLoader.load(try String(contentsOfFile: formatPath, encoding: .utf8), file: formatPath)
+    }
+
+    /// Every stream of the capture that has bytes.
+    func streams() throws -> [(direction: Direction, bytes: [UInt8])] {
+        let log = StreamEventLog()
+        var capture = CaptureDecoder(receiver: log)
+        var reader = CaptureReader(CaptureBytes(Array(try Data(contentsOf: URL(filePath: capturePath)))))
+        try reader.read(to: &capture)
+        capture.finish()
+        return (1...capture.connectionCount).flatMap { number in
+            Direction.allCases.map { ($0, log.bytes(of: number, from: $0)) }
+        }.filter { !$0.bytes.isEmpty }
+    }
+}
+
+/// A frame with its bytes.
+struct SeenFrame: Hashable {
+    var offset: Int
+    var shape: FrameShape
+    var bytes: [UInt8]
+}
+
+/// The frames of a stream.
+final class SeenFrames: FrameReceiver {
+    private(set) var frames: [SeenFrame] = []
+    private(set) var unframed: [String] = []
+
+    /// Frames bytes that are cut at some places.
+    init(_ bytes: [UInt8], cuts: [Int] = [], _ rule: any FramingRule) {
+        let scratch = FramingScratch()
+        var framer = Framer(rule: rule, direction: .fromClient, aligned: true)
+        let bounds = [0] + cuts + [bytes.count]
+        for (start, end) in zip(bounds, bounds.dropFirst()) where start < end {
+            let chunk = bytes.span.bytes.extracting(start..<end)
+            framer.receive(chunk, at: Timestamp(nanoseconds: 0), packet: 0, scratch: scratch, into: self)
+        }
+        framer.finish(scratch: scratch, into: self)
+    }
+
+    func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
+        frames.append(SeenFrame(offset: frame.offset, shape: frame.shape, bytes: bytes.copied()))
+    }
+
+    func unframed(_ run: UnframedRun, from direction: Direction) {
+        unframed.append("\(run.bytes.count) bytes at \(run.offset): \(run.detail)")
+    }
+
+    func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {}
+}
+
+/// Runs programs to their end.
+enum Program {
+    struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    struct Result {
+        var status: Int32
+        var output: [UInt8]
+        var errors: String
+
+        var text: String { String(decoding: output, as: UTF8.self) }
+    }
+
+    /// Where a program is: `frametap` beside the tests, all else on the PATH.
+    static func find(_ name: String) throws -> URL {
+        var folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+        if name == "frametap", let tests = Bundle.main.executableURL {
+            folders = [tests.deletingLastPathComponent().path]
+        }
+        let paths = name.hasPrefix("/") ? [name] : folders.map { "\($0)/\(name)" }
+        guard let path = paths.first(where: FileManager.default.isExecutableFile) else {
+            throw Failure(description: "\(name) is not installed; looked in \(folders.joined(separator: ", "))")
+        }
+        return URL(fileURLWithPath: path)
+    }
+
+    /// Runs a program with these bytes on its standard input.
+    static func run(_ name: String, _ arguments: [String], input: [UInt8] = []) throws -> Result {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("frametap-examples-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func file(_ name: String, _ bytes: [UInt8]) throws -> FileHandle {
+            let url = folder.appendingPathComponent(name)
+            try Data(bytes).write(to: url)
+            return try FileHandle(forUpdating: url)
+        }
+        let process = Process()
+        process.executableURL = try find(name)
+        process.arguments = arguments
+        process.standardInput = try file("input", input)
+        process.standardOutput = try file("output", [])
+        process.standardError = try file("errors", [])
+        try process.run()
+        process.waitUntilExit()
+        let read = { Array(try Data(contentsOf: folder.appendingPathComponent($0))) }
+        return Result(
+            status: process.terminationStatus, output: try read("output"),
+            errors: String(decoding: try read("errors"), as: UTF8.self))
+    }
+
+    /// Runs a program that must succeed.
+    static func output(_ name: String, _ arguments: [String], input: [UInt8] = []) throws -> Result {
+        let result = try run(name, arguments, input: input)
+        guard result.status == 0 else {
+            throw Failure(description: "\(name) \(arguments) ended with \(result.status): \(result.errors)")
+        }
+        return result
+    }
+}
+
+/// A file for the time of a test.
+final class TemporaryFile {
+    let path: String
+
+    init(_ bytes: [UInt8], name: String = "file") throws {
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("frametap-\(UUID())-\(name)").path
+        try Data(bytes).write(to: URL(filePath: path))
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}

@@ -1,0 +1,110 @@
+import Framing
+import Streams
+import Testing
+
+@testable import Peers
+
+/// Real sockets on loopback, at a small time scale.
+@Suite struct SimpleConversationTests {
+    static let peers: [any ReferencePeer.Type] = [TextHeartbeat.self, MessageIDs.self, Uploads.self, Lines.self]
+
+    @Test(arguments: peers.map { $0.format })
+    func theConversationSucceedsAndTheServerEndsInOrder(_ name: String) async throws {
+        let peer = try #require(ReferencePeers.peer(for: name))
+        var options = SimplePeers.options(timeScale: 0.05)
+        options.rounds = 2
+        let scaled = options
+        let lines = try await SimplePeers.serving(peer, options) { server in
+            try await peer.converse(with: server, options: scaled, log: { _ in })
+        }
+        #expect(lines.contains { $0.hasPrefix("#1 connected from 127.0.0.1:") })
+        #expect(!lines.contains { $0.contains("without frame") })
+    }
+
+    @Test(arguments: peers.map { $0.format })
+    func theDemonstrationSucceeds(_ name: String) async throws {
+        let peer = try #require(ReferencePeers.peer(for: name))
+        let scaled = SimplePeers.options(timeScale: 0.05)
+        let said = SimplePeers.Lines()
+        let lines = try await SimplePeers.serving(peer, scaled) { server in
+            try await peer.demonstrate(to: server, options: scaled, log: { said.add($0) })
+        }
+        #expect(!lines.contains { $0.contains("without frame") })
+        let left = (said.all + lines).filter {
+            $0.contains("leaves out a heartbeat") || $0.contains("gets no heartbeat")
+        }
+        #expect(left.count == (peer is TextHeartbeat.Type || peer is MessageIDs.Type ? 3 : 0))
+    }
+
+    @Test(arguments: peers.map { $0.format })
+    func aCancelledConversationEndsAtOnce(_ name: String) async throws {
+        let peer = try #require(ReferencePeers.peer(for: name))
+        var long = SimplePeers.options(timeScale: 100)
+        long.rounds = 1_000
+        let options = long
+        let said = SimplePeers.Lines()
+        _ = try await SimplePeers.serving(peer, options) { server in
+            let conversation = Task {
+                try await peer.converse(with: server, options: options, log: { said.add($0) })
+            }
+            for _ in 0..<100 where said.all.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+            conversation.cancel()
+            await #expect(throws: CancellationError.self) { try await conversation.value }
+        }
+    }
+
+    @Test(arguments: peers.map { $0.format })
+    func aServerThatIsNotThereIsSaid(_ name: String) async throws {
+        let peer = try #require(ReferencePeers.peer(for: name))
+        // A port that was free a moment ago.
+        let free = SimplePeers.Lines()
+        let scaled = SimplePeers.options(timeScale: 0.01)
+        _ = try await SimplePeers.serving(peer, scaled) { free.add(String($0.port)) }
+        let port = try #require(free.all.first.flatMap(Int.init))
+        let error = await #expect(throws: PeerError.self) {
+            try await peer.converse(
+                with: PeerAddress(host: "127.0.0.1", port: port), options: scaled, log: { _ in })
+        }
+        #expect(error?.description.contains("Connection refused") == true)
+    }
+
+    @Test(arguments: peers.map { $0.format })
+    func hazardsAreThoseOfTheFormatAndNoOthers(_ name: String) async throws {
+        let peer = try #require(ReferencePeers.peer(for: name))
+        let hazards: [String: Set<String>] = [
+            "text-heartbeat": TextHeartbeat.hazards, "len16-id": MessageIDs.hazards, "tlv32": Uploads.hazards,
+            "line": Lines.hazards,
+        ]
+        #expect(hazards[name] == Set(try SimplePeers.format(name).hazards))
+        await #expect(throws: PeerError.self) {
+            try await peer.converse(
+                with: PeerAddress(host: "127.0.0.1", port: 1),
+                options: SimplePeers.options(asPublished: ["zero-size-body"]), log: { _ in })
+        }
+    }
+
+    /// The hazards that the conversation itself comes upon.
+    @Test(arguments: [
+        ("text-heartbeat", "cut-character"), ("len16-id", "double-append"), ("tlv32", "merged-frames"),
+        ("tlv32", "short-first-read"), ("tlv32", "kept-buffer"), ("tlv32", "always-failure"), ("line", "per-read"),
+    ])
+    func theConversationFailsAtAPublishedServer(_ name: String, _ hazard: String) async throws {
+        let peer = try #require(ReferencePeers.peer(for: name))
+        let scaled = SimplePeers.options(timeScale: 0.05)
+        _ = try await SimplePeers.serving(peer, SimplePeers.options(timeScale: 0.05, asPublished: [hazard])) { server in
+            await #expect(throws: PeerError.self) {
+                try await peer.converse(with: server, options: scaled, log: { _ in })
+            }
+        }
+    }
+
+    @Test func thePublishedUploaderDropsASecondResponseInOneRead() async throws {
+        let published = SimplePeers.options(timeScale: 0.05, asPublished: ["merged-responses"])
+        let lines = try await SimplePeers.serving(Uploads.self, SimplePeers.options(timeScale: 0.05)) { server in
+            await #expect(throws: PeerError.self) {
+                try await Uploads.converse(with: server, options: published, log: { _ in })
+            }
+        }
+        #expect(lines.filter { $0.hasSuffix(", stored") }.count == 6, "the server did its part")
+    }
+}

@@ -1,0 +1,63 @@
+import Framing
+import Streams
+import Synchronization
+import Testing
+
+@testable import Peers
+
+/// What the tests of the simple peers have in common.
+enum SimplePeers {
+    /// A time of our own.
+    static func at(_ seconds: Double) -> Timestamp {
+        Timestamp(nanoseconds: 0) + .seconds(seconds)
+    }
+
+    /// Options with a scale, or with hazards.
+    static func options(timeScale: Double = 1, asPublished: Set<String> = []) -> PeerOptions {
+        var options = PeerOptions()
+        options.timeScale = timeScale
+        options.asPublished = asPublished
+        return options
+    }
+
+    static func format(_ name: String) throws -> Format {
+        try #require(try BuiltInFormats.format(named: name))
+    }
+
+    /// What is done, without what is said.
+    static func deeds<Alarm, Work>(_ actions: [PeerAction<Alarm, Work>]) -> [PeerAction<Alarm, Work>] {
+        actions.filter { if case .log = $0 { false } else { true } }
+    }
+
+    /// What is said.
+    static func said<Alarm, Work>(_ actions: [PeerAction<Alarm, Work>]) -> String {
+        actions.compactMap { if case .log(let line) = $0 { line } else { nil } }.joined(separator: "\n")
+    }
+
+    /// Lines that tasks say.
+    final class Lines: Sendable {
+        private let lines = Mutex<[String]>([])
+        var all: [String] { lines.withLock { $0 } }
+        func add(_ line: String) { lines.withLock { $0.append(line) } }
+    }
+
+    /// Runs a script against a server on a port of its own, and gives the server's lines.
+    static func serving(
+        _ peer: any ReferencePeer.Type, _ options: PeerOptions,
+        _ script: @escaping @Sendable (PeerAddress) async throws -> Void
+    ) async throws -> [String] {
+        let lines = Lines()
+        let (bound, continuation) = AsyncStream.makeStream(of: Endpoint.self)
+        let server = Task {
+            try await peer.serve(
+                at: PeerAddress(host: "127.0.0.1", port: 0), options: options, bound: { continuation.yield($0) },
+                log: { lines.add($0) })
+        }
+        defer { server.cancel() }
+        let endpoint = try #require(await bound.first { _ in true })
+        try await script(PeerAddress(endpoint))
+        server.cancel()
+        try await server.value
+        return lines.all
+    }
+}
