@@ -73,7 +73,9 @@ import Trace
     @Test func aHeldRecorderDoesNotHoldTheRelay() async throws {
         let hold = DispatchSemaphore(value: 0)
         let ends = try await Ends("exchange")
-        let proxy = try await RunningProxy(to: ends.server, queue: RecordingQueue(limit: 300_000), hold: hold)
+        let options = DecodingOptions(.fixed(try ChatBytes().format))
+        let queue = RecordingQueue(limit: 300_000)
+        let proxy = try await RunningProxy(to: ends.server, options: options, queue: queue, hold: hold)
         try ends.program.send("\(proxy.port)")
         let seen = try await ends.result()
         #expect(seen.arrived(from: "client", to: "server") && seen.arrived(from: "server", to: "client"), "\(seen)")
@@ -86,7 +88,6 @@ import Trace
         #expect(dropped == recording.summary.dropped)
         let total = recording.summary.total.bytes
         #expect(total.bytes - total.missing + dropped == relayed)
-        let options = DecodingOptions(.automatic(try BuiltInFormats.all()))
         let offline = ComparableTrace(try DecodedCapture(recording.capture, options: options).lines())
         #expect(ComparableTrace(lines).withoutClosed.differences(to: offline.withoutClosed) == [])
     }

@@ -22,7 +22,7 @@ import Trace
             }
         }
         let ends = try await Ends("conversations", folder.url.path, "6")
-        let proxy = try await RunningProxy(to: ends.server)
+        let proxy = try await RunningProxy(to: ends.server, options: DecodingOptions(.automatic([chat.format])))
         try ends.program.send("\(proxy.port)")
         _ = try await ends.result()
         let recording = try await proxy.stop()
@@ -44,7 +44,9 @@ import Trace
         #expect(packets.count > 40 && packets.allSatisfy { $0.count == fields.count })
         #expect(packets.filter { $0[0] != "" } == [], "malformed")
         #expect(packets.filter { $0[1] != "1" || $0[2] != "1" } == [], "checksums")
-        #expect(packets.filter { $0[3] != "" } == [], "tcp.analysis")
+        // The system may give a client the port of one that has reset: that is so, and no fault.
+        let unexpected = packets.filter { $0[3] != "" && !$0[6].contains("same ports as an earlier session") }
+        #expect(unexpected == [], "tcp.analysis")
         let warning = 0x60_0000
         let warnings = packets.filter { $0[5].split(separator: ",").contains { (Int($0) ?? .max) >= warning } }
         #expect(warnings.allSatisfy { $0[6].contains("RST") }, "\(warnings)")

@@ -55,10 +55,10 @@ import Testing
     }
 
     @Test func aServerThatDoesNotAnswerIsGivenUp() async throws {
-        let ends = try await Ends("early-close", "fin")
+        let ends = try await Ends("no-answer")
         let proxy = try await RunningProxy(to: ends.server, connectTimeout: 0.2)
         try ends.program.send("\(proxy.port)")
-        _ = try await ends.program.match(/(gone)/)
+        #expect(try await ends.result()["client end"] == "reset")
         let recording = try await proxy.stop()
         #expect(try recording.endings() == ["connect-failed by server"])
         #expect(recording.text.contains("cannot reach 127.0.0.1:\(ends.server): no answer within 200 ms"))
@@ -69,10 +69,8 @@ import Testing
     @Test(arguments: ["fin", "reset"])
     func aClientMayBeGoneBeforeTheServerIsConnected(_ how: String) async throws {
         let ends = try await Ends("early-close", how)
-        let proxy = try await RunningProxy(to: ends.server)
+        let proxy = try await RunningProxy(to: ends.server, connectTimeout: 30)
         try ends.program.send("\(proxy.port)")
-        _ = try await ends.program.match(/(gone)/)
-        try ends.program.send("go on")
         let seen = try await ends.result()
         #expect(seen["server end"] == how, "\(seen)")
         if how == "fin" { #expect(seen.numbers["server count"] == 5) }

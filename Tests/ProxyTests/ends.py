@@ -165,7 +165,7 @@ def slow_reader():
 
 
 def refused():
-    """Nobody listens."""
+    """Nobody listens, or takes the connection."""
     try:
         read_all(connect(), "client")
     except ConnectionResetError:  # before connecting had returned
@@ -187,8 +187,6 @@ def early_close():
         reset(client)
     else:
         client.close()
-    print("gone", flush=True)
-    sys.stdin.readline()
     for sock in waiting:
         sock.close()
     listener.settimeout(PATIENCE)
@@ -198,6 +196,15 @@ def early_close():
         if read_all(connection, "server") or seen["server end"] == "reset":
             break
     connection.close()
+
+
+def no_answer():
+    """The server's queue is full, and stays so."""
+    waiting = [socket.socket() for _ in range(2)]
+    for sock in waiting:
+        sock.setblocking(False)
+        sock.connect_ex(listener.getsockname())
+    refused()
 
 
 def knocking():
@@ -287,7 +294,7 @@ listener = socket.socket()
 listener.bind(("127.0.0.1", 0))
 listener.settimeout(PATIENCE)
 if sys.argv[1] != "refused":  # a port that is bound, and where nobody listens, stays so
-    listener.listen(0 if sys.argv[1] == "early-close" else 16)
+    listener.listen(0 if sys.argv[1] in ["early-close", "no-answer"] else 16)
 print(listener.getsockname()[1], flush=True)
 proxy = int(sys.stdin.readline())
 {
@@ -298,6 +305,7 @@ proxy = int(sys.stdin.readline())
     "slow-reader": slow_reader,
     "refused": refused,
     "early-close": early_close,
+    "no-answer": no_answer,
     "silent": silent,
     "conversations": conversations,
 }[sys.argv[1]]()

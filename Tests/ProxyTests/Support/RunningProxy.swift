@@ -33,7 +33,7 @@ final class RunningProxy: Sendable {
         to port: Int, options decoding: DecodingOptions? = nil, queue: RecordingQueue = RecordingQueue(),
         connectTimeout: Double = 10, hold: DispatchSemaphore? = nil, threads: Int = 1
     ) async throws {
-        let decoding = try decoding ?? DecodingOptions(.automatic(BuiltInFormats.all()))
+        let decoding = try decoding ?? DecodingOptions(.automatic([ChatBytes().format]))
         self.queue = queue
         var options = ProxyOptions(
             listen: HostPort(host: "127.0.0.1", port: 0), to: HostPort(host: "127.0.0.1", port: port))
