@@ -33,6 +33,9 @@ struct Detection {
 
         var isRefuted: Bool { sides.contains { probes[$0].isRefuted } }
 
+        /// Whether the trial has to see chunks as they came.
+        var takesChunks: Bool { sides.contains { format.directions[$0].rule.dependsOnCutting } }
+
         /// Strong evidence outweighs bytes that came before it and are no frame.
         var fits: Bool {
             if isRefuted, detection.strength < 80 { return false }
@@ -72,6 +75,9 @@ struct Detection {
         held.append(.received(bytes: bytes.copied(), direction: direction, time: time, packet: packet))
         // Only so many bytes count, wherever the chunks end.
         let count = min(bytes.byteCount, limit - seen[direction])
+        for index in candidates.indices where candidates[index].takesChunks && count > 0 {
+            candidates[index].probes[direction].receive(bytes.extracting(0..<count))
+        }
         waiting[direction].append(contentsOf: bytes.extracting(0..<count))
         seen[direction] += count
         while true {
@@ -94,7 +100,7 @@ struct Detection {
         guard count > 0 else { return }
         var bytes: [UInt8] = []
         swap(&bytes, &waiting[direction])
-        for index in candidates.indices {
+        for index in candidates.indices where !candidates[index].takesChunks {
             candidates[index].probes[direction].receive(bytes.span.bytes.extracting(0..<count))
         }
         bytes.removeFirst(count)

@@ -44,6 +44,9 @@ public protocol FramingRule: Sendable {
     /// What the fields of `notes` are called; the encoder understands them.
     var noted: [String] { get }
 
+    /// Whether the frames hang on how the stream was cut: for the rule `chunk` only.
+    var dependsOnCutting: Bool { get }
+
     /// How many of the bytes at a frame's start prove that one starts there; nil where only its extent does.
     func proof(_ bytes: RawSpan) -> Int?
 
@@ -68,6 +71,9 @@ extension FramingRule {
 
     /// Nothing.
     public var noted: [String] { [] }
+
+    /// No other rule's frames do.
+    public var dependsOnCutting: Bool { false }
 
     /// Nothing but the extent.
     public func proof(_ bytes: RawSpan) -> Int? { nil }

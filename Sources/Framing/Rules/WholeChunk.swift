@@ -10,6 +10,8 @@ package struct WholeChunk: FramingRule {
 
     let repeats: Pattern?
 
+    package let dependsOnCutting = true
+
     package init(repeats: Pattern?) {
         self.repeats = repeats
     }

@@ -11,7 +11,9 @@ struct SelectionOptions: ParsableArguments {
             "Show only frames that fulfil this: 'type == \"img\" && length > 1000'.", valueName: "expression"))
     var filter: String?
 
-    @Option(name: .customLong("connection"), help: ArgumentHelp("Show only this connection; may be repeated.", valueName: "n"))
+    @Option(
+        name: .customLong("connection"),
+        help: ArgumentHelp("Show only this connection; may be repeated.", valueName: "n"))
     var connections: [Int] = []
 
     @Option(help: ArgumentHelp("Leave out what was before this time (RFC 3339).", valueName: "time"))
