@@ -1,6 +1,11 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
+// Set by scripts/fuzz alone: libFuzzer without its main, a static library. Then what reads foreign bytes is built with the counters
+// that guide the fuzzer, and with AddressSanitizer.
+let fuzzer = Context.environment["FRAMETAP_FUZZ"]
+let fuzzed: [SwiftSetting] = fuzzer == nil ? [] : [.unsafeFlags(["-sanitize=fuzzer,address"])]
+
 let package = Package(
     name: "frametap",
     platforms: [.macOS(.v15)],
@@ -13,8 +18,8 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
-        .target(name: "Streams"),
-        .target(name: "Expressions", dependencies: ["Streams"]),
+        .target(name: "Streams", swiftSettings: fuzzed),
+        .target(name: "Expressions", dependencies: ["Streams"], swiftSettings: fuzzed),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .target(
             name: "Framing",
@@ -24,8 +29,8 @@ let package = Package(
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
-            resources: [.embedInCode("Formats")]),
-        .target(name: "Packets", dependencies: ["Streams"]),
+            resources: [.embedInCode("Formats")], swiftSettings: fuzzed),
+        .target(name: "Packets", dependencies: ["Streams"], swiftSettings: fuzzed),
         .target(name: "Trace", dependencies: ["Framing", "Streams"]),
         .target(
             name: "Analysis",
@@ -86,3 +91,17 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+if let fuzzer {
+    package.targets += [
+        .systemLibrary(name: "CFuzzer", path: "Fuzz/CFuzzer"),
+        .executableTarget(
+            name: "fuzz", dependencies: ["CFuzzer", "Expressions", "Framing", "Packets", "Streams"],
+            path: "Fuzz/Targets", swiftSettings: fuzzed,
+            linkerSettings: [
+                .unsafeFlags([
+                    "-sanitize=address", "-Xclang-linker", fuzzer, "-lstdc++",
+                ])
+            ]),
+    ]
+}

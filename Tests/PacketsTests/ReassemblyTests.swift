@@ -3,6 +3,23 @@ import Streams
 import Testing
 
 @Suite struct ReassemblyTests {
+    @Test func whatDiffersBeforeTheStartIsSettledHasItsPlaceInTheStream() {
+        var talk = Conversation()
+        talk.client(100, "Hello")
+        talk.client(98, "abHE")
+        talk.finish()
+        let notices = talk.log.events.compactMap { event -> StreamNotice? in
+            guard case .noticed(_, _, let notice, _, _) = event else { return nil }
+            return notice
+        }
+        #expect(talk.log.bytes(of: 1, from: .fromClient) == Array("abHello".utf8))
+        #expect(
+            notices == [
+                .retransmitted(offset: 2, byteCount: 2),
+                .conflict(offset: 2, kept: Array("He".utf8), other: Array("HE".utf8)),
+            ])
+    }
+
     @Test func inOrderWithHandshakeAndFin() {
         var talk = Conversation()
         talk.handshake()

@@ -26,6 +26,7 @@ public enum FormatLoader {
         _ yaml: String, file: String, parameters: [String: String] = [:]
     ) throws(FormatFileError) -> Format {
         let context = LoadContext()
+        defer { context.sharedNames = [:] }  // its maps keep the context alive
         let format = read(yaml, parameters, context)
         guard let format, context.faults.isEmpty else {
             let sorted = context.faults.sorted { ($0.line, $0.column) < ($1.line, $1.column) }

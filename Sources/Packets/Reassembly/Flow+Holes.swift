@@ -43,6 +43,12 @@ extension Flow {
             held.segments.shift(by: shift)
             held.fin?.offset += shift
             held.grace = nil
+            for early in held.early {
+                receiver?.noticed(
+                    early.notice(early.offset + shift), from: direction, at: early.packet.time,
+                    packet: early.packet.number)
+            }
+            held.early = []
         }
         sides[direction].next = first
         sides[direction].offset = 0

@@ -132,19 +132,25 @@ extension Flow {
         let held = shared.hold(&sides[direction])
         let before = held.segments.cost
         let receiver = shared.options.notices ? receiver : nil
-        held.segments.insert(
-            bytes, at: start, time: packet.time, packet: packet.number, policy: shared.options.overlap
-        ) { range, other in
+        let isStarted = sides[direction].marks.contains(.started)
+        let policy = shared.options.overlap
+        held.segments.insert(bytes, at: start, time: packet.time, packet: packet.number, policy: policy) {
+            range, other in
             guard let receiver else { return }
-            receiver.noticed(
-                .retransmitted(offset: start + range.lowerBound, byteCount: range.count), from: direction,
-                at: packet.time, packet: packet.number)
+            let tell = { (notice: @escaping (Int) -> StreamNotice) in
+                if isStarted {
+                    receiver.noticed(
+                        notice(start + range.lowerBound), from: direction, at: packet.time, packet: packet.number)
+                } else {
+                    held.keep(HeldSide.EarlyNotice(offset: start + range.lowerBound, packet: packet, notice: notice))
+                }
+            }
+            tell { .retransmitted(offset: $0, byteCount: range.count) }
             let again = bytes.extracting(range)
             guard !again.elementsEqual(other) else { return }
-            let (kept, lost) = shared.options.overlap == .first ? (other, again) : (again, other)
-            receiver.noticed(
-                .conflict(offset: start + range.lowerBound, kept: kept.copied(), other: lost.copied()),
-                from: direction, at: packet.time, packet: packet.number)
+            let isFirst = policy == .first
+            let (kept, lost) = (isFirst ? other.copied() : again.copied(), isFirst ? again.copied() : other.copied())
+            tell { .conflict(offset: $0, kept: kept, other: lost) }
         }
         shared.heldCost += held.segments.cost - before
         if sides[direction].marks.contains(.started) { drain(direction, &shared) }

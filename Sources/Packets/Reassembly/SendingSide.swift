@@ -61,6 +61,20 @@ final class HeldSide {
     var fin: (offset: Int, time: Timestamp)?
     /// Since when, and up to where, holes may still be filled.
     var grace: Grace?
+    /// What is to be told once it is settled where the stream starts; the first of it.
+    var early: [EarlyNotice] = []
+
+    /// Keeps what is to be told later, within a limit.
+    func keep(_ notice: EarlyNotice) {
+        if early.count < 64 { early.append(notice) }
+    }
+
+    /// A notice whose offset moves when the start is settled.
+    struct EarlyNotice {
+        var offset: Int
+        var packet: PacketStamp
+        var notice: (Int) -> StreamNotice
+    }
 
     /// The time between an acknowledgment of what was not seen and giving it up.
     struct Grace {

@@ -1,0 +1,92 @@
+import Framing
+import Streams
+
+/// Byte 0: the format. Byte 1: bit 0 picked up in the middle, bit 1 the server's side. Bytes 2…5: the pieces' lengths, in
+/// turn. The rest is the stream: cut or whole, it is the same frames, and the bytes add up.
+func fuzzRules(_ input: FuzzInput) {
+    var input = input
+    let format = RuleFormats.all[input.byte() % RuleFormats.all.count]
+    let flags = input.byte()
+    let lengths = (0..<4).map { _ in input.byte() % 64 + 1 }
+    let stream = Array(input.rest)
+    let direction: Direction = flags & 2 == 0 ? .fromClient : .fromServer
+    let isAligned = flags & 1 == 0
+    let whole = FrameLog(stream, [max(stream.count, 1)], format, direction, isAligned: isAligned)
+    let cut = FrameLog(stream, lengths, format, direction, isAligned: isAligned)
+    for log in [whole, cut] {
+        expect(log.counts.bytes == stream.count, "\(format.name): \(log.counts) of \(stream.count) bytes")
+        expect(log.accounted + log.counts.padding == stream.count, "\(format.name): \(log.accounted) accounted for")
+    }
+    // The rule chunk alone goes by the cutting.
+    if !["chunk", "text-heartbeat"].contains(format.name) {
+        expect(whole.results == cut.results, "\(format.name): whole \(whole.results)\ncut \(cut.results)")
+        expect(whole.counts == cut.counts, "\(format.name): whole \(whole.counts), cut \(cut.counts)")
+    }
+}
+
+/// The formats whose rules are fuzzed, each loaded once.
+private enum RuleFormats {
+    static let all: [Format] = (BuiltInFormats.names + BuiltInFormats.ruleNames).compactMap { name in
+        try? BuiltInFormats.format(named: name)
+    }
+}
+
+/// What a framer gave away of a stream, without what may depend on the cutting.
+private final class FrameLog: FrameReceiver {
+    enum Item: Hashable {
+        case frame(index: Int, shape: FrameShape, bytes: [UInt8], description: String)
+        case unframed(bytes: [UInt8], reason: UnframedReason, detail: String)
+    }
+
+    let format: DirectionFormat
+    var results: [Item] = []
+    var counts = ByteCounts()
+    /// How many bytes the results hold; they come in order, with nothing but padding between them.
+    var accounted = 0
+    private var end = 0
+
+    init(_ stream: [UInt8], _ lengths: [Int], _ format: Format, _ direction: Direction, isAligned: Bool) {
+        self.format = format.directions[direction]
+        let scratch = FramingScratch()
+        var framer = Framer(rule: self.format.rule, direction: direction, aligned: isAligned)
+        var (at, packet) = (0, 0)
+        while at < stream.count {
+            let piece = Array(stream[at..<min(stream.count, at + lengths[packet % lengths.count])])
+            packet += 1
+            framer.receive(
+                piece.span.bytes, at: Timestamp(nanoseconds: 0), packet: packet, scratch: scratch, into: self)
+            at += piece.count
+        }
+        framer.finish(scratch: scratch, into: self)
+        expect(framer.heldBytes == 0, "\(framer.heldBytes) bytes are held at the end")
+        counts = framer.counts
+    }
+
+    func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
+        account(frame.offset, bytes.byteCount)
+        let description = format.withContent(of: bytes, frame.shape) { content, shape in
+            let body = format.decodeBody(of: content, shape)
+            return """
+                \(format.type(of: content, shape) ?? "") \(format.fields(of: content, shape)) \(body) \
+                \(format.origin(of: content, shape) ?? "") \(format.target(of: content, shape) ?? "")
+                """
+        }
+        results.append(
+            .frame(index: frame.index, shape: frame.shape, bytes: bytes.copied(), description: description))
+    }
+
+    func unframed(_ run: UnframedRun, from direction: Direction) {
+        account(run.offset, run.bytes.count)
+        results.append(.unframed(bytes: run.bytes, reason: run.reason, detail: run.detail))
+    }
+
+    func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {
+        fatalError("nothing is missing")
+    }
+
+    private func account(_ offset: Int, _ count: Int) {
+        expect(offset >= end, "offset \(offset) comes after \(end)")
+        end = offset + count
+        accounted += count
+    }
+}
