@@ -54,16 +54,4 @@ public enum BuiltInFormats {
         }
         return formats
     }
-
-    /// What to look for where no format is asked for: all systems, and the variants that their files name.
-    public static func detectable() throws(FormatFileError) -> [Format] {
-        var formats: [Format] = []
-        for format in try all() {
-            formats.append(format)
-            for parameters in format.detection?.variants ?? [] {
-                if let variant = try self.format(named: format.name, parameters: parameters) { formats.append(variant) }
-            }
-        }
-        return formats
-    }
 }

@@ -143,13 +143,13 @@ final class ConnectionDecoder: ConnectionReceiver {
             // Time passes again, so that deadlines are found as if the format had been known.
             switch event {
             case .received(let bytes, let direction, let time, let packet):
-                decoder.advance(to: time)
+                decoder.advanceAgain(to: time)
                 received(bytes.span.bytes, from: direction, at: time, packet: packet)
             case .missing(let byteCount, let direction, let time):
-                decoder.advance(to: time)
+                decoder.advanceAgain(to: time)
                 missing(byteCount, from: direction, at: time)
             case .finished(let direction, let time):
-                decoder.advance(to: time)
+                decoder.advanceAgain(to: time)
                 finish(direction, at: time)
             }
         }

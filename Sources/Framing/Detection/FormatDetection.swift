@@ -17,8 +17,6 @@ public struct FormatDetection: Sendable {
     public var needsBoth = false
     /// What every frame must fulfil.
     public var condition: Expression?
-    /// Values of the format's parameters under which it is looked for too, each set of them as a format of its own.
-    public var variants: [[String: String]] = []
     /// A field that may have only so many values.
     public var distinct: (field: String, most: Int)?
 

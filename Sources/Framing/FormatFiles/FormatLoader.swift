@@ -170,7 +170,7 @@ public enum FormatLoader {
 
     private static func detection(_ top: YAMLMap) -> FormatDetection? {
         guard let map = top.map("detect") else { return nil }
-        map.allow(["evidence", "strength", "frames", "blocksAfter", "from", "both", "when", "distinct", "variants"])
+        map.allow(["evidence", "strength", "frames", "blocksAfter", "from", "both", "when", "distinct"])
         guard let evidence = map.requiredText("evidence") else { return nil }
         var detection = FormatDetection(evidence: evidence)
         detection.strength = map.integer("strength", in: 1...100) ?? 50
@@ -179,12 +179,6 @@ public enum FormatLoader {
         detection.from = side(map, "from")
         detection.needsBoth = map.boolean("both") ?? false
         if map["when"] != nil { detection.condition = condition(map, "when") }
-        for variant in map.maps("variants") ?? [] {
-            var values: [String: String] = [:]
-            for (key, value) in variant.node.mapping ?? [:] { values[key.string ?? ""] = value.string ?? "" }
-            variant.allow(map.context.parameters.keys.sorted())
-            detection.variants.append(values)
-        }
         if let distinct = map.map("distinct") {
             distinct.allow(["field", "most"])
             if let field = distinct.requiredText("field"), let most = distinct.integer("most", in: 1...1_000) {

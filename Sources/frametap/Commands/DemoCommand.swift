@@ -27,7 +27,7 @@ struct DemoCommand: ParsableCommand {
         let queue = RecordingQueue()
         var decoding = DecodingOptions(
             .automatic(
-                try BuiltInFormats.detectable().map { format in
+                try BuiltInFormats.all().map { format in
                     format.scalingHeartbeat(by: ReferencePeers.peer(for: format.name)?.demoScale ?? 1)
                 }))
         // Formats that cannot be told by their bytes have to be asked for, once their servers' ports are known.

@@ -14,7 +14,7 @@ struct FormatOptions: ParsableArguments {
 
     /// What the decoder is to look for.
     func decodingOptions() throws -> DecodingOptions {
-        var options = DecodingOptions(.automatic(try BuiltInFormats.detectable()))
+        var options = DecodingOptions(.automatic(try BuiltInFormats.all()))
         for text in formats {
             let parts = text.split(separator: "=", maxSplits: 1)
             if parts.count == 2, let port = UInt16(parts[0]) {
