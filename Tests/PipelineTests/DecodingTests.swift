@@ -48,11 +48,7 @@ import Trace
     @Test(arguments: [true, false], [9_000, 8_088] as [UInt16])
     func anyCuttingGivesTheSameLines(_ handshake: Bool, _ port: UInt16) async throws {
         let options = DecodingOptions(.automatic([chat.format]))
-        try await withKnownIssue(
-            "Framing: FormatProbe is refuted by the latest unframed run, not the first", isIntermittent: true
-        ) {
-            try await expectCuttingDoesNotMatter(handshake, port, options)
-        }
+        try await expectCuttingDoesNotMatter(handshake, port, options)
     }
 
     @Test(arguments: [true, false], [9_000, 8_088] as [UInt16])
@@ -62,11 +58,7 @@ import Trace
 
     @Test(arguments: [true, false], [9_000, 8_088] as [UInt16])
     func anyCuttingGivesTheSameChoiceAmongAllFormats(_ handshake: Bool, _ port: UInt16) async throws {
-        try await withKnownIssue(
-            "Detection: the choice among all formats may depend on the cutting", isIntermittent: true
-        ) {
-            try await expectCuttingDoesNotMatter(handshake, port, automatic)
-        }
+        try await expectCuttingDoesNotMatter(handshake, port, automatic)
     }
 
     private func expectCuttingDoesNotMatter(_ handshake: Bool, _ port: UInt16, _ options: DecodingOptions) async throws
