@@ -14,7 +14,8 @@ public protocol Analysis: AnyObject {
     func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding])
 
     /// One direction ended.
-    func finished(_ direction: Direction, at time: Timestamp, on connection: TracedConnection)
+    func finished(
+        _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding])
 
     /// The connection is over.
     func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding])

@@ -36,7 +36,9 @@ public final class BodyFaults: Analysis {
     }
 
     /// Remembers nothing.
-    public func finished(_ direction: Direction, at time: Timestamp, on connection: TracedConnection) {}
+    public func finished(
+        _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
+    ) {}
 
     /// Remembers nothing.
     public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {}

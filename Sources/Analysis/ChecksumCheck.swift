@@ -36,7 +36,9 @@ public final class ChecksumCheck: Analysis {
     }
 
     /// Needs nothing.
-    public func finished(_ direction: Direction, at time: Timestamp, on connection: TracedConnection) {}
+    public func finished(
+        _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
+    ) {}
 
     /// Needs nothing.
     public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {}

@@ -61,8 +61,11 @@ public final class HeartbeatMonitor: Analysis {
     }
 
     /// Stops waiting for heartbeats of a side that has ended.
-    public func finished(_ direction: Direction, at time: Timestamp, on connection: TracedConnection) {
-        guard watched[connection.number]?.contract.from == direction else { return }
+    public func finished(
+        _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
+    ) {
+        guard let watch = watched[connection.number], watch.contract.from == direction else { return }
+        if time > watch.deadline { report(connection.number, into: &findings) }
         watched[connection.number] = nil
     }
 

@@ -101,7 +101,7 @@ final class ConnectionDecoder: ConnectionReceiver {
 
     private func finish(_ direction: Direction, at time: Timestamp) {
         framers?[direction].finish(scratch: decoder.scratch, into: self)
-        for analysis in decoder.analyses { analysis.finished(direction, at: time, on: connection) }
+        decoder.analyse { $0.finished(direction, at: time, on: connection, into: &$1) }
     }
 
     // MARK: Formats
@@ -140,16 +140,12 @@ final class ConnectionDecoder: ConnectionReceiver {
         let held = detection?.held ?? []
         detection = nil
         for event in held {
-            // Time passes again, so that deadlines are found as if the format had been known.
             switch event {
             case .received(let bytes, let direction, let time, let packet):
-                decoder.advanceAgain(to: time)
                 received(bytes.span.bytes, from: direction, at: time, packet: packet)
             case .missing(let byteCount, let direction, let time):
-                decoder.advanceAgain(to: time)
                 missing(byteCount, from: direction, at: time)
             case .finished(let direction, let time):
-                decoder.advanceAgain(to: time)
                 finish(direction, at: time)
             }
         }

@@ -17,8 +17,6 @@ public final class Decoder: StreamReceiver {
     let analyses: [any Analysis]
     let scratch = FramingScratch()
     private var findings: [Finding] = []
-    /// How far the source has let time pass.
-    private var sourceTime = Timestamp(nanoseconds: .min)
     /// When connections with a frame that a pause may end have to be looked at.
     private var pauses = Heap<Pause>()
 
@@ -62,16 +60,6 @@ public final class Decoder: StreamReceiver {
 
     /// Deadlines before `time` have passed.
     public func advance(to time: Timestamp) {
-        sourceTime = max(sourceTime, time)
-        pass(to: time)
-    }
-
-    /// Time passes again for what was held until a format was known; not beyond what the source has said.
-    func advanceAgain(to time: Timestamp) {
-        pass(to: min(time, sourceTime))
-    }
-
-    private func pass(to time: Timestamp) {
         guard let deadline = nextDeadline, deadline < time else { return }
         while let pause = pauses.min, pause.deadline < time {
             pauses.removeMin()

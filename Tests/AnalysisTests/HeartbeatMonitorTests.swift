@@ -21,6 +21,10 @@ import Trace
             try close.heartbeat(at: 5)
             close.close(at: 5 + gap + late, passing: false)
             #expect(close.found == expected, "told by the end")
+            var finish = try Watching()
+            try finish.heartbeat(at: 5)
+            finish.finish(.fromClient, at: 5 + gap + late, passing: false)
+            #expect(finish.found == expected, "told by the FIN")
         }
     }
 

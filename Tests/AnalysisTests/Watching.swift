@@ -48,9 +48,9 @@ struct Watching {
         monitor.advance(to: Timestamp(nanoseconds: time), into: &findings)
     }
 
-    mutating func finish(_ direction: Direction, at time: Int64, on number: Int = 1) {
-        advance(to: time)
-        monitor.finished(direction, at: Timestamp(nanoseconds: time), on: connection(number))
+    mutating func finish(_ direction: Direction, at time: Int64, on number: Int = 1, passing: Bool = true) {
+        if passing { advance(to: time) }
+        monitor.finished(direction, at: Timestamp(nanoseconds: time), on: connection(number), into: &findings)
     }
 
     mutating func close(at time: Int64, on number: Int = 1, passing: Bool = true) {

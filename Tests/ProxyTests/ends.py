@@ -178,10 +178,9 @@ def early_close():
     for sock in waiting:
         sock.setblocking(False)
         sock.connect_ex(listener.getsockname())
-    before = knocking()
     client = connect()
     client.sendall(b"early")
-    while knocking() == before:  # until the proxy has accepted, and knocks too
+    while not is_knocked_at(besides={sock.getsockname()[1] for sock in waiting}):  # until the proxy has accepted, and knocks too
         time.sleep(0.005)
     if how == "reset":
         reset(client)
@@ -207,12 +206,16 @@ def no_answer():
     refused()
 
 
-def knocking():
-    """How many sockets of this machine have sent the server a SYN that is not answered."""
+def is_knocked_at(besides):
+    """Whether a socket of this machine, with another port than those, has sent the server a SYN that is not answered."""
     with open("/proc/net/tcp") as table:
-        entries = [line.split() for line in table]
-    port = "%04X" % listener.getsockname()[1]
-    return sum(entry[3] == "02" and entry[2].endswith(":" + port) for entry in entries[1:])
+        entries = [line.split()[1:4] for line in table][1:]
+    knocks = {int(local.split(":")[1], 16) for local, remote, state in entries if state == "02" and is_server(remote)}
+    return bool(knocks - besides)
+
+
+def is_server(address):
+    return int(address.split(":")[1], 16) == listener.getsockname()[1]
 
 
 def silent():
