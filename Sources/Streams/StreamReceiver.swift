@@ -110,7 +110,7 @@ public enum CloseReason: String, Sendable, Hashable, CaseIterable {
     case evicted
     /// The capture ended, or the proxy was stopped, with the connection open.
     case endOfInput = "end-of-input"
-    /// The proxy could not reach the server.
+    /// The server could not be reached: the proxy's own attempt failed, or a SYN was answered by a RST.
     case connectFailed = "connect-failed"
     /// The proxy had as many connections as it was allowed.
     case refusedByLimit = "refused-by-limit"

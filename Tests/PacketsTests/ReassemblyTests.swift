@@ -346,7 +346,7 @@ import Testing
         talk.client(99, "", .syn)
         talk.server(0, "", .rst, ack: 100)
         talk.finish()
-        #expect(talk.story == ["1 handshake", "s.reset", "1 reset by server"])
+        #expect(talk.story == ["1 handshake", "1 connect-failed by server"])
     }
 
     @Test func dataAfterFinIsNoData() {

@@ -94,8 +94,13 @@ extension Flow {
         guard state == .open else { return }
         flush(resetBy, &shared)
         guard state == .open else { return }
-        finish(resetBy, .reset, at: resetTime, &shared)
         let time = max(resetTime, sides.fromClient.lastTime, sides.fromServer.lastTime)
+        // A SYN that is answered by a RST never became a connection (RFC 9293 section 3.5.2), as the proxy says it live.
+        if resetBy == .fromServer, sides.fromClient.marks.contains(.synSeen), !sides.fromServer.marks.contains(.started)
+        {
+            return close(.connectFailed, by: resetBy, at: time, &shared)
+        }
+        finish(resetBy, .reset, at: resetTime, &shared)
         close(.reset, by: resetBy, at: time, &shared)
     }
 
