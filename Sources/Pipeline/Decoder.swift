@@ -48,7 +48,7 @@ public final class Decoder: StreamReceiver {
 
     /// Every analysis there is. A new one is a line here.
     public static func allAnalyses() -> [any Analysis] {
-        [HeartbeatMonitor(), ChecksumCheck(), BodyFaults()]
+        [HeartbeatMonitor(), ChecksumCheck(), BodyFaults(), ConnectFailures()]
     }
 
     /// A connection opened.

@@ -7,6 +7,8 @@ public struct Finding: Hashable, Sendable {
     public enum Kind: String, Sendable, CaseIterable {
         /// No heartbeat for longer than the format allows.
         case heartbeatGap = "heartbeat-gap"
+        /// The proxy could not reach the server; live only.
+        case connectFailed = "connect-failed"
         /// A frame's checksum is not what its bytes add up to.
         case badChecksum = "bad-checksum"
         /// A body that should be JSON is none.

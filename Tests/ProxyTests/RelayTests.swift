@@ -50,7 +50,7 @@ import Testing
         let recording = try await proxy.stop()
         #expect(try recording.endings() == ["connect-failed by server"])
         let cause = "cannot reach 127.0.0.1:\(ends.server): Connection refused"
-        #expect(try recording.lines().contains { $0["detail"] == cause })
+        #expect(try recording.lines().contains { $0["message"] == cause })
         #expect(recording.text.contains("connect-failed by server: " + cause), "\(recording.text)")
     }
 

@@ -91,7 +91,7 @@ import Testing
         #expect(
             Array(lines.dropFirst(2)) == [
                 #"{"event":"closed","connection":1,"time":"2026-11-21T08:00:00.100000000Z","reason":"fin","by":"client","client":{"bytes":107,"framed":95,"unframed":12,"padding":0,"missing":0,"frames":1},"server":{"bytes":1750,"framed":300,"unframed":0,"padding":2,"missing":1448,"frames":3}}"#,
-                #"{"event":"closed","connection":1,"time":"2026-11-21T08:00:00.100000000Z","reason":"connect-failed","by":null,"client":{"bytes":0,"framed":0,"unframed":0,"padding":0,"missing":0,"frames":0},"server":{"bytes":0,"framed":0,"unframed":0,"padding":0,"missing":0,"frames":0},"detail":"connection refused\n"}"#,
+                #"{"event":"closed","connection":1,"time":"2026-11-21T08:00:00.100000000Z","reason":"connect-failed","by":null,"client":{"bytes":0,"framed":0,"unframed":0,"padding":0,"missing":0,"frames":0},"server":{"bytes":0,"framed":0,"unframed":0,"padding":0,"missing":0,"frames":0}}"#,
             ])
     }
 

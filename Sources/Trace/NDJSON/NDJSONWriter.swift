@@ -150,10 +150,6 @@ package final class NDJSONWriter: TraceSink {
             number(bytes.frames)
             put("}")
         }
-        if let detail = closing.detail {
-            put(",\"detail\":")
-            string(detail)
-        }
         end()
     }
 

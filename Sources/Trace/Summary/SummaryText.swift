@@ -41,6 +41,7 @@ extension Finding.Kind {
     var noun: String {
         switch self {
         case .heartbeatGap: "gap"
+        case .connectFailed: "failed connect"
         case .badChecksum: "bad checksum"
         case .badJSON: "JSON fault"
         case .badBody: "body fault"
