@@ -9,7 +9,7 @@ private let tshark = ["/usr/bin/tshark", "/usr/local/bin/tshark", "/opt/homebrew
 }
 
 /// What tshark says of the files: nothing malformed, no bad checksum, no analysis flag but the holes of what was dropped.
-@Suite(.enabled(if: tshark != nil)) struct TsharkTests {
+@Suite struct TsharkTests {
     /// One connection of each kind: frames of the file are 1 ms apart.
     private func recording() -> [UInt8] {
         var writer = PcapngWriter()
