@@ -9,7 +9,7 @@ func fuzzBodies(_ input: FuzzInput) {
     let body = Array(input.rest)
     let decoded = format.decode(body.span.bytes, type: "1")
     let bytes = decoded.withBytes(of: body.span.bytes) { $0.copied() }
-    _ = decoded.redacting([["json", "a"], ["1"]])
+    _ = decoded.redacting([["json", "a"], ["1"]], of: body.span.bytes)
     for path in [["text"], ["json", "a", "0"], ["protobuf", "1", "2"]] {
         _ = decoded.value(at: path, of: body.span.bytes)
     }
@@ -26,7 +26,8 @@ extension DecodedBody {
         switch form {
         case .text: .text(String(decoding: bytes, as: UTF8.self))
         case .json: .json(bytes)
-        case .protobuf, .opaque: nil
+        case .protobuf: .protobuf(bytes)
+        case .opaque: nil
         }
     }
 }

@@ -15,8 +15,8 @@ public struct Format: Sendable {
     public var detection: FormatDetection?
     /// Who sends heartbeats, and how often; nil where nobody does.
     public var heartbeat: HeartbeatContract?
-    /// Fields that are not shown unless asked for: `fields.NAME`, `body.NAME…`.
-    public var secrets: [[String]] = []
+    /// Values that are not shown unless asked for.
+    public var secrets: [Secret] = []
     /// What goes wrong at published receivers of this format, by name.
     public var hazards: [String] = []
 }

@@ -45,6 +45,11 @@ import Testing
         ("format: x", "lacks framing"),
         ("format: [\n", "not YAML"),
         ("format: x\nformat: y", "twice"),
+        ("format: x\nsecret: bodi.password", "2:9: secret: bodi.password is no secret's place"),
+        ("format: x\nsecret: [fields]", "secret: fields is no secret's place"),
+        ("format: x\nsecret: [{ value: body.a, wen: type == 1 }]", "unknown key wen"),
+        ("format: x\nsecret: [{ value: body.a, when: tipe == 1 }]", "there is no value tipe; did you mean type?"),
+        ("format: x\nsecret: [[body.a]]", "secret should list text or { value"),
     ])
     func faultsAreSaid(yaml: String, part: String) {
         let said = faults(yaml)

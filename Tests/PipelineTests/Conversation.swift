@@ -72,6 +72,12 @@ struct Conversation {
     func decode(_ options: DecodingOptions) throws -> (lines: [TraceLine], summary: Summary) {
         let output = MemoryOutput()
         let decoder = Decoder(options, sinks: [NDJSONWriter(to: output, source: "tests", tool: "tests")])
+        play(to: decoder)
+        return (try traceLines(output.text), decoder.summary)
+    }
+
+    /// Gives it to a decoder; each piece is a microsecond later than the one before.
+    func play(to decoder: Decoder) {
         var time = Timestamp(seconds: 1_795_248_000, nanoseconds: 0)
         let loopback = IPAddress(v4: 0x7f00_0001)
         let connection = decoder.open(
@@ -88,7 +94,6 @@ struct Conversation {
         }
         connection.closed(Closing(reason: closing, by: nil, time: time))
         decoder.finish()
-        return (try traceLines(output.text), decoder.summary)
     }
 
     /// How many bytes a direction has.

@@ -34,14 +34,34 @@ package struct BodyChain: Sendable {
             switch step {
             case .unchanged(let form): decoded.form = form
             case .bytes(let bytes, let form): decoded = DecodedBody(form, bytes: bytes)
-            case .locked: return DecodedBody(.opaque)
+            case .locked: return clearBody(body, context.type) ?? DecodedBody(.opaque)
             case .fault(let kind, let message):
+                if var clear = clearBody(body, context.type) {
+                    let message = "the body is not encrypted: it is JSON as it came"
+                    clear.faults = [BodyFault(kind: .badBody, encoding: AESBody.name, message: message)]
+                    return clear
+                }
                 let fault = BodyFault(kind: kind, encoding: Swift.type(of: encoding).name, message: message)
                 return failed(fault, decoded, of: body, isDecrypted: context.isDecrypted)
             }
             if encoding.role.contains(.encrypted) { context.isDecrypted = true }
         }
         return decoded
+    }
+
+    /// A body that is to be encrypted and was sent in the clear; nil where it was not.
+    ///
+    /// Only a JSON object or array counts: no encrypted bytes look like one by chance.
+    private func clearBody(_ body: RawSpan, _ type: String?) -> DecodedBody? {
+        guard let encrypted = encodings.lastIndex(where: { $0.role.contains(.encrypted) }) else { return nil }
+        let clear = BodyChain(Array(encodings[(encrypted + 1)...])).decode(body, type: type)
+        guard clear.form == .json, clear.faults.isEmpty else { return nil }
+        let isContainer = clear.withBytes(of: body) { bytes in
+            guard bytes.byteCount > 0 else { return false }
+            let first = bytes[byte: 0]
+            return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+        }
+        return isContainer ? clear : nil
     }
 
     /// What is shown of a body that cannot be read: JSON with a mistake in it as text, all else as it came.
@@ -73,6 +93,11 @@ package struct BodyChain: Sendable {
         }
         if content.bytes.isEmpty { return [] }
         var content = content
+        var encodings = encodings[...]
+        // JSON whose key is not known is what `clearBody` read.
+        if case .json = content, let locked = encodings.lastIndex(where: { $0.role.contains(.locked) }) {
+            encodings = encodings[(locked + 1)...]
+        }
         for encoding in encodings.reversed() { content = .bytes(try encoding.encode(content, type: type)) }
         return content.bytes
     }

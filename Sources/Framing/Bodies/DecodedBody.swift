@@ -39,7 +39,15 @@ package struct DecodedBody: Sendable, Hashable {
 
     /// Whether the body has not been read, though it may be readable to others: then nobody knows where its secrets lie.
     /// What is encrypted is not, and what a format calls hex has none.
-    package var mayHideSecrets: Bool { isIncomplete || faults.contains { $0.kind != .wrongKey } }
+    private func mayHideSecrets(_ paths: [[String]], in body: RawSpan) -> Bool {
+        switch form {
+        case .json, .protobuf: false
+        case .text: isIncomplete || faults.contains { $0.kind != .wrongKey }
+        case .opaque:
+            isIncomplete || faults.contains { $0.kind != .wrongKey }
+                || withBytes(of: body) { SecretText.mayBe(in: $0, named: paths.compactMap(\.last)) }
+        }
+    }
 
     /// Uses the bytes, which are the body's own unless it was decoded.
     package func withBytes<Result>(of body: RawSpan, _ use: (RawSpan) -> Result) -> Result {
@@ -66,11 +74,13 @@ package struct DecodedBody: Sendable, Hashable {
     /// A path may start with `json` or `protobuf`, as in expressions, or not. A name that meets an array is looked for in
     /// each of its elements. An empty path, `text`, `json` or `protobuf` alone is the whole body. A body that should have
     /// been read and could not be is replaced whole, unless it is encrypted.
-    package func redacting(_ paths: [[String]]) -> DecodedBody {
+    ///
+    /// - Parameter body: its bytes as they came.
+    package func redacting(_ paths: [[String]], of body: RawSpan) -> DecodedBody {
         guard !paths.isEmpty else { return self }
         let hidden = DecodedBody(.text, bytes: Array(JSONRedaction.mark.utf8), faults: faults)
         if paths.contains(where: { $0.isEmpty || ($0.count == 1 && Self.formNames.contains($0[0])) }) { return hidden }
-        if mayHideSecrets { return hidden }
+        if mayHideSecrets(paths, in: body) { return hidden }
         switch form {
         case .opaque, .text: return self
         case .json, .protobuf:

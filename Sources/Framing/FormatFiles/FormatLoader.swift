@@ -50,7 +50,7 @@ public enum FormatLoader {
         let detection = detection(top)
         let heartbeat = heartbeat(top)
         let ports = ports(top)
-        let secrets = top.texts("secret").map { $0.text.split(separator: ".").map(String.init) }
+        let secrets = secrets(top)
         let hazards = top.texts("hazards").map(\.text)
         let summary = top.text("summary") ?? ""
         let name = top.requiredText("format")
@@ -164,6 +164,37 @@ public enum FormatLoader {
             return map["when"] == nil ? (nil, name) : condition(map, "when", except: "type").map { ($0, name) }
         }
         return .cases(cases)
+    }
+
+    // MARK: Secrets
+
+    /// `body.password`, or `{ value: body.2, when: type == "login" }`, or a list of them.
+    private static func secrets(_ top: YAMLMap) -> [Secret] {
+        guard let node = top["secret"] else { return [] }
+        let items = node.sequence.map(Array.init) ?? [node]
+        return items.enumerated().compactMap { index, item in
+            var text = top.context.text(of: item)
+            var place = item
+            var when: Expression?
+            if item.mapping != nil {
+                guard let map = YAMLMap(item, path: "secret[\(index)]", context: top.context) else { return nil }
+                map.allow(["value", "when"])
+                text = map.requiredText("value")
+                place = map["value"] ?? item
+                when = condition(map, "when")
+                if text == nil || when == nil { return nil }
+            }
+            guard let text else {
+                top.context.add("secret should list text or { value: …, when: … }, found \(item.kindName)", at: item)
+                return nil
+            }
+            let path = text.split(separator: ".").map(String.init)
+            if let complaint = Secret.complaint(about: path) {
+                top.context.add("secret: \(text) \(complaint)", at: place)
+                return nil
+            }
+            return Secret(path: path, condition: when)
+        }
     }
 
     // MARK: Detection and heartbeats

@@ -59,7 +59,9 @@ package final class NDJSONWriter: TraceSink {
     }
 
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
-        guard let format = connection.format?.directions[frame.direction] else { return }
+        guard let whole = connection.format else { return }
+        let format = whole.directions[frame.direction]
+        let secrets = FrameSecrets(of: frame, bytes, whole)
         let info = frame.info
         begin("frame", connection.number)
         from(frame.direction)
@@ -79,10 +81,10 @@ package final class NDJSONWriter: TraceSink {
         put(",\"heartbeat\":")
         boolean(frame.isHeartbeat)
         put(",\"fields\":")
-        object(connection.shownFields(of: bytes, frame.shape, format))
+        object(secrets.shown(format.fields(of: bytes, frame.shape)))
         put(",\"body\":")
         let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
-        self.body(body, connection.shownBody(of: frame, bytes, format), missing: info.missing)
+        self.body(body, secrets.shown(frame.decodedBody(of: bytes, format), of: body), missing: info.missing)
         end()
     }
 

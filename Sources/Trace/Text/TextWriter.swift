@@ -44,7 +44,8 @@ package final class TextWriter: TraceSink {
     }
 
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
-        guard let format = connection.format?.directions[frame.direction] else { return }
+        guard let whole = connection.format else { return }
+        let format = whole.directions[frame.direction]
         let info = frame.info
         start(info.time, connection.number, frame.direction)
         let type = PrintableText.of(format.type(of: bytes, frame.shape) ?? "-", columns: Columns.most.type)
@@ -58,8 +59,9 @@ package final class TextWriter: TraceSink {
         }
         let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
         let size = "\(Quantities.grouped(body.byteCount)) B"
-        let preview = BodyPreview.of(
-            body, connection.shownBody(of: frame, bytes, format), columns: room(for: notes(frame), behind: size))
+        let secrets = FrameSecrets(of: frame, bytes, whole)
+        let shown = secrets.shown(frame.decodedBody(of: bytes, format), of: body)
+        let preview = BodyPreview.of(body, shown, columns: room(for: notes(frame), behind: size))
         put(size, .faint)
         if !preview.isEmpty { put("  " + preview) }
         let note = notes(frame)
@@ -69,7 +71,7 @@ package final class TextWriter: TraceSink {
             put(note, frame.isHeartbeat ? .heartbeat : .faint)
         }
         output.endLine()
-        if options.isVerbose { details(frame, bytes, format, connection) }
+        if options.isVerbose { details(frame, bytes, format, secrets) }
     }
 
     package func missing(_ hole: Hole, on connection: TracedConnection) {
@@ -230,20 +232,21 @@ package final class TextWriter: TraceSink {
     }
 
     private func details(
-        _ frame: TracedFrame, _ bytes: RawSpan, _ format: DirectionFormat, _ connection: TracedConnection
+        _ frame: TracedFrame, _ bytes: RawSpan, _ format: DirectionFormat, _ secrets: FrameSecrets
     ) {
         let shape = frame.shape
-        let fields = connection.shownFields(of: bytes, shape, format)
+        let fields = secrets.shown(format.fields(of: bytes, shape))
         let texts = fields.map {
             "\(PrintableText.of($0.name, columns: 40))=\(PrintableText.of($0.value.shortDescription, columns: 60))"
         }
         if !texts.isEmpty { put("      " + texts.joined(separator: "  ") + "\n", .plain) }
-        if connection.mayDumpHead(fields) {
+        if secrets.mayDumpHead(fields) {
             put(HexDump.of(bytes.extracting(0..<shape.head), limit: options.bodyLimit, label: "  head"), .client)
         } else {
             put("  head  not shown: it holds a secret (--show-secrets)\n", .faint)
         }
-        if connection.mayDumpBody(frame.decodedBody(of: bytes, format)) {
+        let body = bytes.extracting(shape.head..<shape.head + shape.body)
+        if secrets.mayDump(frame.decodedBody(of: bytes, format), of: body) {
             let rest = bytes.extracting(shape.head..<bytes.byteCount)
             put(HexDump.of(rest, limit: options.bodyLimit, label: "  body", from: shape.head), .faint)
         } else {

@@ -48,6 +48,20 @@ import Testing
         #expect(try bodies("[{ aes: { mode: cbc, iv: zero } }, json]", resources(16)).show(body).kinds == [.wrongKey])
     }
 
+    @Test func whatWasSentInTheClearIsRead() throws {
+        for yaml in ["[aes, json]", "[{ aes: { input: base64 } }, json]", "[{ aes: { mode: cbc } }, json]"] {
+            let locked = try bodies(yaml)
+            #expect(locked.show(Self.plain) == Self.json)
+            #expect(try locked.encode(Self.json.content, type: nil) == Self.json.bytes)
+            // With a key it is strange, and said.
+            let open = try bodies(yaml, BodyResources(keys: ["mine": Array(0..<16), "mine.iv": Self.iv]))
+            let shown = open.show(Self.plain)
+            #expect(shown.form == .json && shown.bytes == Self.json.bytes && shown.kinds == [.badBody], "\(yaml)")
+            // A single number or text could be anything.
+            for text in ["1234567890123456", "\"abc\""] { #expect(locked.show(text) == Shown(.opaque, text)) }
+        }
+    }
+
     @Test func withoutItsKeyABodyStaysAsItIsAndNothingIsWrong() throws {
         let body = try bytes(hex: Self.golden[1].2)
         for yaml in ["[aes, json]", "[{ aes: { mode: cbc } }, json]", "[{ aes: { keyName: other } }, json]"] {

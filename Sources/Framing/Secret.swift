@@ -1,0 +1,24 @@
+import Expressions
+
+/// A value that is not shown unless asked for.
+public struct Secret: Sendable {
+    /// Where the value lies: `fields.NAME`, or `body` and the path in it.
+    public var path: [String]
+    /// Which frames have it; nil: all.
+    public var condition: Expression?
+
+    /// A secret of the frames that fulfil a condition.
+    public init(path: [String], condition: Expression? = nil) {
+        self.path = path
+        self.condition = condition
+    }
+
+    /// What is wrong with the path of a secret; nil where nothing is.
+    static func complaint(about path: [String]) -> String? {
+        switch path.first {
+        case "body": nil
+        case "fields" where path.count == 2: nil
+        default: "is no secret's place; expected fields.NAME, body, or body and a path, such as body.password"
+        }
+    }
+}

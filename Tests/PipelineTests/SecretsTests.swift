@@ -1,0 +1,83 @@
+import Framing
+import Pipeline
+import Streams
+import TestSupport
+import Testing
+import Trace
+
+/// No secret of a format is in anything that is shown, whatever became of the frame that holds it.
+@Suite struct SecretsTests {
+    private static let secret = "Tr0ub4dor&3"
+
+    /// Bodies of a login, well-formed and not.
+    private static let bodies: [[UInt8]] =
+        [
+            #"{"userId":"1","password":"\#(secret)"}"#,
+            #"{"userId":"1","password":["\#(secret)",{"a":"\#(secret)"}]}"#,
+            #"{"userId":"1","password":"\#(secret)","#,
+            #"{"password":"\#(secret)"} {"#,
+            #"password=\#(secret)"#,
+        ].map { Array($0.utf8) } + [
+            Array(#"{"name":"\#u{1}\#u{2}","password":"\#(secret)"#.utf8),
+            [0xff, 0xfe] + Array(#"{"password":"\#(secret)"}"#.utf8),
+        ]
+
+    /// All that can be shown of a conversation.
+    private func shown(_ conversation: Conversation, _ format: Format) -> String {
+        let outputs = [MemoryOutput(), MemoryOutput()]
+        var text = TextOptions()
+        text.isVerbose = true
+        let decoder = Decoder(
+            DecodingOptions(.fixed(format)),
+            sinks: [
+                NDJSONWriter(to: outputs[0], source: "tests", tool: "tests"), TextWriter(to: outputs[1], options: text),
+            ])
+        conversation.play(to: decoder)
+        decoder.flush()
+        return outputs.map(\.text).joined()
+    }
+
+    private func isHidden(_ text: String, in shown: String) -> Bool {
+        let hex = Base16.encode(Array(text.utf8))
+        let spaced = text.utf8.prefix(4).map { String($0, radix: 16) }.joined(separator: " ")
+        return !shown.contains(text) && !shown.contains(String(decoding: hex, as: UTF8.self)) && !shown.contains(spaced)
+    }
+
+    @Test(arguments: bodies, ["", "00112233445566778899aabbccddeeff"])
+    func magicWithAndWithoutKey(body: [UInt8], key: String) throws {
+        var format = try builtIn("im-magic")
+        if !key.isEmpty {
+            try format.use(BodyResources(keys: ["im-magic": Base16.decode(Array(key.utf8).span.bytes)]))
+        }
+        let head = Array("\u{20}\u{17}\u{8}\u{17}\u{1}\u{1}\u{1}".utf8) + Array("1001".utf8)
+        let frame =
+            head + [UInt8](repeating: 0, count: 46) + [1, 0, 0, 0, UInt8(body.count)] + body
+        let shown = shown(Conversation(frame), format)
+        #expect(shown.contains("\"type\":\"login\""), "\(shown)")
+        #expect(isHidden(Self.secret, in: shown), "\(shown)")
+    }
+
+    @Test func sessionOfALoginOnly() throws {
+        let format = try builtIn("len16-id")
+        func frame(_ id: UInt8) -> [UInt8] {
+            let body = [0x0a, 3] + Array("ann".utf8) + [0x12, UInt8(Self.secret.utf8.count)] + Array(Self.secret.utf8)
+            return [0, UInt8(body.count + 3), 0, id, 0] + body
+        }
+        let login = shown(Conversation(frame(1)), format)
+        #expect(login.contains(#""protobuf":{"1":"ann","2":"«secret»"}"#), "\(login)")
+        #expect(isHidden(Self.secret, in: login), "\(login)")
+        #expect(shown(Conversation(frame(3)), format).contains(Self.secret))
+    }
+
+    @Test func whatIsEncryptedIsShown() throws {
+        let format = try builtIn("im-magic")
+        let body: [UInt8] = (0..<32).map { $0 &* 37 &+ 129 }
+        let head: [UInt8] = [0x20, 0x17, 0x08, 0x17, 1, 1, 1] + [UInt8](repeating: 0, count: 51) + [0, 0, 0, 32]
+        let shown = shown(Conversation(head + body), format)
+        #expect(shown.contains("\"hex\":\"\(String(decoding: Base16.encode(body), as: UTF8.self))\""), "\(shown)")
+    }
+
+    private func builtIn(_ name: String) throws -> Format {
+        try #require(try BuiltInFormats.format(named: name))
+    }
+}
