@@ -7,10 +7,13 @@ import Trace
 /// Time comes in as an argument. A finding is dated by the deadline that passed, so that it is the same whether somebody
 /// looked at once or an hour later.
 public protocol Analysis: AnyObject {
+    /// Which frames of a format it is to be shown.
+    func interest(in format: Format) -> FrameInterest
+
     /// A connection's format is known.
     func recognised(_ connection: TracedConnection, into findings: inout [Finding])
 
-    /// A frame.
+    /// A frame that it is interested in.
     func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding])
 
     /// One direction ended.

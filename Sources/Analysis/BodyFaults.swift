@@ -2,7 +2,7 @@ import Framing
 import Streams
 import Trace
 
-/// Reports bodies that are not what the format says they are, once a frame.
+/// Reports bodies that are not what the format says they are: the first of a connection's each, the others by their number.
 ///
 /// Bodies of which bytes are missing are not judged; nor are those whose key nobody gave.
 public final class BodyFaults: Analysis {
@@ -11,6 +11,9 @@ public final class BodyFaults: Analysis {
 
     /// Reports nothing yet.
     public init() {}
+
+    /// Frames with such bodies.
+    public func interest(in format: Format) -> FrameInterest { .faultyBodies }
 
     /// Needs nothing before the first frame.
     public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
@@ -23,7 +26,7 @@ public final class BodyFaults: Analysis {
         for fault in frame.decodedBody(of: bytes, format.directions[frame.direction]).faults {
             findings.append(
                 Finding(
-                    kind: kind(of: fault), severity: .warning, connection: connection.number, format: format.name,
+                    kind: kind(of: fault.kind), severity: .warning, connection: connection.number, format: format.name,
                     from: frame.direction, time: frame.info.time,
                     message: "the body of frame \(frame.info.index): \(fault.encoding): \(fault.message)",
                     data: [
@@ -40,14 +43,28 @@ public final class BodyFaults: Analysis {
         _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
     ) {}
 
-    /// Remembers nothing.
-    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {}
+    /// Reports how many more there were.
+    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
+        for direction in Direction.allCases {
+            for fault in [BodyFault.Kind.badJSON, .badBody, .wrongKey] {
+                let more = connection.faults[direction][fault] - FaultCounts.told
+                guard more > 0 else { continue }
+                let frames = more == 1 ? "1 more body" : "\(more) more bodies"
+                findings.append(
+                    Finding(
+                        kind: kind(of: fault), severity: .warning, connection: connection.number,
+                        format: connection.format?.name, from: direction, time: closing.time,
+                        message: "\(frames) from the \(direction.sender) with such a fault",
+                        data: [Field("count", .integer(Int64(more)))]))
+            }
+        }
+    }
 
     /// Waits for nothing.
     public func advance(to time: Timestamp, into findings: inout [Finding]) {}
 
-    private func kind(of fault: BodyFault) -> Finding.Kind {
-        switch fault.kind {
+    private func kind(of fault: BodyFault.Kind) -> Finding.Kind {
+        switch fault {
         case .badJSON: .badJSON
         case .badBody: .badBody
         case .wrongKey: .wrongKey

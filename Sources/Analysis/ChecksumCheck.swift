@@ -10,6 +10,12 @@ public final class ChecksumCheck: Analysis {
     /// Waits for nothing.
     public var nextDeadline: Timestamp? { nil }
 
+    /// All of those that have checksums.
+    public func interest(in format: Format) -> FrameInterest {
+        let sides = [format.directions.fromClient, format.directions.fromServer]
+        return sides.contains { $0.layouts.contains(where: \.hasChecksums) } ? .all : []
+    }
+
     /// Needs nothing.
     public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
 

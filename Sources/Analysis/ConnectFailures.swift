@@ -10,6 +10,9 @@ public final class ConnectFailures: Analysis {
     /// Waits for nothing.
     public var nextDeadline: Timestamp? { nil }
 
+    /// None.
+    public func interest(in format: Format) -> FrameInterest { [] }
+
     /// Needs nothing.
     public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
 

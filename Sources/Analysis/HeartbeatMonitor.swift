@@ -38,6 +38,9 @@ public final class HeartbeatMonitor: Analysis {
     /// The earliest time at which a gap may have to be found.
     public var nextDeadline: Timestamp? { deadlines.min?.time }
 
+    /// Heartbeats.
+    public func interest(in format: Format) -> FrameInterest { .heartbeats }
+
     /// Needs nothing before the first heartbeat.
     public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
 

@@ -7,10 +7,10 @@ import Trace
 final class ConnectionDecoder: ConnectionReceiver {
     private let decoder: Decoder
     private let connection: TracedConnection
+    private var plan: FormatPlan?
     private var framers: PerDirection<Framer>?
+    private var counts = PerDirection(fromClient: FrameSieve.Counts(), fromServer: FrameSieve.Counts())
     private var detection: Detection?
-    private var totals = Summary.Totals()
-    private var endsFramesByPauses = false
     private var awaitsPause = PerDirection(fromClient: false, fromServer: false)
 
     init(_ connection: TracedConnection, decoder: Decoder) {
@@ -18,12 +18,13 @@ final class ConnectionDecoder: ConnectionReceiver {
         self.decoder = decoder
         let options = decoder.options
         let port = connection.opening.server.port
-        if let format = options.byPort[port] ?? options.lateByPort?(port) {
-            start(format, FormatChoice(by: .option, evidence: "asked for on port \(port)"))
+        if let plan = decoder.plan(forPort: port) {
+            start(plan, FormatChoice(by: .option, evidence: "asked for on port \(port)"))
             return
         }
         switch options.choice {
-        case .fixed(let format): start(format, FormatChoice(by: .option, evidence: "asked for"))
+        case .fixed(let format):
+            start(decoder.plan(for: format), FormatChoice(by: .option, evidence: "asked for"))
         case .automatic(let formats):
             detection = Detection(
                 formats, aligned: connection.opening.handshake, limit: options.detectionLimit,
@@ -36,9 +37,9 @@ final class ConnectionDecoder: ConnectionReceiver {
     func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
         if framers != nil {
             framers?[direction].receive(bytes, at: time, packet: packet, scratch: decoder.scratch, into: self)
-            if endsFramesByPauses { expectPause(of: direction) }
+            if plan?.endsFramesByPauses == true { expectPause(of: direction) }
         } else if let (format, choice) = detection?.receive(bytes, from: direction, at: time, packet: packet) {
-            start(format, choice)
+            start(decoder.plan(for: format), choice)
         } else if detection?.isExhausted == true {
             giveUpDetection()
         }
@@ -48,7 +49,7 @@ final class ConnectionDecoder: ConnectionReceiver {
         if framers != nil {
             framers?[direction].missing(byteCount, at: time, scratch: decoder.scratch, into: self)
         } else if let (format, choice) = detection?.missing(byteCount, from: direction, at: time) {
-            start(format, choice)
+            start(decoder.plan(for: format), choice)
         }
     }
 
@@ -63,7 +64,7 @@ final class ConnectionDecoder: ConnectionReceiver {
         if framers != nil {
             finish(direction, at: time)
         } else if let (format, choice) = detection?.finished(direction, at: time) {
-            start(format, choice)
+            start(decoder.plan(for: format), choice)
         }
     }
 
@@ -72,14 +73,20 @@ final class ConnectionDecoder: ConnectionReceiver {
         for direction in Direction.allCases {
             framers?[direction].finish(scratch: decoder.scratch, into: self)
         }
-        decoder.analyse { $0.closed(closing, on: connection, into: &$1) }
         let bytes = PerDirection(
             fromClient: framers?.fromClient.counts ?? ByteCounts(),
             fromServer: framers?.fromServer.counts ?? ByteCounts())
+        connection.faults = PerDirection(fromClient: counts.fromClient.faults, fromServer: counts.fromServer.faults)
+        decoder.analyse { $0.closed(closing, on: connection, into: &$1) }
         for sink in decoder.sinks { sink.closed(closing, counts: bytes, on: connection) }
+        var totals = Summary.Totals()
         totals.connections = 1
-        totals.bytes.add(bytes.fromClient)
-        totals.bytes.add(bytes.fromServer)
+        for direction in Direction.allCases {
+            totals.bytes.add(bytes[direction])
+            totals.split += counts[direction].split
+            totals.merged += counts[direction].merged
+            totals.heartbeats += counts[direction].heartbeats
+        }
         decoder.count(totals, on: connection)
     }
 
@@ -106,22 +113,23 @@ final class ConnectionDecoder: ConnectionReceiver {
 
     // MARK: Formats
 
-    private func start(_ format: Format, _ choice: FormatChoice) {
-        connection.recognise(format, choice)
-        begin(
-            PerDirection(fromClient: format.directions.fromClient.rule, fromServer: format.directions.fromServer.rule))
+    private func start(_ plan: FormatPlan, _ choice: FormatChoice) {
+        connection.recognise(plan.format, choice)
+        connection.kinds = plan.kinds
+        self.plan = plan
+        begin(plan.rules)
     }
 
     /// Goes by the port where the bytes said nothing, else takes every byte as unframed.
     private func giveUpDetection() {
         if let (format, choice) = detection?.conclude() {
-            start(format, choice)
+            start(decoder.plan(for: format), choice)
             return
         }
         if case .automatic(let formats) = decoder.options.choice {
             let port = connection.opening.server.port
             if let format = formats.first(where: { $0.ports.contains(port) }) {
-                start(format, FormatChoice(by: .port, evidence: "server port \(port)"))
+                start(decoder.plan(for: format), FormatChoice(by: .port, evidence: "server port \(port)"))
                 return
             }
         }
@@ -135,7 +143,6 @@ final class ConnectionDecoder: ConnectionReceiver {
         framers = PerDirection(
             fromClient: Framer(rule: rules.fromClient, direction: .fromClient, aligned: aligned),
             fromServer: Framer(rule: rules.fromServer, direction: .fromServer, aligned: aligned))
-        endsFramesByPauses = rules.fromClient.idle != nil || rules.fromServer.idle != nil
         decoder.recognised(connection)
         let held = detection?.held ?? []
         detection = nil
@@ -153,23 +160,55 @@ final class ConnectionDecoder: ConnectionReceiver {
 }
 
 extension ConnectionDecoder: FrameReceiver {
-    func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
-        guard let format = connection.format else { return }
-        if frame.segments > 1 { totals.split += 1 }
-        if frame.merged { totals.merged += 1 }
-        let side = format.directions[direction]
-        side.withContent(of: bytes, frame.shape) { content, shape in
-            var traced = TracedFrame(info: frame, shape: shape, direction: direction, isHeartbeat: false)
-            if !side.body.isPlain { traced.body = traced.decodedBody(of: content, side) }
-            if let contract = format.heartbeat {
-                var values = FrameValues(info: frame, direction: direction)
-                values.body = traced.body
-                traced.isHeartbeat = values.fulfil(contract.condition, content: content, shape: shape, format: side)
-                if traced.isHeartbeat { totals.heartbeats += 1 }
+    func framed(_ frames: FrameBatch, in bytes: RawSpan, from direction: Direction) {
+        guard let plan else { return }
+        var picks: [FrameSieve.Pick] = []
+        swap(&picks, &decoder.picks)
+        let sieve = plan.sieves[direction]
+        sieve.sift(frames, in: bytes, counts: &counts[direction], picks: &picks)
+        for pick in picks {
+            let item = frames[pick.index]
+            let frame = bytes.extracting(item.start..<item.start + item.shape.total)
+            if plan.rules[direction].transforms {
+                transformed(frames.info(pick.index), frame, direction, plan)
+            } else {
+                show(frames.info(pick.index), frame, item.shape, direction, pick, plan)
             }
-            decoder.analyse { $0.frame(traced, bytes: content, on: connection, into: &$1) }
-            for sink in decoder.sinks { sink.frame(traced, bytes: content, on: connection) }
         }
+        picks.removeAll(keepingCapacity: true)
+        swap(&picks, &decoder.picks)
+    }
+
+    func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
+        guard let plan else { return }
+        plan.sieves[direction].count(frame, &counts[direction])
+        transformed(frame, bytes, direction, plan)
+    }
+
+    /// Judges a frame whose bytes may stand for others.
+    private func transformed(_ frame: FrameInfo, _ bytes: RawSpan, _ direction: Direction, _ plan: FormatPlan) {
+        plan.format.directions[direction].withContent(of: bytes, frame.shape) { content, shape in
+            let pick = plan.sieves[direction].judge(
+                content, shape, counts: &counts[direction], frame, isWhole: frame.missing == 0)
+            if let pick { show(frame, content, shape, direction, pick, plan) }
+        }
+    }
+
+    /// Shows a frame to those who want to see it.
+    private func show(
+        _ frame: FrameInfo, _ content: RawSpan, _ shape: FrameShape, _ direction: Direction, _ pick: FrameSieve.Pick,
+        _ plan: FormatPlan
+    ) {
+        var traced = TracedFrame(info: frame, shape: shape, direction: direction, isHeartbeat: pick.isHeartbeat)
+        traced.kind = pick.kind
+        let side = plan.format.directions[direction]
+        if !side.body.isPlain, pick.hasNewFault || decoder.frameSinks.count > 1 {
+            traced.body = traced.decodedBody(of: content, side)
+        }
+        decoder.analyse(plan.analysesOfAll, traced, content, connection)
+        if pick.isHeartbeat { decoder.analyse(plan.analysesOfHeartbeats, traced, content, connection) }
+        if pick.hasNewFault { decoder.analyse(plan.analysesOfFaults, traced, content, connection) }
+        for sink in decoder.frameSinks { sink.frame(traced, bytes: content, on: connection) }
     }
 
     func unframed(_ run: UnframedRun, from direction: Direction) {

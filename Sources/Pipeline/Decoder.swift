@@ -14,11 +14,26 @@ public final class Decoder: StreamReceiver {
 
     let options: DecodingOptions
     let sinks: [any TraceSink]
+    /// Those of them that are told of frames.
+    let frameSinks: [any TraceSink]
     let analyses: [any Analysis]
     let scratch = FramingScratch()
+    /// Working memory of whichever connection gets bytes.
+    var picks: [FrameSieve.Pick] = []
+    /// What has to be done for each format that connections have, made when the first of them needs it.
+    private var plans = Plans()
     private var findings: [Finding] = []
     /// When connections with a frame that a pause may end have to be looked at.
     private var pauses = Heap<Pause>()
+
+    private struct Plans {
+        var fixed: FormatPlan?
+        var automatic: [String: FormatPlan] = [:]
+        var byPort: [UInt16: FormatPlan] = [:]
+    }
+
+    /// The earliest deadline that anything waits for.
+    private var earliest = Timestamp.distantFuture
 
     private struct Pause: Comparable {
         var deadline: Timestamp
@@ -44,6 +59,25 @@ public final class Decoder: StreamReceiver {
         self.options = options
         self.analyses = analyses
         self.sinks = sinks
+        frameSinks = sinks.filter(\.takesFrames)
+    }
+
+    /// What to do for connections to a server's port that has a format of its own.
+    func plan(forPort port: UInt16) -> FormatPlan? {
+        if let known = plans.byPort[port] { return known }
+        guard let format = options.byPort[port] ?? options.lateByPort?(port) else { return nil }
+        let plan = FormatPlan(format, analyses, sinksTakeFrames: !frameSinks.isEmpty)
+        plans.byPort[port] = plan
+        return plan
+    }
+
+    /// What to do for connections of a format: the one asked for, or one of those looked for.
+    func plan(for format: Format) -> FormatPlan {
+        if case .fixed = options.choice, let fixed = plans.fixed { return fixed }
+        if case .automatic = options.choice, let known = plans.automatic[format.name] { return known }
+        let plan = FormatPlan(format, analyses, sinksTakeFrames: !frameSinks.isEmpty)
+        if case .fixed = options.choice { plans.fixed = plan } else { plans.automatic[format.name] = plan }
+        return plan
     }
 
     /// Every analysis there is. A new one is a line here.
@@ -60,7 +94,10 @@ public final class Decoder: StreamReceiver {
 
     /// Deadlines before `time` have passed.
     public func advance(to time: Timestamp) {
-        guard let deadline = nextDeadline, deadline < time else { return }
+        if earliest < time { pass(time) }
+    }
+
+    private func pass(_ time: Timestamp) {
         while let pause = pauses.min, pause.deadline < time {
             pauses.removeMin()
             pause.connection.pause(until: time)
@@ -69,17 +106,19 @@ public final class Decoder: StreamReceiver {
     }
 
     /// The earliest deadline that something waits for.
-    public var nextDeadline: Timestamp? {
-        var earliest = pauses.min?.deadline
+    public var nextDeadline: Timestamp? { earliest == .distantFuture ? nil : earliest }
+
+    private func findEarliest() {
+        earliest = pauses.min?.deadline ?? .distantFuture
         for analysis in analyses {
-            if let deadline = analysis.nextDeadline, deadline < earliest ?? .distantFuture { earliest = deadline }
+            if let deadline = analysis.nextDeadline, deadline < earliest { earliest = deadline }
         }
-        return earliest
     }
 
     /// A connection's frame may be ended by a pause at `deadline`.
     func expectPause(of connection: ConnectionDecoder, number: Int, at deadline: Timestamp) {
         pauses.insert(Pause(deadline: deadline, number: number, connection: connection))
+        if deadline < earliest { earliest = deadline }
     }
 
     /// Ends the trace.
@@ -104,6 +143,20 @@ public final class Decoder: StreamReceiver {
     /// Asks each analysis, and passes on what it finds.
     func analyse(_ ask: (any Analysis, inout [Finding]) -> Void) {
         for analysis in analyses { ask(analysis, &findings) }
+        report()
+    }
+
+    /// Shows a frame to analyses, and passes on what they find.
+    func analyse(
+        _ analyses: [any Analysis], _ frame: TracedFrame, _ bytes: RawSpan, _ connection: TracedConnection
+    ) {
+        guard !analyses.isEmpty else { return }
+        for analysis in analyses { analysis.frame(frame, bytes: bytes, on: connection, into: &findings) }
+        report()
+    }
+
+    private func report() {
+        findEarliest()
         guard !findings.isEmpty else { return }
         findings.sort { ($0.time, $0.connection) < ($1.time, $1.connection) }
         for finding in findings {

@@ -6,6 +6,9 @@ import Streams
 /// Per connection the calls come in the order of DESIGN §5: opened, recognised, then frames, holes, unframed runs and
 /// findings, then closed. Bytes are borrowed for the time of the call.
 public protocol TraceSink: AnyObject {
+    /// Whether it has to be told of frames.
+    var takesFrames: Bool { get }
+
     /// A connection opened.
     func opened(_ connection: TracedConnection)
 
@@ -37,6 +40,11 @@ public protocol TraceSink: AnyObject {
     func flush()
 }
 
+extension TraceSink {
+    /// Most do.
+    public var takesFrames: Bool { true }
+}
+
 /// A connection as a trace knows it.
 public final class TracedConnection {
     /// How it began.
@@ -45,6 +53,11 @@ public final class TracedConnection {
     public internal(set) var format: Format?
     /// How the format was chosen; nil while it is not known.
     public internal(set) var choice: FormatChoice?
+
+    /// The kinds of its frames; nil while its format is not known.
+    package var kinds: PerDirection<FrameKinds>?
+    /// How many bodies were not what they should be; known when the connection is over.
+    package var faults = PerDirection(fromClient: FaultCounts(), fromServer: FaultCounts())
 
     /// A connection whose format is not known yet.
     public init(_ opening: Opening) {
@@ -95,6 +108,8 @@ public struct TracedFrame {
     public var direction: Direction
     /// Whether the format calls it a heartbeat.
     public var isHeartbeat: Bool
+    /// Its kind among those of its connection, where few bytes tell it.
+    package var kind: Int?
     /// Its body, where reading it is worth doing only once.
     package var body: DecodedBody?
 

@@ -49,6 +49,21 @@ package struct BodyChain: Sendable {
         return decoded
     }
 
+    /// What kind of fault `decode` would find first; nil where it would find none.
+    func fault(of body: RawSpan, type: String?) -> BodyFault.Kind? {
+        guard !isPlain, body.byteCount > 0, let first = encodings.first, !first.role.contains(.locked) else {
+            return nil
+        }
+        if encodings.count == 1 {
+            switch first.check(body, BodyContext(type: type)) {
+            case .faultless: return nil
+            case .faulty(let kind): return kind
+            case .unknown: break
+            }
+        }
+        return decode(body, type: type).faults.first?.kind
+    }
+
     /// A body that is to be encrypted and was sent in the clear; nil where it was not.
     ///
     /// Only a JSON object or array counts: no encrypted bytes look like one by chance.

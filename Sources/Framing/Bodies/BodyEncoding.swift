@@ -16,6 +16,9 @@ protocol BodyEncoding: Sendable {
     /// Reads what a body, or the encoding before this one, has.
     func decode(_ input: RawSpan, _ context: BodyContext) -> BodyStep
 
+    /// What `decode` finds wrong, where that is quicker told than decoded.
+    func check(_ input: RawSpan, _ context: BodyContext) -> BodyCheck
+
     /// Writes what `decode` reads: the inverse.
     func encode(_ content: BodyContent, type: String?) throws(EncodingError) -> [UInt8]
 
@@ -29,6 +32,8 @@ protocol BodyEncoding: Sendable {
 }
 
 extension BodyEncoding {
+    func check(_ input: RawSpan, _ context: BodyContext) -> BodyCheck { .unknown }
+
     func keyNames(default name: String) -> [String] { [] }
 
     mutating func use(_ resources: BodyResources, defaultKey: String) throws(BodyResourceError) {}
@@ -68,6 +73,14 @@ enum BodyStep {
     case locked
     /// The input is not so encoded.
     case fault(BodyFault.Kind, String)
+}
+
+/// What a quick look at a body tells.
+enum BodyCheck {
+    case faultless
+    case faulty(BodyFault.Kind)
+    /// It has to be decoded.
+    case unknown
 }
 
 /// What is wrong with a body.

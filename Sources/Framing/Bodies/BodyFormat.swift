@@ -42,7 +42,7 @@ package struct BodyFormat: Sendable {
         for type in byType.keys.sorted() { try byType[type]?.use(resources, defaultKey: defaultKey) }
     }
 
-    private func chain(for type: String?) -> BodyChain {
+    func chain(for type: String?) -> BodyChain {
         type.flatMap { byType[$0] } ?? otherwise
     }
 }

@@ -89,9 +89,25 @@ public protocol FrameReceiver: AnyObject {
     /// A frame. Its bytes are borrowed for the time of the call.
     func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction)
 
+    /// Frames that follow one another in `bytes`, which are borrowed for the time of the call: told apart only where a
+    /// receiver has a quicker way than one by one.
+    func framed(_ frames: FrameBatch, in bytes: RawSpan, from direction: Direction)
+
     /// Bytes that belong to no frame.
     func unframed(_ run: UnframedRun, from direction: Direction)
 
     /// Bytes that were not seen.
     func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp)
+}
+
+extension FrameReceiver {
+    /// One by one.
+    public func framed(_ frames: FrameBatch, in bytes: RawSpan, from direction: Direction) {
+        for index in 0..<frames.count {
+            let item = frames[index]
+            framed(
+                frames.info(index), bytes: bytes.extracting(item.start..<item.start + item.shape.total), from: direction
+            )
+        }
+    }
 }

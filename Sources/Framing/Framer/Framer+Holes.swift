@@ -19,12 +19,12 @@ extension Framer {
             giveUp(because: "a hole of \(byteCount) bytes began", scratch: scratch)
         }
         closeRun(nil, scratch)
-        emit(from: RawSpan(), scratch: scratch, into: receiver)
+        emitHeld(scratch, into: receiver)
         counts.missing += byteCount
         receiver.missing(offset: hole, byteCount: byteCount, from: direction, at: time)
         if let shape, pending.count == shape.total {
             finishHeldFrame(shape, scratch: scratch)
-            emit(from: RawSpan(), scratch: scratch, into: receiver)
+            emitHeld(scratch, into: receiver)
         }
         if filled < byteCount {
             origin += byteCount - filled
@@ -40,7 +40,14 @@ extension Framer {
         }
         giveUp(because: "the stream ended", scratch: scratch)
         closeRun(nil, scratch)
-        emit(from: RawSpan(), scratch: scratch, into: receiver)
+        emitHeld(scratch, into: receiver)
+    }
+
+    /// Hands on what was noted beside bytes at hand.
+    private mutating func emitHeld(_ scratch: FramingScratch, into receiver: any FrameReceiver) {
+        emit(
+            from: RawSpan(), at: origin, firstIndex: counts.frames, isUnfinished: false, scratch: scratch,
+            into: receiver)
     }
 
     /// Gives away what is held as unframed.

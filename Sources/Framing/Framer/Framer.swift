@@ -53,15 +53,19 @@ public struct Framer {
     /// How many bytes are held until more of the stream is known.
     public var heldBytes: Int { pending.count + (run?.bytes.count ?? 0) }
 
+    var isAligned: Bool {
+        if case .aligned = mode { true } else { false }
+    }
+
     /// How many of the bytes at hand prove that a frame starts with them.
     var proof: Int? {
-        guard case .aligned = mode, !pending.isEmpty else { return nil }
+        guard isAligned, !pending.isEmpty else { return nil }
         return rule.proof(pending.span.bytes)
     }
 
     /// When a frame is over if its sender goes on pausing; nil where no pause ends one.
     public var idleDeadline: Timestamp? {
-        guard let idle = rule.idle, case .aligned = mode, !pending.isEmpty else { return nil }
+        guard let idle = rule.idle, isAligned, !pending.isEmpty else { return nil }
         return latest.time + idle
     }
 
@@ -74,11 +78,13 @@ public struct Framer {
         mode = .searching(reason: .noSync, detail: "behind a pause that ended a frame")
     }
 
+    // MARK: Chunks
+
     /// The next bytes of the stream, which are not empty.
     public mutating func receive(
         _ chunk: RawSpan, at time: Timestamp, packet: Int, scratch: FramingScratch, into receiver: any FrameReceiver
     ) {
-        if rule.idle != nil { pause(until: time, scratch: scratch, into: receiver) }
+        if !pending.isEmpty { pause(until: time, scratch: scratch, into: receiver) }
         let start = origin + pending.count
         latest = ChunkPlace(range: start..<start + chunk.byteCount, time: time, packet: packet)
         if pending.isEmpty {
@@ -86,41 +92,91 @@ public struct Framer {
             return
         }
         chunks.append(latest)
+        let taken = completeHead(from: chunk)
         if let shape {
             // The end of the frame is known: take what it still needs, and look at the rest in the chunk itself.
-            let taken = min(shape.total - pending.count, chunk.byteCount)
-            pending.append(contentsOf: chunk.extracting(0..<taken))
+            let end = min(taken + shape.total - pending.count, chunk.byteCount)
+            pending.append(contentsOf: chunk.extracting(taken..<end))
             guard pending.count == shape.total else { return }
             finishHeldFrame(shape, scratch: scratch)
-            cutInPlace(chunk.extracting(taken..<chunk.byteCount), scratch: scratch, into: receiver)
-        } else {
-            pending.append(contentsOf: chunk)
-            guard pending.count >= wanted else { return }
+            cutInPlace(chunk.extracting(end..<chunk.byteCount), scratch: scratch, into: receiver)
+        } else if taken < chunk.byteCount {
+            pending.append(contentsOf: chunk.extracting(taken..<chunk.byteCount))
+            if pending.count >= wanted { cutHeld(ended: false, scratch: scratch, into: receiver) }
+        } else if pending.count >= wanted {
             cutHeld(ended: false, scratch: scratch, into: receiver)
         }
     }
 
+    /// Takes what the rule needs at least, while that tells no more than to take still more; returns how many bytes of the
+    /// chunk were taken. So that what follows a head that was cut need not be copied with it.
+    private mutating func completeHead(from chunk: RawSpan) -> Int {
+        var taken = 0
+        guard shape == nil, isAligned else { return 0 }
+        while wanted > pending.count, taken < chunk.byteCount {
+            let count = min(wanted - pending.count, chunk.byteCount - taken)
+            pending.append(contentsOf: chunk.extracting(taken..<taken + count))
+            taken += count
+            guard pending.count >= wanted else { return taken }
+            var memory = self.memory
+            let scan = rule.scan(pending.span.bytes, from: 0, origin: origin, ended: false, memory: &memory)
+            self.memory = memory
+            switch scan {
+            case .shape(let found) where found.total >= pending.count:
+                shape = found
+                chunks.count()
+                return taken
+            case .incomplete(let atLeast): wanted = atLeast
+            default: return taken
+            }
+        }
+        return taken
+    }
+
     /// Looks for frames in a chunk's bytes where they are, and keeps what is left.
     private mutating func cutInPlace(_ bytes: RawSpan, scratch: FramingScratch, into receiver: any FrameReceiver) {
+        let (base, frames) = (origin, counts.frames)
         let used = cut(bytes, ended: false, scratch: scratch)
+        emit(
+            from: bytes, at: base, firstIndex: frames, isUnfinished: used < bytes.byteCount && isAligned,
+            scratch: scratch, into: receiver)
         if used < bytes.byteCount {
             pending.append(contentsOf: bytes.extracting(used..<bytes.byteCount))
             chunks.append(latest)
             if shape != nil { chunks.count() }
         }
-        emit(from: bytes, scratch: scratch, into: receiver)
     }
 
     /// Looks for frames in the bytes held so far, and keeps what is left.
     mutating func cutHeld(ended: Bool, scratch: FramingScratch, into receiver: any FrameReceiver) {
         var buffer: [UInt8] = []
         swap(&buffer, &pending)
+        let (base, frames) = (origin, counts.frames)
         let used = cut(buffer.span.bytes, ended: ended, scratch: scratch)
-        if used < buffer.count { pending = used == 0 ? buffer : Array(buffer[used...]) }
-        if pending.isEmpty { chunks.removeAll() } else { chunks.drop(before: origin, latest: latest) }
+        if used == buffer.count { chunks.removeAll() } else { chunks.drop(before: origin, latest: latest) }
         if shape != nil { chunks.count() }
-        emit(from: buffer.span.bytes, scratch: scratch, into: receiver)
+        emit(
+            from: buffer.span.bytes, at: base, firstIndex: frames, isUnfinished: used < buffer.count && isAligned,
+            scratch: scratch, into: receiver)
+        if used == 0 {
+            pending = buffer
+        } else if buffer.capacity <= Self.keptCapacity {
+            buffer.removeSubrange(..<used)
+            pending = buffer
+        } else if used < buffer.count {
+            pending = Array(buffer[used...])
+        }
     }
+
+    /// A small buffer stays a connection's own, so that a frame that is cut costs no allocation.
+    static let keptCapacity = 256
+
+    /// Gives away what `pending` held.
+    mutating func emptyPending() {
+        pending.removeAll(keepingCapacity: pending.capacity <= Self.keptCapacity)
+    }
+
+    // MARK: Frames
 
     /// Cuts as many frames as there are out of `bytes`, which start at `origin`; moves `origin` on and returns how many
     /// bytes are used up.
@@ -143,27 +199,33 @@ public struct Framer {
                     return start
                 }
             case .aligned:
+                if run != nil { closeRun(nil, scratch) }
+                let known = scratch.items.count
+                let end = rule.frames(in: bytes, from: at, origin: first, memory: &memory, into: &scratch.items)
+                if end > at {
+                    note(from: known, start: at, end: end, first: first, scratch: scratch)
+                    at = end
+                    continue
+                }
                 switch rule.scan(bytes, from: at, origin: first, ended: ended, memory: &memory) {
                 case .shape(let found):
                     guard at + found.total <= bytes.byteCount else {
                         shape = found
                         return at
                     }
-                    add(found, start: at, scratch: scratch)
+                    scratch.items.append(FrameItem(start: at, shape: found))
+                    note(from: known, start: at, end: at + found.total, first: first, scratch: scratch)
                     at += found.total
-                    origin += found.total
                 case .incomplete(let atLeast):
                     wanted = atLeast
                     return at
                 case .padding(let count):
-                    closeRun(nil, scratch)
                     counts.padding += count
                     at += count
                     origin += count
                 case .bad(let bad):
                     // A whole head that is bad is a run of its own; otherwise the run goes on to the next frame.
                     let count = min(max(bad.byteCount ?? 1, 1), bytes.byteCount - at)
-                    closeRun(nil, scratch)
                     passOver(bytes.extracting(at..<at + count), bad, scratch: scratch)
                     at += count
                     mode =
@@ -176,70 +238,39 @@ public struct Framer {
         return at
     }
 
-    /// Notes a frame that lies whole in the bytes at hand, from index `start` and stream offset `origin` on.
-    private mutating func add(_ shape: FrameShape, start: Int, scratch: FramingScratch) {
-        closeRun(nil, scratch)
-        let info = info(of: origin..<origin + shape.total, shape: shape, missing: 0)
-        counts.frames += 1
-        counts.framed += shape.total
-        scratch.items.append(.frame(info.frame, start: start, held: false, chunk: info.chunk))
+    /// Counts the frames that lie whole in the bytes at hand, and keeps what is known of the chunks of those that do not lie
+    /// in the newest alone.
+    private mutating func note(from known: Int, start: Int, end: Int, first: Int, scratch: FramingScratch) {
+        counts.frames += scratch.items.count - known
+        counts.framed += end - start
+        origin = first + end
+        var index = known
+        while index < scratch.items.count {
+            let item = scratch.items[index]
+            guard first + item.start < latest.range.lowerBound else { return }
+            let place = first + item.start..<first + item.start + item.shape.total
+            let extent = chunks.extent(of: place, latest: latest)
+            if extent.last.range != latest.range { scratch.endsEarlier = true }
+            scratch.items[index].extent = Int32(scratch.extents.count)
+            scratch.extents.append(extent)
+            index += 1
+        }
     }
 
-    /// Gives away the frame whose bytes are all in `pending`.
+    /// Notes the frame whose bytes are all in `pending`.
     mutating func finishHeldFrame(_ found: FrameShape, scratch: FramingScratch) {
-        closeRun(nil, scratch)
-        let missing = holes.reduce(0) { $0 + $1.count }
-        let info = info(of: origin..<origin + found.total, shape: found, missing: missing)
+        if run != nil { closeRun(nil, scratch) }
+        let missing = holes.isEmpty ? 0 : holes.reduce(0) { $0 + $1.count }
+        let place = origin..<origin + found.total
+        scratch.heldFrame = FrameInfo(
+            index: counts.frames, place: place, shape: found, extent: chunks.extent(of: place, latest: latest),
+            missing: missing)
         counts.frames += 1
         counts.framed += found.total - missing
-        scratch.items.append(.frame(info.frame, start: 0, held: true, chunk: info.chunk))
-        swap(&scratch.held, &pending)
-        pending = []
-        holes = []
+        if missing > 0 { holes = [] }
         chunks.removeAll()
         shape = nil
         origin += found.total
-    }
-
-    /// What the chunks say of a frame.
-    private func info(
-        of range: Range<Int>, shape: FrameShape, missing: Int
-    ) -> (frame: FrameInfo, chunk: Range<Int>) {
-        let inLatest = range.lowerBound >= latest.range.lowerBound
-        let extent =
-            inLatest
-            ? HeldChunks.Extent(first: latest, last: latest, segments: 1)
-            : chunks.extent(of: range, latest: latest)
-        let shared =
-            extent.first.range.lowerBound < range.lowerBound || extent.last.range.upperBound > range.upperBound
-        let frame = FrameInfo(
-            index: counts.frames, offset: range.lowerBound, shape: shape, started: extent.first.time,
-            time: extent.last.time, segments: extent.segments, merged: shared, position: 1, companions: 1,
-            missing: missing, packet: extent.last.packet)
-        return (frame, extent.last.range)
-    }
-
-    /// Hands on what was noted, frames with their bytes.
-    mutating func emit(from bytes: RawSpan, scratch: FramingScratch, into receiver: any FrameReceiver) {
-        guard !scratch.items.isEmpty else { return }
-        if scratch.items.count > 1 || !pending.isEmpty {
-            var unfinished: Int?
-            if case .aligned = mode, !pending.isEmpty { unfinished = origin }
-            scratch.number(unfinished: unfinished)
-        }
-        for item in scratch.items {
-            switch item {
-            case .unframed(let run): receiver.unframed(run, from: direction)
-            case .frame(let info, let start, let held, _):
-                if held {
-                    receiver.framed(info, bytes: scratch.held.span.bytes, from: direction)
-                } else {
-                    let frame = bytes.extracting(start..<start + info.length)
-                    receiver.framed(info, bytes: frame, from: direction)
-                }
-            }
-        }
-        scratch.reset()
     }
 
     /// Adds the bytes at `origin` to the unframed run, in pieces of bounded size, and moves `origin` behind them.
@@ -266,6 +297,8 @@ public struct Framer {
         guard var closed = run else { return }
         run = nil
         if let resumed { closed.detail += "; " + resumed }
-        scratch.items.append(.unframed(closed))
+        scratch.runs.append(
+            FramingScratch.CompleteRun(
+                run: closed, framesBefore: scratch.items.count, isBeforeHeld: scratch.heldFrame == nil))
     }
 }

@@ -12,15 +12,13 @@ struct ChunkPlace: Hashable, Sendable {
 /// Each is remembered for as long as a frame may still turn out to start in it. Once the extent of the frame under way
 /// is known (or so many chunks are held that remembering would cost more than the bytes), they are only counted.
 struct HeldChunks: Sendable {
+    /// The first chunk remembered, or the first of those counted; nil where there are none.
+    private var first: ChunkPlace?
+    /// The chunks remembered behind it.
     private var places: [ChunkPlace] = []
-    /// What remains of chunks that are only counted, and before `places`.
-    private var counted: Counted?
-
-    private struct Counted {
-        var first: ChunkPlace
-        var last: ChunkPlace
-        var count: Int
-    }
+    /// How many are only counted, 0 where they are remembered, and the last of them.
+    private var counted = 0
+    private var last = ChunkPlace(range: 0..<0, time: Timestamp(nanoseconds: 0), packet: 0)
 
     /// What the chunks say of a range of the stream.
     struct Extent {
@@ -33,52 +31,68 @@ struct HeldChunks: Sendable {
     private static let mostPlaces = 65_536
 
     mutating func append(_ place: ChunkPlace) {
-        if counted != nil {
-            counted?.last = place
-            counted?.count += 1
-            return
+        if counted > 0 {
+            last = place
+            counted += 1
+        } else if first == nil {
+            first = place
+        } else {
+            places.append(place)
+            if places.count >= Self.mostPlaces { count() }
         }
-        places.append(place)
-        if places.count > Self.mostPlaces { count() }
     }
 
     /// Counts what was remembered so far.
     mutating func count() {
-        guard counted == nil, let first = places.first, let last = places.last else { return }
-        counted = Counted(first: first, last: last, count: places.count)
-        places = []
+        guard counted == 0, let first else { return }
+        last = places.last ?? first
+        counted = places.count + 1
+        if !places.isEmpty { places = [] }
     }
 
     mutating func removeAll() {
-        counted = nil
+        counted = 0
+        first = nil
         if !places.isEmpty { places = [] }
     }
 
     /// Forgets what lies wholly before `offset`; `latest` is the newest chunk.
     mutating func drop(before offset: Int, latest: ChunkPlace) {
-        if let counted, offset > counted.first.range.upperBound {
+        guard let first, first.range.upperBound <= offset else { return }
+        if counted > 0 {
+            if offset == first.range.upperBound { return }
             // The frame they were counted for is gone, and only the newest chunk can reach beyond it.
-            self.counted = nil
-            places = latest.range.upperBound > offset ? [latest] : []
+            removeAll()
+            if latest.range.upperBound > offset { self.first = latest }
             return
         }
-        let gone = places.prefix { $0.range.upperBound <= offset }.count
-        if gone > 0 { places.removeFirst(gone) }
+        let gone = places.partitioningIndex { $0.range.upperBound > offset }
+        self.first = gone < places.count ? places[gone] : nil
+        places.removeFirst(min(gone + 1, places.count))
     }
 
     /// The chunks that share bytes with a range of the stream, which is not empty.
     func extent(of range: Range<Int>, latest: ChunkPlace) -> Extent {
-        if let counted { return Extent(first: counted.first, last: counted.last, segments: counted.count) }
-        let low = places.partitioningIndex { $0.range.upperBound > range.lowerBound }
-        let high = places.partitioningIndex { $0.range.lowerBound >= range.upperBound }
+        guard let first else { return Extent(first: latest, last: latest, segments: 1) }
+        if counted > 0 { return Extent(first: first, last: last, segments: counted) }
+        func place(_ index: Int) -> ChunkPlace { index == 0 ? first : places[index - 1] }
+        let low =
+            first.range.upperBound > range.lowerBound
+            ? 0 : places.partitioningIndex { $0.range.upperBound > range.lowerBound } + 1
+        let high =
+            first.range.lowerBound >= range.upperBound
+            ? 0 : places.partitioningIndex { $0.range.lowerBound >= range.upperBound } + 1
         guard low < high else { return Extent(first: latest, last: latest, segments: 1) }
-        return Extent(first: places[low], last: places[high - 1], segments: high - low)
+        return Extent(first: place(low), last: place(high - 1), segments: high - low)
     }
 
     /// When the byte at a stream offset was seen; nil where its chunk is not held.
     func time(ofByteAt offset: Int) -> Timestamp? {
+        guard let first else { return nil }
+        if counted > 0 { return last.time }
+        if first.range.contains(offset) { return first.time }
         let index = places.partitioningIndex { $0.range.upperBound > offset }
-        guard index < places.count, places[index].range.contains(offset) else { return counted?.last.time }
+        guard index < places.count, places[index].range.contains(offset) else { return nil }
         return places[index].time
     }
 }

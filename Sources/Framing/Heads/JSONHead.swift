@@ -17,7 +17,7 @@ package struct JSONHead: Head {
         var found: FieldValue?
         var scanner = JSONScanner()
         try scanner.members(head) { key, kind, range in
-            if self.key(key, equals: name, in: head) { found = JSONText.value(kind, range, in: head) }
+            if Self.key(key, equals: name, in: head) { found = JSONText.value(kind, range, in: head) }
         }
         guard scanner.isAtEnd(head) else {
             throw JSONSyntaxError(offset: scanner.position, expected: "the head's end")
@@ -49,7 +49,21 @@ package struct JSONHead: Head {
         var scanner = JSONScanner(at: head.objectStart)
         do throws(JSONSyntaxError) {
             try scanner.members(head) { key, kind, range in
-                if self.key(key, equals: name, in: head) { found = JSONText.value(kind, range, in: head) }
+                if Self.key(key, equals: name, in: head) { found = JSONText.value(kind, range, in: head) }
+            }
+        } catch {
+            return nil
+        }
+        return found
+    }
+
+    /// Where the value of a member lies, the last of that name; nil where there is none.
+    static func place(of name: String, in head: RawSpan) -> Range<Int>? {
+        var found: Range<Int>?
+        var scanner = JSONScanner(at: head.objectStart)
+        do throws(JSONSyntaxError) {
+            try scanner.members(head) { key, _, range in
+                if Self.key(key, equals: name, in: head) { found = range }
             }
         } catch {
             return nil
@@ -87,7 +101,7 @@ package struct JSONHead: Head {
     }
 
     /// Whether a key, quotes included, is `name`.
-    private func key(_ key: Range<Int>, equals name: String, in head: RawSpan) -> Bool {
+    private static func key(_ key: Range<Int>, equals name: String, in head: RawSpan) -> Bool {
         let utf8 = name.utf8
         if key.count - 2 == utf8.count {
             var at = key.lowerBound + 1

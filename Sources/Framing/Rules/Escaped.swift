@@ -80,6 +80,8 @@ package struct Escaped: FramingRule {
     }
 
     /// The content without flags and escapes, in header, body and trailer.
+    package var transforms: Bool { true }
+
     package func content(of frame: RawSpan, _ shape: FrameShape) -> (bytes: [UInt8], shape: FrameShape)? {
         var content: [UInt8] = []
         content.reserveCapacity(shape.body)

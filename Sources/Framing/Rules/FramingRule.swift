@@ -19,6 +19,14 @@ public protocol FramingRule: Sendable {
     ///   - memory: what the rule remembers of this direction, so as not to look at the same bytes twice.
     func scan(_ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory) -> FrameScan
 
+    /// Frames that lie whole in `bytes` and follow one another from `start` on, as many as the rule finds without much ado;
+    /// what `scan` would say of each. For rules that are quicker so: others find none.
+    ///
+    /// - Returns: the index behind the last of them.
+    func frames(
+        in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, into items: inout [FrameItem]
+    ) -> Int
+
     /// The next place where frames chain again, after bad bytes, a hole, or when a stream is picked up in the middle.
     ///
     /// The parameters are those of `scan`; the place may be `start` itself.
@@ -38,6 +46,9 @@ public protocol FramingRule: Sendable {
     /// - Returns: the bytes without what the rule adds, and their parts.
     func content(of frame: RawSpan, _ shape: FrameShape) -> (bytes: [UInt8], shape: FrameShape)?
 
+    /// Whether `content` may return anything.
+    var transforms: Bool { get }
+
     /// What else is worth telling of a frame, as fields: which of several delimiters ended it.
     func notes(of frame: RawSpan, _ shape: FrameShape) -> [Field]
 
@@ -55,6 +66,11 @@ public protocol FramingRule: Sendable {
 }
 
 extension FramingRule {
+    /// None: `scan` finds each.
+    public func frames(
+        in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, into items: inout [FrameItem]
+    ) -> Int { start }
+
     /// Most rules read no lengths.
     public func fillIn(_ parts: inout FrameParts) throws(EncodingError) {}
 
@@ -65,6 +81,9 @@ extension FramingRule {
 
     /// Most frames' bytes stand for themselves.
     public func content(of frame: RawSpan, _ shape: FrameShape) -> (bytes: [UInt8], shape: FrameShape)? { nil }
+
+    /// They do.
+    public var transforms: Bool { false }
 
     /// Nothing else.
     public func notes(of frame: RawSpan, _ shape: FrameShape) -> [Field] { [] }

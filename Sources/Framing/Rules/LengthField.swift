@@ -64,6 +64,35 @@ package struct LengthField: FramingRule {
                 Int(exactly: value), headLength: fixed.length, lengthEnd: fixed.offset + fixed.width, at: origin + start
             )
         }
+        return scanVarying(bytes, from: start, origin: origin)
+    }
+
+    package func frames(
+        in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, into items: inout [FrameItem]
+    ) -> Int {
+        guard let fixed, !negativeIsEmpty else { return start }
+        // With a length of less than eight bytes nothing overflows: a frame is never longer than its limit.
+        guard fixed.width < 8 else { return start }
+        let added =
+            switch counts {
+            case .frame: adjustment
+            case .rest: adjustment + fixed.offset + fixed.width
+            case .body: adjustment + fixed.length + tail
+            }
+        let least = fixed.length + tail
+        var at = start
+        while bytes.byteCount - at >= fixed.length {
+            let total = Int(bytes.unsigned(at: at + fixed.offset, width: fixed.width, fixed.order)) + added
+            guard total >= least, total <= limit, total <= bytes.byteCount - at else { break }
+            let shape = FrameShape(head: fixed.length, body: total - least, tail: tail)
+            items.append(FrameItem(start: at, shape: shape))
+            at += total
+        }
+        return at
+    }
+
+    /// The frame at `start`, whose head has no fixed size, or constants.
+    private func scanVarying(_ bytes: RawSpan, from start: Int, origin: Int) -> FrameScan {
         let headLength: Int
         switch head.scan(bytes, at: start) {
         case .complete(let length): headLength = length

@@ -10,6 +10,8 @@ package final class SummaryWriter: TraceSink {
         self.output = output
     }
 
+    package var takesFrames: Bool { false }
+
     package func opened(_ connection: TracedConnection) {}
     package func recognised(_ connection: TracedConnection) {}
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {}

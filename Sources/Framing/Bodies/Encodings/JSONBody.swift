@@ -18,6 +18,17 @@ struct JSONBody: BodyEncoding {
         }
     }
 
+    func check(_ input: RawSpan, _ context: BodyContext) -> BodyCheck {
+        guard input.firstInvalidUTF8() == nil else { return .faulty(.badJSON) }
+        var tokens = JSONTokens()
+        do throws(JSONSyntaxError) {
+            while try tokens.next(input) != nil {}
+            return .faultless
+        } catch {
+            return .faulty(.badJSON)
+        }
+    }
+
     /// JSON without the space between its tokens; text as it is, mistakes included.
     func encode(_ content: BodyContent, type: String?) throws(EncodingError) -> [UInt8] {
         switch content {

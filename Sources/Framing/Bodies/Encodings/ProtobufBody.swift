@@ -55,6 +55,11 @@ struct ProtobufBody: BodyEncoding {
         }
     }
 
+    func check(_ input: RawSpan, _ context: BodyContext) -> BodyCheck {
+        guard schema == nil, let isMessage = ProtobufReader.isMessage(input) else { return .unknown }
+        return isMessage ? .faultless : .faulty(.badBody)
+    }
+
     func encode(_ content: BodyContent, type: String?) throws(EncodingError) -> [UInt8] {
         switch content {
         case .bytes(let bytes): return bytes

@@ -133,3 +133,47 @@ struct ProtobufReader {
         return (0..<size).reduce(0) { $0 | UInt64(bytes[byte: at + $1]) << UInt64(8 * $1) }
     }
 }
+
+extension ProtobufReader {
+    /// Whether bytes are a message, by number; nil where it takes a closer look (groups, very many fields).
+    static func isMessage(_ bytes: RawSpan) -> Bool? {
+        let end = bytes.byteCount
+        var at = 0
+        var read = 0
+        while at < end {
+            read += 1
+            guard read < 4_096 else { return nil }
+            guard let tag = quickVarint(bytes, &at, end), tag >> 3 > 0, tag >> 3 < 1 << 29 else { return false }
+            switch tag & 7 {
+            case 0: guard quickVarint(bytes, &at, end) != nil else { return false }
+            case 1: at += 8
+            case 2:
+                guard let length = quickVarint(bytes, &at, end), length <= UInt64(end - at) else { return false }
+                at += Int(length)
+            case 3: return nil
+            case 5: at += 4
+            default: return false
+            }
+        }
+        return at == end
+    }
+
+    /// What `varint` reads, without saying why it cannot.
+    @inline(__always)
+    private static func quickVarint(_ bytes: RawSpan, _ at: inout Int, _ end: Int) -> UInt64? {
+        guard at < end else { return nil }
+        let first = bytes[byte: at]
+        at += 1
+        if first < 0x80 { return UInt64(first) }
+        var value = UInt64(first & 0x7f)
+        for shift in stride(from: 7 as UInt64, to: 70, by: 7) {
+            guard at < end else { return nil }
+            let byte = bytes[byte: at]
+            at += 1
+            if shift == 63, byte > 1 { return nil }
+            value |= UInt64(byte & 0x7f) << shift
+            if byte < 0x80 { return value }
+        }
+        return nil
+    }
+}

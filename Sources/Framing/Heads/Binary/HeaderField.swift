@@ -149,6 +149,14 @@ extension RawSpan {
     /// An unsigned number of 1 to 8 bytes.
     @inlinable
     func unsigned(at start: Int, width: Int, _ order: ByteOrder) -> UInt64 {
+        precondition(start >= 0 && width >= 0 && start <= byteCount - width, "byte offset out of bounds")
+        switch (width, order) {
+        case (2, .big): return UInt64(unsafeLoadUnaligned(fromByteOffset: start, as: UInt16.self).bigEndian)
+        case (2, .little): return UInt64(unsafeLoadUnaligned(fromByteOffset: start, as: UInt16.self).littleEndian)
+        case (4, .big): return UInt64(unsafeLoadUnaligned(fromByteOffset: start, as: UInt32.self).bigEndian)
+        case (4, .little): return UInt64(unsafeLoadUnaligned(fromByteOffset: start, as: UInt32.self).littleEndian)
+        default: break
+        }
         var number: UInt64 = 0
         switch order {
         case .big: for index in 0..<width { number = number << 8 | UInt64(self[byte: start + index]) }

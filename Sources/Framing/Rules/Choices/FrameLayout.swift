@@ -64,6 +64,8 @@ extension CompositeRule {
         return content
     }
 
+    package var transforms: Bool { parts.contains { $0.rule.transforms } }
+
     package func notes(of frame: RawSpan, _ shape: FrameShape) -> [Field] {
         part(of: shape.layout).map { $0.rule.notes(of: frame, $0.own(shape)) } ?? []
     }

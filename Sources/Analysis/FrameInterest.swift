@@ -1,0 +1,15 @@
+/// Which frames an analysis is to be shown.
+public struct FrameInterest: OptionSet, Sendable {
+    /// The bits.
+    public let rawValue: Int
+
+    /// A set of kinds of frames.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// Every frame.
+    public static let all = FrameInterest(rawValue: 1)
+    /// Heartbeats.
+    public static let heartbeats = FrameInterest(rawValue: 2)
+    /// Frames whose body is not what the format says.
+    public static let faultyBodies = FrameInterest(rawValue: 4)
+}

@@ -1,0 +1,64 @@
+import Streams
+
+/// Frames that follow one another in the bytes at hand, as a framer found them in one look.
+///
+/// Most receivers want little of most frames: what a frame's place and times are is put together only when somebody asks.
+public struct FrameBatch {
+    /// The frames, by their places in the bytes at hand.
+    let items: [FrameItem]
+    /// What is known of chunks other than the newest.
+    let extents: [HeldChunks.Extent]
+    /// Which of `items` are meant.
+    let range: Range<Int>
+    /// The stream offset of the first of the bytes at hand.
+    let origin: Int
+    /// The number that `items[0]` has among the frames of its direction.
+    let firstIndex: Int
+    /// The newest chunk.
+    let chunk: ChunkPlace
+    /// How many frames with bytes in the newest chunk come before `items[0]`, and how many have some in all.
+    let before: Int
+    let companions: Int
+
+    /// How many frames these are.
+    public var count: Int { range.count }
+
+    /// The place of a frame's first byte in the bytes at hand, and its parts.
+    @inline(__always)
+    public subscript(index: Int) -> FrameItem { items[range.lowerBound + index] }
+
+    /// Whether a frame lies in the newest chunk alone, as most do.
+    @inline(__always)
+    package func isWithinChunk(_ index: Int) -> Bool { items[range.lowerBound + index].extent < 0 }
+
+    /// Whether other bytes share a chunk with the frame, which lies in the newest chunk alone.
+    @inline(__always)
+    package func sharesChunk(_ item: FrameItem) -> Bool { item.shape.total < chunk.range.count }
+
+    /// Where a frame lies in its stream, and when and how it was seen.
+    public func info(_ index: Int) -> FrameInfo {
+        let item = items[range.lowerBound + index]
+        let place = origin + item.start..<origin + item.start + item.shape.total
+        let extent =
+            item.extent < 0
+            ? HeldChunks.Extent(first: chunk, last: chunk, segments: 1) : extents[Int(item.extent)]
+        return FrameInfo(
+            index: firstIndex + range.lowerBound + index, place: place, shape: item.shape, extent: extent,
+            position: before + range.lowerBound + index + 1, companions: companions)
+    }
+}
+
+extension FrameInfo {
+    /// A frame all of whose bytes were seen.
+    init(
+        index: Int, place: Range<Int>, shape: FrameShape, extent: HeldChunks.Extent, position: Int = 1,
+        companions: Int = 1, missing: Int = 0
+    ) {
+        let shared =
+            extent.first.range.lowerBound < place.lowerBound || extent.last.range.upperBound > place.upperBound
+        self.init(
+            index: index, offset: place.lowerBound, shape: shape, started: extent.first.time, time: extent.last.time,
+            segments: extent.segments, merged: shared, position: position, companions: companions, missing: missing,
+            packet: extent.last.packet)
+    }
+}

@@ -1,0 +1,76 @@
+import Streams
+
+extension Framer {
+    /// Hands on what was noted, frames with their bytes.
+    ///
+    /// - Parameters:
+    ///   - bytes: what the frames of the scratch lie in; those of the frame that was held are in `pending`.
+    ///   - base: the stream offset of the first of them.
+    ///   - firstIndex: the number of the first frame there.
+    ///   - isUnfinished: whether another frame has begun behind them.
+    mutating func emit(
+        from bytes: RawSpan, at base: Int, firstIndex: Int, isUnfinished: Bool, scratch: FramingScratch,
+        into receiver: any FrameReceiver
+    ) {
+        let before = scratch.heldFrame == nil ? 0 : 1
+        let companions = before + scratch.items.count + (isUnfinished ? 1 : 0)
+        var nextRun = 0
+        if var held = scratch.heldFrame {
+            while nextRun < scratch.runs.count, scratch.runs[nextRun].isBeforeHeld {
+                receiver.unframed(scratch.runs[nextRun].run, from: direction)
+                nextRun += 1
+            }
+            held.companions = companions
+            receiver.framed(held, bytes: pending.span.bytes, from: direction)
+            emptyPending()
+        }
+        var next = 0
+        func batch(to end: Int) -> FrameBatch {
+            FrameBatch(
+                items: scratch.items, extents: scratch.extents, range: next..<end, origin: base,
+                firstIndex: firstIndex, chunk: latest, before: before, companions: companions)
+        }
+        while nextRun < scratch.runs.count || next < scratch.items.count {
+            let end = nextRun < scratch.runs.count ? scratch.runs[nextRun].framesBefore : scratch.items.count
+            if next < end {
+                if scratch.endsEarlier {
+                    emitOneByOne(batch(to: end), isUnfinished: isUnfinished, bytes, into: receiver)
+                } else {
+                    receiver.framed(batch(to: end), in: bytes, from: direction)
+                }
+                next = end
+            }
+            if nextRun < scratch.runs.count {
+                receiver.unframed(scratch.runs[nextRun].run, from: direction)
+                nextRun += 1
+            }
+        }
+        scratch.reset()
+    }
+
+    /// Hands on frames that did not all end in the newest chunk: each is counted among those of the chunk it ended in.
+    private func emitOneByOne(
+        _ batch: FrameBatch, isUnfinished: Bool, _ bytes: RawSpan, into receiver: any FrameReceiver
+    ) {
+        func chunk(_ index: Int) -> Range<Int> {
+            let extent = batch.items[index].extent
+            return extent < 0 ? batch.chunk.range : batch.extents[Int(extent)].last.range
+        }
+        for index in 0..<batch.count {
+            let item = batch[index]
+            var info = batch.info(index)
+            let own = batch.range.lowerBound + index
+            let place = chunk(own)
+            var (start, end) = (own, own + 1)
+            while start > 0, chunk(start - 1) == place { start -= 1 }
+            while end < batch.items.count, chunk(end) == place { end += 1 }
+            let follower =
+                end < batch.items.count
+                ? batch.origin + batch.items[end].start : isUnfinished ? origin : Int.max
+            info.position = own - start + 1
+            info.companions = end - start + (follower < place.upperBound ? 1 : 0)
+            receiver.framed(
+                info, bytes: bytes.extracting(item.start..<item.start + item.shape.total), from: direction)
+        }
+    }
+}

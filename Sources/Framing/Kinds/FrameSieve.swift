@@ -1,0 +1,145 @@
+import Streams
+
+/// Counts frames, and picks those that somebody wants to see: of most frames nobody wants more than their number.
+package struct FrameSieve {
+    /// What is picked.
+    package struct Wanted: OptionSet, Sendable {
+        package let rawValue: Int
+
+        package init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// Every frame.
+        package static let all = Wanted(rawValue: 1)
+        /// Heartbeats.
+        package static let heartbeats = Wanted(rawValue: 2)
+        /// Frames whose body is not what it should be, the first of a kind and direction.
+        package static let faultyBodies = Wanted(rawValue: 4)
+    }
+
+    /// What was counted in one direction.
+    package struct Counts: Sendable {
+        /// Frames that lay in more than one chunk.
+        package var split = 0
+        /// Frames that shared a chunk with other bytes.
+        package var merged = 0
+        /// Heartbeats.
+        package var heartbeats = 0
+        /// Bodies that are not what they should be, by what is wrong.
+        package var faults = FaultCounts()
+
+        package init() {}
+    }
+
+    /// A frame that was picked.
+    package struct Pick {
+        /// Its place in the batch.
+        package var index: Int
+        /// Its kind, where one was told.
+        package var kind: Int?
+        package var isHeartbeat: Bool
+        /// Whether its body is one of the first that are not what they should be.
+        package var hasNewFault: Bool
+    }
+
+    /// The frames of which the sieve picks some.
+    package let kinds: FrameKinds
+    private let wanted: Wanted
+    private let hasHeartbeats: Bool
+    private let checksBodies: Bool
+    /// What frames stand for may not be their bytes as they lie: then each is looked at closely.
+    private let transforms: Bool
+
+    /// A sieve for the frames of one direction.
+    package init(_ kinds: FrameKinds, _ format: Format, wanted: Wanted) {
+        self.kinds = kinds
+        self.wanted = wanted
+        hasHeartbeats = format.heartbeat != nil
+        checksBodies = wanted.contains(.faultyBodies) && !kinds.format.body.isPlain
+        transforms = kinds.format.rule.transforms
+    }
+
+    /// Goes through the frames of a batch. Where frames stand for other bytes than their own, all are picked, unjudged.
+    package func sift(_ batch: FrameBatch, in bytes: RawSpan, counts: inout Counts, picks: inout [Pick]) {
+        for index in 0..<batch.count {
+            let item = batch[index]
+            if batch.isWithinChunk(index) {
+                if batch.sharesChunk(item) { counts.merged &+= 1 }
+            } else {
+                count(batch.info(index), &counts)
+            }
+            if transforms {
+                picks.append(Pick(index: index, kind: nil, isHeartbeat: false, hasNewFault: false))
+            } else if !wanted.isEmpty || hasHeartbeats {
+                let content = bytes.extracting(item.start..<item.start + item.shape.total)
+                if let pick = judge(content, item.shape, counts: &counts, index: index, batch.info(index)) {
+                    picks.append(pick)
+                }
+            }
+        }
+    }
+
+    /// Whether the chunks of a frame were shared, or several.
+    package func count(_ info: FrameInfo, _ counts: inout Counts) {
+        if info.segments > 1 { counts.split += 1 }
+        if info.merged { counts.merged += 1 }
+    }
+
+    /// Counts a frame, and says whether it is picked.
+    ///
+    /// - Parameters:
+    ///   - content: what it stands for.
+    ///   - info: where it lies; asked for only where that matters.
+    @inline(__always)
+    package func judge(
+        _ content: RawSpan, _ shape: FrameShape, counts: inout Counts, index: Int = 0,
+        _ info: @autoclosure () -> FrameInfo, isWhole: Bool = true
+    ) -> Pick? {
+        let kind = kinds.kind(of: content, shape)
+        var pick = Pick(index: index, kind: kind, isHeartbeat: false, hasNewFault: false)
+        var isPicked = wanted.contains(.all)
+        if hasHeartbeats, kinds.isHeartbeat(kind, info(), content, shape) {
+            counts.heartbeats &+= 1
+            pick.isHeartbeat = true
+            if wanted.contains(.heartbeats) { isPicked = true }
+        }
+        // A body with a hole is not judged.
+        if checksBodies, isWhole, let fault = kinds.fault(kind, content, shape), counts.faults.count(fault) {
+            pick.hasNewFault = true
+            isPicked = true
+        }
+        return isPicked ? pick : nil
+    }
+}
+
+/// How many bodies are not what they should be, by what is wrong.
+package struct FaultCounts: Sendable {
+    /// Of so many of a kind and direction each is told; of more only how many there were.
+    package static let told = 10
+
+    private var badJSON = 0
+    private var badBody = 0
+    private var wrongKey = 0
+
+    /// None.
+    package init() {}
+
+    /// How many there are of a kind.
+    package subscript(kind: BodyFault.Kind) -> Int {
+        switch kind {
+        case .badJSON: badJSON
+        case .badBody: badBody
+        case .wrongKey: wrongKey
+        }
+    }
+
+    /// Counts one; says whether it is among those that are told each.
+    @inline(__always)
+    mutating func count(_ kind: BodyFault.Kind) -> Bool {
+        switch kind {
+        case .badJSON: badJSON &+= 1
+        case .badBody: badBody &+= 1
+        case .wrongKey: wrongKey &+= 1
+        }
+        return self[kind] <= Self.told
+    }
+}

@@ -1,0 +1,43 @@
+import Analysis
+import Framing
+import Streams
+import Trace
+
+/// What has to be done for each connection of a format: made once.
+final class FormatPlan {
+    let format: Format
+    /// What the frames of each side are told apart by.
+    let kinds: PerDirection<FrameKinds>
+    let sieves: PerDirection<FrameSieve>
+    /// The analyses that are to see every frame, heartbeats, and frames whose body is not what it should be.
+    let analysesOfAll: [any Analysis]
+    let analysesOfHeartbeats: [any Analysis]
+    let analysesOfFaults: [any Analysis]
+    /// Whether no frame of a side is read as anything but its bytes.
+    let rules: PerDirection<any FramingRule>
+    /// Whether some frames are over when their sender pauses.
+    let endsFramesByPauses: Bool
+
+    init(_ format: Format, _ analyses: [any Analysis], sinksTakeFrames: Bool) {
+        self.format = format
+        rules = PerDirection(
+            fromClient: format.directions.fromClient.rule, fromServer: format.directions.fromServer.rule)
+        endsFramesByPauses = rules.fromClient.idle != nil || rules.fromServer.idle != nil
+        let interests = analyses.map { $0.interest(in: format) }
+        func those(_ interest: FrameInterest) -> [any Analysis] {
+            zip(analyses, interests).filter { $1.contains(interest) }.map(\.0)
+        }
+        analysesOfAll = those(.all)
+        analysesOfHeartbeats = those(.heartbeats)
+        analysesOfFaults = those(.faultyBodies)
+        var wanted = FrameSieve.Wanted()
+        if sinksTakeFrames || !analysesOfAll.isEmpty { wanted.insert(.all) }
+        if !analysesOfHeartbeats.isEmpty { wanted.insert(.heartbeats) }
+        if !analysesOfFaults.isEmpty { wanted.insert(.faultyBodies) }
+        kinds = PerDirection(
+            fromClient: FrameKinds(format, .fromClient), fromServer: FrameKinds(format, .fromServer))
+        sieves = PerDirection(
+            fromClient: FrameSieve(kinds.fromClient, format, wanted: wanted),
+            fromServer: FrameSieve(kinds.fromServer, format, wanted: wanted))
+    }
+}
