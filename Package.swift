@@ -30,7 +30,10 @@ let package = Package(
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             resources: [.embedInCode("Formats")], swiftSettings: fuzzed),
-        .target(name: "Packets", dependencies: ["Streams"], swiftSettings: fuzzed),
+        .target(
+            name: "Packets",
+            dependencies: ["CZlib", "Streams", .product(name: "HeapModule", package: "swift-collections")],
+            swiftSettings: fuzzed),
         .target(name: "Trace", dependencies: ["Framing", "Streams"]),
         .target(
             name: "Analysis",
