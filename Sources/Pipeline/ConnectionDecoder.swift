@@ -11,6 +11,8 @@ final class ConnectionDecoder: ConnectionReceiver {
     private var detection: Detection?
     private var totals = Summary.Totals()
     private var endsFramesByPauses = false
+    /// Where nothing is framed: why.
+    private var notDetected: String?
     private var awaitsPause = PerDirection(fromClient: false, fromServer: false)
 
     init(_ connection: TracedConnection, decoder: Decoder) {
@@ -108,6 +110,7 @@ final class ConnectionDecoder: ConnectionReceiver {
 
     private func start(_ format: Format, _ choice: FormatChoice) {
         connection.recognise(format, choice)
+        if !format.isFramed { notDetected = (format.directions.fromClient.rule as? Unrecognised)?.detail }
         begin(
             PerDirection(fromClient: format.directions.fromClient.rule, fromServer: format.directions.fromServer.rule))
     }
@@ -125,7 +128,9 @@ final class ConnectionDecoder: ConnectionReceiver {
                 return
             }
         }
-        let rule = Unrecognised(detail: "no known format in \(detection?.extent ?? "the stream")")
+        let detail = "no known format in \(detection?.extent ?? "the stream")"
+        let rule = Unrecognised(detail: detail)
+        notDetected = detail
         begin(PerDirection(fromClient: rule, fromServer: rule))
     }
 
@@ -173,6 +178,9 @@ extension ConnectionDecoder: FrameReceiver {
     }
 
     func unframed(_ run: UnframedRun, from direction: Direction) {
+        var run = run
+        // Where no frame is looked for, neither the stream's start nor a hole is why bytes belong to none.
+        if let notDetected { (run.reason, run.detail) = (.notDetected, notDetected) }
         for sink in decoder.sinks { sink.unframed(run, from: direction, on: connection) }
     }
 
