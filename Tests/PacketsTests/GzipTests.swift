@@ -22,7 +22,8 @@ import Testing
         let whole = read(plain).log.packets
         #expect(whole.count == 200)
         for count in 1...5 {
-            let cuts = [0] + (1..<count).map { _ in Int.random(in: 0...plain.count, using: &random) }.sorted() + [plain.count]
+            let cuts =
+                [0] + (1..<count).map { _ in Int.random(in: 0...plain.count, using: &random) }.sorted() + [plain.count]
             let members = zip(cuts, cuts.dropFirst()).flatMap { gzip(Array(plain[$0..<$1])) }
             for padding in [0, 1, 700] {
                 let size = Int.random(in: 1...5000, using: &random)
@@ -72,7 +73,8 @@ import Testing
         let (log, error) = read(member + [0, 0, 0x41])
         #expect(log.packets.count == 1)
         #expect(
-            error?.description == "byte \(member.count + 2): expected another gzip member or the end of the file, found 0x41")
+            error?.description
+                == "byte \(member.count + 2): expected another gzip member or the end of the file, found 0x41")
     }
 
     @Test func damageOfTheCaptureIsPlacedInTheCapture() {
@@ -82,7 +84,8 @@ import Testing
         #expect(log.packets.count == 1)
         #expect(
             error?.description
-                == "byte 43 of the expanded file: expected 16 bytes of a record header, found the end of the file after 3 of them")
+                == "byte 43 of the expanded file: expected 16 bytes of a record header, found the end of the file after 3 of them"
+        )
     }
 
     /// What comes out is thrown away as it is read, and no more is read than is needed to see that it is no capture.

@@ -24,7 +24,8 @@ import Testing
     static let known = [
         Beginning("tls", hello(1)), Beginning("tls", hello(2, record: 3)),
         Beginning("http", "GET / HTTP/1.1\r\nHost: example.org\r\n\r\n"), Beginning("http", "M-SEARCH * HTTP/1.1\n\n"),
-        Beginning("http", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello"), Beginning("http", "HTTP/1.0 404\r\n\r\n"),
+        Beginning("http", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello"),
+        Beginning("http", "HTTP/1.0 404\r\n\r\n"),
         Beginning("http2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u{4}\0\0\0\0\0"),
         Beginning("ssh", "SSH-2.0-OpenSSH_9.6\r\n"),
     ]
@@ -46,15 +47,18 @@ import Testing
                 #expect(format["format"] == beginning.format && format["by"] == "content", "\(format.text)")
                 #expect(format["evidence"]?.contains("RFC ") == true)
                 let runs = lines.filter { $0.event == "unframed" }
-                #expect(runs.allSatisfy { $0["reason"] == "not-detected" && $0["detail"]?.hasPrefix("this is ") == true })
+                #expect(
+                    runs.allSatisfy { $0["reason"] == "not-detected" && $0["detail"]?.hasPrefix("this is ") == true })
                 #expect(runs.reduce(0) { $0 + ($1[number: "length"] ?? 0) } == bytes.count)
             }
         }
     }
 
     @Test(arguments: [
-        Beginning("", "GET / HTTP/2.0\r\n\r\n"), Beginning("", "HELLO WORLD\r\nHTTP/1.1\r\n"), Beginning("", "GET /a b HTTP/1.1\r\n"),
-        Beginning("", "get / HTTP/1.1\r\n"), Beginning("", "HTTP/1.1 2OO\r\n"), Beginning("", "PRI * HTTP/2.0\r\n\r\nXX"),
+        Beginning("", "GET / HTTP/2.0\r\n\r\n"), Beginning("", "HELLO WORLD\r\nHTTP/1.1\r\n"),
+        Beginning("", "GET /a b HTTP/1.1\r\n"),
+        Beginning("", "get / HTTP/1.1\r\n"), Beginning("", "HTTP/1.1 2OO\r\n"),
+        Beginning("", "PRI * HTTP/2.0\r\n\r\nXX"),
         Beginning("", "SSH-1.5-old\n"), Beginning("", "GET /" + String(repeating: "a", count: 9_000)),
         Beginning("", Array(hello(1).prefix(10))), Beginning("", hello(3)), Beginning("", hello(1, record: 9)),
         Beginning("", [22, 3, 1, 0, 84, 1, 0, 0, 5, 3, 3, 0]),
