@@ -30,7 +30,10 @@ let package = Package(
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             resources: [.embedInCode("Formats")], swiftSettings: fuzzed),
-        .target(name: "Packets", dependencies: ["Streams"], swiftSettings: fuzzed),
+        .target(
+            name: "Packets",
+            dependencies: ["CZlib", "Streams", .product(name: "HeapModule", package: "swift-collections")],
+            swiftSettings: fuzzed),
         .target(name: "Trace", dependencies: ["Framing", "Streams"]),
         .target(
             name: "Analysis",
@@ -63,7 +66,7 @@ let package = Package(
         .testTarget(name: "StreamsTests", dependencies: ["Streams"]),
         .testTarget(name: "ExpressionsTests", dependencies: ["Expressions"]),
         .testTarget(name: "FramingTests", dependencies: ["Framing"]),
-        .testTarget(name: "PacketsTests", dependencies: ["Packets"]),
+        .testTarget(name: "PacketsTests", dependencies: ["CZlib", "Packets"]),
         .testTarget(
             name: "PeersTests",
             dependencies: ["Framing", "Peers", "Streams", .product(name: "NIOEmbedded", package: "swift-nio")]),

@@ -19,6 +19,8 @@ public struct Format: Sendable {
     public var secrets: [Secret] = []
     /// What goes wrong at published receivers of this format, by name.
     public var hazards: [String] = []
+    /// Whether streams of it are cut into frames; not where it can only be said what they are.
+    public var isFramed = true
 }
 
 /// What a format promises of heartbeats.

@@ -8,9 +8,13 @@ final class ConnectionDecoder: ConnectionReceiver {
     private let decoder: Decoder
     private let connection: TracedConnection
     private var plan: FormatPlan?
-    private var framers: PerDirection<Framer>?
-    private var counts = PerDirection(fromClient: FrameSieve.Counts(), fromServer: FrameSieve.Counts())
+    /// How each direction is framed, once it has bytes; nil while the format is not known.
+    private var sides: PerDirection<SideDecoder?> = PerDirection(fromClient: nil, fromServer: nil)
+    private var rules: PerDirection<any FramingRule>?
+    private var isFraming = false
     private var detection: Detection?
+    /// Where nothing is framed: why.
+    private var notDetected: String?
     private var awaitsPause = PerDirection(fromClient: false, fromServer: false)
 
     init(_ connection: TracedConnection, decoder: Decoder) {
@@ -35,8 +39,8 @@ final class ConnectionDecoder: ConnectionReceiver {
     // MARK: Stream events
 
     func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
-        if framers != nil {
-            framers?[direction].receive(bytes, at: time, packet: packet, scratch: decoder.scratch, into: self)
+        if isFraming {
+            side(direction).framer.receive(bytes, at: time, packet: packet, scratch: decoder.scratch, into: self)
             if plan?.endsFramesByPauses == true { expectPause(of: direction) }
         } else if let (format, choice) = detection?.receive(bytes, from: direction, at: time, packet: packet) {
             start(decoder.plan(for: format), choice)
@@ -46,8 +50,8 @@ final class ConnectionDecoder: ConnectionReceiver {
     }
 
     func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
-        if framers != nil {
-            framers?[direction].missing(byteCount, at: time, scratch: decoder.scratch, into: self)
+        if isFraming {
+            side(direction).framer.missing(byteCount, at: time, scratch: decoder.scratch, into: self)
         } else if let (format, choice) = detection?.missing(byteCount, from: direction, at: time) {
             start(decoder.plan(for: format), choice)
         }
@@ -61,7 +65,7 @@ final class ConnectionDecoder: ConnectionReceiver {
     }
 
     func finished(_ ending: Ending, from direction: Direction, at time: Timestamp) {
-        if framers != nil {
+        if isFraming {
             finish(direction, at: time)
         } else if let (format, choice) = detection?.finished(direction, at: time) {
             start(decoder.plan(for: format), choice)
@@ -69,30 +73,43 @@ final class ConnectionDecoder: ConnectionReceiver {
     }
 
     func closed(_ closing: Closing) {
-        if framers == nil { giveUpDetection() }
+        if !isFraming { giveUpDetection() }
         for direction in Direction.allCases {
-            framers?[direction].finish(scratch: decoder.scratch, into: self)
+            sides[direction]?.framer.finish(scratch: decoder.scratch, into: self)
         }
         let bytes = PerDirection(
-            fromClient: framers?.fromClient.counts ?? ByteCounts(),
-            fromServer: framers?.fromServer.counts ?? ByteCounts())
-        connection.faults = PerDirection(fromClient: counts.fromClient.faults, fromServer: counts.fromServer.faults)
+            fromClient: sides.fromClient?.framer.counts ?? ByteCounts(),
+            fromServer: sides.fromServer?.framer.counts ?? ByteCounts())
+        connection.faults = PerDirection(
+            fromClient: sides.fromClient?.counts.faults ?? FaultCounts(),
+            fromServer: sides.fromServer?.counts.faults ?? FaultCounts())
         decoder.analyse { $0.closed(closing, on: connection, into: &$1) }
         for sink in decoder.sinks { sink.closed(closing, counts: bytes, on: connection) }
         var totals = Summary.Totals()
         totals.connections = 1
         for direction in Direction.allCases {
             totals.bytes.add(bytes[direction])
-            totals.split += counts[direction].split
-            totals.merged += counts[direction].merged
-            totals.heartbeats += counts[direction].heartbeats
+            guard let counts = sides[direction]?.counts else { continue }
+            totals.split += counts.split
+            totals.merged += counts.merged
+            totals.heartbeats += counts.heartbeats
         }
         decoder.count(totals, on: connection)
     }
 
+    /// How a direction is framed; known from when it has bytes.
+    private func side(_ direction: Direction) -> SideDecoder {
+        if let known = sides[direction] { return known }
+        let rule: any FramingRule = rules?[direction] ?? Unrecognised(detail: "no format")
+        let framer = Framer(rule: rule, direction: direction, aligned: connection.opening.handshake)
+        let side = SideDecoder(framer)
+        sides[direction] = side
+        return side
+    }
+
     /// Has the decoder look again when the frame under way may be over, unless it is going to anyway.
     private func expectPause(of direction: Direction) {
-        guard !awaitsPause[direction], let deadline = framers?[direction].idleDeadline else { return }
+        guard !awaitsPause[direction], let deadline = sides[direction]?.framer.idleDeadline else { return }
         awaitsPause[direction] = true
         decoder.expectPause(of: self, number: connection.number, at: deadline)
     }
@@ -100,14 +117,14 @@ final class ConnectionDecoder: ConnectionReceiver {
     /// Ends the frames whose sender has been silent for too long.
     func pause(until time: Timestamp) {
         for direction in Direction.allCases where awaitsPause[direction] {
-            framers?[direction].pause(until: time, scratch: decoder.scratch, into: self)
+            sides[direction]?.framer.pause(until: time, scratch: decoder.scratch, into: self)
             awaitsPause[direction] = false
             expectPause(of: direction)
         }
     }
 
     private func finish(_ direction: Direction, at time: Timestamp) {
-        framers?[direction].finish(scratch: decoder.scratch, into: self)
+        sides[direction]?.framer.finish(scratch: decoder.scratch, into: self)
         decoder.analyse { $0.finished(direction, at: time, on: connection, into: &$1) }
     }
 
@@ -117,6 +134,7 @@ final class ConnectionDecoder: ConnectionReceiver {
         connection.recognise(plan.format, choice)
         connection.kinds = plan.kinds
         self.plan = plan
+        if !plan.format.isFramed { notDetected = (plan.rules.fromClient as? Unrecognised)?.detail }
         begin(plan.rules)
     }
 
@@ -133,16 +151,16 @@ final class ConnectionDecoder: ConnectionReceiver {
                 return
             }
         }
-        let rule = Unrecognised(detail: "no known format in \(detection?.extent ?? "the stream")")
+        let detail = "no known format in \(detection?.extent ?? "the stream")"
+        let rule = Unrecognised(detail: detail)
+        notDetected = detail
         begin(PerDirection(fromClient: rule, fromServer: rule))
     }
 
     /// Begins to frame, with what was held until now.
     private func begin(_ rules: PerDirection<any FramingRule>) {
-        let aligned = connection.opening.handshake
-        framers = PerDirection(
-            fromClient: Framer(rule: rules.fromClient, direction: .fromClient, aligned: aligned),
-            fromServer: Framer(rule: rules.fromServer, direction: .fromServer, aligned: aligned))
+        self.rules = rules
+        isFraming = true
         decoder.recognised(connection)
         let held = detection?.held ?? []
         detection = nil
@@ -159,13 +177,24 @@ final class ConnectionDecoder: ConnectionReceiver {
     }
 }
 
+/// How one direction of a connection is framed.
+private final class SideDecoder {
+    // What is called while these change does not reach them: a connection's frames are shown, not fed back. So nobody needs to
+    // check that on every chunk.
+    @exclusivity(unchecked) var framer: Framer
+    @exclusivity(unchecked) var counts = FrameSieve.Counts()
+
+    init(_ framer: Framer) {
+        self.framer = framer
+    }
+}
+
 extension ConnectionDecoder: FrameReceiver {
     func framed(_ frames: FrameBatch, in bytes: RawSpan, from direction: Direction) {
-        guard let plan else { return }
+        guard let plan, let side = sides[direction] else { return }
         var picks: [FrameSieve.Pick] = []
         swap(&picks, &decoder.picks)
-        let sieve = plan.sieves[direction]
-        sieve.sift(frames, in: bytes, counts: &counts[direction], picks: &picks)
+        plan.sieves[direction].sift(frames, in: bytes, counts: &side.counts, picks: &picks)
         for pick in picks {
             let item = frames[pick.index]
             let frame = bytes.extracting(item.start..<item.start + item.shape.total)
@@ -180,16 +209,17 @@ extension ConnectionDecoder: FrameReceiver {
     }
 
     func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
-        guard let plan else { return }
-        plan.sieves[direction].count(frame, &counts[direction])
+        guard let plan, let side = sides[direction] else { return }
+        plan.sieves[direction].count(frame, &side.counts)
         transformed(frame, bytes, direction, plan)
     }
 
     /// Judges a frame whose bytes may stand for others.
     private func transformed(_ frame: FrameInfo, _ bytes: RawSpan, _ direction: Direction, _ plan: FormatPlan) {
+        guard let side = sides[direction] else { return }
         plan.format.directions[direction].withContent(of: bytes, frame.shape) { content, shape in
             let pick = plan.sieves[direction].judge(
-                content, shape, counts: &counts[direction], frame, isWhole: frame.missing == 0)
+                content, shape, counts: &side.counts, frame, isWhole: frame.missing == 0)
             if let pick { show(frame, content, shape, direction, pick, plan) }
         }
     }
@@ -212,6 +242,9 @@ extension ConnectionDecoder: FrameReceiver {
     }
 
     func unframed(_ run: UnframedRun, from direction: Direction) {
+        var run = run
+        // Where no frame is looked for, neither the stream's start nor a hole is why bytes belong to none.
+        if let notDetected { (run.reason, run.detail) = (.notDetected, notDetected) }
         for sink in decoder.sinks { sink.unframed(run, from: direction, on: connection) }
     }
 

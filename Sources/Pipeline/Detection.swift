@@ -6,6 +6,7 @@ import Trace
 ///
 /// Every format that can be recognised frames both directions on trial. The strongest that fits wins as soon as all that
 /// say more are ruled out; what stands equal is decided by the server's port, then by the order of formats, and said.
+/// A stream that begins as a protocol that is known but not framed, such as TLS, is that and nothing else.
 /// The trials are fed up to fixed places of the stream, and a decision falls only there, wherever the chunks end.
 struct Detection {
     /// What was held, to be told again once the format is known.
@@ -17,6 +18,7 @@ struct Detection {
 
     private(set) var held: [Held] = []
     private var candidates: [Candidate]
+    private var signatures = PerDirection(fromClient: SignatureProbe(), fromServer: SignatureProbe())
     /// How many bytes of each direction count so far, and those of them that wait for the next place.
     private var seen = PerDirection(fromClient: 0, fromServer: 0)
     private var waiting = PerDirection<[UInt8]>(fromClient: [], fromServer: [])
@@ -103,6 +105,7 @@ struct Detection {
         for index in candidates.indices where !candidates[index].takesChunks {
             candidates[index].probes[direction].receive(bytes.span.bytes.extracting(0..<count))
         }
+        signatures[direction].receive(bytes.span.bytes.extracting(0..<count))
         bytes.removeFirst(count)
         waiting[direction] = bytes
     }
@@ -114,6 +117,7 @@ struct Detection {
         held.append(.missing(byteCount: byteCount, direction: direction, time: time))
         feed(waiting[direction].count, of: direction)
         for index in candidates.indices { candidates[index].probes[direction].missing(byteCount) }
+        signatures[direction].finish()
         return decide()
     }
 
@@ -127,24 +131,34 @@ struct Detection {
     /// The best guess when no more can be seen.
     mutating func conclude() -> (Format, FormatChoice)? {
         for direction in Direction.allCases { finishTrials(of: direction) }
-        return choose(candidates.filter(\.fits))
+        return known() ?? choose(candidates.filter(\.fits))
     }
 
     private mutating func finishTrials(of direction: Direction) {
         feed(waiting[direction].count, of: direction)
         for index in candidates.indices { candidates[index].probes[direction].finish() }
+        signatures[direction].finish()
     }
 
     // MARK: Deciding
 
     /// The strongest format that fits, unless one that says more may still fit.
     private func decide() -> (Format, FormatChoice)? {
+        if let known = known() { return known }
+        if Direction.allCases.contains(where: { signatures[$0].isUndecided }) { return nil }
         let fitting = candidates.filter(\.fits)
         guard let best = fitting.map(\.detection.strength).max() else { return nil }
         let isBlocked = candidates.contains { candidate in
             candidate.detection.strength > best && candidate.blocks && candidate.sides.contains { seen[$0] > 0 }
         }
         return isBlocked ? nil : choose(fitting)
+    }
+
+    /// The protocol that a side's beginning is of.
+    private func known() -> (Format, FormatChoice)? {
+        Direction.allCases.lazy.compactMap { signatures[$0].match }.first.map {
+            ($0.signature.format, FormatChoice(by: .content, evidence: $0.evidence))
+        }
     }
 
     /// The strongest; of several the one whose port it is, then the first. What else it could be is said.

@@ -12,7 +12,8 @@ import Testing
         pcapng.block(0x0bad) { $0.bytes += [UInt8](repeating: 7, count: 200) }
         for index in 0..<6 { pcapng.packet([UInt8](repeating: UInt8(index), count: index * 7), comments: ["c"]) }
         pcapng.statistics(end: 9)
-        return [pcap.bytes, pcapng.file.bytes]
+        let files = [pcap.bytes, pcapng.file.bytes]
+        return files + files.map { gzip($0) }
     }()
 
     @Test(arguments: files)

@@ -49,6 +49,22 @@ package struct BodyChain: Sendable {
         return decoded
     }
 
+    /// What has to be done to tell whether anything is wrong with a body.
+    enum QuickCheck: UInt8 {
+        /// Nothing: nothing can be wrong.
+        case none
+        /// It is to be a Protobuf message, by number.
+        case protobuf
+        /// A closer look.
+        case closer
+    }
+
+    var quickCheck: QuickCheck {
+        guard !isPlain, let first = encodings.first, !first.role.contains(.locked) else { return .none }
+        if encodings.count == 1, let protobuf = first as? ProtobufBody, protobuf.isByNumber { return .protobuf }
+        return .closer
+    }
+
     /// What kind of fault `decode` would find first; nil where it would find none.
     func fault(of body: RawSpan, type: String?) -> BodyFault.Kind? {
         guard !isPlain, body.byteCount > 0, let first = encodings.first, !first.role.contains(.locked) else {

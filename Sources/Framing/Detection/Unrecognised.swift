@@ -4,7 +4,8 @@ import Streams
 package struct Unrecognised: FramingRule {
     package static let name = "unrecognised"
 
-    private let detail: String
+    /// Why.
+    package let detail: String
 
     /// - Parameter detail: what was looked for.
     package init(detail: String) {

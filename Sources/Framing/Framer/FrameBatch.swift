@@ -27,14 +27,6 @@ public struct FrameBatch {
     @inline(__always)
     public subscript(index: Int) -> FrameItem { items[range.lowerBound + index] }
 
-    /// Whether a frame lies in the newest chunk alone, as most do.
-    @inline(__always)
-    package func isWithinChunk(_ index: Int) -> Bool { items[range.lowerBound + index].extent < 0 }
-
-    /// Whether other bytes share a chunk with the frame, which lies in the newest chunk alone.
-    @inline(__always)
-    package func sharesChunk(_ item: FrameItem) -> Bool { item.shape.total < chunk.range.count }
-
     /// Where a frame lies in its stream, and when and how it was seen.
     public func info(_ index: Int) -> FrameInfo {
         let item = items[range.lowerBound + index]

@@ -14,8 +14,20 @@ package final class FrameKinds {
         var body: BodyChain
     }
 
+    /// What most frames need to know of their kind, in a form that costs little to look up.
+    struct Traits {
+        var isHeartbeat: Bool
+        /// Whether only a closer look tells whether a frame is a heartbeat.
+        var asksForHeartbeat: Bool
+        var check: BodyChain.QuickCheck
+    }
+
     /// The kinds seen so far.
     package private(set) var kinds: [Kind] = []
+    private(set) var traits: [Traits] = []
+    /// The kinds of frames of the only layout, where a number tells them, and where it lies.
+    private(set) var slots = KindSlots()
+    let place: NumberPlace?
 
     let format: DirectionFormat
     let direction: Direction
@@ -34,13 +46,12 @@ package final class FrameKinds {
         dependsOnTypeOnly = heartbeat?.paths.allSatisfy { $0 == ["type"] || $0 == ["from"] } ?? true
         let side = self.format
         layouts = side.layouts.map { LayoutKinds(FrameTelling(side.typeName, in: $0)) }
+        if layouts.count == 1, case .number(let place) = layouts[0].telling { self.place = place } else { place = nil }
     }
 
     /// A frame's kind; nil where no few bytes tell it.
-    @inline(__always)
     package func kind(of content: RawSpan, _ shape: FrameShape) -> Int? {
-        if let known = layouts[shape.layout].known(content, shape) { return known }
-        return learn(content, shape)
+        layouts[shape.layout].known(content, shape) ?? learn(content, shape)
     }
 
     private func learn(_ content: RawSpan, _ shape: FrameShape) -> Int? {
@@ -56,25 +67,26 @@ package final class FrameKinds {
             isHeartbeat = false
         }
         let kind = Kind(type: type, isHeartbeat: isHeartbeat, body: format.body.chain(for: type))
-        guard layouts[shape.layout].remember(kinds.count, content, shape) else { return nil }
+        let number = kinds.count
+        guard layouts[shape.layout].remember(number, content, shape) else { return nil }
         kinds.append(kind)
-        return kinds.count - 1
+        traits.append(
+            Traits(
+                isHeartbeat: isHeartbeat ?? false, asksForHeartbeat: isHeartbeat == nil, check: kind.body.quickCheck))
+        if let place { slots.remember(number, for: place.key(content)) }
+        return number
     }
 
     /// Whether a frame is a heartbeat.
-    package func isHeartbeat(
-        _ kind: Int?, _ info: @autoclosure () -> FrameInfo, _ content: RawSpan, _ shape: FrameShape
-    )
-        -> Bool
-    {
+    func isHeartbeat(_ kind: Int?, _ info: FrameInfo, _ content: RawSpan, _ shape: FrameShape) -> Bool {
         if let kind, let known = kinds[kind].isHeartbeat { return known }
         guard let heartbeat else { return false }
-        return FrameValues(info: info(), direction: direction)
+        return FrameValues(info: info, direction: direction)
             .fulfil(heartbeat, content: content, shape: shape, format: format)
     }
 
     /// What is wrong with a frame's body; nil where nothing is.
-    package func fault(_ kind: Int?, _ content: RawSpan, _ shape: FrameShape) -> BodyFault.Kind? {
+    func fault(_ kind: Int?, _ content: RawSpan, _ shape: FrameShape) -> BodyFault.Kind? {
         if format.body.isPlain { return nil }
         let body = content.extracting(shape.head..<shape.head + shape.body)
         if let kind { return kinds[kind].body.fault(of: body, type: kinds[kind].type) }

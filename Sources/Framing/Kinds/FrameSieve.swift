@@ -60,21 +60,77 @@ package struct FrameSieve {
 
     /// Goes through the frames of a batch. Where frames stand for other bytes than their own, all are picked, unjudged.
     package func sift(_ batch: FrameBatch, in bytes: RawSpan, counts: inout Counts, picks: inout [Pick]) {
-        for index in 0..<batch.count {
-            let item = batch[index]
-            if batch.isWithinChunk(index) {
-                if batch.sharesChunk(item) { counts.merged &+= 1 }
+        for index in batch.range {
+            let item = batch.items[index]
+            if item.extent < 0 {
+                if item.shape.total < batch.chunk.range.count { counts.merged &+= 1 }
             } else {
-                count(batch.info(index), &counts)
+                count(batch.info(index - batch.range.lowerBound), &counts)
             }
-            if transforms {
+        }
+        if transforms {
+            for index in 0..<batch.count {
                 picks.append(Pick(index: index, kind: nil, isHeartbeat: false, hasNewFault: false))
-            } else if !wanted.isEmpty || hasHeartbeats {
+            }
+        } else if let place = kinds.place {
+            sift(batch, by: place, in: bytes, &counts, &picks)
+        } else if !wanted.isEmpty || hasHeartbeats {
+            for index in 0..<batch.count {
+                let item = batch[index]
                 let content = bytes.extracting(item.start..<item.start + item.shape.total)
                 if let pick = judge(content, item.shape, counts: &counts, index: index, batch.info(index)) {
                     picks.append(pick)
                 }
             }
+        }
+    }
+
+    /// The same, where a number tells the kinds: what is known of a kind is looked up, and little else is looked at.
+    private func sift(
+        _ batch: FrameBatch, by place: NumberPlace, in bytes: RawSpan, _ counts: inout Counts, _ picks: inout [Pick]
+    ) {
+        let isPicked = wanted.contains(.all)
+        let picksHeartbeats = wanted.contains(.heartbeats)
+        var (slots, traits) = (kinds.slots, kinds.traits)
+        for index in batch.range {
+            let item = batch.items[index]
+            let frame = bytes.extracting(item.start..<item.start &+ item.shape.total)
+            var kind = slots.kind(of: place.key(frame))
+            if kind < 0 {
+                kind = kinds.kind(of: frame, item.shape) ?? -1
+                (slots, traits) = (kinds.slots, kinds.traits)
+            }
+            var pick = Pick(
+                index: index &- batch.range.lowerBound, kind: kind < 0 ? nil : kind, isHeartbeat: false,
+                hasNewFault: false)
+            guard kind >= 0, !traits[kind].asksForHeartbeat else {
+                if let pick = judge(frame, item.shape, counts: &counts, index: pick.index, batch.info(pick.index)) {
+                    picks.append(pick)
+                }
+                continue
+            }
+            if traits[kind].isHeartbeat {
+                counts.heartbeats &+= 1
+                pick.isHeartbeat = true
+            }
+            if checksBodies, let fault = fault(traits[kind].check, kind, frame, item.shape) {
+                pick.hasNewFault = counts.faults.count(fault)
+            }
+            if isPicked || pick.hasNewFault || (pick.isHeartbeat && picksHeartbeats) { picks.append(pick) }
+        }
+    }
+
+    @inline(__always)
+    private func fault(
+        _ check: BodyChain.QuickCheck, _ kind: Int, _ frame: RawSpan, _ shape: FrameShape
+    ) -> BodyFault.Kind? {
+        switch check {
+        case .none: return nil
+        case .protobuf:
+            let body = frame.extracting(shape.head..<shape.head &+ shape.body)
+            if let isMessage = ProtobufReader.isMessage(body) { return isMessage ? nil : .badBody }
+            return kinds.fault(kind, frame, shape)
+        case .closer: return kinds.fault(kind, frame, shape)
         }
     }
 
@@ -89,7 +145,6 @@ package struct FrameSieve {
     /// - Parameters:
     ///   - content: what it stands for.
     ///   - info: where it lies; asked for only where that matters.
-    @inline(__always)
     package func judge(
         _ content: RawSpan, _ shape: FrameShape, counts: inout Counts, index: Int = 0,
         _ info: @autoclosure () -> FrameInfo, isWhole: Bool = true

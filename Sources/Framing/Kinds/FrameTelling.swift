@@ -5,7 +5,7 @@ enum FrameTelling {
     /// None: all frames of the layout have the same.
     case same
     /// A number at a fixed place.
-    case number(offset: Int, width: Int)
+    case number(NumberPlace)
     /// The value of a member of a JSON head.
     case member(String)
     /// It takes a closer look at each frame.
@@ -26,75 +26,35 @@ enum FrameTelling {
         else { return layout.trailer == nil ? .same : .unknown }
         guard index < head.fixedOffsets.count else { return .unknown }
         switch head.fields[index].kind {
-        case .unsigned(let width), .signed(let width): return .number(offset: head.fixedOffsets[index], width: width)
+        case .unsigned(let width), .signed(let width):
+            return .number(NumberPlace(offset: head.fixedOffsets[index], width: width))
         default: return .unknown
         }
     }
 }
 
-/// The kinds of one layout, by the bytes that tell them.
-struct LayoutKinds {
-    private let telling: FrameTelling
-    /// The kind of all frames, where they have the same.
-    private var same: Int?
-    /// A small cache of numbers by their low bits, and all of them.
-    private var slots: [(key: UInt64, kind: Int32)] = []
-    private var numbers: [UInt64: Int] = [:]
-    /// Values of JSON members as they are written, the quotes included.
-    private var values: [(bytes: [UInt8], kind: Int)] = []
+/// Where a number lies in a head.
+struct NumberPlace: Sendable {
+    var offset: Int
+    var width: Int
 
-    private static let slotCount = 256
-    private static let mostValues = 64
-    private static let longestValue = 64
-
-    init(_ telling: FrameTelling) {
-        self.telling = telling
-        if case .number = telling { slots = Array(repeating: (0, -1), count: Self.slotCount) }
-    }
-
-    var isTelling: Bool {
-        if case .unknown = telling { false } else { true }
-    }
-
+    /// Its bytes as a number; which one, does not matter as long as it is always the same.
     @inline(__always)
-    func known(_ content: RawSpan, _ shape: FrameShape) -> Int? {
-        switch telling {
-        case .same: return same
-        case .unknown: return nil
-        case .number(let offset, let width):
-            let key = content.unsigned(at: offset, width: width, .big)
-            let slot = slots[Int(key & UInt64(Self.slotCount - 1))]
-            if slot.key == key, slot.kind >= 0 { return Int(slot.kind) }
-            return numbers[key]
-        case .member(let name):
-            guard let place = Self.place(of: name, content, shape) else { return nil }
-            for known in values where known.bytes.count == place.count {
-                if known.bytes.span.bytes.elementsEqual(content.extracting(place)) { return known.kind }
-            }
-            return nil
-        }
+    func key(_ frame: RawSpan) -> UInt64 { frame.unsigned(at: offset, width: width, .big) }
+}
+
+/// A small cache of kinds by numbers, at the place that their low bits name.
+struct KindSlots {
+    private var slots: [(key: UInt64, kind: Int32)] = Array(repeating: (0, -1), count: 256)
+
+    /// The kind of a number; -1 where it is not there.
+    @inline(__always)
+    func kind(of key: UInt64) -> Int {
+        let slot = slots[Int(truncatingIfNeeded: key & 255)]
+        return slot.key == key ? Int(slot.kind) : -1
     }
 
-    /// Remembers a kind; false where there is no room for it.
-    mutating func remember(_ kind: Int, _ content: RawSpan, _ shape: FrameShape) -> Bool {
-        switch telling {
-        case .unknown: return false
-        case .same: same = kind
-        case .number(let offset, let width):
-            let key = content.unsigned(at: offset, width: width, .big)
-            let slot = Int(key & UInt64(Self.slotCount - 1))
-            if slots[slot].kind < 0 { slots[slot] = (key, Int32(kind)) }
-            numbers[key] = kind
-        case .member(let name):
-            guard let place = Self.place(of: name, content, shape), place.count <= Self.longestValue,
-                values.count < Self.mostValues
-            else { return false }
-            values.append((content.copied(place), kind))
-        }
-        return true
-    }
-
-    private static func place(of name: String, _ content: RawSpan, _ shape: FrameShape) -> Range<Int>? {
-        JSONHead.place(of: name, in: content.extracting(0..<shape.head))
+    mutating func remember(_ kind: Int, for key: UInt64) {
+        slots[Int(truncatingIfNeeded: key & 255)] = (key, Int32(kind))
     }
 }

@@ -121,7 +121,7 @@ extension CaptureParser {
                 body, offset, section, to: &receiver)
         case BlockType.interfaceDescription:
             try require(body, 8, offset)
-            section.addInterface(body)
+            receiver.described(section.addInterface(body))
         case BlockType.interfaceStatistics:
             try require(body, 12, offset)
             takeEndTime(body, section)

@@ -87,14 +87,23 @@ public struct CaptureParser: Sendable {
         // Four bytes are enough to refuse what is no capture.
         guard PcapHeader.isMagic(magic) else {
             throw CaptureError(
-                kind: .notACapture, offset: position, expected: "a pcap or pcapng magic number",
-                found: "0x" + String(magic, radix: 16))
+                kind: .notACapture, offset: position, expected: "a pcap, pcapng or gzip magic number",
+                found: Self.shown(magic))
         }
         guard window.byteCount >= PcapHeader.byteCount else {
             return Progress(consumed: 0, wanted: PcapHeader.byteCount, stopped: false)
         }
         state = .pcap(try PcapHeader(window))
         return Progress(consumed: PcapHeader.byteCount, wanted: 0, stopped: false)
+    }
+
+    /// Four bytes in hex, and as text where they are some: `0x3c68746d ("<htm")`.
+    private static func shown(_ magic: UInt32) -> String {
+        let digits = String(magic, radix: 16)
+        let hex = "0x" + String(repeating: "0", count: 8 - digits.count) + digits
+        let bytes = (0..<4).map { UInt8(truncatingIfNeeded: magic >> (24 - 8 * $0)) }
+        guard bytes.allSatisfy({ (0x20..<0x7f).contains($0) }) else { return hex }
+        return "\(hex) (\"\(String(decoding: bytes, as: UTF8.self))\")"
     }
 
     /// Passes over what is left of a block that nobody wants.
@@ -110,13 +119,23 @@ public struct CaptureParser: Sendable {
         guard left == 0, toSkip == 0 else {
             throw CaptureError(
                 kind: .truncated, offset: position,
-                expected: toSkip > 0 ? "\(toSkip) more bytes of a block" : "\(progress.wanted) bytes",
-                found: "\(left) bytes and the end of the file")
+                expected: toSkip > 0 ? "\(toSkip) more bytes of a block" : expected(progress.wanted),
+                found: left == 0 ? "the end of the file" : "the end of the file after \(left) of them")
         }
         if case .start = state {
             throw CaptureError(
                 kind: .truncated, offset: position, expected: "a capture file's header", found: "the end of the file")
         }
         if let endTime { receiver.captured(until: endTime) }
+    }
+
+    /// What the next `wanted` bytes should have been.
+    private func expected(_ wanted: Int) -> String {
+        switch state {
+        case .start: "\(wanted) bytes of a capture file's header"
+        case .pcap(let header):
+            wanted == header.recordHeaderLength ? "\(wanted) bytes of a record header" : "\(wanted) bytes of a record"
+        case .pcapng: wanted == 12 ? "the 12 bytes that every block has" : "\(wanted) bytes of a block"
+        }
     }
 }

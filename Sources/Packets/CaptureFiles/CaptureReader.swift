@@ -1,4 +1,4 @@
-/// Where the bytes of a capture come from: a file, standard input, a decompressor over either.
+/// Where the bytes of a capture come from: a file, standard input.
 public protocol ByteSource {
     /// What can go wrong in reading.
     associatedtype Failure: Error
@@ -19,7 +19,8 @@ public enum CaptureReadFailure<Failure: Error>: Error {
 
 extension CaptureReadFailure: Sendable where Failure: Sendable {}
 
-/// Reads a capture from a source through one buffer that is used again and again.
+/// Reads a capture from a source through one buffer that is used again and again; a gzip file, known by its magic number,
+/// is expanded on the way.
 public struct CaptureReader<Source: ByteSource> {
     /// How a step of reading ended.
     public enum Step: Hashable, Sendable {
@@ -39,18 +40,26 @@ public struct CaptureReader<Source: ByteSource> {
     private var wanted = 0
     private var isStopped = false
     private var isLast = false
+    /// The size of the buffer from the second reading on.
+    private let chunk: Int
+    /// Whether it is known that the source is a gzip file or not.
+    private var isSniffed = false
+    private var gunzip: Gunzip?
 
-    /// How many bytes were read from the source.
+    /// How many bytes were read from the source, compressed where they are.
     public private(set) var bytesRead = 0
     /// How many packets were handed on.
     public var packetCount: Int { parser.packetCount }
 
     /// A reader at the start of a source.
     ///
-    /// - Parameter chunk: how many bytes are asked for at once; the buffer grows beyond it only for a longer packet.
-    public init(_ source: Source, chunk: Int = 1 << 20) {
+    /// - Parameters:
+    ///   - chunk: how many bytes are asked for at once; the buffer grows beyond it only for a longer packet.
+    ///   - first: how many are asked for at first, where the reader may have to wait for its turn behind others.
+    public init(_ source: Source, chunk: Int = 1 << 20, first: Int? = nil) {
         self.source = source
-        buffer = [UInt8](repeating: 0, count: max(chunk, 64))
+        self.chunk = chunk
+        buffer = [UInt8](repeating: 0, count: max(first ?? chunk, 64))
     }
 
     /// Reads to the end, or until the receiver says to stop.
@@ -89,6 +98,8 @@ public struct CaptureReader<Source: ByteSource> {
         } catch {
             isLast = true
             pending = 0..<0
+            var error = error
+            error.isExpanded = gunzip != nil
             throw .damaged(error)
         }
         return isStopped ? .stopped : isLast ? .end : .more
@@ -105,15 +116,20 @@ public struct CaptureReader<Source: ByteSource> {
             }
             pending = 0..<moved.count
         }
+        if bytesRead > 0, buffer.count < chunk {
+            buffer.append(contentsOf: repeatElement(0, count: chunk - buffer.count))
+        }
         if pending.upperBound == buffer.count {
             // By what was read, not by what a length field says is still to come.
             let growth = min(max(wanted - buffer.count, 64), buffer.count)
             buffer.append(contentsOf: repeatElement(0, count: growth))
         }
         let free = pending.upperBound..<buffer.count
-        let outcome = buffer.withUnsafeMutableBytes { bytes -> Result<Int, Source.Failure> in
-            do throws(Source.Failure) {
-                return .success(try source.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[free])))
+        let gunzip = gunzip
+        let outcome = buffer.withUnsafeMutableBytes { bytes -> Result<Int, CaptureReadFailure<Source.Failure>> in
+            let free = UnsafeMutableRawBufferPointer(rebasing: bytes[free])
+            do throws(CaptureReadFailure<Source.Failure>) {
+                return .success(try Self.read(&source, gunzip, into: free, &bytesRead))
             } catch {
                 return .failure(error)
             }
@@ -121,12 +137,46 @@ public struct CaptureReader<Source: ByteSource> {
         let count: Int
         switch outcome {
         case .success(let read): count = read
-        case .failure(let failure): throw .unreadable(failure)
+        case .failure(let failure):
+            isLast = true
+            throw failure
         }
-        // A source that claims more than there was room for must not make a range out of bounds.
-        let accepted = min(max(count, 0), free.count)
-        bytesRead += accepted
-        isLast = accepted == 0
-        pending = pending.lowerBound..<pending.upperBound + accepted
+        isLast = count == 0
+        pending = pending.lowerBound..<pending.upperBound + count
+        if !isSniffed, pending.count >= 2 { try sniff() }
+    }
+
+    /// Reads from the source, by way of the expansion where there is one.
+    private static func read(
+        _ source: inout Source, _ gunzip: Gunzip?, into free: UnsafeMutableRawBufferPointer, _ bytesRead: inout Int
+    ) throws(CaptureReadFailure<Source.Failure>) -> Int {
+        func next(_ room: UnsafeMutableRawBufferPointer) throws(Source.Failure) -> Int {
+            // A source that claims more than there was room for must not make a range out of bounds.
+            let count = min(max(try source.read(into: room), 0), room.count)
+            bytesRead += count
+            return count
+        }
+        if let gunzip { return try gunzip.read(into: free, next: next) }
+        do throws(Source.Failure) {
+            return try next(free)
+        } catch {
+            throw .unreadable(error)
+        }
+    }
+
+    /// Looks whether the file is compressed; what was read of it then is only the beginning of its expansion.
+    private mutating func sniff() throws(CaptureReadFailure<Source.Failure>) {
+        isSniffed = true
+        let start = pending.lowerBound
+        guard Gunzip.isMagic(buffer[start], buffer[start + 1]) else { return }
+        gunzip = Gunzip(beginning: buffer[pending])
+        pending = 0..<0
+        guard gunzip != nil else {
+            isLast = true
+            throw .damaged(
+                CaptureError(
+                    kind: .badCompression, offset: 0, expected: "memory to expand a gzip file", found: "too little"))
+        }
+        try fill()
     }
 }

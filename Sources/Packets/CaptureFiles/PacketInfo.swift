@@ -60,8 +60,26 @@ public protocol PacketReceiver: ~Copyable {
     /// - Returns: `.stop` leaves this packet and all after it unread: the next reading starts with it.
     mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception
 
+    /// An interface is described, before its first packet. Whoever does not care need not implement it.
+    mutating func described(_ interface: CaptureInterface)
+
     /// The file has ended, and says that nothing more was seen until `time` (pcapng `isb_endtime`).
     mutating func captured(until time: Timestamp)
+}
+
+extension PacketReceiver where Self: ~Copyable {
+    /// Passes over the description.
+    public mutating func described(_ interface: CaptureInterface) {}
+}
+
+/// What a pcapng file says about an interface.
+public struct CaptureInterface: Hashable, Sendable {
+    /// The index within its section: in a new section they count from 0 again.
+    public var index: Int
+    /// What the system calls it (`if_name`), decoded leniently as UTF-8.
+    public var name: String?
+    /// What its packets begin with.
+    public var linkType: LinkType
 }
 
 /// What a receiver has done with a packet.

@@ -6,6 +6,8 @@ enum PcapngOption {
     static let end: UInt16 = 0
     /// `opt_comment`
     static let comment: UInt16 = 1
+    /// `if_name` of an interface description.
+    static let name: UInt16 = 2
     /// `if_tsresol` of an interface description.
     static let timeResolution: UInt16 = 9
     /// `if_tsoffset` of an interface description.

@@ -33,21 +33,26 @@ struct PcapngSection: Sendable {
     init() {}
 
     /// Takes an interface description: link type (2), reserved (2), snapshot length (4), options.
-    mutating func addInterface(_ body: RawSpan) {
+    mutating func addInterface(_ body: RawSpan) -> CaptureInterface {
+        var name: String?
         var resolution: UInt8 = 6
         var offset: Int64 = 0
         let isBigEndian = isBigEndian
         PcapngOption.each(in: body.extracting(8..<body.byteCount), bigEndian: isBigEndian) { code, value in
+            if code == PcapngOption.name { name = value.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
             if code == PcapngOption.timeResolution, value.byteCount == 1 { resolution = value[byte: 0] }
             if code == PcapngOption.timeOffset, value.byteCount == 8 {
                 offset = Int64(bitPattern: PcapngOption.number(value.u64(0), isBigEndian))
             }
         }
+        let linkType = LinkType(rawValue: PcapngOption.number(body.u16(0), isBigEndian))
         interfaces.append(
             Interface(
-                linkType: LinkType(rawValue: PcapngOption.number(body.u16(0), isBigEndian)),
+                linkType: linkType,
                 snapLength: Int(PcapngOption.number(body.u32(4), isBigEndian)),
                 resolution: resolution == 6 && offset == 0
                     ? TimeResolution() : TimeResolution(option: resolution, offset: offset)))
+        // The name is not kept: it would be counted with each packet.
+        return CaptureInterface(index: interfaces.count - 1, name: name, linkType: linkType)
     }
 }

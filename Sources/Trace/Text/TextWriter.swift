@@ -142,7 +142,7 @@ package final class TextWriter: TraceSink {
         let width = columns.type + 1 + (columns.parties > 0 ? columns.parties : 19) + 1 + columns.body
         put(pad("", to: width - DisplayWidth.of(ends)) + "  ")
         if let format = connection.format, let choice = connection.choice {
-            put("\(format.name) (by \(choice.by.rawValue))", .faint)
+            put("\(format.name) (by \(choice.by.rawValue))\(format.isFramed ? "" : ", not cut into frames")", .faint)
         } else {
             put("format not recognised", .warning)
         }

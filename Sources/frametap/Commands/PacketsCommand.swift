@@ -19,7 +19,7 @@ struct PacketsCommand: ParsableCommand {
         output.whenBroken = { $0.endProcess() }
         var hasFailed = false
         for path in files {
-            var listing = PacketListing(output: output)
+            var listing = PacketListing(output: output, file: files.count > 1 ? path : nil)
             do {
                 let input = try FileInput(path)
                 defer { input.closeFile() }
@@ -37,33 +37,41 @@ struct PacketsCommand: ParsableCommand {
 
 /// Writes a line for each packet.
 private struct PacketListing: PacketReceiver {
-    let output: FileOutput
+    private let output: FileOutput
+    private let file: String?
+    /// What the interfaces of the section are called.
+    private var interfaceNames: [Int: String] = [:]
     private var lines: [UInt8] = []
 
-    init(output: FileOutput) {
+    /// - Parameter file: the file's name, where there are several.
+    init(output: FileOutput, file: String?) {
         self.output = output
+        self.file = file
     }
 
     mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
         var hash = SHA256()
         bytes.withUnsafeBytes { hash.update(bufferPointer: $0) }
         let time = packet.hasTime ? "\"\(packet.time.rfc3339)\"" : "null"
-        lines += Array("{\"number\":\(packet.number),\"time\":\(time),\"interface\":\(packet.interface),".utf8)
-        lines += Array("\"linkType\":\(packet.linkType.rawValue),\"captured\":\(packet.capturedLength),".utf8)
-        lines += Array("\"original\":\(packet.originalLength),\"sha256\":\"".utf8)
+        put("{")
+        if let file { put("\"file\":", text: file, ",") }
+        put("\"number\":\(packet.number),\"time\":\(time),\"interface\":\(packet.interface),")
+        if let name = interfaceNames[packet.interface] { put("\"interfaceName\":", text: name, ",") }
+        put("\"linkType\":\(packet.linkType.rawValue),")
+        if let name = packet.linkType.name { put("\"linkTypeName\":", text: name, ",") }
+        put("\"captured\":\(packet.capturedLength),\"original\":\(packet.originalLength),\"sha256\":\"")
         for byte in hash.finalize() { JSONOutput.hex(byte, into: &lines) }
-        lines.append(UInt8(ascii: "\""))
+        put("\"")
         let comments = packet.comments(in: options)
-        if !comments.isEmpty {
-            lines += Array(",\"comments\":[".utf8)
-            for (index, comment) in comments.enumerated() {
-                if index > 0 { lines.append(UInt8(ascii: ",")) }
-                JSONOutput.string(comment, into: &lines)
-            }
-            lines.append(UInt8(ascii: "]"))
+        for (index, comment) in comments.enumerated() {
+            put(index == 0 ? ",\"comments\":[" : ",", text: comment, index == comments.count - 1 ? "]" : "")
         }
-        lines += Array("}\n".utf8)
+        put("}\n")
         return .taken
+    }
+
+    mutating func described(_ interface: CaptureInterface) {
+        interfaceNames[interface.index] = interface.name
     }
 
     mutating func captured(until time: Timestamp) {}
@@ -71,5 +79,15 @@ private struct PacketListing: PacketReceiver {
     mutating func flush() {
         output.write(lines)
         lines.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func put(_ json: String) {
+        lines += Array(json.utf8)
+    }
+
+    private mutating func put(_ before: String, text: String, _ after: String) {
+        put(before)
+        JSONOutput.string(text, into: &lines)
+        put(after)
     }
 }

@@ -14,23 +14,31 @@ struct StreamsCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("Capture files, or - for standard input.", valueName: "file"))
     var files: [String]
 
-    @Option(help: ArgumentHelp("Also write each stream's bytes to a file in this folder.", valueName: "folder"))
+    @Option(
+        help: ArgumentHelp(
+            "Also write each stream's bytes to a file in this folder: NNNN-client.bin, NNNN-server.bin.",
+            valueName: "folder"))
     var directory: String?
+
+    @Flag(help: "With --directory: write zeros for bytes that are missing, instead of leaving them out.")
+    var fillMissing = false
+
+    func validate() throws {
+        if fillMissing, directory == nil { throw ValidationError("--fill-missing needs --directory") }
+    }
 
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
         let output = FileOutput.standardOutput()
         output.whenBroken = { $0.endProcess() }
-        let listing = StreamListing(output: output, directory: directory)
-        if let directory, mkdir(directory, 0o700) != 0, errno != EEXIST {
-            throw Trouble("cannot create the folder \(directory): \(systemError())")
-        }
+        let streams = try directory.map { try StreamFiles(in: $0, fillsMissing: fillMissing) }
+        let listing = StreamListing(output: output, files: streams)
         var options = ReassemblyOptions()
         options.notices = false
         options.serverPorts = Set(try BuiltInFormats.all().flatMap(\.ports))
         var reading = CaptureReading()
         reading.read(files, options: options, to: listing) {}
         listing.finish()
-        if reading.hasFailed || listing.hasFailed { throw ExitCode(2) }
+        if reading.hasFailed || streams?.hasFailed == true { throw ExitCode(2) }
     }
 }

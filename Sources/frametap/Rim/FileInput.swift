@@ -2,33 +2,64 @@ import Packets
 
 /// A capture file, or standard input.
 struct FileInput: ByteSource {
+    /// Which regular file it is, whatever its name.
+    struct Identity {
+        private let device: dev_t
+        private let number: ino_t
+        /// Its length when it was opened.
+        let size: Int
+
+        fileprivate init?(_ status: stat) {
+            guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+            (device, number, size) = (status.st_dev, status.st_ino, Int(status.st_size))
+        }
+
+        func isSameFile(as other: Identity) -> Bool { device == other.device && number == other.number }
+    }
+
     private let descriptor: Int32
     let name: String
+    /// Which file it is; nil for a pipe or terminal.
+    let identity: Identity?
+
     /// Whether more may come while it is being read: what is known so far should be shown at once.
-    let isFollowed: Bool
+    var isFollowed: Bool { identity == nil }
 
     /// Opens a file; `-` is standard input.
-    init(_ path: String) throws {
+    init(_ path: String) throws(Trouble) {
         name = path == "-" ? "standard input" : path
         descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Trouble("cannot open \(path): \(systemError())") }
         var status = stat()
-        let isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-        if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+        guard fstat(descriptor, &status) == 0 else { throw Trouble("cannot open \(path): \(systemError())") }
+        if status.st_mode & S_IFMT == S_IFDIR {
+            if path != "-" { close(descriptor) }
             throw Trouble("\(path) is a folder; expected a capture file")
         }
-        isFollowed = !isFile
+        identity = Identity(status)
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(Trouble) -> Int {
-        while true {
+        try attempt {
             #if canImport(Darwin)
-            let count = Darwin.read(descriptor, buffer.baseAddress, buffer.count)
+            Darwin.read(descriptor, buffer.baseAddress, buffer.count)
             #elseif canImport(Musl)
-            let count = Musl.read(descriptor, buffer.baseAddress, buffer.count)
+            Musl.read(descriptor, buffer.baseAddress, buffer.count)
             #else
-            let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            Glibc.read(descriptor, buffer.baseAddress, buffer.count)
             #endif
+        }
+    }
+
+    /// Reads from a place of a regular file.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(Trouble) -> Int {
+        try attempt { pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset)) }
+    }
+
+    /// Does what a signal may interrupt.
+    private func attempt(_ work: () -> Int) throws(Trouble) -> Int {
+        while true {
+            let count = work()
             if count >= 0 { return count }
             if errno != EINTR { throw Trouble("cannot read \(name): \(systemError())") }
         }

@@ -65,6 +65,7 @@ final class FileOutput: ByteOutput {
 
     func write(_ bytes: [UInt8]) {
         guard !isBroken else { return }
+        if !closes { StatusLine.clear() }
         var written = 0
         while written < bytes.count {
             let count = bytes.withUnsafeBytes { buffer -> Int in

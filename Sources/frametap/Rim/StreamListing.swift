@@ -6,15 +6,15 @@ import Trace
 /// Hashes the streams of connections, and lists them in order of opening.
 final class StreamListing: StreamReceiver {
     private let output: any ByteOutput
-    private let directory: String?
+    private let files: StreamFiles?
     /// Lines that wait for connections that opened before them.
     private var waiting: [Int: [UInt8]] = [:]
     private var next = 1
-    private(set) var hasFailed = false
 
-    init(output: any ByteOutput, directory: String?) {
+    /// - Parameter files: where the bytes go, too.
+    init(output: any ByteOutput, files: StreamFiles? = nil) {
         self.output = output
-        self.directory = directory
+        self.files = files
     }
 
     func open(_ opening: Opening) -> any ConnectionReceiver {
@@ -40,7 +40,6 @@ final class StreamListing: StreamReceiver {
         var bytes = 0
         var missing = 0
         var hash = SHA256()
-        var file: FileOutput?
     }
 
     private final class Listed: ConnectionReceiver {
@@ -56,22 +55,12 @@ final class StreamListing: StreamReceiver {
         func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
             sides[direction].bytes += bytes.byteCount
             bytes.withUnsafeBytes { sides[direction].hash.update(bufferPointer: $0) }
-            guard let directory = listing.directory else { return }
-            if sides[direction].file == nil {
-                let digits = String(opening.number)
-                let number = String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
-                do {
-                    sides[direction].file = try FileOutput(creating: "\(directory)/\(number)-\(direction.sender).bin")
-                } catch {
-                    if !listing.hasFailed { complain("\(error)") }
-                    listing.hasFailed = true
-                }
-            }
-            sides[direction].file?.write(bytes.copied())
+            listing.files?.write(bytes, of: opening.number, direction)
         }
 
         func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
             sides[direction].missing += byteCount
+            listing.files?.missing(byteCount, of: opening.number, direction)
         }
 
         func noticed(_ notice: StreamNotice, from direction: Direction, at time: Timestamp, packet: Int) {}
@@ -85,6 +74,7 @@ final class StreamListing: StreamReceiver {
             line += Array("\(opening.handshake),\"fromClient\":\(side(.fromClient)),".utf8)
             line += Array("\"fromServer\":\(side(.fromServer))}\n".utf8)
             listing.list(line, opening.number)
+            listing.files?.finish(opening.number)
         }
 
         private func side(_ direction: Direction) -> String {

@@ -30,6 +30,12 @@ enum LocalTime {
 
 /// Writes to standard error: diagnostics and progress.
 func complain(_ message: String) {
-    let bytes = Array("frametap: \(message)\n".utf8)
+    StatusLine.clear()
+    writeToStandardError("frametap: \(message)\n")
+}
+
+/// Writes text to standard error, as far as that takes it.
+func writeToStandardError(_ text: String) {
+    let bytes = Array(text.utf8)
     _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }

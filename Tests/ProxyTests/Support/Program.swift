@@ -56,6 +56,16 @@ final class Program {
         try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
     }
 
+    /// Gives it bytes to read.
+    func send(_ bytes: ArraySlice<UInt8>) throws {
+        try input.fileHandleForWriting.write(contentsOf: Data(bytes))
+    }
+
+    /// Ends what it reads.
+    func endInput() throws {
+        try input.fileHandleForWriting.close()
+    }
+
     /// Sends it a signal.
     func signal(_ number: Int32) {
         kill(process.processIdentifier, number)

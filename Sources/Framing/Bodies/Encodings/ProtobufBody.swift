@@ -27,6 +27,9 @@ struct ProtobufBody: BodyEncoding {
         self.messages = messages
     }
 
+    /// Whether no schema gives names.
+    var isByNumber: Bool { schema == nil }
+
     var role: BodyRole { [.meaning, .readsNothing] }
 
     mutating func use(_ resources: BodyResources, defaultKey: String) throws(BodyResourceError) {

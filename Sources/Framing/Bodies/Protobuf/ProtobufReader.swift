@@ -135,11 +135,13 @@ struct ProtobufReader {
 }
 
 extension ProtobufReader {
-    /// Whether bytes are a message, by number; nil where it takes a closer look (groups, very many fields).
+    /// Whether bytes are a message, by number; nil where it takes a closer look (deep groups, very many fields).
     static func isMessage(_ bytes: RawSpan) -> Bool? {
         let end = bytes.byteCount
         var at = 0
         var read = 0
+        /// The numbers of up to four open groups.
+        var open = (outermost: 0 as UInt64, second: 0 as UInt64, third: 0 as UInt64, innermost: 0 as UInt64)
         while at < end {
             read += 1
             guard read < 4_096 else { return nil }
@@ -150,12 +152,17 @@ extension ProtobufReader {
             case 2:
                 guard let length = quickVarint(bytes, &at, end), length <= UInt64(end - at) else { return false }
                 at += Int(length)
-            case 3: return nil
+            case 3:
+                guard open.outermost == 0 else { return nil }
+                open = (open.second, open.third, open.innermost, tag >> 3)
+            case 4:
+                guard open.innermost == tag >> 3 else { return false }
+                open = (0, open.outermost, open.second, open.third)
             case 5: at += 4
             default: return false
             }
         }
-        return at == end
+        return at == end && open.innermost == 0
     }
 
     /// What `varint` reads, without saying why it cannot.

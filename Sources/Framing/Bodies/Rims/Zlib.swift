@@ -1,7 +1,7 @@
 import CZlib
 import Streams
 
-/// Compressed data as zlib reads and writes it. Nothing else calls zlib.
+/// Compressed bodies as zlib reads and writes them.
 struct Zlib: Sendable {
     /// What is around the compressed data.
     enum Wrapping: Int32, Sendable {

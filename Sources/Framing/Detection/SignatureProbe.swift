@@ -1,0 +1,37 @@
+import Streams
+
+/// Compares how one direction of a connection begins with all signatures.
+package struct SignatureProbe {
+    private var start: [UInt8] = []
+    private var open = Signature.all
+
+    /// The protocol that it is, and by what that is known.
+    package private(set) var match: (signature: Signature, evidence: String)?
+    /// Whether bytes were seen that may be the beginning of one.
+    package var isUndecided: Bool { match == nil && !start.isEmpty && !open.isEmpty }
+
+    package init() {}
+
+    /// The next bytes of the stream.
+    package mutating func receive(_ bytes: RawSpan) {
+        guard match == nil, !open.isEmpty else { return }
+        start.append(contentsOf: bytes.extracting(0..<min(bytes.byteCount, Signature.extent - start.count)))
+        var left: [Signature] = []
+        for signature in open {
+            switch signature.judge(start.span.bytes) {
+            case .no: break
+            case .undecided: left.append(signature)
+            case .yes(let evidence):
+                match = (signature, evidence)
+                return
+            }
+        }
+        open = start.count < Signature.extent ? left : []
+        if open.isEmpty { start = [] }
+    }
+
+    /// The beginning ends here: at a hole, or the end of the stream.
+    package mutating func finish() {
+        open = []
+    }
+}

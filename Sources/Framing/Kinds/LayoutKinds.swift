@@ -1,0 +1,55 @@
+import Streams
+
+/// The kinds of one layout, by the bytes that tell them.
+struct LayoutKinds {
+    let telling: FrameTelling
+    /// The kind of all frames, where they have the same.
+    private var same: Int?
+    private var numbers: [UInt64: Int] = [:]
+    /// Values of JSON members as they are written, the quotes included.
+    private var values: [(bytes: [UInt8], kind: Int)] = []
+
+    private static let mostValues = 64
+    private static let longestValue = 64
+
+    init(_ telling: FrameTelling) {
+        self.telling = telling
+    }
+
+    var isTelling: Bool {
+        if case .unknown = telling { false } else { true }
+    }
+
+    func known(_ content: RawSpan, _ shape: FrameShape) -> Int? {
+        switch telling {
+        case .same: return same
+        case .unknown: return nil
+        case .number(let place): return numbers[place.key(content)]
+        case .member(let name):
+            guard let place = Self.place(of: name, content, shape) else { return nil }
+            for known in values where known.bytes.count == place.count {
+                if known.bytes.span.bytes.elementsEqual(content.extracting(place)) { return known.kind }
+            }
+            return nil
+        }
+    }
+
+    /// Remembers a kind; false where there is no room for it.
+    mutating func remember(_ kind: Int, _ content: RawSpan, _ shape: FrameShape) -> Bool {
+        switch telling {
+        case .unknown: return false
+        case .same: same = kind
+        case .number(let place): numbers[place.key(content)] = kind
+        case .member(let name):
+            guard let place = Self.place(of: name, content, shape), place.count <= Self.longestValue,
+                values.count < Self.mostValues
+            else { return false }
+            values.append((content.copied(place), kind))
+        }
+        return true
+    }
+
+    private static func place(of name: String, _ content: RawSpan, _ shape: FrameShape) -> Range<Int>? {
+        JSONHead.place(of: name, in: content.extracting(0..<shape.head))
+    }
+}

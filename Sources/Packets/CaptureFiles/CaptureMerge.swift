@@ -1,0 +1,172 @@
+import HeapModule
+import Streams
+
+/// Reads several captures as one, in order of time: of the packets that come next in each, the earliest is the next.
+///
+/// A capture's own packets stay in its order, and of equal times the first capture's goes first. A packet without a time
+/// follows the one before it. Each capture waits for its turn behind a small buffer; where they do not overlap in time, they
+/// are read one after another as one alone is.
+public struct CaptureMerge<Source: ByteSource> {
+    /// How a step of reading ended.
+    public enum Step {
+        /// There may be more.
+        case more
+        /// A capture, by its place among the sources, could not be read to its end; the others go on.
+        case failed(Int, CaptureReadFailure<Source.Failure>)
+        /// The receiver said to stop.
+        case stopped
+        /// All captures are at their end.
+        case end
+    }
+
+    /// How many bytes are read of a capture that waits for its turn.
+    private static var firstChunk: Int { 4 << 10 }
+
+    private var readers: [CaptureReader<Source>?]
+    /// How many captures were looked at for the time of their first packet.
+    private var lookedAt = 0
+    private var turns = Heap<Turn>()
+    private var hasEnded = false
+
+    /// How many bytes were read of all captures.
+    public private(set) var bytesRead = 0
+
+    /// A merge at the start of its sources.
+    ///
+    /// - Parameter chunk: how many bytes are asked for at once.
+    public init(_ sources: [Source], chunk: Int = 128 << 10) {
+        readers = sources.map { CaptureReader($0, chunk: chunk, first: Self.firstChunk) }
+    }
+
+    /// Reads once from the capture whose turn it is, and hands on the packets that are whole then.
+    public mutating func step<Receiver: ~Copyable>(to packets: inout MergedPackets<Receiver>) -> Step {
+        if lookedAt < readers.count {
+            // To know what comes first, the first packet of each has to be known.
+            packets.isLooking = true
+            defer { packets.isLooking = false }
+            let turn = Turn(time: .distantPast, capture: lookedAt)
+            let step = read(turn, to: &packets)
+            if case .more = step, readers[turn.capture] != nil, !packets.hasStopped { return step }
+            lookedAt += 1
+            return step
+        }
+        guard let turn = turns.popMin() else {
+            if !hasEnded { packets.end() }
+            hasEnded = true
+            return .end
+        }
+        packets.take(turn, before: turns.min)
+        return read(turn, to: &packets)
+    }
+
+    private mutating func read<Receiver: ~Copyable>(
+        _ turn: Turn, to packets: inout MergedPackets<Receiver>
+    ) -> Step {
+        let capture = turn.capture
+        let before = readers[capture]?.bytesRead ?? 0
+        defer { bytesRead += (readers[capture]?.bytesRead ?? before) - before }
+        packets.hasStopped = false
+        do {
+            switch try readers[capture]?.step(to: &packets) {
+            case .more:
+                if !packets.isLooking { turns.insert(turn) }
+            case .stopped where packets.isRefused:
+                turns.insert(turn)
+                return .stopped
+            case .stopped:
+                packets.hasStopped = true
+                turns.insert(Turn(time: packets.next, capture: capture))
+            case .end, nil: close(capture, before)
+            }
+            return .more
+        } catch {
+            close(capture, before)
+            return .failed(capture, error)
+        }
+    }
+
+    /// Lets go of a capture that is done with.
+    private mutating func close(_ capture: Int, _ before: Int) {
+        bytesRead += (readers[capture]?.bytesRead ?? before) - before
+        readers[capture] = nil
+    }
+}
+
+/// When a capture's next packet was seen: the least is the next of all.
+struct Turn: Comparable {
+    var time: Timestamp
+    var capture: Int
+
+    static func < (left: Turn, right: Turn) -> Bool {
+        (left.time, left.capture) < (right.time, right.capture)
+    }
+}
+
+/// The packets of several captures, numbered anew from 1, on their way to a receiver.
+public struct MergedPackets<Receiver: PacketReceiver & ~Copyable>: PacketReceiver, ~Copyable {
+    /// What takes the packets.
+    public var receiver: Receiver
+    /// How many packets were taken.
+    public private(set) var packetCount = 0
+
+    /// Whether no packet is taken yet, because the first one's time is asked for.
+    var isLooking = false
+    /// Whether reading stopped in front of a packet.
+    var hasStopped = false
+    /// The time of the packet in front of which it stopped.
+    private(set) var next = Timestamp.distantPast
+    /// Whether it was the receiver that did not want it.
+    private(set) var isRefused = false
+    /// From here on it is the turn of another capture; the end of time where there is none.
+    private var limit = Timestamp.distantFuture
+    /// Whether a packet at the limit itself still is this capture's.
+    private var includesLimit = true
+    private var endTime: Timestamp?
+
+    /// Packets on their way to a receiver.
+    public init(to receiver: consuming Receiver) {
+        self.receiver = receiver
+    }
+
+    /// Passes on a packet, unless it is another capture's turn.
+    public mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
+        isRefused = false
+        if isLooking {
+            next = packet.hasTime ? packet.time : .distantPast
+            return .stop
+        }
+        if packet.hasTime, packet.time >= limit, packet.time > limit || !includesLimit {
+            next = packet.time
+            return .stop
+        }
+        var packet = packet
+        packet.number = packetCount + 1
+        guard receiver.receive(packet, bytes: bytes, options: options) == .taken else {
+            isRefused = true
+            return .stop
+        }
+        packetCount += 1
+        return .taken
+    }
+
+    /// Keeps the time for the end of all captures: others may go on before it.
+    public mutating func captured(until time: Timestamp) {
+        endTime = max(endTime ?? time, time)
+    }
+
+    /// It is one capture's turn, until that of another.
+    mutating func take(_ turn: Turn, before other: Turn?) {
+        limit = other?.time ?? .distantFuture
+        includesLimit = other.map { turn.capture < $0.capture } ?? true
+    }
+
+    /// All captures are at their end.
+    mutating func end() {
+        if let endTime { receiver.captured(until: endTime) }
+    }
+}
+
+extension Timestamp {
+    /// Before any other.
+    fileprivate static var distantPast: Timestamp { Timestamp(nanoseconds: .min) }
+}

@@ -1,0 +1,40 @@
+import Packets
+
+/// One of several captures: a file is open only while it is read, so that there may be more of them than a process may
+/// have open. A pipe stays open.
+struct CaptureInput: ByteSource {
+    private let path: String
+    private let identity: FileInput.Identity?
+    private let pipe: FileInput?
+    private var offset = 0
+
+    /// Looks whether the file can be read; `-` is standard input.
+    init(_ path: String) throws(Trouble) {
+        self.path = path
+        let input = try FileInput(path)
+        identity = input.identity
+        pipe = input.identity == nil || path == "-" ? input : nil
+        if pipe == nil { input.closeFile() }
+    }
+
+    /// Its length; nil for what has none that is known.
+    var size: Int? { identity?.size }
+    /// Whether more may come while it is being read.
+    var isFollowed: Bool { pipe?.isFollowed ?? false }
+
+    mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(Trouble) -> Int {
+        if let pipe { return try pipe.read(into: buffer) }
+        let input = try FileInput(path)
+        defer { input.closeFile() }
+        guard let identity, input.identity?.isSameFile(as: identity) == true else {
+            throw Trouble("\(path) was replaced by another file while it was read")
+        }
+        let count = try input.read(into: buffer, at: offset)
+        offset += count
+        return count
+    }
+
+    func closeFile() {
+        pipe?.closeFile()
+    }
+}

@@ -1,0 +1,48 @@
+import Packets
+import Streams
+import Testing
+
+/// A capture that kept the first 128 bytes of each packet (docs/captures.md, "What the snapshot length cut off").
+@Suite struct SnappedTests {
+    /// Linux cooked capture, then a segment of 1,376 bytes of which 60 are there; or an acknowledgment alone.
+    static func packet(
+        _ from: Direction, sequence: UInt32, acknowledgment: UInt32, payload: [UInt8]
+    ) -> (bytes: [UInt8], original: Int) {
+        let (source, destination) = from == .fromClient ? (60_478, 6_000) : (6_000, 60_478)
+        let tcp = Headers.tcp(
+            payload, from: source, to: destination, sequence: sequence, acknowledgment: acknowledgment,
+            options: [1, 1, 8, 10] + big(0, 8))
+        let addresses = from == .fromClient ? (Headers.client, Headers.server) : (Headers.server, Headers.client)
+        let whole =
+            big(4, 2) + big(1, 2) + big(6, 2) + big(0, 8) + big(0x0800, 2)
+            + Headers.ipv4(tcp, from: addresses.0, to: addresses.1)
+        return (Array(whole.prefix(128)), whole.count)
+    }
+
+    /// The two sides of what was cut off are never glued together: the receiver has it all (the acknowledgments say so), and
+    /// whoever reads the capture has not.
+    @Test func whatWasCutOffIsMissing() {
+        let payloads = (0..<3).map { index in (0..<1376).map { UInt8(truncatingIfNeeded: $0 &* (index + 3)) } }
+        var file = PcapFile(linkType: 113, snapLength: 128)
+        for (index, payload) in payloads.enumerated() {
+            let sequence = 2_169_653_817 + UInt32(index) * 1376
+            let data = Self.packet(.fromClient, sequence: sequence, acknowledgment: 45_782_072, payload: payload)
+            let answer = Self.packet(.fromServer, sequence: 45_782_072, acknowledgment: sequence + 1376, payload: [])
+            #expect(data.bytes.count == 128 && data.original == 1444)
+            file.add(data.bytes, at: index * 10_000, original: data.original)
+            file.add(answer.bytes, at: index * 10_000 + 5_000, original: answer.original)
+        }
+        let (log, _) = events(of: file.bytes)
+        let story = log.events.compactMap { event -> [UInt8]? in
+            switch event {
+            case .received(_, .fromClient, let bytes, _, _): bytes
+            case .missing(_, .fromClient, let count, _): big(count, 4)
+            default: nil
+            }
+        }
+        // Behind the last byte that was seen nothing is counted.
+        let hole = big(1376 - 60, 4)
+        let pieces = payloads.map { Array($0.prefix(60)) }
+        #expect(story == [pieces[0], hole, pieces[1], hole, pieces[2]])
+    }
+}
