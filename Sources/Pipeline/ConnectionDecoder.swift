@@ -9,7 +9,8 @@ final class ConnectionDecoder: ConnectionReceiver {
     private let connection: TracedConnection
     private var plan: FormatPlan?
     /// How each direction is framed, once it has bytes; nil while the format is not known.
-    private var sides: PerDirection<SideDecoder?> = PerDirection(fromClient: nil, fromServer: nil)
+    @exclusivity(unchecked) private var sides: PerDirection<SideDecoder?> = PerDirection(
+        fromClient: nil, fromServer: nil)
     private var rules: PerDirection<any FramingRule>?
     private var isFraming = false
     private var detection: Detection?
@@ -198,7 +199,7 @@ extension ConnectionDecoder: FrameReceiver {
         for pick in picks {
             let item = frames[pick.index]
             let frame = bytes.extracting(item.start..<item.start + item.shape.total)
-            if plan.rules[direction].transforms {
+            if plan.transforms[direction] {
                 transformed(frames.info(pick.index), frame, direction, plan)
             } else {
                 show(frames.info(pick.index), frame, item.shape, direction, pick, plan)
@@ -211,7 +212,13 @@ extension ConnectionDecoder: FrameReceiver {
     func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
         guard let plan, let side = sides[direction] else { return }
         plan.sieves[direction].count(frame, &side.counts)
-        transformed(frame, bytes, direction, plan)
+        if plan.transforms[direction] {
+            transformed(frame, bytes, direction, plan)
+        } else {
+            let pick = plan.sieves[direction].judge(
+                bytes, frame.shape, counts: &side.counts, frame, isWhole: frame.missing == 0)
+            if let pick { show(frame, bytes, frame.shape, direction, pick, plan) }
+        }
     }
 
     /// Judges a frame whose bytes may stand for others.

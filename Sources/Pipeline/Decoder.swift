@@ -18,8 +18,8 @@ public final class Decoder: StreamReceiver {
     let frameSinks: [any TraceSink]
     let analyses: [any Analysis]
     let scratch = FramingScratch()
-    /// Working memory of whichever connection gets bytes.
-    var picks: [FrameSieve.Pick] = []
+    /// Working memory of whichever connection gets bytes, taken and given back as a whole.
+    @exclusivity(unchecked) var picks: [FrameSieve.Pick] = []
     /// What has to be done for each format that connections have, made when the first of them needs it.
     private var plans = Plans()
     private var findings: [Finding] = []

@@ -13,8 +13,9 @@ final class FormatPlan {
     let analysesOfAll: [any Analysis]
     let analysesOfHeartbeats: [any Analysis]
     let analysesOfFaults: [any Analysis]
-    /// Whether no frame of a side is read as anything but its bytes.
     let rules: PerDirection<any FramingRule>
+    /// Whether what frames of a side stand for may not be their bytes as they lie.
+    let transforms: PerDirection<Bool>
     /// Whether some frames are over when their sender pauses.
     let endsFramesByPauses: Bool
 
@@ -22,6 +23,8 @@ final class FormatPlan {
         self.format = format
         rules = PerDirection(
             fromClient: format.directions.fromClient.rule, fromServer: format.directions.fromServer.rule)
+        transforms = PerDirection(
+            fromClient: rules.fromClient.transforms, fromServer: rules.fromServer.transforms)
         endsFramesByPauses = rules.fromClient.idle != nil || rules.fromServer.idle != nil
         let interests = analyses.map { $0.interest(in: format) }
         func those(_ interest: FrameInterest) -> [any Analysis] {

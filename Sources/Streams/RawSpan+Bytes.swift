@@ -13,6 +13,13 @@ extension RawSpan {
         return offset
     }
 
+    /// The byte at `offset`, which the caller has made sure lies within.
+    @inlinable
+    @inline(__always)
+    public subscript(unchecked offset: Int) -> UInt8 {
+        unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
+    }
+
     /// A copy of the bytes.
     @inlinable
     public func copied() -> [UInt8] {

@@ -2,7 +2,8 @@ import Streams
 
 /// Working memory that framers share, so that none is allocated for a chunk and none is kept for a connection.
 ///
-/// Only one framer uses it at a time; it is empty between calls.
+/// Only one framer uses it at a time; it is empty between calls. So nobody needs to check on every access that nobody else has
+/// one under way.
 public final class FramingScratch {
     /// An unframed run, and how many frames had been found when it was complete.
     struct CompleteRun {
@@ -12,13 +13,13 @@ public final class FramingScratch {
     }
 
     /// The frame whose bytes the framer holds; it comes before `items`.
-    var heldFrame: FrameInfo?
-    var items: [FrameItem] = []
+    @exclusivity(unchecked) var heldFrame: FrameInfo?
+    @exclusivity(unchecked) var items: [FrameItem] = []
     /// What is known of the chunks of frames that do not lie in the newest alone.
-    var extents: [HeldChunks.Extent] = []
+    @exclusivity(unchecked) var extents: [HeldChunks.Extent] = []
     /// Whether one of them ends before the newest chunk.
-    var endsEarlier = false
-    var runs: [CompleteRun] = []
+    @exclusivity(unchecked) var endsEarlier = false
+    @exclusivity(unchecked) var runs: [CompleteRun] = []
 
     /// Empty working memory.
     public init() {}

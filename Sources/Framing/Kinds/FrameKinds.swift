@@ -3,6 +3,8 @@ import Streams
 
 /// The kinds of frames that one direction of a format has been seen to have: what follows from the few bytes of a head that
 /// name a frame's type is found out once, and looked up from then on.
+///
+/// Nothing that is called here comes back to change it, so that is not checked on every access.
 package final class FrameKinds {
     /// What is known of all frames of a kind.
     package struct Kind {
@@ -23,17 +25,17 @@ package final class FrameKinds {
     }
 
     /// The kinds seen so far.
-    package private(set) var kinds: [Kind] = []
-    private(set) var traits: [Traits] = []
+    @exclusivity(unchecked) package private(set) var kinds: [Kind] = []
+    @exclusivity(unchecked) private(set) var traits: [Traits] = []
     /// The kinds of frames of the only layout, where a number tells them, and where it lies.
-    private(set) var slots = KindSlots()
+    @exclusivity(unchecked) private(set) var slots = KindSlots()
     let place: NumberPlace?
 
     let format: DirectionFormat
     let direction: Direction
     private let heartbeat: Expression?
     private let dependsOnTypeOnly: Bool
-    private var layouts: [LayoutKinds]
+    @exclusivity(unchecked) private var layouts: [LayoutKinds]
 
     /// Of more kinds than this no more are remembered.
     private static let most = 4_096
@@ -51,6 +53,14 @@ package final class FrameKinds {
 
     /// A frame's kind; nil where no few bytes tell it.
     package func kind(of content: RawSpan, _ shape: FrameShape) -> Int? {
+        if let place {
+            let kind = slots.kind(of: place.key(content))
+            if kind >= 0 { return kind }
+        }
+        return kindByLayout(content, shape)
+    }
+
+    private func kindByLayout(_ content: RawSpan, _ shape: FrameShape) -> Int? {
         layouts[shape.layout].known(content, shape) ?? learn(content, shape)
     }
 

@@ -152,15 +152,25 @@ package struct FrameSieve {
         let kind = kinds.kind(of: content, shape)
         var pick = Pick(index: index, kind: kind, isHeartbeat: false, hasNewFault: false)
         var isPicked = wanted.contains(.all)
-        if hasHeartbeats, kinds.isHeartbeat(kind, info(), content, shape) {
+        if let kind, !kinds.traits[kind].asksForHeartbeat {
+            pick.isHeartbeat = kinds.traits[kind].isHeartbeat
+        } else if hasHeartbeats {
+            pick.isHeartbeat = kinds.isHeartbeat(kind, info(), content, shape)
+        }
+        if pick.isHeartbeat {
             counts.heartbeats &+= 1
-            pick.isHeartbeat = true
             if wanted.contains(.heartbeats) { isPicked = true }
         }
         // A body with a hole is not judged.
-        if checksBodies, isWhole, let fault = kinds.fault(kind, content, shape), counts.faults.count(fault) {
-            pick.hasNewFault = true
-            isPicked = true
+        if checksBodies, isWhole {
+            let fault =
+                if let kind { fault(kinds.traits[kind].check, kind, content, shape) } else {
+                    kinds.fault(nil, content, shape)
+                }
+            if let fault, counts.faults.count(fault) {
+                pick.hasNewFault = true
+                isPicked = true
+            }
         }
         return isPicked ? pick : nil
     }

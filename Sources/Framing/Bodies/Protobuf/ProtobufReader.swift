@@ -135,47 +135,77 @@ struct ProtobufReader {
 }
 
 extension ProtobufReader {
-    /// Whether bytes are a message, by number; nil where it takes a closer look (deep groups, very many fields).
+    /// Whether bytes are a message, by number; nil where it takes a closer look (very many fields).
     static func isMessage(_ bytes: RawSpan) -> Bool? {
         let end = bytes.byteCount
         var at = 0
         var read = 0
-        /// The numbers of up to four open groups.
-        var open = (outermost: 0 as UInt64, second: 0 as UInt64, third: 0 as UInt64, innermost: 0 as UInt64)
         while at < end {
             read += 1
             guard read < 4_096 else { return nil }
             guard let tag = quickVarint(bytes, &at, end), tag >> 3 > 0, tag >> 3 < 1 << 29 else { return false }
-            switch tag & 7 {
-            case 0: guard quickVarint(bytes, &at, end) != nil else { return false }
-            case 1: at += 8
-            case 2:
-                guard let length = quickVarint(bytes, &at, end), length <= UInt64(end - at) else { return false }
-                at += Int(length)
-            case 3:
-                guard open.outermost == 0 else { return nil }
-                open = (open.second, open.third, open.innermost, tag >> 3)
-            case 4:
-                guard open.innermost == tag >> 3 else { return false }
-                open = (0, open.outermost, open.second, open.third)
-            case 5: at += 4
-            default: return false
+            if tag & 7 == 3 {
+                guard isGroup(tag >> 3, bytes, &at, &read) else { return read < 4_096 ? false : nil }
+            } else {
+                guard isValue(tag & 7, bytes, &at) else { return false }
             }
         }
-        return at == end && open.innermost == 0
+        return true
+    }
+
+    /// Steps over a value other than a group; false where it is none.
+    @inline(__always)
+    private static func isValue(_ type: UInt64, _ bytes: RawSpan, _ at: inout Int) -> Bool {
+        let end = bytes.byteCount
+        switch type {
+        case 0: return quickVarint(bytes, &at, end) != nil
+        case 1: at += 8
+        case 2:
+            guard let length = quickVarint(bytes, &at, end), length <= UInt64(end - at) else { return false }
+            at += Int(length)
+        case 5: at += 4
+        default: return false
+        }
+        return at <= end
+    }
+
+    /// Steps over a group behind its first tag; false where it is none.
+    private static func isGroup(_ number: UInt64, _ bytes: RawSpan, _ at: inout Int, _ read: inout Int) -> Bool {
+        var open = InlineArray<64, UInt32>(repeating: 0)
+        open[0] = UInt32(number)
+        var depth = 1
+        while at < bytes.byteCount {
+            read += 1
+            guard read < 4_096 else { return false }
+            guard let tag = quickVarint(bytes, &at, bytes.byteCount), tag >> 3 > 0, tag >> 3 < 1 << 29 else {
+                return false
+            }
+            switch tag & 7 {
+            case 3:
+                guard depth < nestingLimit else { return false }
+                open[depth] = UInt32(tag >> 3)
+                depth += 1
+            case 4:
+                depth -= 1
+                guard UInt64(open[depth]) == tag >> 3 else { return false }
+                if depth == 0 { return true }
+            default: guard isValue(tag & 7, bytes, &at) else { return false }
+            }
+        }
+        return false
     }
 
     /// What `varint` reads, without saying why it cannot.
     @inline(__always)
     private static func quickVarint(_ bytes: RawSpan, _ at: inout Int, _ end: Int) -> UInt64? {
         guard at < end else { return nil }
-        let first = bytes[byte: at]
+        let first = bytes[unchecked: at]
         at += 1
         if first < 0x80 { return UInt64(first) }
         var value = UInt64(first & 0x7f)
         for shift in stride(from: 7 as UInt64, to: 70, by: 7) {
             guard at < end else { return nil }
-            let byte = bytes[byte: at]
+            let byte = bytes[unchecked: at]
             at += 1
             if shift == 63, byte > 1 { return nil }
             value |= UInt64(byte & 0x7f) << shift

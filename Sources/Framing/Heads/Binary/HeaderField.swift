@@ -147,7 +147,7 @@ package struct HeaderField: Sendable, Hashable {
 
 extension RawSpan {
     /// An unsigned number of 1 to 8 bytes.
-    @inlinable
+    @inline(__always)
     func unsigned(at start: Int, width: Int, _ order: ByteOrder) -> UInt64 {
         precondition(start >= 0 && width >= 0 && start <= byteCount - width, "byte offset out of bounds")
         switch (width, order) {
