@@ -1,3 +1,4 @@
+import Analysis
 import Framing
 import Streams
 import Trace
@@ -14,9 +15,14 @@ struct Detection {
         case received(bytes: [UInt8], direction: Direction, time: Timestamp, packet: Int)
         case missing(byteCount: Int, direction: Direction, time: Timestamp)
         case finished(direction: Direction, time: Timestamp)
+        case noticed(StreamNotice, NoticedPacket)
     }
 
+    /// How many notices are held at most; a connection with more of them is an odd one.
+    private static let heldNotices = 64
+
     private(set) var held: [Held] = []
+    private var noticeCount = 0
     private var candidates: [Candidate]
     private var signatures = PerDirection(fromClient: SignatureProbe(), fromServer: SignatureProbe())
     /// How many bytes of each direction count so far, and those of them that wait for the next place.
@@ -126,6 +132,14 @@ struct Detection {
         held.append(.finished(direction: direction, time: time))
         finishTrials(of: direction)
         return decide()
+    }
+
+    /// Holds a notice, so that its finding knows the format; says whether there was room.
+    mutating func notice(_ notice: StreamNotice, _ packet: NoticedPacket) -> Bool {
+        guard noticeCount < Self.heldNotices else { return false }
+        noticeCount += 1
+        held.append(.noticed(notice, packet))
+        return true
     }
 
     /// The best guess when no more can be seen.
