@@ -18,7 +18,8 @@ public protocol Analysis: AnyObject {
 
     /// Something was seen beside the bytes.
     func noticed(
-        _ notice: StreamNotice, _ packet: NoticedPacket, on connection: TracedConnection, into findings: inout [Finding])
+        _ notice: StreamNotice, _ packet: NoticedPacket, on connection: TracedConnection, into findings: inout [Finding]
+    )
 
     /// One direction ended.
     func finished(

@@ -26,7 +26,8 @@ extension Flow {
             }
             receiver.noticed(
                 .late(
-                    offset: late.lowerBound, bytes: payload.copied(late.lowerBound - position..<late.upperBound - position)),
+                    offset: late.lowerBound,
+                    bytes: payload.copied(late.lowerBound - position..<late.upperBound - position)),
                 from: direction, at: packet.time, packet: packet.number)
             start = late.upperBound
         }

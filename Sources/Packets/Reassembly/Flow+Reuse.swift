@@ -22,10 +22,11 @@ extension Flow {
             return !(0...overtaking).contains(start - side.position(of: first))
         }
         // Nothing of this side was seen: its SYN may have been overtaken by the answer, or both sides may have begun.
+        guard state == .open, sides[direction.opposite].marks.contains(.synSeen) else { return true }
         if side.marks.contains(.ackSeen) {
             return !(0...overtaking).contains(Int(Int32(bitPattern: side.acknowledged &- first)))
         }
-        return state == .closed || !sides[direction.opposite].marks.contains(.synSeen)
+        return false
     }
 
     /// How many bytes may have overtaken the SYN in front of them.

@@ -100,7 +100,9 @@ extension Flow {
             skipped = min(count, side.offset - position)
             // One byte before the next is a keep-alive, too.
             let isKeepAlive = position == side.offset - 1 && count == 1
-            if !isKeepAlive { takeAgain(payload.extracting(0..<skipped), at: position, from: direction, packet, &shared) }
+            if !isKeepAlive {
+                takeAgain(payload.extracting(0..<skipped), at: position, from: direction, packet, &shared)
+            }
         }
         guard count > skipped else { return }
         let fresh = payload.extracting(skipped..<count)
