@@ -18,6 +18,8 @@ final class ConnectionDecoder: ConnectionReceiver {
     private var awaitsPause = PerDirection(fromClient: false, fromServer: false)
     /// When bytes came last, while the format is looked for.
     private var lastTime: Timestamp?
+    /// Whether it is among those whose formats are on trial.
+    private var isDetecting = false
 
     init(_ connection: TracedConnection, decoder: Decoder) {
         self.connection = connection
@@ -160,6 +162,16 @@ final class ConnectionDecoder: ConnectionReceiver {
         let limit = decoder.options.idleTimeout
         if limit.nanoseconds > 0, let lastTime, limit < time - lastTime { giveUpDetection() }
         lastTime = max(time, lastTime ?? time)
+        if framers == nil, !isDetecting {
+            isDetecting = true
+            decoder.detect(for: self)
+        }
+    }
+
+    /// Gives back what the trials of formats take, until more is seen.
+    func pauseDetection() {
+        isDetecting = false
+        detection?.sleep()
     }
 
     /// Goes by the port where the bytes said nothing, else takes every byte as unframed.
