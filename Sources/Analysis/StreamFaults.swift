@@ -14,6 +14,9 @@ public final class StreamFaults: Analysis {
     /// Reports nothing yet.
     public init() {}
 
+    /// None.
+    public func interest(in format: Format) -> FrameInterest { [] }
+
     /// Needs nothing.
     public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
 
