@@ -162,7 +162,7 @@ final class ConnectionDecoder: ConnectionReceiver {
         let limit = decoder.options.idleTimeout
         if limit.nanoseconds > 0, let lastTime, limit < time - lastTime { giveUpDetection() }
         lastTime = max(time, lastTime ?? time)
-        if framers == nil, !isDetecting {
+        if !isFraming, !isDetecting {
             isDetecting = true
             decoder.detect(for: self)
         }
