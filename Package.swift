@@ -42,6 +42,7 @@ let package = Package(
             name: "Pipeline",
             dependencies: [
                 "Analysis", "Framing", "Packets", "Streams", "Trace",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
             ]),
         .target(

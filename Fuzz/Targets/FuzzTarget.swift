@@ -1,6 +1,6 @@
 /// What is fuzzed. A new target is a case, a line in `run`, and a folder of seeds in `Fuzz/corpus`.
 enum FuzzTarget: String, CaseIterable {
-    case rules, bodies, formats, expressions, captures, packets
+    case rules, bodies, formats, expressions, captures, packets, reassembly
 
     /// The one that the first argument names.
     static let chosen = CommandLine.arguments.dropFirst().first.flatMap { FuzzTarget(rawValue: $0) }
@@ -14,6 +14,7 @@ enum FuzzTarget: String, CaseIterable {
         case .expressions: fuzzExpressions(input)
         case .captures: fuzzCaptures(input)
         case .packets: fuzzPackets(input)
+        case .reassembly: fuzzReassembly(input)
         }
     }
 }

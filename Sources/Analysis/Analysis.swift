@@ -16,6 +16,11 @@ public protocol Analysis: AnyObject {
     /// A frame that it is interested in.
     func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding])
 
+    /// Something was seen beside the bytes.
+    func noticed(
+        _ notice: StreamNotice, _ packet: NoticedPacket, on connection: TracedConnection, into findings: inout [Finding]
+    )
+
     /// One direction ended.
     func finished(
         _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding])
@@ -28,4 +33,28 @@ public protocol Analysis: AnyObject {
 
     /// The earliest deadline there is; nil where nothing is waited for.
     var nextDeadline: Timestamp? { get }
+}
+
+extension Analysis {
+    /// Most have no use for it.
+    public func noticed(
+        _ notice: StreamNotice, _ packet: NoticedPacket, on connection: TracedConnection, into findings: inout [Finding]
+    ) {}
+}
+
+/// The packet of a notice.
+public struct NoticedPacket: Hashable, Sendable {
+    /// Who sent it.
+    public var direction: Direction
+    /// When it was captured.
+    public var time: Timestamp
+    /// Its number, from 1; 0 where there are no packets.
+    public var number: Int
+
+    /// The packet of a notice.
+    public init(from direction: Direction, time: Timestamp, number: Int) {
+        self.direction = direction
+        self.time = time
+        self.number = number
+    }
 }

@@ -8,10 +8,8 @@ public struct CaptureCounters: Sendable, Hashable {
     public internal(set) var segments = 0
     /// Packets that gave no TCP segment, by the reason; what occurred.
     public internal(set) var passedOver: [PassedOver: Int] = [:]
-    /// IP datagrams whose fragments did not all come.
+    /// IP datagrams given up, because of time or limits.
     public internal(set) var abandonedDatagrams = 0
-    /// Fragments that said something else than one before them about the same bytes.
-    public internal(set) var conflictingFragments = 0
 
     /// Nothing seen yet.
     public init() {}

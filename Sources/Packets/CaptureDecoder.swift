@@ -15,6 +15,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
     private var bytes = 0
     private var segments = 0
     private var passedOver: [PassedOver: Int] = [:]
+    private let verifiesChecksums: Bool
 
     /// A decoder that has seen nothing.
     ///
@@ -23,6 +24,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
     ///   - receiver: what takes the streams.
     public init(options: ReassemblyOptions = ReassemblyOptions(), receiver: any StreamReceiver) {
         reassembler = TCPReassembler(options: options, receiver: receiver)
+        verifiesChecksums = options.verifiesChecksums
     }
 
     /// What was seen so far.
@@ -31,7 +33,10 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
         (counters.packets, counters.bytes, counters.segments) = (packets, bytes, segments)
         counters.passedOver = passedOver
         counters.abandonedDatagrams = defragmenter.abandoned
-        counters.conflictingFragments = defragmenter.conflicts
+        // Fragments of what may still become complete are passed over as things stand.
+        let lost = defragmenter.lost + defragmenter.waiting
+        if lost > 0 { counters.passedOver[.fragment, default: 0] += lost }
+        if defragmenter.conflicts > 0 { counters.passedOver[.conflictingFragment] = defragmenter.conflicts }
         return counters
     }
 
@@ -86,6 +91,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
             switch layer {
             case .ipv4:
                 guard let header = IPv4Header(rest) else { return .malformed }
+                if verifiesChecksums, !header.hasRightChecksum(rest) { return .badChecksum }
                 let available = min(header.totalLength ?? rest.byteCount, rest.byteCount)
                 let length = (header.totalLength ?? rest.byteCount &+ cutOff) &- header.headerLength
                 rest = rest.extracting(unchecked: header.headerLength..<available)
@@ -134,6 +140,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
         _ bytes: RawSpan, _ length: Int, from source: IPAddress, to destination: IPAddress, _ packet: PacketInfo
     ) -> PassedOver? {
         guard let segment = TCPSegment(bytes, length: length, from: source, to: destination) else { return .malformed }
+        if verifiesChecksums, !segment.hasRightChecksum(bytes, length: length) { return .badChecksum }
         segments &+= 1
         let start = min(length &- segment.payloadLength, bytes.byteCount)
         reassembler.receive(
@@ -150,7 +157,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
         guard
             let whole = defragmenter.add(
                 payload, at: place, protocolNumber: protocolNumber, from: source, to: destination, now: time)
-        else { return .fragment }
+        else { return nil }  // the defragmenter counts what does not become complete
         let bytes = whole.span.bytes
         if protocolNumber == IPProtocol.tcp {
             return take(bytes, bytes.byteCount, from: source, to: destination, packet)

@@ -17,6 +17,10 @@ final class ConnectionDecoder: ConnectionReceiver {
     /// Where nothing is framed: why.
     private var notDetected: String?
     private var awaitsPause = PerDirection(fromClient: false, fromServer: false)
+    /// When bytes came last, while the format is looked for.
+    private var lastTime: Timestamp?
+    /// Whether it is among those whose formats are on trial.
+    private var isDetecting = false
 
     init(_ connection: TracedConnection, decoder: Decoder) {
         self.connection = connection
@@ -40,6 +44,7 @@ final class ConnectionDecoder: ConnectionReceiver {
     // MARK: Stream events
 
     func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
+        if !isFraming { awaitFormat(at: time) }
         if isFraming {
             side(direction).framer.receive(bytes, at: time, packet: packet, scratch: decoder.scratch, into: self)
             if plan?.endsFramesByPauses == true { expectPause(of: direction) }
@@ -51,6 +56,7 @@ final class ConnectionDecoder: ConnectionReceiver {
     }
 
     func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
+        if !isFraming { awaitFormat(at: time) }
         if isFraming {
             side(direction).framer.missing(byteCount, at: time, scratch: decoder.scratch, into: self)
         } else if let (format, choice) = detection?.missing(byteCount, from: direction, at: time) {
@@ -59,10 +65,23 @@ final class ConnectionDecoder: ConnectionReceiver {
     }
 
     func noticed(_ notice: StreamNotice, from direction: Direction, at time: Timestamp, packet: Int) {
-        if case .unrecorded(let offset, let byteCount) = notice {
+        switch notice {
+        case .unrecorded(let offset, let byteCount):
             let hole = Hole(direction: direction, offset: offset, byteCount: byteCount, time: time)
             decoder.dropped(hole, reason: "recorder too slow", on: connection)
+        case .idle:
+            // What is held to recognise the format by is much, and it will hardly grow.
+            if !isFraming { giveUpDetection() }
+        case .conflict, .late, .afterEnd:
+            let packet = NoticedPacket(from: direction, time: time, number: packet)
+            if detection?.notice(notice, packet) != true { tell(notice, packet) }
+        case .acknowledged, .retransmitted, .windowClosed, .held:
+            return
         }
+    }
+
+    private func tell(_ notice: StreamNotice, _ packet: NoticedPacket) {
+        decoder.analyse { $0.noticed(notice, packet, on: connection, into: &$1) }
     }
 
     func finished(_ ending: Ending, from direction: Direction, at time: Timestamp) {
@@ -139,6 +158,23 @@ final class ConnectionDecoder: ConnectionReceiver {
         begin(plan.rules)
     }
 
+    /// Gives up looking for the format after a long silence: the same whether the source tells of it then, or never.
+    private func awaitFormat(at time: Timestamp) {
+        let limit = decoder.options.idleTimeout
+        if limit.nanoseconds > 0, let lastTime, limit < time - lastTime { giveUpDetection() }
+        lastTime = max(time, lastTime ?? time)
+        if !isFraming, !isDetecting {
+            isDetecting = true
+            decoder.detect(for: self)
+        }
+    }
+
+    /// Gives back what the trials of formats take, until more is seen.
+    func pauseDetection() {
+        isDetecting = false
+        detection?.sleep()
+    }
+
     /// Goes by the port where the bytes said nothing, else takes every byte as unframed.
     private func giveUpDetection() {
         if let (format, choice) = detection?.conclude() {
@@ -173,6 +209,8 @@ final class ConnectionDecoder: ConnectionReceiver {
                 missing(byteCount, from: direction, at: time)
             case .finished(let direction, let time):
                 finish(direction, at: time)
+            case .noticed(let notice, let packet):
+                tell(notice, packet)
             }
         }
     }

@@ -1,4 +1,5 @@
 import Analysis
+import DequeModule
 import Framing
 import HeapModule
 import Streams
@@ -23,6 +24,9 @@ public final class Decoder: StreamReceiver {
     /// What has to be done for each format that connections have, made when the first of them needs it.
     private var plans = Plans()
     private var findings: [Finding] = []
+    /// Connections whose formats are on trial: only so many at once, for the sake of memory.
+    private var detecting: Deque<ConnectionDecoder> = []
+    private static let detectingLimit = 1_024
     /// When connections with a frame that a pause may end have to be looked at.
     private var pauses = Heap<Pause>()
 
@@ -82,7 +86,7 @@ public final class Decoder: StreamReceiver {
 
     /// Every analysis there is. A new one is a line here.
     public static func allAnalyses() -> [any Analysis] {
-        [HeartbeatMonitor(), ChecksumCheck(), BodyFaults(), ConnectFailures()]
+        [HeartbeatMonitor(), ChecksumCheck(), BodyFaults(), ConnectFailures(), StreamFaults()]
     }
 
     /// A connection opened.
@@ -119,6 +123,12 @@ public final class Decoder: StreamReceiver {
     func expectPause(of connection: ConnectionDecoder, number: Int, at deadline: Timestamp) {
         pauses.insert(Pause(deadline: deadline, number: number, connection: connection))
         if deadline < earliest { earliest = deadline }
+    }
+
+    /// A connection's formats are on trial from now on.
+    func detect(for connection: ConnectionDecoder) {
+        detecting.append(connection)
+        if detecting.count > Self.detectingLimit { detecting.removeFirst().pauseDetection() }
     }
 
     /// Ends the trace.

@@ -19,6 +19,8 @@ public struct DecodingOptions: Sendable {
     public var lateByPort: (@Sendable (UInt16) -> Format?)?
     /// How many bytes of a direction are held at most until a format is recognised.
     public var detectionLimit = 65_536
+    /// After how long a silence the format is not looked for any more.
+    public var idleTimeout = Interval(nanoseconds: 3_600_000_000_000)
 
     /// What a decoder is to look for.
     public init(_ choice: Choice) {

@@ -1,3 +1,4 @@
+import Analysis
 import Framing
 import Streams
 import Trace
@@ -14,10 +15,19 @@ struct Detection {
         case received(bytes: [UInt8], direction: Direction, time: Timestamp, packet: Int)
         case missing(byteCount: Int, direction: Direction, time: Timestamp)
         case finished(direction: Direction, time: Timestamp)
+        case noticed(StreamNotice, NoticedPacket)
     }
 
+    /// How many notices are held at most; a connection with more of them is an odd one.
+    private static let heldNotices = 64
+
     private(set) var held: [Held] = []
-    private var candidates: [Candidate]
+    private var noticeCount = 0
+    /// None while the trials sleep.
+    private var candidates: [Candidate] = []
+    private var isAsleep = true
+    private let formats: [Format]
+    private let isAligned: Bool
     private var signatures = PerDirection(fromClient: SignatureProbe(), fromServer: SignatureProbe())
     /// How many bytes of each direction count so far, and those of them that wait for the next place.
     private var seen = PerDirection(fromClient: 0, fromServer: 0)
@@ -53,6 +63,21 @@ struct Detection {
     init(_ formats: [Format], aligned: Bool, limit: Int, port: UInt16) {
         self.limit = limit
         self.port = port
+        self.formats = formats
+        isAligned = aligned
+    }
+
+    /// Gives back the memory that the trials take, which is much. The next event makes them anew out of what is held.
+    mutating func sleep() {
+        isAsleep = true
+        candidates = []
+        waiting = PerDirection(fromClient: [], fromServer: [])
+    }
+
+    private mutating func wake() {
+        guard isAsleep else { return }
+        isAsleep = false
+        let aligned = isAligned
         candidates = formats.compactMap { format in
             guard let detection = format.detection else { return nil }
             func probe(_ direction: Direction) -> FormatProbe {
@@ -61,6 +86,17 @@ struct Detection {
             return Candidate(
                 format: format, detection: detection,
                 probes: PerDirection(fromClient: probe(.fromClient), fromServer: probe(.fromServer)))
+        }
+        signatures = PerDirection(fromClient: SignatureProbe(), fromServer: SignatureProbe())
+        seen = PerDirection(fromClient: 0, fromServer: 0)
+        for event in held {
+            switch event {
+            case .received(let bytes, let direction, _, _):
+                take(bytes.span.bytes, from: direction) { _ in false }
+            case .missing(let byteCount, let direction, _): takeHole(byteCount, from: direction)
+            case .finished(let direction, _): finishTrials(of: direction)
+            case .noticed: continue
+            }
         }
     }
 
@@ -74,7 +110,20 @@ struct Detection {
     mutating func receive(
         _ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int
     ) -> (Format, FormatChoice)? {
+        wake()
         held.append(.received(bytes: bytes.copied(), direction: direction, time: time, packet: packet))
+        var choice: (Format, FormatChoice)?
+        take(bytes, from: direction) {
+            choice = $0.decide()
+            return choice != nil
+        }
+        return choice
+    }
+
+    /// Feeds the trials with a chunk, and stops at the place where `isDecided` says so.
+    private mutating func take(
+        _ bytes: RawSpan, from direction: Direction, _ isDecided: (borrowing Detection) -> Bool
+    ) {
         // Only so many bytes count, wherever the chunks end.
         let count = min(bytes.byteCount, limit - seen[direction])
         for index in candidates.indices where candidates[index].takesChunks && count > 0 {
@@ -85,9 +134,9 @@ struct Detection {
         while true {
             let fed = seen[direction] - waiting[direction].count
             let step = min(Self.place(behind: fed), limit) - fed
-            guard step > 0, waiting[direction].count >= step else { return nil }
+            guard step > 0, waiting[direction].count >= step else { return }
             feed(step, of: direction)
-            if let choice = decide() { return choice }
+            if isDecided(self) { return }
         }
     }
 
@@ -114,22 +163,37 @@ struct Detection {
     mutating func missing(
         _ byteCount: Int, from direction: Direction, at time: Timestamp
     ) -> (Format, FormatChoice)? {
+        wake()
         held.append(.missing(byteCount: byteCount, direction: direction, time: time))
+        takeHole(byteCount, from: direction)
+        return decide()
+    }
+
+    private mutating func takeHole(_ byteCount: Int, from direction: Direction) {
         feed(waiting[direction].count, of: direction)
         for index in candidates.indices { candidates[index].probes[direction].missing(byteCount) }
         signatures[direction].finish()
-        return decide()
     }
 
     /// Holds the end of a direction; returns the format that it settles.
     mutating func finished(_ direction: Direction, at time: Timestamp) -> (Format, FormatChoice)? {
+        wake()
         held.append(.finished(direction: direction, time: time))
         finishTrials(of: direction)
         return decide()
     }
 
+    /// Holds a notice, so that its finding knows the format; says whether there was room.
+    mutating func notice(_ notice: StreamNotice, _ packet: NoticedPacket) -> Bool {
+        guard noticeCount < Self.heldNotices else { return false }
+        noticeCount += 1
+        held.append(.noticed(notice, packet))
+        return true
+    }
+
     /// The best guess when no more can be seen.
     mutating func conclude() -> (Format, FormatChoice)? {
+        wake()
         for direction in Direction.allCases { finishTrials(of: direction) }
         return known() ?? choose(candidates.filter(\.fits))
     }

@@ -126,6 +126,14 @@ public enum StreamNotice: Hashable, Sendable {
     case windowClosed(Bool)
     /// Bytes that had been seen before came again and were different. `kept` is what the stream has there.
     case conflict(offset: Int, kept: [UInt8], other: [UInt8])
+    /// Bytes came after they had been declared missing, or, at a negative offset, before the first one of a stream that was
+    /// picked up in the middle. The stream does not have them.
+    case late(offset: Int, bytes: [UInt8])
+    /// Bytes behind the sender's FIN, which are none of the stream (RFC 9293 section 3.10.7.4).
+    case afterEnd(offset: Int, byteCount: Int)
+    /// Nothing was said for so long that the connection was let go: it keeps its number and its place in the streams, and
+    /// whatever else is held for it may be given up.
+    case idle
     /// The proxy passed bytes on that it could not record; they will be `missing`, if more follow.
     case unrecorded(offset: Int, byteCount: Int)
     /// The proxy held the sender's bytes back because the other side did not take them.

@@ -17,6 +17,12 @@ public struct Finding: Hashable, Sendable {
         case badBody = "bad-body"
         /// What a key makes of a body is not what the format says.
         case wrongKey = "wrong-key"
+        /// Bytes came again and were different; from captures only.
+        case conflict
+        /// Bytes came after they had been declared missing; from captures only.
+        case lateData = "late-data"
+        /// Bytes behind their sender's FIN; from captures only.
+        case dataAfterEnd = "data-after-end"
     }
 
     /// How much it matters.

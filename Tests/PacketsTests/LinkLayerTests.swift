@@ -120,6 +120,45 @@ import Testing
         #expect(log.bytes(of: 1, from: .fromClient) == Array("Hello".utf8))
     }
 
+    /// A packet for every kind there is, each counted once.
+    @Test func everyKindIsCounted() {
+        let udp = Headers.udp([1], to: 53)
+        var short = Headers.ipv4(Headers.tcp())
+        short[0] = 0x41  // a header of 4 bytes
+        let fragment = Headers.ethernet(
+            Headers.ipv4([UInt8](repeating: 1, count: 8), identification: 1, fragment: 0x2000))
+        let other = Headers.ethernet(Headers.ipv4([UInt8](repeating: 2, count: 8), identification: 1, fragment: 0x2000))
+        let kinds: [(PassedOver, Int, [[UInt8]])] = [
+            (.linkType, 9999, [[1, 2, 3]]),
+            (.arp, 1, [Headers.ethernet([], type: 0x0806)]),
+            (.notIP, 1, [Headers.ethernet([1, 2], type: 0x88cc)]),
+            (.llc, 1, [Headers.ethernet([0x42, 0x42, 3], type: 3)]),
+            (.radioManagement, 105, [[0x80, 0] + big(0, 22)]),
+            (.encrypted, 105, [[0x08, 0x41] + big(0, 22) + LinkLayerTests.snap]),
+            (.udp, 1, [Headers.ethernet(Headers.ipv4(udp, protocol: 17))]),
+            (.icmp, 1, [Headers.ethernet(Headers.ipv4([8, 0], protocol: 1))]),
+            (.notTCP, 1, [Headers.ethernet(Headers.ipv4([1], protocol: 132))]),
+            (.fragment, 1, [fragment]),
+            (.malformed, 1, [Headers.ethernet(short)]),
+            (.badChecksum, 1, [Headers.ethernet(Headers.ipv4(Headers.tcp()))]),
+            (
+                .tooDeep, 1,
+                [Headers.ethernet((0..<30).reduce(LinkLayerTests.ip) { inner, _ in Headers.ipv4(inner, protocol: 4) })]
+            ),
+        ]
+        for (kind, linkType, packets) in kinds {
+            var file = PcapFile(linkType: linkType)
+            for packet in packets { file.add(packet) }
+            var options = ReassemblyOptions()
+            options.verifiesChecksums = kind == .badChecksum
+            #expect(events(of: file.bytes, options: options).counters.passedOver == [kind: packets.count])
+        }
+        var file = PcapFile()
+        for packet in [fragment, other] { file.add(packet) }
+        #expect(events(of: file.bytes).counters.passedOver == [.fragment: 2, .conflictingFragment: 1])
+        #expect(Set(kinds.map(\.0)).union([.conflictingFragment]) == Set(PassedOver.allCases))
+    }
+
     @Test func passedOverIsCounted() {
         var file = PcapFile()
         file.add(Headers.ethernet([], type: 0x0806))

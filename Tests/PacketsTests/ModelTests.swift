@@ -5,6 +5,13 @@ import Testing
 /// A random conversation, cut, reordered, repeated, overlapped, partly lost; and a model that says what must come out: it
 /// paints every segment, in order of capture, over an empty stream; the first copy of a byte wins.
 @Suite struct ModelTests {
+    /// Two versions of a byte.
+    struct Conflict: Hashable {
+        var offset: Int
+        var kept: UInt8
+        var other: UInt8
+    }
+
     /// One direction of the conversation.
     struct Stream {
         var first: UInt32
@@ -37,22 +44,33 @@ import Testing
             }
         }
 
-        /// The bytes that came, the ranges that did not, and where copies that waited or came later were different.
-        func expected(from start: Int, comparesAll: Bool) -> (
-            bytes: [UInt8], missing: [Range<Int>], conflicts: Set<Int>
+        /// The bytes that came, the ranges that did not, and both versions of bytes of which copies were different.
+        ///
+        /// - Parameters:
+        ///   - isSettled: whether bytes are passed on as soon as those before them came; else at the end.
+        ///   - policy: whose byte counts as long as it was not passed on.
+        func expected(from start: Int, isSettled: Bool, comparesAll: Bool, policy: OverlapPolicy) -> (
+            bytes: [UInt8], missing: [Range<Int>], conflicts: Set<Conflict>
         ) {
             var canvas = [UInt8?](repeating: nil, count: segments.map { $0.offset + $0.bytes.count }.max() ?? 0)
-            var conflicts: Set<Int> = []
+            var conflicts: Set<Conflict> = []
             for segment in segments {
                 // What is passed on already is compared with only where a history is kept, and not for what looks like a
                 // keep-alive.
-                let next = canvas.dropFirst(start).firstIndex { $0 == nil } ?? canvas.count
+                let contiguous = canvas.dropFirst(start).firstIndex { $0 == nil } ?? canvas.count
+                let next = isSettled ? contiguous : start
                 let isKeepAlive = segment.bytes.count == 1 && segment.offset == next - 1
                 let compared = comparesAll && !isKeepAlive ? start : next
                 for (index, byte) in segment.bytes.enumerated() {
                     let offset = segment.offset + index
-                    if let kept = canvas[offset] {
-                        if kept != byte, offset >= compared { conflicts.insert(offset - start) }
+                    if let earlier = canvas[offset] {
+                        let isReplaced = policy == .last && offset >= next
+                        if isReplaced { canvas[offset] = byte }
+                        guard earlier != byte, offset >= compared else { continue }
+                        conflicts.insert(
+                            Conflict(
+                                offset: offset - start, kept: isReplaced ? byte : earlier,
+                                other: isReplaced ? earlier : byte))
                     } else {
                         canvas[offset] = byte
                     }
@@ -79,6 +97,7 @@ import Testing
         var options = ReassemblyOptions()
         options.holeGracePackets = 1000  // graces have tests of their own
         options.conflictHistory = seed % 2 == 0 ? 0 : 1000
+        options.overlap = seed % 4 < 2 ? .first : .last
         var talk = Conversation(options)
         if hasSYN {
             talk.client(streams.fromClient.first &- 1, "", .syn)
@@ -118,7 +137,7 @@ import Testing
             check(
                 streams[direction], direction, talk.log, hasSYN: hasSYN, hasFIN: hasFIN,
                 acknowledged: hasSYN ? acknowledged[direction] : nil, isClient: isClient(talk.log),
-                comparesAll: options.conflictHistory > 0)
+                options)
         }
     }
 
@@ -130,12 +149,13 @@ import Testing
 
     private func check(
         _ stream: Stream, _ direction: Direction, _ log: StreamEventLog, hasSYN: Bool, hasFIN: Bool,
-        acknowledged: [Int]?, isClient: Bool, comparesAll: Bool
+        acknowledged: [Int]?, isClient: Bool, _ options: ReassemblyOptions
     ) {
         #expect(isClient)
         let start = hasSYN ? 0 : stream.segments.map(\.offset).min() ?? 0
-        let expected = stream.expected(from: start, comparesAll: comparesAll)
-        var (offset, missing, conflicts) = (0, [Range<Int>](), Set<Int>())
+        let expected = stream.expected(
+            from: start, isSettled: hasSYN, comparesAll: options.conflictHistory > 0, policy: options.overlap)
+        var (offset, missing, conflicts) = (0, [Range<Int>](), Set<Conflict>())
         var (bytes, acknowledgments) = ([UInt8](), [Int]())
         var (time, ends, closings) = (Timestamp(nanoseconds: .min), 0, 0)
         for event in log.events {
@@ -148,7 +168,9 @@ import Testing
                 missing.append(offset..<offset + count)
                 (offset, time) = (offset + count, at)
             case .noticed(_, direction, .conflict(let at, let kept, let other), _, _):
-                for index in kept.indices where kept[index] != other[index] { conflicts.insert(at + index) }
+                for index in kept.indices where kept[index] != other[index] {
+                    conflicts.insert(Conflict(offset: at + index, kept: kept[index], other: other[index]))
+                }
             case .noticed(_, direction.opposite, .acknowledged(let at), _, _): acknowledgments.append(at)
             case .finished(_, direction, .fin, _): ends += 1
             case .closed: closings += 1
@@ -164,7 +186,10 @@ import Testing
         if case .closed = log.events.last {} else { Issue.record("closed is not last") }
     }
 
-    /// Whatever comes, every byte handed on was sent, nothing traps, and `closed` is the last event.
+    /// Whatever comes, every byte handed on has its place, nothing traps, and `closed` is the last event.
+    ///
+    /// The byte at a sequence number is its lowest eight bits: then the byte at a stream offset is that offset and a
+    /// constant, however many bytes are missing in between.
     @Test(arguments: 0..<200)
     func randomSegments(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
@@ -177,24 +202,37 @@ import Testing
         for _ in 0..<300 {
             let base = (numbers.randomElement(using: &random) ?? 0) &+ UInt32.random(in: 0...500, using: &random)
             talk.time += Int.random(in: -20...60, using: &random)
-            let payload = [UInt8](repeating: 7, count: random.chance(5) ? Int.random(in: 0...200, using: &random) : 0)
+            let flags = TCPFlags(rawValue: random.chance(2) ? UInt8.random(in: 0...255, using: &random) : 0x10)
+            let first = flags.contains(.syn) ? base &+ 1 : base
+            let payload = (0..<(random.chance(5) ? UInt32.random(in: 0...200, using: &random) : 0)).map {
+                UInt8(truncatingIfNeeded: first &+ $0)
+            }
             talk.send(
-                Bool.random(using: &random) ? .fromClient : .fromServer, base, payload,
-                TCPFlags(rawValue: random.chance(2) ? UInt8.random(in: 0...255, using: &random) : 0x10),
+                Bool.random(using: &random) ? .fromClient : .fromServer, base, payload, flags,
                 ack: random.chance(5) ? (numbers.randomElement(using: &random) ?? 0) &+ 300 : nil,
                 window: UInt16.random(in: 0...2, using: &random), length: payload.count + (random.chance(1) ? 9 : 0))
         }
         talk.finish()
         var open: Set<Int> = []
         var offsets: [Int: [Int]] = [:]
+        var starts: [[Int]: UInt8] = [:]
         for event in talk.log.events {
             switch event {
             case .opened(let opening): #expect(open.insert(opening.number).inserted)
             case .closed(let number, _): #expect(open.remove(number) != nil)
             case .received(let number, let from, let bytes, _, _):
-                #expect(open.contains(number) && !bytes.isEmpty && bytes.allSatisfy { $0 == 7 })
-                offsets[number, default: [0, 0]][Int(from.rawValue)] += bytes.count
-            case .missing(let number, _, let count, _): #expect(open.contains(number) && count > 0)
+                #expect(open.contains(number) && !bytes.isEmpty)
+                for byte in bytes {
+                    let offset = offsets[number, default: [0, 0]][Int(from.rawValue)]
+                    let start = byte &- UInt8(truncatingIfNeeded: offset)
+                    #expect(starts[[number, Int(from.rawValue)], default: start] == start)
+                    starts[[number, Int(from.rawValue)]] = start
+                    offsets[number, default: [0, 0]][Int(from.rawValue)] += 1
+                }
+            case .missing(let number, let from, let count, _):
+                #expect(open.contains(number) && count > 0)
+                offsets[number, default: [0, 0]][Int(from.rawValue)] += count
+            case .noticed(_, _, .conflict, _, _): Issue.record("all copies are the same")
             case .noticed(let number, _, _, _, _), .finished(let number, _, _, _): #expect(open.contains(number))
             }
         }

@@ -99,6 +99,10 @@ public enum PassedOver: String, Sendable, Hashable, CaseIterable {
     case notTCP = "not TCP"
     /// A fragment whose datagram is not complete, or never was.
     case fragment
+    /// A fragment, or a part of one, that says something else than one before it, which counts.
+    case conflictingFragment = "conflicting fragment"
+    /// A wrong IPv4 header or TCP checksum, where those are checked.
+    case badChecksum = "bad checksum"
     /// A header that is cut off or impossible.
     case malformed
     /// More layers within each other than are followed.

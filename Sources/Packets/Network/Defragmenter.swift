@@ -25,6 +25,8 @@ struct Defragmenter {
     fileprivate struct Datagram {
         var started: Timestamp
         var pieces: [(start: Int, bytes: [UInt8])] = []
+        /// How many fragments of it came.
+        var fragments = 0
         var total: Int?
     }
 
@@ -33,6 +35,8 @@ struct Defragmenter {
 
     /// How many datagrams were given up, because of time or limits.
     private(set) var abandoned = 0
+    /// How many fragments were of those.
+    private(set) var lost = 0
     /// How many fragments said something else than one before them about the same bytes.
     private(set) var conflicts = 0
 
@@ -46,27 +50,40 @@ struct Defragmenter {
         let key = Key(
             source: source, destination: destination, identification: place.identification,
             protocolNumber: protocolNumber)
-        if let known = datagrams[key], now - known.started > limits.timeout {
-            datagrams[key] = nil
-            abandoned += 1
-        }
+        if let known = datagrams[key], now - known.started > limits.timeout { abandon(key) }
         if datagrams[key] == nil, datagrams.count >= limits.datagrams { makeRoom(now) }
         // Nothing longer than 64 KiB can be a datagram.
-        guard place.offset + payload.byteCount <= 65_535 else { return nil }
+        guard place.offset + payload.byteCount <= 65_535 else {
+            lost += 1
+            return nil
+        }
         var datagram = datagrams.removeValue(forKey: key) ?? Datagram(started: now)
+        datagram.fragments += 1
         if !place.hasMore, datagram.total == nil { datagram.total = place.offset + payload.byteCount }
         insert(payload, at: place.offset, into: &datagram)
         if let whole = datagram.whole() { return whole }
         guard datagram.pieces.count <= limits.fragments else {
             abandoned += 1
+            lost += datagram.fragments
             return nil
         }
         datagrams[key] = datagram
         return nil
     }
 
+    /// How many fragments wait for others.
+    var waiting: Int { datagrams.values.reduce(0) { $0 + $1.fragments } }
+
+    private mutating func abandon(_ key: Key) {
+        guard let datagram = datagrams.removeValue(forKey: key) else { return }
+        abandoned += 1
+        lost += datagram.fragments
+    }
+
     /// Keeps those bytes that are not there yet.
     private mutating func insert(_ payload: RawSpan, at offset: Int, into datagram: inout Datagram) {
+        var isConflicting = false
+        defer { if isConflicting { conflicts += 1 } }
         var cursor = 0
         var index = datagram.pieces.firstIndex { $0.start + $0.bytes.count > offset } ?? datagram.pieces.count
         while cursor < payload.byteCount {
@@ -80,7 +97,7 @@ struct Defragmenter {
                 let piece = datagram.pieces[index]
                 let end = min(payload.byteCount, piece.start + piece.bytes.count - offset)
                 let held = piece.bytes.span.bytes.extracting(cursor - next..<end - next)
-                if !held.elementsEqual(payload.extracting(cursor..<end)) { conflicts += 1 }
+                if !held.elementsEqual(payload.extracting(cursor..<end)) { isConflicting = true }
                 cursor = end
                 index += 1
             }
@@ -89,14 +106,12 @@ struct Defragmenter {
 
     /// Gives up those that took too long, or else the oldest.
     private mutating func makeRoom(_ now: Timestamp) {
-        let before = datagrams.count
-        datagrams = datagrams.filter { now - $0.value.started <= limits.timeout }
+        for (key, datagram) in datagrams where now - datagram.started > limits.timeout { abandon(key) }
         if datagrams.count >= limits.datagrams,
             let oldest = datagrams.min(by: { $0.value.started < $1.value.started })?.key
         {
-            datagrams[oldest] = nil
+            abandon(oldest)
         }
-        abandoned += before - datagrams.count
     }
 }
 

@@ -43,6 +43,15 @@ struct IPv4Header {
     }
 }
 
+extension IPv4Header {
+    /// Whether the checksum over the header at the start of `bytes` is right (RFC 791 section 3.1).
+    func hasRightChecksum(_ bytes: RawSpan) -> Bool {
+        var sum = InternetSum()
+        sum.add(bytes.extracting(0..<headerLength))
+        return sum.checksum == 0
+    }
+}
+
 /// Where a fragment belongs in its datagram.
 struct FragmentPlace: Hashable {
     /// The same for all fragments of a datagram between two hosts.

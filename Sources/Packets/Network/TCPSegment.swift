@@ -105,3 +105,26 @@ public struct TCPSegment: Hashable, Sendable {
         return 0
     }
 }
+
+extension TCPSegment {
+    /// Whether the checksum is right (RFC 9293 section 3.1); it cannot be told of what was cut off, and then counts as right.
+    ///
+    /// - Parameters:
+    ///   - bytes: what the capture holds of header and payload.
+    ///   - length: how long both are.
+    func hasRightChecksum(_ bytes: RawSpan, length: Int) -> Bool {
+        guard bytes.byteCount >= length else { return true }
+        var sum = InternetSum()
+        for address in [source.address, destination.address] {
+            // Of an IPv4 address all but the last are zero.
+            for half in [address.high, address.low] {
+                sum.add(UInt32(truncatingIfNeeded: half >> 32))
+                sum.add(UInt32(truncatingIfNeeded: half))
+            }
+        }
+        sum.add(UInt32(IPProtocol.tcp))
+        sum.add(UInt32(truncatingIfNeeded: length))
+        sum.add(bytes.extracting(0..<length))
+        return sum.checksum == 0
+    }
+}

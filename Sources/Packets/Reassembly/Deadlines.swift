@@ -22,6 +22,12 @@ struct DeadlineQueue {
         entries.append(entry)
     }
 
+    /// Keeps only some.
+    mutating func keep(_ isKept: (Entry) -> Bool) {
+        entries = entries[head...].filter(isKept)
+        head = 0
+    }
+
     /// Takes the first, where its time has come.
     mutating func popFirst(until now: Timestamp) -> Entry? {
         guard head < entries.count, entries[head].time <= now else { return nil }

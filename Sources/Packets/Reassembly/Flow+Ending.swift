@@ -116,10 +116,22 @@ extension Flow {
         close(.endOfInput, by: nil, at: time, &shared)
     }
 
+    /// Closes the connection for good, for a reason that is not the peers'.
+    ///
+    /// - Returns: whether that was the reason, and not what waited to be told.
+    mutating func abandon(_ reason: CloseReason, at time: Timestamp, _ shared: inout ReassemblyState) -> Bool {
+        if resetTime != nil { settleReset(&shared) }
+        for direction in Direction.allCases where state == .open { flush(direction, &shared) }
+        guard state == .open else { return false }
+        close(reason, by: nil, at: max(time, sides.fromClient.lastTime, sides.fromServer.lastTime), &shared)
+        return true
+    }
+
     private mutating func close(
         _ reason: CloseReason, by direction: Direction?, at time: Timestamp, _ shared: inout ReassemblyState
     ) {
         state = .closed
+        shared.openCount -= 1
         for direction in Direction.allCases {
             shared.heldCost -= shared.held(sides[direction])?.segments.cost ?? 0
             shared.release(&sides[direction])
@@ -127,7 +139,8 @@ extension Flow {
         receiver?.closed(Closing(reason: reason, by: direction, time: time))
         receiver = nil
         shared.forgetHistory()
-        guard !shared.isEnding else { return }
+        shared.forgetLost()
+        guard !shared.isEnding, reason != .timeout, reason != .evicted else { return }
         shared.note(\.closed, after: shared.options.closedMemory, number: number)
         // Too many to remember: the oldest are forgotten as soon as time moves.
         if shared.closed.count > shared.options.closedLimit { shared.nextDeadline = shared.now }

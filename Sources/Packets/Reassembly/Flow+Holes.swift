@@ -29,6 +29,7 @@ extension Flow {
             let byteCount = start - sides[direction].offset
             let time = max(held.segments.firstTime, sides[direction].lastTime)
             sides[direction].lastTime = time
+            shared.lose(sides[direction].offset..<start, from: direction)
             sides[direction].next &+= UInt32(truncatingIfNeeded: byteCount)
             sides[direction].offset = start
             receiver?.missing(byteCount, from: direction, at: time)
@@ -62,7 +63,7 @@ extension Flow {
         if !sides[direction].marks.contains(.started) {
             guard let start = held.segments.firstStart else { return }
             let first = sides[direction].next &+ UInt32(truncatingIfNeeded: start)
-            guard isOver == true || sides[direction].isAcknowledged(first) else { return }
+            guard isOver == true else { return }
             settle(direction, at: first, &shared)
             drain(direction, &shared)
             finishIfComplete(direction, &shared)

@@ -13,16 +13,22 @@ extension Flow {
             return state == .closed && side.marks.contains(.synSeen) && side.startSequence != first
         }
         if side.marks.contains(.started) { return side.startSequence != first }
-        if let start = shared.held(side)?.segments.firstStart {
+        if resetTime != nil { return true }
+        if let held = shared.held(side), let start = held.segments.firstStart {
+            // What follows a SYN may overtake it, but not its acknowledgment, too, nor the end of the stream.
+            if held.fin != nil || side.marks.contains(.ackSeen) && Int32(bitPattern: side.acknowledged &- first) > 0 {
+                return true
+            }
             return !(0...overtaking).contains(start - side.position(of: first))
         }
         // Nothing of this side was seen: its SYN may have been overtaken by the answer, or both sides may have begun.
+        guard state == .open, sides[direction.opposite].marks.contains(.synSeen) else { return true }
         if side.marks.contains(.ackSeen) {
             return !(0...overtaking).contains(Int(Int32(bitPattern: side.acknowledged &- first)))
         }
-        return state == .closed || !sides[direction.opposite].marks.contains(.synSeen)
+        return false
     }
 
     /// How many bytes may have overtaken the SYN in front of them.
-    private var overtaking: Int { 1 << 20 }
+    private var overtaking: Int { 1 << 16 }
 }

@@ -54,24 +54,20 @@ extension Flow {
         _ sequence: UInt32, _ segment: TCPSegment, _ payload: RawSpan, from direction: Direction,
         _ packet: PacketStamp, _ shared: inout ReassemblyState
     ) {
-        guard !sides[direction].marks.contains(.finished) else { return }
         if !sides[direction].marks.contains(.started) {
             guard payload.byteCount > 0 || sides[direction].isWaiting else { return }
             if !sides[direction].isWaiting {
+                // Even where all before it is acknowledged: a capture may have packets in another order than they passed.
                 sides[direction].next = sequence
-                if sides[direction].isAcknowledged(sequence) {
-                    sides[direction].marks.insert(.started)
-                } else {
-                    let held = shared.hold(&sides[direction])
-                    shared.note(\.pickups, after: shared.options.pickupGrace, number: number)
-                    held.grace = HeldSide.Grace(
-                        deadline: shared.now + shared.options.pickupGrace,
-                        packets: packets &+ shared.options.holeGracePackets, acknowledged: sequence)
-                }
+                let held = shared.hold(&sides[direction])
+                shared.note(\.pickups, after: shared.options.pickupGrace, number: number)
+                held.grace = HeldSide.Grace(
+                    deadline: shared.now + shared.options.pickupGrace,
+                    packets: packets &+ shared.options.holeGracePackets, acknowledged: sequence)
             }
         }
         let position = sides[direction].position(of: sequence)
-        if segment.flags.contains(.fin) {
+        if segment.flags.contains(.fin), !sides[direction].marks.contains(.finished) {
             takeFIN(at: position + segment.payloadLength, from: direction, packet, &shared)
         }
         if payload.byteCount > 0 {
@@ -88,21 +84,24 @@ extension Flow {
         let side = sides[direction]
         let isStarted = side.marks.contains(.started)
         var count = payload.byteCount
-        if let fin = shared.held(side)?.fin, position + count > fin.offset {  // after a FIN there is nothing
-            count = fin.offset - position
+        let fin = side.marks.contains(.finished) ? side.offset : shared.held(side)?.fin?.offset
+        if let fin, position + count > fin {  // after a FIN there is nothing
+            let behind = max(position, fin)
+            // The number of the FIN with one byte is a keep-alive (RFC 9293 section 3.8.4).
+            if isStarted, position != fin || count > 1 {
+                receiver?.noticed(
+                    .afterEnd(offset: behind, byteCount: position + count - behind), from: direction,
+                    at: packet.time, packet: packet.number)
+            }
+            count = fin - position
         }
         var skipped = 0
-        if isStarted, position < side.offset {
+        if isStarted, position < side.offset, count > 0 {
             skipped = min(count, side.offset - position)
-            // One byte before the next is a keep-alive (RFC 9293 section 3.8.4).
-            let isKeepAlive = position == side.offset - 1 && count <= 1
-            if shared.options.notices, skipped > 0, !isKeepAlive, position >= 0 {
-                receiver?.noticed(
-                    .retransmitted(offset: position, byteCount: skipped), from: direction, at: packet.time,
-                    packet: packet.number)
-                shared.history(direction)?.compare(payload.extracting(0..<skipped), at: position) {
-                    conflict(at: $0, kept: $1, other: $2, from: direction, packet)
-                }
+            // One byte before the next is a keep-alive, too.
+            let isKeepAlive = position == side.offset - 1 && count == 1
+            if !isKeepAlive {
+                takeAgain(payload.extracting(0..<skipped), at: position, from: direction, packet, &shared)
             }
         }
         guard count > skipped else { return }
@@ -116,14 +115,6 @@ extension Flow {
         }
     }
 
-    private func conflict(
-        at offset: Int, kept: RawSpan, other: RawSpan, from direction: Direction, _ packet: PacketStamp
-    ) {
-        receiver?.noticed(
-            .conflict(offset: offset, kept: kept.copied(), other: other.copied()), from: direction, at: packet.time,
-            packet: packet.number)
-    }
-
     /// Keeps bytes until those before them are there.
     private mutating func hold(
         _ bytes: RawSpan, at start: Int, from direction: Direction, _ packet: PacketStamp,
@@ -131,7 +122,7 @@ extension Flow {
     ) {
         let held = shared.hold(&sides[direction])
         let before = held.segments.cost
-        let receiver = shared.options.notices ? receiver : nil
+        let (receiver, notices) = (receiver, shared.options.notices)
         let isStarted = sides[direction].marks.contains(.started)
         let policy = shared.options.overlap
         held.segments.insert(bytes, at: start, time: packet.time, packet: packet.number, policy: policy) {
@@ -145,7 +136,7 @@ extension Flow {
                     held.keep(HeldSide.EarlyNotice(offset: start + range.lowerBound, packet: packet, notice: notice))
                 }
             }
-            tell { .retransmitted(offset: $0, byteCount: range.count) }
+            if notices { tell { .retransmitted(offset: $0, byteCount: range.count) } }
             let again = bytes.extracting(range)
             guard !again.elementsEqual(other) else { return }
             let isFirst = policy == .first

@@ -22,6 +22,8 @@ struct Flow {
     var sides = PerDirection(fromClient: SendingSide(), fromServer: SendingSide())
     /// When the first valid RST was seen; the end of time where none was.
     private var resetSeen = Timestamp(nanoseconds: .max)
+    /// When it is let go, if no packet comes before.
+    var quietAt = Timestamp.distantFuture
     /// How many packets it had, wrapping.
     var packets: UInt32 = 0
     /// The sequence number of the RST.
@@ -31,6 +33,8 @@ struct Flow {
     /// Who sent the first FIN that was passed on.
     var finBy: Direction?
     var state = State.open
+    /// Whether it was let go.
+    var isIdle = false
     /// Whether the client is the lower end of the key.
     let clientIsLower: Bool
 
@@ -60,6 +64,8 @@ struct Flow {
         _ shared: inout ReassemblyState
     ) {
         packets &+= 1
+        if shared.now > quietAt { speakAgain(&shared) }
+        quietAt = shared.quietAt
         // Both directions by name, and not by subscript: a copy of one would count a reference.
         let isCommon =
             if resetTime != nil {

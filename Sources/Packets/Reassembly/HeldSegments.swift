@@ -37,8 +37,8 @@ struct HeldSegments {
     /// How many bytes they hold.
     private(set) var byteCount = 0
 
-    /// Memory taken, about.
-    var cost: Int { byteCount + count * HeldSegments.overhead }
+    /// Memory taken, about; where anything is held, the arrays themselves count, too.
+    var cost: Int { count == 0 ? 0 : 512 + byteCount + count * HeldSegments.overhead }
     /// Whether there are none.
     var isEmpty: Bool { count == 0 }
     /// The offset of the first byte held.

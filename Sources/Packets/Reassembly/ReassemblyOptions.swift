@@ -20,9 +20,8 @@ public struct ReassemblyOptions: Sendable, Hashable {
     public var holeGrace = Interval(nanoseconds: 1_000_000_000)
     /// How many packets of the connection it may still be filled for.
     public var holeGracePackets: UInt32 = 100
-    /// How long the first segments of a direction picked up in the middle wait for earlier ones, where nothing
-    /// acknowledged says that there are none.
-    public var pickupGrace = Interval(nanoseconds: 100_000_000)
+    /// How long the first segments of a direction picked up in the middle wait for earlier ones; or `holeGracePackets`.
+    public var pickupGrace = Interval(nanoseconds: 1_000_000_000)
     /// How long after an RST what was under way may still arrive.
     public var resetGrace = Interval(nanoseconds: 1_000_000_000)
     /// How long a closed connection is remembered, so that its late segments do not open another.
@@ -36,9 +35,20 @@ public struct ReassemblyOptions: Sendable, Hashable {
     public var conflictHistory = 0
     /// How many bytes are kept for that in all.
     public var totalConflictHistory = 64 << 20
+    /// After how long without a packet, in capture time, a connection is let go: what waits in it is given up, and only its
+    /// number and its place in the streams are kept, in case it speaks again. 0: never.
+    public var idleTimeout = Interval(nanoseconds: 3_600_000_000_000)
+    /// How many connections that were let go are remembered; the first of them are then closed for good (`timeout`).
+    public var idleLimit = 1 << 16
+    /// How many connections may be open at once; then those that have been silent for long are closed (`evicted`).
+    public var connectionLimit = 1 << 20
+    /// Whether packets whose IPv4 header or TCP checksum is wrong are passed over. Off, because captures made behind
+    /// checksum offload have wrong ones in all that the host sent. A packet that was cut off cannot be checked, and is taken.
+    public var verifiesChecksums = false
     /// Ports of servers, beside those below 1024: for telling which end of a connection is the client where no SYN does.
     public var serverPorts: Set<UInt16> = []
-    /// Whether receivers want to hear what happens beside the bytes (`ConnectionReceiver.noticed`).
+    /// Whether receivers want to hear of every acknowledgment, retransmission and closed window
+    /// (`ConnectionReceiver.noticed`). What is seldom, they hear of anyway.
     public var notices = true
 
     /// The defaults.

@@ -23,6 +23,12 @@ struct ReassemblyState {
     var histories: [Int: History] = [:]
     /// How many bytes that is.
     var historyCost = 0
+    /// What was declared missing, by place and direction, for as long as it may come late.
+    var lost: [Int: LostRanges] = [:]
+    /// When a connection that has a packet now is let go.
+    var quietAt = Timestamp.distantFuture
+    /// How many connections are open.
+    var openCount = 0
     /// Whether the source has ended: nothing is noted for later any more.
     var isEnding = false
     /// Holes and unsettled starts to look at again: by `holeGrace`, `pickupGrace` and `resetGrace`.
@@ -33,7 +39,11 @@ struct ReassemblyState {
     var resets = DeadlineQueue()
     /// Closed connections to forget.
     var closed = DeadlineQueue()
-    /// The earliest of all those times.
+    /// Connections that may have been silent for too long.
+    var quiet = DeadlineQueue()
+    /// Connections that were let go.
+    var idle = DeadlineQueue()
+    /// The earliest of all those times, `idle` left out.
     var nextDeadline = Timestamp(nanoseconds: .max)
     /// Since when something waits for its grace to go by: what comes of it will be that old.
     var heldSince = Timestamp.distantFuture

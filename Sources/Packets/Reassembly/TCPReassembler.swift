@@ -5,8 +5,8 @@ import Streams
 /// Semantics: RFC 9293; what a capture adds to that (loss, reordering, starts in the middle, late segments) is said at
 /// `ReassemblyOptions` and in DESIGN section 4.
 public struct TCPReassembler: ~Copyable {
-    private var table = FlowTable()
-    private var shared: ReassemblyState
+    var table = FlowTable()
+    var shared: ReassemblyState
     private let receiver: any StreamReceiver
     private var lastKey: FlowKey?
     private var lastIndex = 0
@@ -31,6 +31,7 @@ public struct TCPReassembler: ~Copyable {
     public mutating func advance(to time: Timestamp) {
         guard time > shared.now else { return }
         shared.now = time
+        shared.quietAt = time + shared.quietInterval
         if time >= shared.nextDeadline {
             // What is passed on now is older than its deadline.
             receiver.advance(to: min(time, shared.heldSince))
@@ -90,7 +91,9 @@ public struct TCPReassembler: ~Copyable {
     ) {
         let isSYN = segment.flags.contains(.syn)
         guard isSYN || segment.payloadLength > 0, !segment.flags.contains(.rst) else { return }
+        makeRoom()
         connectionCount += 1
+        shared.openCount += 1
         let role = segment.clientRole(serverPorts: shared.options.serverPorts)
         let opening = Opening(
             number: connectionCount, time: packet.time,
@@ -102,6 +105,8 @@ public struct TCPReassembler: ~Copyable {
                 key: key, number: connectionCount, receiver: receiver.open(opening),
                 clientIsLower: role.sourceIsClient == sourceIsLower))
         (lastKey, lastIndex, shared.current) = (key, index, index)
+        shared.note(\.quiet, after: shared.quietInterval, number: connectionCount)
+        table.flows[index].quietAt = shared.quietAt
         table.flows[index].take(
             segment, payload, from: role.sourceIsClient ? .fromClient : .fromServer, packet, &shared)
     }
@@ -131,9 +136,15 @@ public struct TCPReassembler: ~Copyable {
             table.flows[entry.flow].settleReset(&shared)
         }
         forgetClosed()
+        letIdleGo()
         shared.nextDeadline = min(
-            shared.holes.first, shared.pickups.first, shared.resets.first, shared.closed.first)
+            min(shared.holes.first, shared.pickups.first, shared.resets.first), shared.closed.first, shared.quiet.first)
         shared.updateHeldSince()
+    }
+
+    /// The place of a connection may be used again.
+    mutating func forgetLast(_ index: Int) {
+        if lastIndex == index { lastKey = nil }
     }
 
     private mutating func forgetClosed() {
@@ -143,7 +154,7 @@ public struct TCPReassembler: ~Copyable {
             guard table.flows[entry.flow].number == entry.number, table.flows[entry.flow].state == .closed else {
                 continue
             }
-            if lastIndex == entry.flow { lastKey = nil }
+            forgetLast(entry.flow)
             table.remove(entry.flow)
         }
     }

@@ -46,6 +46,9 @@ extension Finding.Kind {
         case .badJSON: "JSON fault"
         case .badBody: "body fault"
         case .wrongKey: "wrong key"
+        case .conflict: "conflict"
+        case .lateData: "late segment"
+        case .dataAfterEnd: "FIN overrun"
         }
     }
 }

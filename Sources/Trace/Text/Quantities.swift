@@ -1,7 +1,7 @@
 import Streams
 
 /// Numbers as people read them.
-enum Quantities {
+package enum Quantities {
     /// `48,213`
     static func grouped(_ value: Int) -> String {
         let digits = Array(String(value.magnitude))
@@ -33,7 +33,7 @@ enum Quantities {
     }
 
     /// `1 frame`, `2 frames`
-    static func counted(_ count: Int, _ noun: String) -> String {
+    package static func counted(_ count: Int, _ noun: String) -> String {
         "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")"
     }
 

@@ -26,18 +26,19 @@ struct DecodeCommand: ParsableCommand {
     @OptionGroup var bodies: BodyOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var selection: SelectionOptions
+    @OptionGroup(title: "Reassembly") var reassembly: ReassemblyArguments
 
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
         var options = try format.decodingOptions()
         try bodies.apply(to: &options)
+        options.idleTimeout = reassembly.idleTimeout.interval
         let sink = try output.sink(source: files.joined(separator: " ")) { $0.endProcess() }
         let progress = ReadingProgress()
         let sinks = try selection.apply(to: sink) { progress.isDone = true }
         let decoder = Decoder(options, sinks: sinks)
-        var reassembly = ReassemblyOptions()
+        var reassembly = reassembly.options(for: files)
         reassembly.serverPorts = options.serverPorts
-        reassembly.notices = false
         if raw { return try decodeRaw(options, to: decoder, progress) }
         var reading = CaptureReading()
         reading.read(files, options: reassembly, to: decoder, progress: progress) { decoder.flush() }

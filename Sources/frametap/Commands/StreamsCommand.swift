@@ -23,6 +23,8 @@ struct StreamsCommand: ParsableCommand {
     @Flag(help: "With --directory: write zeros for bytes that are missing, instead of leaving them out.")
     var fillMissing = false
 
+    @OptionGroup(title: "Reassembly") var reassembly: ReassemblyArguments
+
     func validate() throws {
         if fillMissing, directory == nil { throw ValidationError("--fill-missing needs --directory") }
     }
@@ -33,8 +35,8 @@ struct StreamsCommand: ParsableCommand {
         output.whenBroken = { $0.endProcess() }
         let streams = try directory.map { try StreamFiles(in: $0, fillsMissing: fillMissing) }
         let listing = StreamListing(output: output, files: streams)
-        var options = ReassemblyOptions()
-        options.notices = false
+        var options = reassembly.options(for: files)
+        options.conflictHistory = 0  // nobody asks
         options.serverPorts = Set(try BuiltInFormats.all().flatMap(\.ports))
         var reading = CaptureReading()
         reading.read(files, options: options, to: listing) {}

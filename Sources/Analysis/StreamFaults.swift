@@ -1,0 +1,93 @@
+import Framing
+import Streams
+import Trace
+
+/// Reports bytes of a capture that the streams do not have: other versions of bytes, those that came too late, and those
+/// behind the end. The kinds are capture-only (DESIGN §5): the proxy reads streams that its system put together.
+public final class StreamFaults: Analysis {
+    /// How many bytes of each version a finding shows.
+    private static let shown = 256
+
+    /// Nothing is waited for.
+    public let nextDeadline: Timestamp? = nil
+
+    /// Reports nothing yet.
+    public init() {}
+
+    /// None.
+    public func interest(in format: Format) -> FrameInterest { [] }
+
+    /// Needs nothing.
+    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
+
+    /// Needs nothing.
+    public func frame(
+        _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
+    ) {}
+
+    /// Reports what the stream does not have.
+    public func noticed(
+        _ notice: StreamNotice, _ packet: NoticedPacket, on connection: TracedConnection, into findings: inout [Finding]
+    ) {
+        func report(
+            _ kind: Finding.Kind, _ severity: Finding.Severity, _ message: String, _ offset: Int, _ length: Int,
+            _ data: [Field] = []
+        ) {
+            findings.append(
+                Finding(
+                    kind: kind, severity: severity, connection: connection.number, format: connection.format?.name,
+                    from: packet.direction, time: packet.time, message: message,
+                    data: [
+                        Field("offset", .integer(Int64(offset))), Field("length", .integer(Int64(length))),
+                        Field("packet", .integer(Int64(packet.number))),
+                    ] + data))
+        }
+        switch notice {
+        case .conflict(let start, let kept, let other):
+            // From the first to the last byte that differs.
+            guard let first = zip(kept, other).enumerated().first(where: { $1.0 != $1.1 })?.offset,
+                let last = zip(kept, other).enumerated().reversed().first(where: { $1.0 != $1.1 })?.offset
+            else { return }
+            let count = last - first + 1
+            report(
+                .conflict, .warning,
+                "\(Quantities.counted(count, "byte")) at offset \(start + first) came again and \(count == 1 ? "is" : "are") different",
+                start + first, count,
+                [Self.hex("kept", kept[first...last]), Self.hex("other", other[first...last])])
+        case .late(let offset, let bytes) where offset < 0:
+            report(
+                .lateData, .info,
+                "\(Quantities.counted(bytes.count, "byte")) came late: they are before the first byte of the stream",
+                offset, bytes.count, [Self.hex("hex", bytes[...])])
+        case .late(let offset, let bytes):
+            report(
+                .lateData, .warning,
+                "\(Quantities.counted(bytes.count, "byte")) at offset \(offset) came after they were given up as missing",
+                offset, bytes.count, [Self.hex("hex", bytes[...])])
+        case .afterEnd(let offset, let byteCount):
+            report(
+                .dataAfterEnd, .warning,
+                "\(Quantities.counted(byteCount, "byte")) at offset \(offset), behind the end of the stream (FIN)",
+                offset, byteCount)
+        case .acknowledged, .retransmitted, .windowClosed, .unrecorded, .held, .idle:
+            return
+        }
+    }
+
+    /// Remembers nothing.
+    public func finished(
+        _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
+    ) {}
+
+    /// Remembers nothing.
+    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {}
+
+    /// Waits for nothing.
+    public func advance(to time: Timestamp, into findings: inout [Finding]) {}
+
+    private static func hex(_ key: String, _ bytes: ArraySlice<UInt8>) -> Field {
+        var text: [UInt8] = []
+        for byte in bytes.prefix(shown) { JSONOutput.hex(byte, into: &text) }
+        return Field(key, .text(String(decoding: text, as: UTF8.self)))
+    }
+}

@@ -1,0 +1,102 @@
+import Streams
+
+/// Connections on which nothing is said for long.
+extension Flow {
+    /// Lets the connection go: nothing is waited for any more, and only number and places are kept.
+    mutating func letGo(_ shared: inout ReassemblyState) {
+        for direction in Direction.allCases where state == .open { flush(direction, &shared) }
+        guard state == .open else { return }
+        isIdle = true
+        shared.forgetHistory()
+        shared.forgetLost()
+        receiver?.noticed(.idle, from: .fromClient, at: quietAt, packet: 0)
+    }
+
+    /// A packet comes after a silence that was long enough to let the connection go, whether that was done yet or not.
+    mutating func speakAgain(_ shared: inout ReassemblyState) {
+        guard state == .open else { return }
+        if isIdle {
+            shared.note(\.quiet, after: shared.quietInterval, number: number)
+        } else {
+            letGo(&shared)
+        }
+        isIdle = false
+    }
+}
+
+extension ReassemblyState {
+    /// How long a silence may be.
+    var quietInterval: Interval {
+        options.idleTimeout.nanoseconds > 0 ? options.idleTimeout : Interval(nanoseconds: .max)
+    }
+}
+
+extension TCPReassembler {
+    /// Lets go of connections that have been silent for too long, and closes the first of too many.
+    mutating func letIdleGo() {
+        while let entry = shared.quiet.popFirst(until: shared.now) {
+            guard isOpen(entry) else { continue }
+            shared.current = entry.flow
+            if shared.now > table.flows[entry.flow].quietAt {
+                table.flows[entry.flow].letGo(&shared)
+                if table.flows[entry.flow].state == .open {
+                    shared.idle.append(DeadlineQueue.Entry(time: shared.now, flow: entry.flow, number: entry.number))
+                }
+            } else {
+                shared.note(\.quiet, after: shared.quietInterval, number: entry.number)
+            }
+        }
+        while shared.idle.count > shared.options.idleLimit { closeFirstIdle() }
+    }
+
+    /// Makes room for another connection, where there are too many.
+    mutating func makeRoom() {
+        // Entries of connections that are closed since then are as good as none.
+        if shared.quiet.count > 2 * shared.openCount + 4096 {
+            shared.quiet.keep { [table] entry in
+                table.flows[entry.flow].number == entry.number && table.flows[entry.flow].state == .open
+            }
+        }
+        if shared.openCount >= shared.options.connectionLimit { evict() }
+    }
+
+    private mutating func evict() {
+        // Those that spoke since they were looked at last get another chance; not all of them, for the sake of time.
+        var chances = 16
+        while shared.openCount >= shared.options.connectionLimit {
+            if shared.idle.count > 0 {
+                closeFirstIdle()
+                continue
+            }
+            guard let entry = shared.quiet.popFirst(until: .distantFuture) else { return }
+            guard isOpen(entry) else { continue }
+            shared.current = entry.flow
+            if chances > 0, table.flows[entry.flow].quietAt > entry.time {
+                chances -= 1
+                shared.note(\.quiet, after: shared.quietInterval, number: entry.number)
+            } else {
+                abandon(entry.flow, .evicted, at: shared.now)
+            }
+        }
+    }
+
+    /// Closes the connection that was let go first, unless it spoke again.
+    private mutating func closeFirstIdle() {
+        guard let entry = shared.idle.popFirst(until: .distantFuture), isOpen(entry), table.flows[entry.flow].isIdle
+        else { return }
+        abandon(entry.flow, .timeout, at: table.flows[entry.flow].quietAt)
+    }
+
+    private func isOpen(_ entry: DeadlineQueue.Entry) -> Bool {
+        table.flows[entry.flow].number == entry.number && table.flows[entry.flow].state == .open
+    }
+
+    /// Closes a connection for good: if it speaks again, it is another.
+    private mutating func abandon(_ index: Int, _ reason: CloseReason, at time: Timestamp) {
+        shared.current = index
+        // What its FINs closed is remembered as any other that was.
+        guard table.flows[index].abandon(reason, at: time, &shared) else { return }
+        forgetLast(index)
+        table.remove(index)
+    }
+}

@@ -1,0 +1,108 @@
+import Streams
+
+/// Bytes in front of what was passed on: they come again, or too late.
+extension Flow {
+    /// Takes bytes of which the stream has passed the place: tells what is late, and what differs from what was passed on.
+    func takeAgain(
+        _ payload: RawSpan, at position: Int, from direction: Direction, _ packet: PacketStamp,
+        _ shared: inout ReassemblyState
+    ) {
+        guard let receiver else { return }
+        var start = position
+        if start < 0 {
+            // In front of a SYN there is nothing; in front of the first byte of a stream picked up in the middle there is.
+            let early = min(payload.byteCount, -start)
+            if !sides[direction].marks.contains(.synSeen) {
+                receiver.noticed(
+                    .late(offset: start, bytes: payload.copied(0..<early)), from: direction, at: packet.time,
+                    packet: packet.number)
+            }
+            start += early
+        }
+        let end = position + payload.byteCount
+        for late in shared.find(start..<end, from: direction) {
+            if start < late.lowerBound {
+                compare(payload, position, start..<late.lowerBound, from: direction, packet, shared)
+            }
+            receiver.noticed(
+                .late(
+                    offset: late.lowerBound,
+                    bytes: payload.copied(late.lowerBound - position..<late.upperBound - position)),
+                from: direction, at: packet.time, packet: packet.number)
+            start = late.upperBound
+        }
+        if start < end { compare(payload, position, start..<end, from: direction, packet, shared) }
+    }
+
+    /// Tells of a range of bytes that were passed on before.
+    private func compare(
+        _ payload: RawSpan, _ position: Int, _ range: Range<Int>, from direction: Direction, _ packet: PacketStamp,
+        _ shared: ReassemblyState
+    ) {
+        if shared.options.notices {
+            receiver?.noticed(
+                .retransmitted(offset: range.lowerBound, byteCount: range.count), from: direction, at: packet.time,
+                packet: packet.number)
+        }
+        let again = payload.extracting(range.lowerBound - position..<range.upperBound - position)
+        shared.history(direction)?.compare(again, at: range.lowerBound) { offset, kept, other in
+            receiver?.noticed(
+                .conflict(offset: offset, kept: kept.copied(), other: other.copied()), from: direction, at: packet.time,
+                packet: packet.number)
+        }
+    }
+}
+
+/// What was declared missing in a direction, in order; only so much of it that no capture makes it grow.
+struct LostRanges {
+    private static let limit = 64
+
+    private var ranges: [Range<Int>] = []
+
+    /// Adds a range behind the others; too many, and the first are forgotten.
+    mutating func append(_ range: Range<Int>) {
+        if ranges.count == LostRanges.limit { ranges.removeFirst() }
+        ranges.append(range)
+    }
+
+    /// Takes out what of a range was missing.
+    mutating func remove(_ range: Range<Int>) -> [Range<Int>] {
+        let found = ranges.map { $0.clamped(to: range) }.filter { !$0.isEmpty }
+        guard !found.isEmpty else { return [] }
+        ranges = ranges.flatMap { lost in
+            guard lost.overlaps(range) else { return [lost] }
+            return [
+                lost.lowerBound..<max(lost.lowerBound, range.lowerBound),
+                min(lost.upperBound, range.upperBound)..<lost.upperBound,
+            ].filter { !$0.isEmpty }
+        }
+        if ranges.count > LostRanges.limit { ranges.removeFirst(ranges.count - LostRanges.limit) }
+        return found
+    }
+}
+
+extension ReassemblyState {
+    /// How many directions with holes are remembered.
+    private static var lostLimit: Int { 1 << 16 }
+
+    /// Remembers that bytes of the connection at hand were declared missing.
+    mutating func lose(_ range: Range<Int>, from direction: Direction) {
+        guard !isEnding else { return }
+        let place = current * 2 + Int(direction.rawValue)
+        // All are dropped at the limit: which of them will be filled late, nobody knows.
+        if lost.count >= ReassemblyState.lostLimit, lost[place] == nil { lost.removeAll() }
+        lost[place, default: LostRanges()].append(range)
+    }
+
+    /// What of a range was declared missing, and comes now; it is late only once.
+    mutating func find(_ range: Range<Int>, from direction: Direction) -> [Range<Int>] {
+        guard !lost.isEmpty, !range.isEmpty else { return [] }
+        return lost[current * 2 + Int(direction.rawValue)]?.remove(range) ?? []
+    }
+
+    /// Forgets what the connection at hand lost.
+    mutating func forgetLost() {
+        guard !lost.isEmpty else { return }
+        for direction in Direction.allCases { lost[current * 2 + Int(direction.rawValue)] = nil }
+    }
+}

@@ -1,0 +1,60 @@
+import ArgumentParser
+import Packets
+import Streams
+
+/// How the packets of captures are put together.
+struct ReassemblyArguments: ParsableArguments {
+    @Option(help: "Which copy of a byte counts where packets overlap with different bytes: first, last.")
+    var overlap = OverlapPolicy.first
+
+    @Option(
+        help: ArgumentHelp(
+            "Compare what comes again with so many bytes of each direction, to find conflicts; 0: only with what waits behind a hole. (default: 64KiB for captures up to 64 MiB and pipes, else 0)",
+            valueName: "size"))
+    var conflictHistory: ByteAmount?
+
+    @Option(
+        help: ArgumentHelp(
+            "Hold so many bytes of one direction behind a hole; then the hole is declared missing.",
+            valueName: "size"))
+    var reorderLimit = ByteAmount(bytes: 4 << 20)
+
+    @Option(
+        help: ArgumentHelp(
+            "Let a connection go after such a silence: nothing is waited for any more; 0: never.", valueName: "time"))
+    var idleTimeout = TimeAmount(seconds: 3600)
+
+    @Flag(
+        help: """
+            Pass over packets with a wrong IPv4 header or TCP checksum. Where the capturing host left checksums to its \
+            network card, those it sent are wrong.
+            """)
+    var checkChecksums = false
+
+    func validate() throws {
+        if reorderLimit.bytes < 1 { throw ValidationError("--reorder-limit is 0; expected 1 or more bytes") }
+    }
+
+    /// What is asked for.
+    ///
+    /// - Parameter paths: the captures. Where they are small, the time that comparing takes does not matter.
+    func options(for paths: [String]) -> ReassemblyOptions {
+        var options = ReassemblyOptions()
+        options.notices = false
+        options.overlap = overlap
+        options.reorderingLimit = reorderLimit.bytes
+        options.idleTimeout = idleTimeout.interval
+        options.verifiesChecksums = checkChecksums
+        let isSmall = paths.reduce(0) { $0 + (Self.size(of: $1)) } <= 64 << 20
+        options.conflictHistory = conflictHistory?.bytes ?? (isSmall ? 64 << 10 : 0)
+        return options
+    }
+
+    /// How long a file is; 0 for a pipe, whose packets come no faster than they can be compared.
+    private static func size(of path: String) -> Int {
+        var status = stat()
+        return path != "-" && stat(path, &status) == 0 ? Int(status.st_size) : 0
+    }
+}
+
+extension OverlapPolicy: ExpressibleByArgument {}

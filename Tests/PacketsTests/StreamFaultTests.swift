@@ -1,0 +1,124 @@
+import Packets
+import Streams
+import Testing
+
+/// What the capture has and the streams have not.
+@Suite struct StreamFaultTests {
+    private func quiet(_ change: (inout ReassemblyOptions) -> Void = { _ in }) -> ReassemblyOptions {
+        var options = ReassemblyOptions()
+        options.notices = false
+        change(&options)
+        return options
+    }
+
+    @Test func whatComesAfterItsHoleWasGivenUpIsLateOnce() {
+        var talk = Conversation(quiet())
+        talk.handshake()
+        talk.client(110, "klm")
+        talk.server(200, ack: 113)
+        talk.advance(milliseconds: 1000)
+        #expect(talk.story == ["1 handshake", "c-10", "c:klm"])
+        talk.client(104, "efg")
+        talk.client(102, "cdefghijkl")
+        talk.client(100, "abcdefghijklmn")
+        talk.client(100, "abcdefghijklmn")
+        #expect(
+            talk.notices(.fromClient) == [
+                .late(offset: 4, bytes: Array("efg".utf8)), .late(offset: 2, bytes: Array("cd".utf8)),
+                .late(offset: 7, bytes: Array("hij".utf8)), .late(offset: 0, bytes: Array("ab".utf8)),
+            ])
+        #expect(talk.story.last == "c:n")
+    }
+
+    @Test func whatIsBeforeAStreamPickedUpInTheMiddleIsLate() {
+        var talk = Conversation(quiet())
+        talk.client(105, "fgh")
+        talk.advance(milliseconds: 1000)
+        talk.client(103, "defghi")
+        talk.client(99, "", .syn)
+        #expect(talk.notices(.fromClient) == [.late(offset: -2, bytes: Array("de".utf8))])
+        #expect(talk.log.bytes(of: 1, from: .fromClient) == Array("fghi".utf8))
+    }
+
+    @Test func whatIsBeforeASYNIsNothing() {
+        var talk = Conversation(quiet())
+        talk.handshake()
+        talk.client(95, "old")
+        #expect(talk.notices(.fromClient).isEmpty && talk.story == ["1 handshake"])
+    }
+
+    @Test func dataBehindTheFINIsToldAndKeepAlivesAreNot() {
+        var talk = Conversation(quiet())
+        talk.handshake()
+        talk.client(100, "abc", .fin)
+        talk.client(103, "\0")  // a keep-alive in half-closed state: the number before the next
+        talk.client(103, "more")
+        talk.client(102, "cde")
+        talk.server(200, "", .fin)
+        talk.client(104, "after all")
+        #expect(
+            talk.notices(.fromClient) == [
+                .afterEnd(offset: 3, byteCount: 4), .afterEnd(offset: 3, byteCount: 2),
+            ])
+        #expect(talk.story == ["1 handshake", "c:abc", "c.fin", "s.fin", "1 fin by client"])
+    }
+
+    @Test func dataBehindAFINThatWaitsIsTold() {
+        var talk = Conversation(quiet())
+        talk.handshake()
+        talk.client(103, "def", .fin)
+        talk.client(105, "fgh")
+        talk.client(100, "abc")
+        #expect(talk.notices(.fromClient) == [.afterEnd(offset: 6, byteCount: 2)])
+        #expect(talk.story == ["1 handshake", "c:abc", "c:def", "c.fin"])
+    }
+
+    @Test func whatComesAgainAfterTheEndIsComparedWithWhatIsKept() {
+        var talk = Conversation(quiet { $0.conflictHistory = 100 })
+        talk.handshake()
+        talk.client(100, "abc", .fin)
+        talk.client(100, "aXc")
+        #expect(
+            talk.notices(.fromClient) == [.conflict(offset: 1, kept: Array("b".utf8), other: Array("X".utf8))])
+    }
+
+    /// A SYN near the numbers of a stream that was picked up in the middle is another connection's, if that one had an end
+    /// or was acknowledged further.
+    @Test func aSYNThatNothingCanHaveOvertaken() {
+        for end in [TCPFlags.fin, .rst] {
+            var talk = Conversation()
+            talk.client(110, "one")
+            talk.client(113, "", end)
+            talk.client(99, "", .syn)
+            talk.client(100, "two")
+            talk.finish()
+            #expect(talk.log.bytes(of: 2, from: .fromClient) == Array("two".utf8))
+        }
+        var talk = Conversation()
+        talk.client(110, "one")
+        talk.server(200, ack: 113)
+        talk.client(99, "", .syn)
+        talk.finish()
+        #expect(talk.story == ["1 guessed", "c:one", "1 end-of-input", "2 handshake", "2 end-of-input"])
+        // Nor does a SYN follow an answer that is none to a SYN.
+        talk = Conversation()
+        talk.server(200, "one", ack: 110)
+        talk.client(99, "", .syn)
+        talk.finish()
+        #expect(talk.story == ["1 guessed", "s:one", "1 end-of-input", "2 handshake", "2 end-of-input"])
+    }
+
+    /// However many holes there are, what is remembered of them is bounded; the first are forgotten.
+    @Test func ofManyHolesTheLastAreRemembered() {
+        var talk = Conversation(quiet())
+        talk.handshake()
+        for index in 0..<200 { talk.client(UInt32(101 + 2 * index), "x") }
+        talk.server(200, ack: 500)
+        talk.advance(milliseconds: 1000)
+        for index in 0..<200 { talk.client(UInt32(100 + 2 * index), "y") }
+        let offsets = talk.notices(.fromClient).map { notice -> Int in
+            if case .late(let offset, _) = notice { offset } else { -1 }
+        }
+        #expect(offsets == (136..<200).map { 2 * $0 })
+    }
+}
