@@ -13,7 +13,8 @@ public final class Decoder: StreamReceiver {
     /// What is counted so far. Bytes of open connections are added when they close.
     public internal(set) var summary = Summary()
 
-    let options: DecodingOptions
+    /// What is looked for.
+    public let options: DecodingOptions
     let sinks: [any TraceSink]
     /// Those of them that are told of frames.
     let frameSinks: [any TraceSink]
@@ -180,6 +181,15 @@ public final class Decoder: StreamReceiver {
     func recognised(_ connection: TracedConnection) {
         for sink in sinks { sink.recognised(connection) }
         analyse { $0.recognised(connection, into: &$1) }
+    }
+
+    /// Whether a sink wants to see frames, so that their order matters.
+    public var takesFrames: Bool { !frameSinks.isEmpty }
+
+    /// Adds what another decoder counted of other connections.
+    public func add(_ other: Summary) {
+        for (format, totals) in other.formats { summary.formats[format, default: Summary.Totals()].add(totals) }
+        summary.dropped += other.dropped
     }
 
     /// Adds a closed connection's counts to the summary.

@@ -317,6 +317,16 @@ import Testing
         #expect(talk.story.count == 5)
     }
 
+    @Test func whatAResetSaysIsPartOfTheStream() {
+        var talk = Conversation()
+        talk.handshake()
+        talk.client(100, "abc", ack: 200)
+        talk.client(103, "go away", .rst)
+        talk.advance(milliseconds: 1000)
+        talk.finish()
+        #expect(talk.story == ["1 handshake", "c:abc", "c:go away", "c.reset", "1 reset by client"])
+    }
+
     @Test func resetThatItsSenderKnowsNothingOf() {
         var talk = Conversation()
         talk.handshake()

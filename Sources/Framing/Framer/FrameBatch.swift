@@ -3,20 +3,19 @@ import Streams
 /// Frames that follow one another in the bytes at hand, as a framer found them in one look.
 ///
 /// Most receivers want little of most frames: what a frame's place and times are is put together only when somebody asks.
+/// Valid for the time of the call that hands it over.
 public struct FrameBatch {
-    /// The frames, by their places in the bytes at hand.
-    let items: [FrameItem]
-    /// What is known of chunks other than the newest.
-    let extents: [HeldChunks.Extent]
-    /// Which of `items` are meant.
+    /// Where the framer has noted the frames.
+    let scratch: FramingScratch
+    /// Which of the noted frames these are.
     let range: Range<Int>
     /// The stream offset of the first of the bytes at hand.
     let origin: Int
-    /// The number that `items[0]` has among the frames of its direction.
+    /// The number that the first noted frame has among the frames of its direction.
     let firstIndex: Int
     /// The newest chunk.
     let chunk: ChunkPlace
-    /// How many frames with bytes in the newest chunk come before `items[0]`, and how many have some in all.
+    /// How many frames with bytes in the newest chunk come before the first noted one, and how many have some in all.
     let before: Int
     let companions: Int
 
@@ -25,15 +24,15 @@ public struct FrameBatch {
 
     /// The place of a frame's first byte in the bytes at hand, and its parts.
     @inline(__always)
-    public subscript(index: Int) -> FrameItem { items[range.lowerBound + index] }
+    public subscript(index: Int) -> FrameItem { scratch.items[range.lowerBound &+ index] }
 
     /// Where a frame lies in its stream, and when and how it was seen.
     public func info(_ index: Int) -> FrameInfo {
-        let item = items[range.lowerBound + index]
+        let item = scratch.items[range.lowerBound + index]
         let place = origin + item.start..<origin + item.start + item.shape.total
         let extent =
             item.extent < 0
-            ? HeldChunks.Extent(first: chunk, last: chunk, segments: 1) : extents[Int(item.extent)]
+            ? HeldChunks.Extent(first: chunk, last: chunk, segments: 1) : scratch.extents[Int(item.extent)]
         return FrameInfo(
             index: firstIndex + range.lowerBound + index, place: place, shape: item.shape, extent: extent,
             position: before + range.lowerBound + index + 1, companions: companions)

@@ -13,3 +13,17 @@ public struct FrameItem: Sendable {
         (self.start, self.shape) = (start, shape)
     }
 }
+
+/// Where a run of frames ends.
+public struct FrameRun {
+    /// The index behind the last of them.
+    public var end: Int
+    /// The parts of the frame that starts there, where they are known and not all of its bytes are there.
+    public var next: FrameShape?
+
+    /// A run's end.
+    @inline(__always)
+    public init(end: Int, next: FrameShape? = nil) {
+        (self.end, self.next) = (end, next)
+    }
+}

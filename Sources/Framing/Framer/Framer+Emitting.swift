@@ -15,20 +15,30 @@ extension Framer {
         let before = scratch.heldFrame == nil ? 0 : 1
         let companions = before + scratch.items.count + (isUnfinished ? 1 : 0)
         var nextRun = 0
-        if var held = scratch.heldFrame {
+        if scratch.runs.isEmpty, !scratch.endsEarlier {
+            // As nearly always: what was held, and frames that end in the newest chunk.
+            if scratch.heldFrame != nil { emitHeldFrame(companions, scratch, into: receiver) }
+            if !scratch.items.isEmpty {
+                let batch = FrameBatch(
+                    scratch: scratch, range: 0..<scratch.items.count, origin: base, firstIndex: firstIndex,
+                    chunk: latest, before: before, companions: companions)
+                receiver.framed(batch, in: bytes, from: direction)
+            }
+            scratch.reset()
+            return
+        }
+        if scratch.heldFrame != nil {
             while nextRun < scratch.runs.count, scratch.runs[nextRun].isBeforeHeld {
                 receiver.unframed(scratch.runs[nextRun].run, from: direction)
                 nextRun += 1
             }
-            held.companions = companions
-            receiver.framed(held, bytes: pending.span.bytes, from: direction)
-            emptyPending()
+            emitHeldFrame(companions, scratch, into: receiver)
         }
         var next = 0
         func batch(to end: Int) -> FrameBatch {
             FrameBatch(
-                items: scratch.items, extents: scratch.extents, range: next..<end, origin: base,
-                firstIndex: firstIndex, chunk: latest, before: before, companions: companions)
+                scratch: scratch, range: next..<end, origin: base, firstIndex: firstIndex, chunk: latest,
+                before: before, companions: companions)
         }
         while nextRun < scratch.runs.count || next < scratch.items.count {
             let end = nextRun < scratch.runs.count ? scratch.runs[nextRun].framesBefore : scratch.items.count
@@ -48,13 +58,24 @@ extension Framer {
         scratch.reset()
     }
 
+    /// Hands on the frame that was held.
+    private mutating func emitHeldFrame(
+        _ companions: Int, _ scratch: FramingScratch, into receiver: any FrameReceiver
+    ) {
+        scratch.heldFrame?.companions = companions
+        if let held = scratch.heldFrame {
+            receiver.framed(held, bytes: pending.span.bytes, from: direction)
+        }
+        emptyPending()
+    }
+
     /// Hands on frames that did not all end in the newest chunk: each is counted among those of the chunk it ended in.
     private func emitOneByOne(
         _ batch: FrameBatch, isUnfinished: Bool, _ bytes: RawSpan, into receiver: any FrameReceiver
     ) {
         func chunk(_ index: Int) -> Range<Int> {
-            let extent = batch.items[index].extent
-            return extent < 0 ? batch.chunk.range : batch.extents[Int(extent)].last.range
+            let extent = batch.scratch.items[index].extent
+            return extent < 0 ? batch.chunk.range : batch.scratch.extents[Int(extent)].last.range
         }
         for index in 0..<batch.count {
             let item = batch[index]
@@ -63,10 +84,10 @@ extension Framer {
             let place = chunk(own)
             var (start, end) = (own, own + 1)
             while start > 0, chunk(start - 1) == place { start -= 1 }
-            while end < batch.items.count, chunk(end) == place { end += 1 }
+            while end < batch.scratch.items.count, chunk(end) == place { end += 1 }
             let follower =
-                end < batch.items.count
-                ? batch.origin + batch.items[end].start : isUnfinished ? origin : Int.max
+                end < batch.scratch.items.count
+                ? batch.origin + batch.scratch.items[end].start : isUnfinished ? origin : Int.max
             info.position = own - start + 1
             info.companions = end - start + (follower < place.upperBound ? 1 : 0)
             receiver.framed(

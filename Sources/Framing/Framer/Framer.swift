@@ -200,13 +200,17 @@ public struct Framer {
                 }
             case .aligned:
                 if run != nil { closeRun(nil, scratch) }
-                let known = scratch.items.count
-                let end = rule.frames(in: bytes, from: at, origin: first, memory: &memory, into: &scratch.items)
-                if end > at {
-                    note(from: known, start: at, end: end, first: first, scratch: scratch)
-                    at = end
-                    continue
+                let (known, start) = (scratch.items.count, at)
+                let found = rule.frames(in: bytes, from: at, origin: first, memory: &memory, into: &scratch.items)
+                if found.end > at {
+                    note(from: known, start: at, end: found.end, first: first, scratch: scratch)
+                    at = found.end
                 }
+                if let next = found.next {
+                    shape = next
+                    return at
+                }
+                if found.end > start { continue }
                 switch rule.scan(bytes, from: at, origin: first, ended: ended, memory: &memory) {
                 case .shape(let found):
                     guard at + found.total <= bytes.byteCount else {
@@ -244,6 +248,7 @@ public struct Framer {
         counts.frames += scratch.items.count - known
         counts.framed += end - start
         origin = first + end
+        guard first + start < latest.range.lowerBound else { return }
         var index = known
         while index < scratch.items.count {
             let item = scratch.items[index]

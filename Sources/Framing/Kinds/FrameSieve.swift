@@ -1,7 +1,7 @@
 import Streams
 
 /// Counts frames, and picks those that somebody wants to see: of most frames nobody wants more than their number.
-package struct FrameSieve {
+package final class FrameSieve {
     /// What is picked.
     package struct Wanted: OptionSet, Sendable {
         package let rawValue: Int
@@ -60,23 +60,18 @@ package struct FrameSieve {
 
     /// Goes through the frames of a batch. Where frames stand for other bytes than their own, all are picked, unjudged.
     package func sift(_ batch: FrameBatch, in bytes: RawSpan, counts: inout Counts, picks: inout [Pick]) {
-        for index in batch.range {
-            let item = batch.items[index]
-            if item.extent < 0 {
-                if item.shape.total < batch.chunk.range.count { counts.merged &+= 1 }
-            } else {
-                count(batch.info(index - batch.range.lowerBound), &counts)
-            }
-        }
         if transforms {
             for index in 0..<batch.count {
+                count(batch[index], index, batch, &counts)
                 picks.append(Pick(index: index, kind: nil, isHeartbeat: false, hasNewFault: false))
             }
         } else if let place = kinds.place {
             sift(batch, by: place, in: bytes, &counts, &picks)
-        } else if !wanted.isEmpty || hasHeartbeats {
+        } else {
             for index in 0..<batch.count {
                 let item = batch[index]
+                count(item, index, batch, &counts)
+                if wanted.isEmpty, !hasHeartbeats { continue }
                 let content = bytes.extracting(item.start..<item.start + item.shape.total)
                 if let pick = judge(content, item.shape, counts: &counts, index: index, batch.info(index)) {
                     picks.append(pick)
@@ -92,31 +87,36 @@ package struct FrameSieve {
         let isPicked = wanted.contains(.all)
         let picksHeartbeats = wanted.contains(.heartbeats)
         var (slots, traits) = (kinds.slots, kinds.traits)
-        for index in batch.range {
-            let item = batch.items[index]
+        let length = batch.chunk.range.count
+        for index in 0..<batch.count {
+            let item = batch[index]
+            if item.extent < 0 {
+                if item.shape.total < length { counts.merged &+= 1 }
+            } else {
+                count(batch.info(index), &counts)
+            }
             let frame = bytes.extracting(item.start..<item.start &+ item.shape.total)
             var kind = slots.kind(of: place.key(frame))
             if kind < 0 {
                 kind = kinds.kind(of: frame, item.shape) ?? -1
                 (slots, traits) = (kinds.slots, kinds.traits)
             }
-            var pick = Pick(
-                index: index &- batch.range.lowerBound, kind: kind < 0 ? nil : kind, isHeartbeat: false,
-                hasNewFault: false)
             guard kind >= 0, !traits[kind].asksForHeartbeat else {
-                if let pick = judge(frame, item.shape, counts: &counts, index: pick.index, batch.info(pick.index)) {
+                if let pick = judge(frame, item.shape, counts: &counts, index: index, batch.info(index)) {
                     picks.append(pick)
                 }
                 continue
             }
-            if traits[kind].isHeartbeat {
-                counts.heartbeats &+= 1
-                pick.isHeartbeat = true
+            let known = traits[kind]
+            if known.isHeartbeat { counts.heartbeats &+= 1 }
+            var hasNewFault = false
+            if checksBodies, let fault = fault(known.check, kind, frame, item.shape) {
+                hasNewFault = counts.faults.count(fault)
             }
-            if checksBodies, let fault = fault(traits[kind].check, kind, frame, item.shape) {
-                pick.hasNewFault = counts.faults.count(fault)
+            if isPicked || hasNewFault || (known.isHeartbeat && picksHeartbeats) {
+                picks.append(
+                    Pick(index: index, kind: kind, isHeartbeat: known.isHeartbeat, hasNewFault: hasNewFault))
             }
-            if isPicked || pick.hasNewFault || (pick.isHeartbeat && picksHeartbeats) { picks.append(pick) }
         }
     }
 
@@ -131,6 +131,15 @@ package struct FrameSieve {
             if let isMessage = ProtobufReader.isMessage(body) { return isMessage ? nil : .badBody }
             return kinds.fault(kind, frame, shape)
         case .closer: return kinds.fault(kind, frame, shape)
+        }
+    }
+
+    @inline(__always)
+    private func count(_ item: FrameItem, _ index: Int, _ batch: FrameBatch, _ counts: inout Counts) {
+        if item.extent >= 0 {
+            count(batch.info(index), &counts)
+        } else if item.shape.total < batch.chunk.range.count {
+            counts.merged &+= 1
         }
     }
 

@@ -22,10 +22,10 @@ public protocol FramingRule: Sendable {
     /// Frames that lie whole in `bytes` and follow one another from `start` on, as many as the rule finds without much ado;
     /// what `scan` would say of each. For rules that are quicker so: others find none.
     ///
-    /// - Returns: the index behind the last of them.
+    /// - Returns: where the last of them ends.
     func frames(
         in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, into items: inout [FrameItem]
-    ) -> Int
+    ) -> FrameRun
 
     /// The next place where frames chain again, after bad bytes, a hole, or when a stream is picked up in the middle.
     ///
@@ -69,7 +69,7 @@ extension FramingRule {
     /// None: `scan` finds each.
     public func frames(
         in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, into items: inout [FrameItem]
-    ) -> Int { start }
+    ) -> FrameRun { FrameRun(end: start) }
 
     /// Most rules read no lengths.
     public func fillIn(_ parts: inout FrameParts) throws(EncodingError) {}

@@ -69,10 +69,9 @@ package struct LengthField: FramingRule {
 
     package func frames(
         in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, into items: inout [FrameItem]
-    ) -> Int {
-        guard let fixed, !negativeIsEmpty else { return start }
+    ) -> FrameRun {
         // With a length of less than eight bytes nothing overflows: a frame is never longer than its limit.
-        guard fixed.width < 8 else { return start }
+        guard let fixed, !negativeIsEmpty, fixed.width < 8 else { return FrameRun(end: start) }
         let added =
             switch counts {
             case .frame: adjustment
@@ -80,15 +79,18 @@ package struct LengthField: FramingRule {
             case .body: adjustment + fixed.length + tail
             }
         let least = fixed.length + tail
+        let end = bytes.byteCount
         var at = start
-        while bytes.byteCount - at >= fixed.length {
-            let total = Int(bytes.unsigned(at: at + fixed.offset, width: fixed.width, fixed.order)) + added
-            guard total >= least, total <= limit, total <= bytes.byteCount - at else { break }
-            let shape = FrameShape(head: fixed.length, body: total - least, tail: tail)
+        while end &- at >= fixed.length {
+            let value = bytes.unsigned(at: at &+ fixed.offset, width: fixed.width, fixed.order)
+            let total = Int(truncatingIfNeeded: value) &+ added
+            guard total >= least, total <= limit else { break }
+            let shape = FrameShape(head: fixed.length, body: total &- least, tail: tail)
+            guard total <= end &- at else { return FrameRun(end: at, next: shape) }
             items.append(FrameItem(start: at, shape: shape))
-            at += total
+            at &+= total
         }
-        return at
+        return FrameRun(end: at)
     }
 
     /// The frame at `start`, whose head has no fixed size, or constants.

@@ -14,7 +14,12 @@ extension Flow {
         if segment.flags.contains(.ack) { acknowledge(segment, by: direction, packet, &shared) }
         if segment.flags.contains(.rst) {
             takeReset(segment, from: direction, packet, &shared)
-            return  // what a RST carries is text for people (RFC 9293 section 3.10.7.4)
+            // A RST may carry text for people (RFC 9293 section 3.5.3). No program ever reads it, but it was sent, at a place of
+            // the stream: better shown than passed over.
+            if segment.payloadLength > 0, state == .open, resetTime != nil, resetBy == direction {
+                takePayload(sequence, segment, payload, from: direction, packet, &shared)
+            }
+            return
         }
         sides[direction].takeWindow(
             segment.window, from: direction, packet, shared.options.notices ? receiver : nil)

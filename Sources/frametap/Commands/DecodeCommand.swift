@@ -40,12 +40,24 @@ struct DecodeCommand: ParsableCommand {
         var reassembly = reassembly.options(for: files)
         reassembly.serverPorts = options.serverPorts
         if raw { return try decodeRaw(options, to: decoder, progress) }
-        var reading = CaptureReading()
-        reading.read(files, options: reassembly, to: decoder, progress: progress) { decoder.flush() }
-        decoder.finish(passedOver: reading.counters.passedOverByKind)
+        let (hasFailed, counters) = read(with: reassembly, to: decoder, progress)
+        decoder.finish(passedOver: counters.passedOverByKind)
         decoder.flush()
-        if reading.hasFailed { throw ExitCode(2) }
+        if hasFailed { throw ExitCode(2) }
         if selection.fails(decoder.summary) { throw ExitCode(1) }
+    }
+
+    private func read(
+        with options: ReassemblyOptions, to decoder: Decoder, _ progress: ReadingProgress
+    ) -> (hasFailed: Bool, counters: CaptureCounters) {
+        if ParallelReading.suits(files) {
+            var reading = ParallelReading()
+            reading.read(files, options: options, to: decoder, progress: progress)
+            return (reading.hasFailed, reading.counters)
+        }
+        var reading = CaptureReading()
+        reading.read(files, options: options, to: decoder, progress: progress) { decoder.flush() }
+        return (reading.hasFailed, reading.counters)
     }
 
     private func decodeRaw(_ options: DecodingOptions, to decoder: Decoder, _ progress: ReadingProgress) throws {

@@ -1,10 +1,16 @@
 import Packets
 import Streams
+import Synchronization
 
 /// Whether enough of a capture was read.
-final class ReadingProgress {
+final class ReadingProgress: Sendable {
+    private let done = Atomic(false)
+
     /// Set by whoever has all that was asked for.
-    var isDone = false
+    var isDone: Bool {
+        get { done.load(ordering: .relaxed) }
+        set { done.store(newValue, ordering: .relaxed) }
+    }
 }
 
 /// Reads capture files into a stream receiver; what goes wrong is said, and what was readable is kept.

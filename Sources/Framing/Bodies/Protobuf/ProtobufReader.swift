@@ -138,11 +138,26 @@ extension ProtobufReader {
     /// Whether bytes are a message, by number; nil where it takes a closer look (very many fields).
     static func isMessage(_ bytes: RawSpan) -> Bool? {
         let end = bytes.byteCount
+        // No field is shorter than two bytes.
+        guard end < 8_192 else { return nil }
         var at = 0
         var read = 0
         while at < end {
-            read += 1
-            guard read < 4_096 else { return nil }
+            let first = UInt64(bytes[unchecked: at])
+            // Most tags have one byte, and the values of numbers and the lengths of bytes too.
+            if first < 0x80, first > 7, at &+ 1 < end {
+                let second = Int(bytes[unchecked: at &+ 1])
+                if second < 0x80 {
+                    if first & 7 == 0 {
+                        at &+= 2
+                        continue
+                    } else if first & 7 == 2 {
+                        guard second <= end &- at &- 2 else { return false }
+                        at &+= 2 &+ second
+                        continue
+                    }
+                }
+            }
             guard let tag = quickVarint(bytes, &at, end), tag >> 3 > 0, tag >> 3 < 1 << 29 else { return false }
             if tag & 7 == 3 {
                 guard isGroup(tag >> 3, bytes, &at, &read) else { return read < 4_096 ? false : nil }
@@ -182,7 +197,8 @@ extension ProtobufReader {
             }
             switch tag & 7 {
             case 3:
-                guard depth < nestingLimit else { return false }
+                // Each that is open takes a byte at least to end.
+                guard depth < nestingLimit, depth < bytes.byteCount - at else { return false }
                 open[depth] = UInt32(tag >> 3)
                 depth += 1
             case 4:

@@ -1,0 +1,54 @@
+import Streams
+
+/// Gives the events of batches to a receiver, as if they happened now.
+package final class BatchReplay {
+    private let queue: BatchQueue
+    private let receiver: any StreamReceiver
+    private var connections: [(any ConnectionReceiver)?] = []
+
+    /// A replay of what comes through a queue.
+    package init(_ queue: BatchQueue, to receiver: any StreamReceiver) {
+        self.queue = queue
+        self.receiver = receiver
+    }
+
+    /// Gives away all batches up to the last.
+    ///
+    /// - Parameter isDone: asked before each batch: whether the rest is not wanted.
+    package func run(unless isDone: () -> Bool) {
+        while true {
+            let batch = queue.takeFilled()
+            let isLast = batch.isLast
+            if !isDone() { play(batch) }
+            queue.putFree(batch)
+            if isLast { return }
+        }
+    }
+
+    private func play(_ batch: EventBatch) {
+        let bytes = batch.bytes
+        for event in batch.events {
+            switch event.kind {
+            case .received:
+                connections[Int(event.slot)]?.received(
+                    bytes.span.bytes.extracting(event.place..<event.place + event.count), from: event.direction,
+                    at: event.time, packet: event.packet)
+            case .advanced: receiver.advance(to: event.time)
+            case .opened:
+                while connections.count <= Int(event.slot) { connections.append(nil) }
+                connections[Int(event.slot)] = receiver.open(batch.openings[event.place])
+            case .missing:
+                connections[Int(event.slot)]?.missing(event.count, from: event.direction, at: event.time)
+            case .noticed:
+                connections[Int(event.slot)]?.noticed(
+                    batch.notices[event.place], from: event.direction, at: event.time, packet: event.packet)
+            case .finished:
+                connections[Int(event.slot)]?.finished(
+                    event.count == 1 ? .reset : .fin, from: event.direction, at: event.time)
+            case .closed:
+                connections[Int(event.slot)]?.closed(batch.closings[event.place])
+                connections[Int(event.slot)] = nil
+            }
+        }
+    }
+}
