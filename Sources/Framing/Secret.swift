@@ -22,3 +22,25 @@ public struct Secret: Sendable {
         }
     }
 }
+
+/// What of a frame is not to be shown.
+package struct SecretPaths: Sendable {
+    /// Names of fields.
+    package var fields: [String] = []
+    /// Paths in the body.
+    package var body: [[String]] = []
+
+    /// Those of a format's secrets whose conditions hold.
+    package init(_ secrets: [Secret], where holds: (Expression) -> Bool) {
+        for secret in secrets where secret.condition.map(holds) ?? true {
+            if secret.path[0] == "body" {
+                body.append(Array(secret.path.dropFirst()))
+            } else {
+                fields.append(secret.path[1])
+            }
+        }
+    }
+
+    /// Whether everything may be shown.
+    package var isEmpty: Bool { fields.isEmpty && body.isEmpty }
+}

@@ -151,8 +151,7 @@ final class ConnectionDecoder: ConnectionReceiver {
     // MARK: Formats
 
     private func start(_ plan: FormatPlan, _ choice: FormatChoice) {
-        connection.recognise(plan.format, choice)
-        connection.kinds = plan.kinds
+        connection.recognise(plan.format, choice, plan.kinds)
         self.plan = plan
         if !plan.format.isFramed { notDetected = (plan.rules.fromClient as? Unrecognised)?.detail }
         begin(plan.rules)

@@ -4,9 +4,17 @@ import Streams
 struct TimestampText {
     private var second = Int64.min
     private var prefix: [UInt8] = []
+    /// The last instant, and its text.
+    private var last: Timestamp?
+    private var text: [UInt8] = []
 
     /// `2026-11-21T08:00:00.000012345Z`
     mutating func rfc3339(_ time: Timestamp, into bytes: inout [UInt8]) {
+        if time == last {
+            bytes.append(contentsOf: text)
+            return
+        }
+        let start = bytes.count
         let (seconds, nanoseconds) = time.split
         if seconds != second {
             let parts = CalendarTime(secondsSince1970: seconds)
@@ -21,9 +29,12 @@ struct TimestampText {
             prefix.append(UInt8(ascii: "."))
             second = seconds
         }
-        bytes += prefix
+        bytes.append(contentsOf: prefix)
         Self.decimal(nanoseconds, digits: 9, into: &bytes)
         bytes.append(UInt8(ascii: "Z"))
+        last = time
+        text.removeAll(keepingCapacity: true)
+        text.append(contentsOf: bytes[start...])
     }
 
     /// `08:00:00.013`, the milliseconds rounded down.
@@ -43,13 +54,15 @@ struct TimestampText {
     }
 
     static func decimal(_ value: Int, digits: Int, into bytes: inout [UInt8]) {
-        var rest = value
-        let start = bytes.count
-        bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: digits))
-        for index in (start..<start + digits).reversed() {
-            bytes[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+        var text = InlineArray<9, UInt8>(repeating: UInt8(ascii: "0"))
+        var rest = UInt64(truncatingIfNeeded: value)
+        var at = 9
+        while rest > 0, at > 0 {
+            at &-= 1
+            text[at] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
         }
+        bytes.append(contentsOf: text.span.bytes.extracting(9 - digits..<9))
     }
 }
 

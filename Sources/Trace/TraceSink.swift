@@ -55,7 +55,7 @@ public final class TracedConnection {
     public internal(set) var choice: FormatChoice?
 
     /// The kinds of its frames; nil while its format is not known.
-    package var kinds: PerDirection<FrameKinds>?
+    package private(set) var kinds: PerDirection<FrameKinds>?
     /// How many bodies were not what they should be; known when the connection is over.
     package var faults = PerDirection(fromClient: FaultCounts(), fromServer: FaultCounts())
 
@@ -71,6 +71,16 @@ public final class TracedConnection {
     public func recognise(_ format: Format?, _ choice: FormatChoice) {
         self.format = format
         self.choice = choice
+        kinds = format.map {
+            PerDirection(fromClient: FrameKinds($0, .fromClient), fromServer: FrameKinds($0, .fromServer))
+        }
+    }
+
+    /// Says what the format is, and what is known of its frames from other connections.
+    package func recognise(_ format: Format, _ choice: FormatChoice, _ kinds: PerDirection<FrameKinds>) {
+        self.format = format
+        self.choice = choice
+        self.kinds = kinds
     }
 }
 

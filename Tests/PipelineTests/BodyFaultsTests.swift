@@ -49,6 +49,19 @@ import Trace
         #expect(lines.last?.contains(#""findings":{"bad-json":1}"#) == true)
     }
 
+    @Test func afterTheFirstTenFaultsAreCounted() throws {
+        for count in [9, 10, 11, 12, 40] {
+            for body in ["json", "protobuf", "[base64, json]"] {
+                let lines = try trace(body, Array(repeating: "{", count: count))
+                let findings = lines.filter { $0.contains(#""event":"finding""#) }
+                #expect(findings.count == min(count, 11), "\(body)")
+                #expect(lines.filter { $0.contains(#""event":"frame""#) }.count == count)
+                guard count > 10 else { continue }
+                #expect(findings.last?.contains(#""data":{"count":\#(count - 10)}"#) == true, "\(findings.last ?? "")")
+            }
+        }
+    }
+
     @Test func kindsAreTold() throws {
         let wrong = BodyResources(keys: ["mine": Array(0..<16)])
         #expect(try trace("[base64, text]", ["!"]).contains { $0.contains(#""kind":"bad-body""#) })

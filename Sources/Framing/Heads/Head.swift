@@ -19,6 +19,9 @@ public protocol Head: Sendable {
     /// All fields, in the order traces show them; empty where the bytes are no such head.
     func fields(of head: RawSpan) -> [Field]
 
+    /// Writes all fields as a JSON object, for traces.
+    func writeFields(of head: RawSpan, into bytes: inout [UInt8])
+
     /// One field; nil where there is none of that name.
     func field(_ name: String, of head: RawSpan) -> FieldValue?
 
@@ -28,6 +31,13 @@ public protocol Head: Sendable {
     ///   - fields: in the order they are to be written where the head has none of its own.
     ///   - body: how many bytes of body follow.
     func encode(_ fields: [Field], body: Int) throws(EncodingError) -> [UInt8]
+}
+
+extension Head {
+    /// As `fields` has them.
+    public func writeFields(of head: RawSpan, into bytes: inout [UInt8]) {
+        JSONOutput.object(fields(of: head), into: &bytes)
+    }
 }
 
 /// Why a frame cannot be built.

@@ -1,3 +1,5 @@
+import Streams
+
 /// Writes JSON into bytes (RFC 8259), without `String` on the way.
 package enum JSONOutput {
     /// A string with its quotes. Control characters, DEL and C1 controls are escaped, so that a terminal never gets
@@ -62,15 +64,50 @@ package enum JSONOutput {
     }
 
     /// A whole number in decimal.
-    package static func integer(_ value: some BinaryInteger, into bytes: inout [UInt8]) {
+    package static func integer(_ value: Int64, into bytes: inout [UInt8]) {
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
-        var rest = UInt64(value.magnitude)
-        let start = bytes.count
-        repeat {
-            bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
-            rest /= 10
-        } while rest > 0
-        bytes[start...].reverse()
+        decimal(value.magnitude, into: &bytes)
+    }
+
+    /// A number in decimal: its digits are written where they belong, from the last to the first.
+    package static func decimal(_ value: UInt64, into bytes: inout [UInt8]) {
+        if value < 10 {
+            bytes.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value))
+            return
+        }
+        var digits = InlineArray<20, UInt8>(repeating: 0)
+        var rest = value
+        var at = 20
+        while rest > 0 {
+            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+            at &-= 1
+            digits[at] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit)
+            rest = quotient
+        }
+        bytes.append(contentsOf: digits.span.bytes.extracting(at..<20))
+    }
+
+    /// An object of fields.
+    package static func object(_ fields: [Field], into bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "{"))
+        for (index, field) in fields.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            string(field.name, into: &bytes)
+            bytes.append(UInt8(ascii: ":"))
+            value(field.value, into: &bytes)
+        }
+        bytes.append(UInt8(ascii: "}"))
+    }
+
+    /// Bytes in lower-case hex digits.
+    package static func hex(_ raw: RawSpan, into bytes: inout [UInt8]) {
+        bytes.reserveCapacity(bytes.count + 2 * raw.byteCount)
+        let digits = hexDigits.span
+        for offset in 0..<raw.byteCount {
+            let byte = raw[unchecked: offset]
+            bytes.append(digits[Int(byte >> 4)])
+            bytes.append(digits[Int(byte & 15)])
+        }
     }
 
     /// Two lower-case hex digits.

@@ -12,6 +12,10 @@ package final class FrameKinds {
         package var type: String?
         /// Whether they are heartbeats; nil where that depends on more than the type.
         package var isHeartbeat: Bool?
+        /// The name as traces write it: a JSON string, or null.
+        package var typeJSON: [UInt8]
+        /// What of them is not to be shown; nil where that depends on more than the type.
+        package var secrets: SecretPaths?
         /// How their bodies are read.
         var body: BodyChain
     }
@@ -22,6 +26,8 @@ package final class FrameKinds {
         /// Whether only a closer look tells whether a frame is a heartbeat.
         var asksForHeartbeat: Bool
         var check: BodyChain.QuickCheck
+        /// Whether nothing of them is secret.
+        var hidesNothing: Bool
     }
 
     /// The kinds seen so far.
@@ -31,11 +37,15 @@ package final class FrameKinds {
     @exclusivity(unchecked) private(set) var slots = KindSlots()
     let place: NumberPlace?
 
-    let format: DirectionFormat
+    package let format: DirectionFormat
     let direction: Direction
+    /// What of frames is not to be shown.
+    package let secrets: [Secret]
     private let heartbeat: Expression?
     private let dependsOnTypeOnly: Bool
     @exclusivity(unchecked) private var layouts: [LayoutKinds]
+    /// Whether a frame's fields are those of its head, and no others.
+    private let hasPlainFields: Bool
 
     /// Of more kinds than this no more are remembered.
     private static let most = 4_096
@@ -44,10 +54,12 @@ package final class FrameKinds {
     package init(_ format: Format, _ direction: Direction) {
         self.format = format.directions[direction]
         self.direction = direction
+        secrets = format.secrets
         heartbeat = format.heartbeat?.condition
-        dependsOnTypeOnly = heartbeat?.paths.allSatisfy { $0 == ["type"] || $0 == ["from"] } ?? true
+        dependsOnTypeOnly = heartbeat?.asksForTypeOnly ?? true
         let side = self.format
         layouts = side.layouts.map { LayoutKinds(FrameTelling(side.typeName, in: $0)) }
+        hasPlainFields = side.rule.noted.isEmpty && side.layouts.allSatisfy { $0.trailer == nil && $0.head != nil }
         if layouts.count == 1, case .number(let place) = layouts[0].telling { self.place = place } else { place = nil }
     }
 
@@ -76,13 +88,26 @@ package final class FrameKinds {
         } else {
             isHeartbeat = false
         }
-        let kind = Kind(type: type, isHeartbeat: isHeartbeat, body: format.body.chain(for: type))
+        var typeJSON = Array("null".utf8)
+        if let type {
+            typeJSON = []
+            JSONOutput.string(type, into: &typeJSON)
+        }
+        var hidden: SecretPaths?
+        if secrets.allSatisfy({ $0.condition?.asksForTypeOnly ?? true }) {
+            let values = FrameValues(info: FrameInfo(of: shape), direction: direction)
+            hidden = SecretPaths(secrets) { values.fulfil($0, content: content, shape: shape, format: format) }
+        }
+        let kind = Kind(
+            type: type, isHeartbeat: isHeartbeat, typeJSON: typeJSON, secrets: hidden,
+            body: format.body.chain(for: type))
         let number = kinds.count
         guard layouts[shape.layout].remember(number, content, shape) else { return nil }
         kinds.append(kind)
         traits.append(
             Traits(
-                isHeartbeat: isHeartbeat ?? false, asksForHeartbeat: isHeartbeat == nil, check: kind.body.quickCheck))
+                isHeartbeat: isHeartbeat ?? false, asksForHeartbeat: isHeartbeat == nil, check: kind.body.quickCheck,
+                hidesNothing: hidden?.isEmpty ?? false))
         if let place { slots.remember(number, for: place.key(content)) }
         return number
     }
@@ -103,4 +128,46 @@ package final class FrameKinds {
         let type = format.type(of: content, shape)
         return format.body.chain(for: type).fault(of: body, type: type)
     }
+}
+
+extension FrameKinds {
+    /// Writes the type's name as a JSON string, or null.
+    package func writeType(_ kind: Int?, _ content: RawSpan, _ shape: FrameShape, into bytes: inout [UInt8]) {
+        if let kind { return bytes.append(contentsOf: kinds[kind].typeJSON) }
+        if let type = format.type(of: content, shape) {
+            JSONOutput.string(type, into: &bytes)
+        } else {
+            bytes.append(contentsOf: "null".utf8)
+        }
+    }
+
+    /// Writes the fields of a frame that has no secrets as a JSON object.
+    package func writeFields(of content: RawSpan, _ shape: FrameShape, into bytes: inout [UInt8]) {
+        if hasPlainFields, shape.layout < format.layouts.count, let head = format.layouts[shape.layout].head {
+            head.writeFields(of: content.extracting(0..<shape.head), into: &bytes)
+        } else {
+            JSONOutput.object(format.fields(of: content, shape), into: &bytes)
+        }
+    }
+
+    /// Whether nothing of a frame is secret.
+    package func hidesNothing(_ kind: Int?) -> Bool {
+        if secrets.isEmpty { return true }
+        guard let kind else { return false }
+        return traits[kind].hidesNothing
+    }
+
+    /// What a frame's body is, of which nothing is secret. What is wrong with it is not told.
+    package func shownBody(_ kind: Int?, _ content: RawSpan, _ shape: FrameShape) -> DecodedBody {
+        if let kind, traits[kind].check == .protobuf {
+            let body = content.extracting(shape.head..<shape.head + shape.body)
+            if ProtobufReader.isMessage(body) == false { return DecodedBody(.opaque) }
+        }
+        return format.decodeBody(of: content, shape)
+    }
+}
+
+extension Expression {
+    /// Whether the condition asks for nothing of a frame but its type and its sender.
+    fileprivate var asksForTypeOnly: Bool { paths.allSatisfy { $0 == ["type"] || $0 == ["from"] } }
 }

@@ -6,8 +6,9 @@ package final class NDJSONWriter: TraceSink {
     /// The version of the trace format.
     package static let version = 1
 
-    private var output: BufferedOutput
-    private var timestamps = TimestampText()
+    // Nothing that is called while a line is written comes back to the writer, so that is not checked for each piece.
+    @exclusivity(unchecked) private var output: BufferedOutput
+    @exclusivity(unchecked) private var timestamps = TimestampText()
     private let bodyLimit: Int
 
     /// A writer that begins with the `trace` line.
@@ -59,9 +60,7 @@ package final class NDJSONWriter: TraceSink {
     }
 
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
-        guard let whole = connection.format else { return }
-        let format = whole.directions[frame.direction]
-        let secrets = FrameSecrets(of: frame, bytes, whole)
+        guard let kinds = connection.kinds?[frame.direction] else { return }
         let info = frame.info
         begin("frame", connection.number)
         from(frame.direction)
@@ -74,17 +73,21 @@ package final class NDJSONWriter: TraceSink {
         place(info.offset, info.length)
         put(",\"segments\":")
         number(info.segments)
-        put(",\"merged\":")
-        boolean(info.merged)
-        put(",\"type\":")
-        if let type = format.type(of: bytes, frame.shape) { string(type) } else { put("null") }
-        put(",\"heartbeat\":")
-        boolean(frame.isHeartbeat)
-        put(",\"fields\":")
-        object(secrets.shown(format.fields(of: bytes, frame.shape)))
-        put(",\"body\":")
+        if info.merged { put(",\"merged\":true,\"type\":") } else { put(",\"merged\":false,\"type\":") }
+        kinds.writeType(frame.kind, bytes, frame.shape, into: &output.bytes)
+        if frame.isHeartbeat { put(",\"heartbeat\":true,\"fields\":") } else { put(",\"heartbeat\":false,\"fields\":") }
         let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
-        self.body(body, secrets.shown(frame.decodedBody(of: bytes, format), of: body), missing: info.missing)
+        if kinds.hidesNothing(frame.kind), info.missing == 0 {
+            kinds.writeFields(of: bytes, frame.shape, into: &output.bytes)
+            put(",\"body\":")
+            self.body(body, frame.body ?? kinds.shownBody(frame.kind, bytes, frame.shape), missing: 0)
+        } else {
+            let secrets = FrameSecrets(of: frame, bytes, kinds)
+            object(secrets.shown(kinds.format.fields(of: bytes, frame.shape)))
+            put(",\"body\":")
+            let decoded = frame.decodedBody(of: bytes, kinds.format)
+            self.body(body, secrets.shown(decoded, of: body), missing: info.missing)
+        }
         end()
     }
 
@@ -219,7 +222,7 @@ package final class NDJSONWriter: TraceSink {
     }
 
     private func number(_ value: Int) {
-        JSONOutput.integer(value, into: &output.bytes)
+        JSONOutput.integer(Int64(value), into: &output.bytes)
     }
 
     private func boolean(_ value: Bool) {
@@ -255,14 +258,7 @@ package final class NDJSONWriter: TraceSink {
     }
 
     private func object(_ fields: [Field]) {
-        put("{")
-        for (index, field) in fields.enumerated() {
-            if index > 0 { put(",") }
-            string(field.name)
-            put(":")
-            JSONOutput.value(field.value, into: &output.bytes)
-        }
-        put("}")
+        JSONOutput.object(fields, into: &output.bytes)
     }
 
     /// Writes a body. JSON is no JSON any more where it is cut, so beyond the limit its beginning is shown as text.
@@ -300,7 +296,7 @@ package final class NDJSONWriter: TraceSink {
     }
 
     private func hex(_ bytes: RawSpan) {
-        for offset in 0..<bytes.byteCount { JSONOutput.hex(bytes[byte: offset], into: &output.bytes) }
+        JSONOutput.hex(bytes, into: &output.bytes)
     }
 }
 

@@ -44,8 +44,8 @@ package final class TextWriter: TraceSink {
     }
 
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
-        guard let whole = connection.format else { return }
-        let format = whole.directions[frame.direction]
+        guard let kinds = connection.kinds?[frame.direction] else { return }
+        let format = kinds.format
         let info = frame.info
         start(info.time, connection.number, frame.direction)
         let type = PrintableText.of(format.type(of: bytes, frame.shape) ?? "-", columns: Columns.most.type)
@@ -59,7 +59,7 @@ package final class TextWriter: TraceSink {
         }
         let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
         let size = "\(Quantities.grouped(body.byteCount)) B"
-        let secrets = FrameSecrets(of: frame, bytes, whole)
+        let secrets = FrameSecrets(of: frame, bytes, kinds)
         let shown = secrets.shown(frame.decodedBody(of: bytes, format), of: body)
         let preview = BodyPreview.of(body, shown, columns: room(for: notes(frame), behind: size))
         put(size, .faint)

@@ -37,6 +37,7 @@ struct ProtobufDecoder {
             throw ProtobufError(description: "more than \(ProtobufReader.nestingLimit) messages in one another")
         }
         let fields = try reader.fields(of: bytes, in: range)
+        if type == nil, fields.count <= 32 { return try few(fields, bytes, depth: depth) }
         var places: [UInt32: [Int]] = [:]
         var order: [UInt32] = []
         for (index, field) in fields.enumerated() {
@@ -58,6 +59,31 @@ struct ProtobufDecoder {
                     try decoder.unknown(value, bytes, depth: depth)
                 }
             }
+        }
+        output.append(UInt8(ascii: "}"))
+    }
+
+    /// Writes a few fields by number: looking through them costs less than a table.
+    private mutating func few(
+        _ fields: [ProtobufField], _ bytes: RawSpan, depth: Int
+    ) throws(ProtobufError) {
+        output.append(UInt8(ascii: "{"))
+        for first in fields.indices {
+            let number = fields[first].number
+            if fields[..<first].contains(where: { $0.number == number }) { continue }
+            if first > 0 { output.append(UInt8(ascii: ",")) }
+            output.append(UInt8(ascii: "\""))
+            JSONOutput.decimal(UInt64(number), into: &output)
+            output.append(UInt8(ascii: "\""))
+            output.append(UInt8(ascii: ":"))
+            let isArray = fields[(first + 1)...].contains { $0.number == number }
+            if isArray { output.append(UInt8(ascii: "[")) }
+            try unknown(fields[first].value, bytes, depth: depth)
+            for field in fields[(first + 1)...] where field.number == number {
+                output.append(UInt8(ascii: ","))
+                try unknown(field.value, bytes, depth: depth)
+            }
+            if isArray { output.append(UInt8(ascii: "]")) }
         }
         output.append(UInt8(ascii: "}"))
     }
@@ -107,7 +133,7 @@ struct ProtobufDecoder {
             if let name = schema?.enumerations[name]?[value] {
                 JSONOutput.string(name, into: &output)
             } else {
-                JSONOutput.integer(value, into: &output)
+                JSONOutput.integer(Int64(value), into: &output)
             }
         default: JSONOutput.value(kind.scalar(value), into: &output)
         }
@@ -175,9 +201,9 @@ struct ProtobufDecoder {
         _ value: ProtobufField.Value, _ bytes: RawSpan, depth: Int
     ) throws(ProtobufError) {
         switch value {
-        case .varint(let number): JSONOutput.integer(number, into: &output)
-        case .fixed32(let number): labelled("fixed32") { JSONOutput.integer(number, into: &$0.output) }
-        case .fixed64(let number): labelled("fixed64") { JSONOutput.integer(number, into: &$0.output) }
+        case .varint(let number): JSONOutput.decimal(number, into: &output)
+        case .fixed32(let number): labelled("fixed32") { JSONOutput.decimal(UInt64(number), into: &$0.output) }
+        case .fixed64(let number): labelled("fixed64") { JSONOutput.decimal(number, into: &$0.output) }
         case .group(let range):
             output += Array("{\"group\":".utf8)
             try message(bytes, range, nil, depth: depth + 1)
@@ -220,7 +246,7 @@ struct ProtobufDecoder {
 
     private mutating func hex(_ bytes: RawSpan) {
         output.append(UInt8(ascii: "\""))
-        for at in 0..<bytes.byteCount { JSONOutput.hex(bytes[byte: at], into: &output) }
+        JSONOutput.hex(bytes, into: &output)
         output.append(UInt8(ascii: "\""))
     }
 }

@@ -9,6 +9,8 @@ package struct BinaryHead: Head {
     package let fixedLength: Int?
     /// What each field that has a constant must be, as bytes, and what to say where it is not.
     private let constants: [Constant?]
+    /// What traces write of each field.
+    let texts: [FieldText]
 
     private struct Constant: Sendable {
         var bytes: [UInt8]
@@ -25,6 +27,9 @@ package struct BinaryHead: Head {
         }
         fixedOffsets = offsets
         fixedLength = offset
+        texts = fields.enumerated().map { index, field in
+            FieldText(field, index, offset: index < offsets.count ? offsets[index] : nil)
+        }
         constants = fields.map { field in
             guard let constant = field.constant, let bytes = try? Self.encode(constant, as: field) else { return nil }
             return Constant(bytes: bytes, mismatch: "\(field.name) is not \(constant.shortDescription)")
