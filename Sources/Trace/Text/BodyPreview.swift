@@ -3,28 +3,39 @@ import Streams
 
 /// A body in a few columns: text as it is, a picture by its name, anything else in hex.
 enum BodyPreview {
-    /// The preview.
+    /// Adds the preview.
     ///
     /// - Parameter columns: what text may take; hex is always short.
-    static func of(_ body: RawSpan, _ decoded: DecodedBody, columns: Int) -> String {
-        decoded.withBytes(of: body) { of($0, decoded.form, columns: columns) }
+    static func add(_ body: RawSpan, _ decoded: DecodedBody, columns: Int, to piece: inout TextPiece) {
+        guard let bytes = decoded.bytes else { return add(body, decoded.form, columns: columns, to: &piece) }
+        add(bytes.span.bytes, decoded.form, columns: columns, to: &piece)
     }
 
-    private static func of(_ body: RawSpan, _ form: DecodedBody.Form, columns: Int) -> String {
-        guard body.byteCount > 0 else { return "" }
+    private static func add(_ body: RawSpan, _ form: DecodedBody.Form, columns: Int, to piece: inout TextPiece) {
+        guard body.byteCount > 0 else { return }
         if form != .opaque {
             // More bytes than this cannot fit, whatever they are.
-            let shown = body.extracting(
-                0..<body.characterBoundary(before: min(body.byteCount, 4 * min(columns, 4_096) + 4)))
-            let text = shown.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
-            return PrintableText.of(text, columns: columns)
+            let end = body.characterBoundary(before: min(body.byteCount, 4 * min(columns, 4_096) + 4))
+            return piece.put(printable: body.extracting(0..<end), columns: columns)
         }
-        let start = body.extracting(0..<min(body.byteCount, 8)).copied()
-        let name = signatures.first { start.starts(with: $0.bytes) }?.name
-        let count = name == nil ? 8 : 4
-        let hex = start.prefix(count).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: " ")
-        return [name, hex + (name == nil && body.byteCount > count ? " …" : "")].compactMap { $0 }.joined(
-            separator: " ")
+        let name = name(of: body)
+        if let name {
+            piece.put(name)
+            piece.put(ascii: " ")
+        }
+        let count = min(body.byteCount, name == nil ? 8 : 4)
+        for offset in 0..<count {
+            if offset > 0 { piece.put(ascii: " ") }
+            piece.put(hex: body[byte: offset])
+        }
+        if name == nil, body.byteCount > count { piece.put(" …") }
+    }
+
+    private static func name(of body: RawSpan) -> String? {
+        signatures.first { signature in
+            guard body.byteCount >= signature.bytes.count else { return false }
+            return signature.bytes.indices.allSatisfy { body[byte: $0] == signature.bytes[$0] }
+        }?.name
     }
 
     private static let signatures: [(name: String, bytes: [UInt8])] = [

@@ -13,6 +13,11 @@ package enum Quantities {
         return text
     }
 
+    /// The same, added to a piece of a line.
+    static func grouped(_ value: Int, into piece: inout TextPiece) {
+        if (0..<1_000).contains(value) { piece.put(value) } else { piece.put(grouped(value)) }
+    }
+
     /// `812 B`, `48.9 kB`, `1.2 GB`: decimal units, one digit behind the point.
     static func size(_ bytes: Int) -> String {
         if bytes < 1_000 { return "\(bytes) B" }

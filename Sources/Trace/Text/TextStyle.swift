@@ -9,6 +9,12 @@ enum TextStyle: String {
     case warning = "33"
     case error = "31"
 
+    /// The escape sequence that begins the colour (ECMA-48 SGR); none where there is none.
+    var start: String { self == .plain ? "" : "\u{1b}[\(rawValue)m" }
+
+    /// The one that ends it.
+    var end: String { self == .plain ? "" : "\u{1b}[0m" }
+
     /// The text with the escape sequences that colour it (ECMA-48 SGR), where colour is wanted.
     func apply(_ text: String, colored: Bool) -> String {
         colored && self != .plain && !text.isEmpty ? "\u{1b}[\(rawValue)m\(text)\u{1b}[0m" : text

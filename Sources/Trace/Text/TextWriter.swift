@@ -9,9 +9,15 @@ import Streams
 /// `→` is from the client, `←` from the server; `●` opened, `○` closed, `⚠` something to look at, `♥` heartbeat. Columns
 /// widen as longer names come, and stay so. Nothing from the network reaches the terminal unless it is printable.
 package final class TextWriter: TraceSink {
-    private var output: BufferedOutput
+    // Nothing that is called while a line is written comes back to the writer, so that is not checked for each piece.
+    @exclusivity(unchecked) private var output: BufferedOutput
     private let options: TextOptions
-    private var columns = Columns()
+    @exclusivity(unchecked) private var columns = Columns()
+    @exclusivity(unchecked) private var types = TypeTexts()
+    /// Pieces of the line under way, kept for their memory.
+    @exclusivity(unchecked) private var pieces = (size: TextPiece(), preview: TextPiece(), note: TextPiece())
+    /// The time that was written last, in whole milliseconds, and its text.
+    @exclusivity(unchecked) private var lastClock: (millisecond: Int64, text: [UInt8])?
     private var firstTime: Timestamp?
     private var lastTime: Timestamp?
     /// Connections whose opening line waits for the format's name.
@@ -45,33 +51,55 @@ package final class TextWriter: TraceSink {
 
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
         guard let kinds = connection.kinds?[frame.direction] else { return }
-        let format = kinds.format
-        let info = frame.info
-        start(info.time, connection.number, frame.direction)
-        let type = PrintableText.of(format.type(of: bytes, frame.shape) ?? "-", columns: Columns.most.type)
-        columns.type = max(columns.type, DisplayWidth.of(type))
-        put(pad(type, to: columns.type) + " ", .type)
-        if let shown = parties(bytes, frame.shape, format) {
+        let shape = frame.shape
+        start(frame.info.time, connection.number, frame.direction)
+        type(frame, bytes, kinds)
+        if let shown = parties(bytes, shape, kinds.format) {
             columns.parties = max(columns.parties, 19, DisplayWidth.of(shown))
             put(pad(shown, to: columns.parties) + " ")
         } else if columns.parties > 0 {
-            put(pad("", to: columns.parties) + " ")
+            space(columns.parties + 1)
         }
-        let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
-        let size = "\(Quantities.grouped(body.byteCount)) B"
-        let secrets = FrameSecrets(of: frame, bytes, kinds)
-        let shown = secrets.shown(frame.decodedBody(of: bytes, format), of: body)
-        let preview = BodyPreview.of(body, shown, columns: room(for: notes(frame), behind: size))
-        put(size, .faint)
-        if !preview.isEmpty { put("  " + preview) }
-        let note = notes(frame)
-        if !note.isEmpty {
-            let used = DisplayWidth.of(size) + (preview.isEmpty ? 0 : 2 + DisplayWidth.of(preview))
-            put(pad("", to: columns.body - used) + "  ")
-            put(note, frame.isHeartbeat ? .heartbeat : .faint)
+        let body = bytes.extracting(shape.head..<shape.head + shape.body)
+        pieces.size.removeAll()
+        pieces.preview.removeAll()
+        pieces.note.removeAll()
+        Quantities.grouped(body.byteCount, into: &pieces.size)
+        pieces.size.put(ascii: " B")
+        notes(frame, into: &pieces.note)
+        let room = room(for: pieces.note, behind: pieces.size)
+        if kinds.hidesNothing(frame.kind), frame.info.missing == 0 {
+            let decoded = frame.body ?? kinds.shownBody(frame.kind, bytes, shape)
+            BodyPreview.add(body, decoded, columns: room, to: &pieces.preview)
+        } else {
+            let secrets = FrameSecrets(of: frame, bytes, kinds)
+            let shown = secrets.shown(frame.decodedBody(of: bytes, kinds.format), of: body)
+            BodyPreview.add(body, shown, columns: room, to: &pieces.preview)
+        }
+        put(pieces.size, .faint)
+        if !pieces.preview.isEmpty {
+            space(2)
+            put(pieces.preview, .plain)
+        }
+        if !pieces.note.isEmpty {
+            let used = pieces.size.width + (pieces.preview.isEmpty ? 0 : 2 + pieces.preview.width)
+            space(max(0, columns.body - used) + 2)
+            put(pieces.note, frame.isHeartbeat ? .heartbeat : .faint)
         }
         output.endLine()
-        if options.isVerbose { details(frame, bytes, format, secrets) }
+        if options.isVerbose { details(frame, bytes, kinds.format, FrameSecrets(of: frame, bytes, kinds)) }
+    }
+
+    private func type(_ frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds) {
+        let text: TextPiece
+        if let kind = frame.kind {
+            text = types.text(of: kind, in: kinds, columns: Columns.most.type)
+        } else {
+            let type = kinds.format.type(of: bytes, frame.shape) ?? "-"
+            text = TextPiece(PrintableText.of(type, columns: Columns.most.type))
+        }
+        columns.type = max(columns.type, text.width)
+        put(text, .type, padding: columns.type - text.width + 1)
     }
 
     package func missing(_ hole: Hole, on connection: TracedConnection) {
@@ -158,12 +186,20 @@ package final class TextWriter: TraceSink {
     }
 
     private func start(_ time: Timestamp, _ connection: Int, _ symbol: String, _ style: TextStyle) {
-        put(clock(time) + "  ", .faint)
-        let number = "#\(connection)"
-        columns.number = max(columns.number, number.utf8.count)
-        put(pad(number, to: columns.number) + " ")
-        put(symbol, style)
-        put("  ")
+        begin(.faint)
+        clock(time)
+        space(2)
+        end(.faint)
+        let start = output.bytes.count
+        output.bytes.append(UInt8(ascii: "#"))
+        JSONOutput.integer(Int64(connection), into: &output.bytes)
+        let width = output.bytes.count - start
+        columns.number = max(columns.number, width)
+        space(columns.number - width + 1)
+        begin(style)
+        output.bytes.append(contentsOf: symbol.utf8)
+        end(style)
+        space(2)
     }
 
     private func warn(_ time: Timestamp, _ connection: Int, _ text: String, _ severity: Finding.Severity = .warning) {
@@ -173,19 +209,24 @@ package final class TextWriter: TraceSink {
         output.endLine()
     }
 
-    private func clock(_ time: Timestamp) -> String {
+    private func clock(_ time: Timestamp) {
         let base = firstTime ?? time
         let before = lastTime ?? time
         firstTime = base
         lastTime = time
         switch options.times {
-        case .relative: return relative(time - base)
-        case .delta: return relative(time - before)
+        case .relative: output.bytes.append(contentsOf: relative(time - base).utf8)
+        case .delta: output.bytes.append(contentsOf: relative(time - before).utf8)
         case .utc, .local:
+            let millisecond = time.nanoseconds / 1_000_000
+            if let lastClock, lastClock.millisecond == millisecond, time.nanoseconds > 0 {
+                output.bytes.append(contentsOf: lastClock.text)
+                return
+            }
             let offset = options.times == .local ? options.utcOffset(time) : 0
-            var bytes: [UInt8] = []
-            TimestampText.clock(time + .seconds(Double(offset)), into: &bytes)
-            return String(decoding: bytes, as: UTF8.self)
+            let start = output.bytes.count
+            TimestampText.clock(time + .seconds(Double(offset)), into: &output.bytes)
+            lastClock = (millisecond, Array(output.bytes[start...]))
         }
     }
 
@@ -208,27 +249,41 @@ package final class TextWriter: TraceSink {
         return to.isEmpty ? from : from.isEmpty ? "→ \(to)" : "\(from) → \(to)"
     }
 
-    private func notes(_ frame: TracedFrame) -> String {
+    private func notes(_ frame: TracedFrame, into note: inout TextPiece) {
         let info = frame.info
-        var notes: [String] = []
-        if frame.isHeartbeat { notes.append("♥") }
-        if info.segments > 1 { notes.append("split over \(info.segments) segments") }
-        if info.companions > 1 {
-            notes.append("merged \(info.position)/\(info.companions)")
-        } else if info.merged {
-            notes.append("merged")
+        func next(_ note: inout TextPiece) {
+            if !note.isEmpty { note.put(ascii: ", ") }
         }
-        if info.missing > 0 { notes.append("\(Quantities.counted(info.missing, "byte")) missing") }
-        return notes.joined(separator: ", ")
+        if frame.isHeartbeat { note.put("♥") }
+        if info.segments > 1 {
+            next(&note)
+            note.put(ascii: "split over ")
+            note.put(info.segments)
+            note.put(ascii: " segments")
+        }
+        if info.companions > 1 || info.merged {
+            next(&note)
+            note.put(ascii: "merged")
+        }
+        if info.companions > 1 {
+            note.put(ascii: " ")
+            note.put(info.position)
+            note.put(ascii: "/")
+            note.put(info.companions)
+        }
+        if info.missing > 0 {
+            next(&note)
+            note.put("\(Quantities.counted(info.missing, "byte")) missing")
+        }
     }
 
     /// The columns that a body may take: what the terminal leaves, or as much as a pipe's reader may want.
-    private func room(for note: String, behind size: String) -> Int {
+    private func room(for note: TextPiece, behind size: TextPiece) -> Int {
         guard let limit = options.columns else { return 120 }
         let before = 14 + columns.number + 4 + columns.type + 1 + (columns.parties > 0 ? columns.parties + 1 : 0)
-        let behind = note.isEmpty ? 0 : DisplayWidth.of(note) + 2
+        let behind = note.isEmpty ? 0 : note.width + 2
         let most = max(limit - before - behind, columns.body)
-        return max(most - DisplayWidth.of(size) - 2, 8)
+        return max(most - size.width - 2, 8)
     }
 
     private func details(
@@ -255,6 +310,25 @@ package final class TextWriter: TraceSink {
     }
 
     private func arrow(_ direction: Direction) -> String { direction == .fromClient ? "→" : "←" }
+
+    private func put(_ piece: TextPiece, _ style: TextStyle, padding: Int = 0) {
+        begin(style)
+        output.bytes.append(contentsOf: piece.bytes)
+        space(padding)
+        end(style)
+    }
+
+    private func space(_ count: Int) {
+        for _ in 0..<max(0, count) { output.bytes.append(UInt8(ascii: " ")) }
+    }
+
+    private func begin(_ style: TextStyle) {
+        if options.isColored { output.bytes.append(contentsOf: style.start.utf8) }
+    }
+
+    private func end(_ style: TextStyle) {
+        if options.isColored { output.bytes.append(contentsOf: style.end.utf8) }
+    }
 
     private func put(_ text: String, _ style: TextStyle = .plain) {
         output.bytes.append(contentsOf: style.apply(text, colored: options.isColored).utf8)

@@ -1,0 +1,67 @@
+import Framing
+import Streams
+
+/// A piece of a line: bytes that a terminal may get, and how many columns they take.
+struct TextPiece {
+    private(set) var bytes: [UInt8] = []
+    private(set) var width = 0
+
+    /// Nothing.
+    init() {}
+
+    /// A text that is printable.
+    init(_ text: String) { put(text) }
+
+    var isEmpty: Bool { bytes.isEmpty }
+
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        width = 0
+    }
+
+    /// Adds a text that is printable.
+    mutating func put(_ text: String) {
+        bytes.append(contentsOf: text.utf8)
+        width += DisplayWidth.of(text)
+    }
+
+    /// Adds ASCII.
+    mutating func put(ascii text: StaticString) {
+        text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        width += text.utf8CodeUnitCount
+    }
+
+    /// Adds a number.
+    mutating func put(_ number: Int) {
+        let start = bytes.count
+        JSONOutput.integer(Int64(number), into: &bytes)
+        width += bytes.count - start
+    }
+
+    /// Adds two hex digits.
+    mutating func put(hex byte: UInt8) {
+        JSONOutput.hex(byte, into: &bytes)
+        width += 2
+    }
+
+    /// Adds text from the network, which is valid UTF-8, as a terminal may get it, cut at so many columns.
+    mutating func put(printable text: RawSpan, columns: Int) {
+        if text.byteCount <= columns, text.isPrintableASCII {
+            bytes.append(contentsOf: text)
+            width += text.byteCount
+        } else {
+            put(PrintableText.of(text.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }, columns: columns))
+        }
+    }
+}
+
+extension RawSpan {
+    /// Whether the bytes are ASCII without control characters.
+    fileprivate var isPrintableASCII: Bool {
+        for offset in 0..<byteCount {
+            let byte = self[unchecked: offset]
+            if byte < 0x20 || byte > 0x7e { return false }
+        }
+        return true
+    }
+}

@@ -1,0 +1,23 @@
+import Framing
+
+/// The types of frames as lines show them, made once for each kind.
+struct TypeTexts {
+    private var known: [(kinds: FrameKinds, texts: [TextPiece])] = []
+
+    /// The text for a kind of frames.
+    mutating func text(of kind: Int, in kinds: FrameKinds, columns: Int) -> TextPiece {
+        var place = 0
+        while place < known.count, known[place].kinds !== kinds { place += 1 }
+        if place == known.count {
+            // Formats of many connections are few; those of tests may not be.
+            if known.count >= 64 { known.removeAll() }
+            place = known.count
+            known.append((kinds, []))
+        }
+        while known[place].texts.count <= kind {
+            let type = kinds.kinds[known[place].texts.count].type ?? "-"
+            known[place].texts.append(TextPiece(PrintableText.of(type, columns: columns)))
+        }
+        return known[place].texts[kind]
+    }
+}
