@@ -19,7 +19,7 @@ struct DecodeCommand: ParsableCommand {
     @Flag(help: "The files are bare bytes, each of one side of a connection, and not captures.")
     var raw = false
 
-    @Option(help: ArgumentHelp("With --raw: who sent the bytes, client or server.", valueName: "side"))
+    @Option(help: ArgumentHelp("With --raw: who sent the bytes.", valueName: "side"))
     var from = Side.client
 
     @OptionGroup var format: FormatOptions

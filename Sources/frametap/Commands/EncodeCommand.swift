@@ -19,7 +19,7 @@ extension FormatsCommand {
         @Argument(help: "A built-in format's or rule's name, or a format file; parameters as with --format.")
         var name: String
 
-        @Option(help: ArgumentHelp("Whose frames to build, client or server.", valueName: "side"))
+        @Option(help: ArgumentHelp("Whose frames to build.", valueName: "side"))
         var from = Side.client
 
         @OptionGroup var bodies: BodyOptions

@@ -18,13 +18,13 @@ struct OutputOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Show so many bytes of each body; 0 shows none.", valueName: "bytes"))
     var bodyLimit = 4_096
 
-    @Option(name: .customLong("time"), help: "What the first column shows: utc, local, relative, delta.")
+    @Option(name: .customLong("time"), help: "What the first column shows.")
     var times = TextOptions.Times.utc
 
     @Flag(name: [.short, .long], help: "Show each frame's fields and a hex dump.")
     var verbose = false
 
-    @Option(help: ArgumentHelp("Colours: auto, always, never. NO_COLOR is heeded.", valueName: "when"))
+    @Option(help: ArgumentHelp("Whether to use colours. NO_COLOR is heeded.", valueName: "when"))
     var color = ColorChoice.auto
 
     func validate() throws {

@@ -4,7 +4,7 @@ import Streams
 
 /// How the packets of captures are put together.
 struct ReassemblyArguments: ParsableArguments {
-    @Option(help: "Which copy of a byte counts where packets overlap with different bytes: first, last.")
+    @Option(help: "Which copy of a byte counts where packets overlap with different bytes.")
     var overlap = OverlapPolicy.first
 
     @Option(
