@@ -59,7 +59,9 @@ package final class Recorder {
             decoder.advance(to: opening.time)
             let receiver = decoder.open(opening)
             packets?.refused(opening, detail: detail)
-            receiver.closed(Closing(reason: reason, by: .fromServer, time: opening.time, detail: detail))
+            // That there were too many says itself.
+            let cause = reason == .connectFailed ? detail : nil
+            receiver.closed(Closing(reason: reason, by: .fromServer, time: opening.time, detail: cause))
         case .received(let connection, let direction, let buffer, let time):
             decoder.advance(to: time)
             received(buffer, connection, direction, time)
@@ -69,6 +71,11 @@ package final class Recorder {
         case .finished(let connection, let direction, let ending, let time):
             decoder.advance(to: time)
             finished(ending, connection, direction, time)
+        case .expired(let connection, let time):
+            decoder.advance(to: time)
+            packets?.expired(connection, at: time)
+            close(connection, Closing(reason: .timeout, by: nil, time: time))
+        case .overlooked(let connections, let byteCount): decoder.overlooked(connections, byteCount: byteCount)
         }
     }
 

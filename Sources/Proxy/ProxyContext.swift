@@ -1,0 +1,108 @@
+import NIOCore
+import NIOPosix
+import Streams
+import Synchronization
+
+/// What all clients of a proxy share.
+final class ProxyContext: Sendable {
+    let options: ProxyOptions
+    let queue: RecordingQueue
+    let relays = OpenRelays()
+    let own = OwnAddresses()
+    let connector: Connector
+    private let counts = Mutex(Counts())
+    /// The servers that are Unix sockets; the place of each is the port that stands for it.
+    private let unixServers: [String]
+
+    private struct Counts {
+        var clients = 0
+        var refused = 0
+        var unixClients = 0
+    }
+
+    init(_ options: ProxyOptions, queue: RecordingQueue, names: NIOThreadPool) {
+        self.options = options
+        self.queue = queue
+        connector = Connector(own: own, names: NameResolution(threads: names), options: options)
+        unixServers = options.entrances.reduce(into: []) { paths, entrance in
+            if case .fixed(.unix(let path)) = entrance.server, !paths.contains(path) { paths.append(path) }
+        }
+    }
+
+    // MARK: Who may come
+
+    /// Counts a client until it is gone. Returns false where there are as many as may be.
+    func admit(_ channel: any Channel) -> Bool {
+        let isAdmitted = counts.withLock { counts in
+            if let limit = options.maxConnections, counts.clients >= limit {
+                counts.refused += 1
+                return false
+            }
+            counts.clients += 1
+            return true
+        }
+        if isAdmitted { channel.closeFuture.whenComplete { _ in self.counts.withLock { $0.clients -= 1 } } }
+        return isAdmitted
+    }
+
+    /// How many clients were refused because there were too many.
+    var refused: Int { counts.withLock { $0.refused } }
+
+    /// Why a client too many is refused.
+    var limitText: String { "\(options.maxConnections ?? 0) connections are open, which is the limit" }
+
+    /// Remembers a client's end of its connection. Returns false where the client is this proxy.
+    func watch(_ channel: any Channel) -> Bool {
+        guard let address = channel.remoteAddress, address.protocol != .unix else { return true }
+        let endpoint = Endpoint(address).unmapped
+        channel.closeFuture.whenComplete { _ in self.own.disconnected(from: endpoint) }
+        return own.connected(from: endpoint)
+    }
+
+    /// Remembers the proxy's end of a connection to a server. Returns false where that server is this proxy.
+    func watch(server channel: any Channel) -> Bool {
+        guard let address = channel.localAddress, address.protocol != .unix else { return true }
+        let endpoint = Endpoint(address).unmapped
+        channel.closeFuture.whenComplete { _ in self.own.disconnected(by: endpoint) }
+        return own.connected(by: endpoint)
+    }
+
+    // MARK: What ends of connections are called
+
+    /// Where Unix sockets are said to be: an address of this machine that nobody else uses, so that connections differ.
+    private static let unixAddress = IPAddress(v4: 0x7f55_4e58)  // 127.85.78.88
+
+    /// Whether an endpoint only stands for a Unix socket.
+    func isMadeUp(_ endpoint: Endpoint) -> Bool { endpoint.address == Self.unixAddress }
+
+    /// The address of a client; that of a Unix socket has a port that counts up.
+    func endpoint(ofClient channel: any Channel) -> Endpoint {
+        guard case .unixDomainSocket? = channel.remoteAddress else { return Endpoint(channel.remoteAddress) }
+        let number = counts.withLock { counts in
+            counts.unixClients += 1
+            return counts.unixClients
+        }
+        return Endpoint(Self.unixAddress, UInt16(1_024 + (number - 1) % (65_536 - 1_024)))
+    }
+
+    /// The address of a server; the first Unix socket has port 1, the second one 2.
+    func endpoint(ofServer channel: any Channel, at place: Place) -> Endpoint {
+        if case .unix(let path) = place { return endpoint(ofUnixServer: path) }
+        return Endpoint(channel.remoteAddress)
+    }
+
+    /// The address of a server that was not reached.
+    func endpoint(ofMissed place: Place, at address: SocketAddress?) -> Endpoint {
+        switch place {
+        case .unix(let path): return endpoint(ofUnixServer: path)
+        case .tcp(let place):
+            let literal = try? SocketAddress(ipAddress: place.host, port: place.port)
+            if let address = address ?? literal { return Endpoint(address) }
+            return Endpoint(IPAddress(v4: 0), UInt16(truncatingIfNeeded: place.port))
+        }
+    }
+
+    private func endpoint(ofUnixServer path: String) -> Endpoint {
+        Endpoint(Self.unixAddress, UInt16(truncatingIfNeeded: (unixServers.firstIndex(of: path) ?? 0) + 1))
+    }
+}
