@@ -51,20 +51,10 @@ final class ProxyContext: Sendable {
     /// Why a client too many is refused.
     var limitText: String { "\(options.maxConnections ?? 0) connections are open, which is the limit" }
 
-    /// Remembers a client's end of its connection. Returns false where the client is this proxy.
-    func watch(_ channel: any Channel) -> Bool {
-        guard let address = channel.remoteAddress, address.protocol != .unix else { return true }
-        let endpoint = Endpoint(address).unmapped
-        channel.closeFuture.whenComplete { _ in self.own.disconnected(from: endpoint) }
-        return own.connected(from: endpoint)
-    }
-
-    /// Remembers the proxy's end of a connection to a server. Returns false where that server is this proxy.
-    func watch(server channel: any Channel) -> Bool {
-        guard let address = channel.localAddress, address.protocol != .unix else { return true }
-        let endpoint = Endpoint(address).unmapped
-        channel.closeFuture.whenComplete { _ in self.own.disconnected(by: endpoint) }
-        return own.connected(by: endpoint)
+    /// Whether a client is this proxy, which a firewall brought back.
+    func isItself(_ client: any Channel) -> Bool {
+        guard let address = client.remoteAddress, address.protocol != .unix else { return false }
+        return own.isOutgoing(Endpoint(address).unmapped)
     }
 
     // MARK: What ends of connections are called

@@ -34,7 +34,7 @@ final class ClientEntry {
             refuse(.refusedByLimit, at: Endpoint(IPAddress(v4: 0), 0), detail: proxy.limitText)
             return end.refuse()
         }
-        guard proxy.watch(channel) else { return fail(Self.loopFault) }
+        guard !proxy.isItself(channel) else { return fail(Self.loopFault) }
         let amount = TimeAmount.nanoseconds(Int64(proxy.options.connectTimeout * 1e9))
         if proxy.options.proxyProtocol.isExpected || entrance.server == .socks5 {
             let milliseconds = amount.nanoseconds / 1_000_000
@@ -87,8 +87,9 @@ final class ClientEntry {
                     self.connect(
                         to: .tcp(HostPort(host: address.ipAddress ?? "", port: address.port ?? 0)), at: address)
                 case .failure(let error):
+                    let cause = ConnectFailure.cause(of: error)
                     self.fail(
-                        EntryFault("nothing redirected this client here: \(ConnectFailure.cause(of: error))"))
+                        error as? EntryFault ?? EntryFault("no firewall rule redirected this client here (\(cause))"))
                 }
             }
         case .socks5:
@@ -110,12 +111,12 @@ final class ClientEntry {
     }
 
     private func connect(to place: Place, at address: SocketAddress?, socks: SOCKSEntrance? = nil) {
-        let (relays, loop) = (proxy.relays, channel.eventLoop)
+        let (relays, own, loop) = (proxy.relays, proxy.own, channel.eventLoop)
         let options = proxy.options
         proxy.connector.connect(to: place, on: loop) { server in
             relays.add(server)
-            try server.pipeline.syncOperations.addHandler(
-                RelayHandler(reading: .fromServer, relays: relays, options: options))
+            try server.pipeline.syncOperations.addHandlers(
+                OutgoingWatch(own), RelayHandler(reading: .fromServer, relays: relays, options: options))
         }.assumeIsolated().whenComplete { result in
             switch result {
             case .success(let server): self.connected(server, place, socks)
@@ -128,11 +129,6 @@ final class ClientEntry {
         guard !isOver, let serverEnd = try? server.pipeline.syncOperations.handler(type: RelayHandler.self) else {
             server.close(promise: nil)
             return
-        }
-        guard proxy.watch(server: server) else {
-            serverEnd.refuse()
-            let failure = ConnectFailure(cause: Self.loopFault.description, reply: .notAllowed)
-            return missed(place, at: server.remoteAddress, failure, socks)
         }
         isOver = true
         let connection = proxy.queue.open(client: client, server: proxy.endpoint(ofServer: server, at: place))

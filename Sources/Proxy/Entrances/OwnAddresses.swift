@@ -12,8 +12,6 @@ final class OwnAddresses: Sendable {
         var paths: Set<String> = []
         /// The proxy's ends of connections to servers.
         var outgoing: Set<Endpoint> = []
-        /// The clients' ends of connections to the proxy.
-        var incoming: Set<Endpoint> = []
     }
 
     private let state = Mutex(State())
@@ -63,25 +61,12 @@ final class OwnAddresses: Sendable {
 
     // MARK: What a firewall brought back
 
-    /// A client came. Returns false where that client is this proxy itself.
-    func connected(from client: Endpoint) -> Bool {
-        state.withLock { state in
-            state.incoming.insert(client)
-            return !state.outgoing.contains(client)
-        }
-    }
+    /// Whether a client is this proxy itself.
+    func isOutgoing(_ client: Endpoint) -> Bool { state.withLock { $0.outgoing.contains(client) } }
 
-    /// The proxy connected to a server. Returns false where what it got to is itself.
-    func connected(by local: Endpoint) -> Bool {
-        state.withLock { state in
-            state.outgoing.insert(local)
-            return !state.incoming.contains(local)
-        }
-    }
-
-    /// A connection of a client is over.
-    func disconnected(from client: Endpoint) {
-        _ = state.withLock { $0.incoming.remove(client) }
+    /// The proxy begins to connect to a server. It may come back as a client before it has heard that it is connected.
+    func connecting(from local: Endpoint) {
+        _ = state.withLock { $0.outgoing.insert(local) }
     }
 
     /// A connection to a server is over.

@@ -19,7 +19,7 @@ extension ProxyOptions {
 
     /// What every accepted TCP socket needs: bytes go on as they came, not gathered (TCP_NODELAY).
     func setTCPOptions(of bootstrap: ServerBootstrap) -> ServerBootstrap {
-        var bootstrap = Self.setOptions(of: bootstrap).childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+        var bootstrap = Self.setOptions(of: bootstrap).childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
         for (level, name, value) in keepAliveOptions {
             bootstrap = bootstrap.childChannelOption(
                 ChannelOptions.Types.SocketOption(level: level, name: name), value: value)
@@ -35,7 +35,7 @@ extension ProxyOptions {
 
     /// What every connecting TCP socket needs.
     func setTCPOptions(of bootstrap: ClientBootstrap) -> ClientBootstrap {
-        var bootstrap = Self.setOptions(of: bootstrap).channelOption(.socketOption(.tcp_nodelay), value: 1)
+        var bootstrap = Self.setOptions(of: bootstrap).channelOption(.tcpOption(.tcp_nodelay), value: 1)
         for (level, name, value) in keepAliveOptions {
             bootstrap = bootstrap.channelOption(
                 ChannelOptions.Types.SocketOption(level: level, name: name), value: value)
