@@ -48,7 +48,7 @@ final class RunningProxy: Sendable {
         guard case .tcp(let address)? = try await server.startListening().first else {
             throw Program.Failure(description: "listens on no port")
         }
-        port = address.port
+        self.port = address.port
     }
 
     private static func record(_ queue: RecordingQueue, _ options: DecodingOptions) -> Recording {
