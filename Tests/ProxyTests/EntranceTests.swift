@@ -30,7 +30,8 @@ import Testing
         let closed = trace.filter { $0.event == "closed" }
         #expect(closed.count == 6)
         for line in closed {
-            #expect(line.number("bytes", of: "client") == 11 && line.number("bytes", of: "server") == 11, "\(line.text)")
+            #expect(
+                line.number("bytes", of: "client") == 11 && line.number("bytes", of: "server") == 11, "\(line.text)")
         }
     }
 
@@ -90,7 +91,9 @@ import Testing
         try ends.program.send("\(proxy.port)")
         #expect(try await ends.result()["got"] == " reset")
         let message = try await proxy.stop().first { $0.event == "finding" }?["message"]
-        #expect(message?.hasPrefix("cannot reach nowhere.invalid:80: no address for nowhere.invalid: ") == true, "\(message ?? "")")
+        #expect(
+            message?.hasPrefix("cannot reach nowhere.invalid:80: no address for nowhere.invalid: ") == true,
+            "\(message ?? "")")
     }
 
     @Test(arguments: [
@@ -149,7 +152,8 @@ import Testing
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         let second = try Program("frametap", ["proxy", "--listen", "unix:\(path)", "--to", "127.0.0.1:1"])
-        #expect(try await second.exitStatus() == 2 && second.errors.contains("Address already in use"), "\(second.errors)")
+        #expect(
+            try await second.exitStatus() == 2 && second.errors.contains("Address already in use"), "\(second.errors)")
         let proxy = try await ProxyProgram(["--listen", "127.0.0.1:0", "--to", "unix:\(path)"])
         try ends.program.send("\(proxy.port)")
         #expect(try await ends.result()["got"] == "68656c6c6f fin")

@@ -4,7 +4,8 @@ import Testing
 
 /// Timeouts, limits, and what happens when records cannot be written.
 @Suite struct LimitTests {
-    private func play(_ scenario: String, _ arguments: [String]) async throws -> (Ends.Seen, [TraceLine], ProxyProgram) {
+    private func play(_ scenario: String, _ arguments: [String]) async throws -> (Ends.Seen, [TraceLine], ProxyProgram)
+    {
         let ends = try await Ends(scenario, script: "entrances.py")
         let proxy = try await ProxyProgram(to: ends.server, ["--format", "chunk"] + arguments)
         try ends.program.send("\(proxy.port)")
@@ -75,7 +76,10 @@ import Testing
     @Test(arguments: [
         ("exec \"$0\" \"$@\" --trace /dev/full --as none", "cannot write /dev/full: No space left on device"),
         ("exec \"$0\" \"$@\" > /dev/full", "cannot write standard output: No space left on device"),
-        ("cd $(mktemp -d) && ulimit -f 8 && exec \"$0\" \"$@\" --write w -v > /dev/null", "cannot write w: File too large"),
+        (
+            "cd $(mktemp -d) && ulimit -f 8 && exec \"$0\" \"$@\" --write w -v > /dev/null",
+            "cannot write w: File too large"
+        ),
         ("exec \"$0\" \"$@\" -v > >(head -c 1 > /dev/null)", "cannot write standard output: Broken pipe"),
     ]) func whatCannotBeWrittenIsSaidOnceAndRelayingGoesOn(_ command: String, _ message: String) async throws {
         let (seen, errors) = try await relay(command)

@@ -91,8 +91,10 @@ import Testing
 
     @Test(arguments: [
         "GET / HTTP/1.1\r\n", "PROXY\r\n", "PROXY TCP4\r\n", "PROXY UDP4 1.1.1.1 1.1.1.1 1 1\r\n", "proxy TCP4 ",
-        "PROXY TCP4 1.1.1.1 1.1.1.1 1 65536\r\n", "PROXY TCP4 1.1.1.1 1.1.1.1 01 1\r\n", "PROXY TCP4 1.1.1.1 ::1 1 1\r\n",
-        "PROXY TCP4 1.1.1.1 1.1.1.1 1 1 \r\n", "PROXY TCP4  1.1.1.1 1.1.1.1 1 1\r\n", "PROXY TCP4 1.1.1.1 1.1.1.1 +1 1\r\n",
+        "PROXY TCP4 1.1.1.1 1.1.1.1 1 65536\r\n", "PROXY TCP4 1.1.1.1 1.1.1.1 01 1\r\n",
+        "PROXY TCP4 1.1.1.1 ::1 1 1\r\n",
+        "PROXY TCP4 1.1.1.1 1.1.1.1 1 1 \r\n", "PROXY TCP4  1.1.1.1 1.1.1.1 1 1\r\n",
+        "PROXY TCP4 1.1.1.1 1.1.1.1 +1 1\r\n",
         "PROXY TCP4 1.1.1.1 1.1.1.1 1 1\n", "PROXY UNKNOWN " + String(repeating: "x", count: 92) + "\r\n",
     ]) func whatIsNoHeaderIsRefusedWithAReason(_ text: String) {
         #expect(throws: ProxyHeaderFault.self) { try read(Array(text.utf8)) }

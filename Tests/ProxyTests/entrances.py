@@ -80,7 +80,9 @@ def socks():
             with connect() as sock:
                 send_cut(sock, message) if cut else sock.sendall(message)
                 sock.shutdown(socket.SHUT_WR)
-                seen[f"{name} {cut}"] = read(sock, 2)[0].hex() + " " + read(sock, 10)[0][:3].hex()
+                answers = read(sock, 6)[0]
+                read(sock, 18 if answers[5] == 4 else 6)
+                seen[f"{name} {cut}"] = answers[:2].hex() + " " + answers[2:5].hex()
                 seen[f"{name} {cut} echo"] = read(sock)[0].decode()
 
 

@@ -5,11 +5,12 @@ import Synchronization
 enum EndDeadline {
     private static let end = Atomic<UInt64>(0)
 
-    /// A signal has come. Pipes and terminals are given up a second later, and the process ends before two have passed.
+    /// A signal has come. A second later pipes and terminals that nobody reads are given up, and what still waits to be decoded
+    /// is only counted. A disk that does not take anything either is not waited for much longer.
     static func set() {
         end.store(DispatchTime.now().uptimeNanoseconds + 1_000_000_000, ordering: .relaxed)
-        DispatchQueue.global().asyncAfter(deadline: .now() + 1.9) {
-            complain("could not write everything that was recorded within 2 s")
+        DispatchQueue.global().asyncAfter(deadline: .now() + 5) {
+            complain("could not write what was recorded within 5 s")
             _exit(2)
         }
     }

@@ -46,6 +46,6 @@ struct ProxyRecording {
     /// Records until the queue is finished.
     func run() {
         // Long enough to make batches of a busy relay's reads, too short for anybody who watches to notice.
-        recorder.run { usleep(2_000) }
+        recorder.run(isLate: { EndDeadline.hasPassed }) { usleep(2_000) }
     }
 }
