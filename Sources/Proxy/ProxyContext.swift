@@ -51,10 +51,14 @@ final class ProxyContext: Sendable {
     /// Why a client too many is refused.
     var limitText: String { "\(options.maxConnections ?? 0) connections are open, which is the limit" }
 
-    /// Whether a client is this proxy, which a firewall brought back.
-    func isItself(_ client: any Channel) -> Bool {
-        guard let address = client.remoteAddress, address.protocol != .unix else { return false }
-        return own.isOutgoing(Endpoint(address).unmapped)
+    /// Whether a client is this proxy, which a firewall brought back: then that knows where it was going.
+    func isItself(_ client: any Channel) -> EventLoopFuture<Bool> {
+        let end = Endpoint(client.remoteAddress)
+        guard client.remoteAddress?.protocol != .unix, own.hasEnd(end) else {
+            return client.eventLoop.makeSucceededFuture(false)
+        }
+        return OriginalDestination.of(client).map { self.own.hasConnection(from: end, to: Endpoint($0)) }
+            .flatMapErrorThrowing { _ in false }
     }
 
     // MARK: What ends of connections are called

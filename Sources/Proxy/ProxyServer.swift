@@ -95,7 +95,7 @@ package final class ProxyServer: Sendable {
                     let end = RelayHandler(reading: .fromClient, relays: context.relays, options: context.options)
                     context.relays.add(channel)
                     try channel.pipeline.syncOperations.addHandler(end)
-                    try ClientEntry(channel, end, at: entrance, of: context).begin()
+                    ClientEntry(channel, end, at: entrance, of: context).begin()
                 }
             }
         return if case .tcp = entrance.listen {

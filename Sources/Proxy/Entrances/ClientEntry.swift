@@ -29,12 +29,19 @@ final class ClientEntry {
     }
 
     /// Begins to serve a client that was just accepted.
-    func begin() throws {
+    func begin() {
         guard proxy.admit(channel) else {
             refuse(.refusedByLimit, at: Endpoint(IPAddress(v4: 0), 0), detail: proxy.limitText)
             return end.refuse()
         }
-        guard !proxy.isItself(channel) else { return fail(Self.loopFault) }
+        proxy.isItself(channel).assumeIsolated().whenSuccess { isItself in
+            if isItself { return self.fail(Self.loopFault) }
+            do { try self.listen() } catch { self.fail(EntryFault("\(error)")) }
+        }
+    }
+
+    /// Hears what the client has to say before it is connected.
+    private func listen() throws {
         let amount = TimeAmount.nanoseconds(Int64(proxy.options.connectTimeout * 1e9))
         if proxy.options.proxyProtocol.isExpected || entrance.server == .socks5 {
             let milliseconds = amount.nanoseconds / 1_000_000

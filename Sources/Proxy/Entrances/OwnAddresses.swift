@@ -10,8 +10,8 @@ final class OwnAddresses: Sendable {
     private struct State {
         var listeners: [Endpoint] = []
         var paths: Set<String> = []
-        /// The proxy's ends of connections to servers.
-        var outgoing: Set<Endpoint> = []
+        /// The proxy's ends of connections to servers, and those servers. Connections to different ones may share an end.
+        var outgoing: [Endpoint: Set<Endpoint>] = [:]
     }
 
     private let state = Mutex(State())
@@ -61,16 +61,25 @@ final class OwnAddresses: Sendable {
 
     // MARK: What a firewall brought back
 
-    /// Whether a client is this proxy itself.
-    func isOutgoing(_ client: Endpoint) -> Bool { state.withLock { $0.outgoing.contains(client) } }
+    /// Whether a client has the address of an end of the proxy's own. It need not be the proxy: two connections may share one
+    /// end where the other differs.
+    func hasEnd(_ client: Endpoint) -> Bool { state.withLock { $0.outgoing[client.unmapped] != nil } }
+
+    /// Whether a client that meant to connect to a server is this proxy itself.
+    func hasConnection(from client: Endpoint, to server: Endpoint) -> Bool {
+        state.withLock { $0.outgoing[client.unmapped]?.contains(server.unmapped) == true }
+    }
 
     /// The proxy begins to connect to a server. It may come back as a client before it has heard that it is connected.
-    func connecting(from local: Endpoint) {
-        _ = state.withLock { $0.outgoing.insert(local) }
+    func connecting(from local: Endpoint, to server: Endpoint) {
+        _ = state.withLock { $0.outgoing[local.unmapped, default: []].insert(server.unmapped) }
     }
 
     /// A connection to a server is over.
-    func disconnected(by local: Endpoint) {
-        _ = state.withLock { $0.outgoing.remove(local) }
+    func disconnected(from local: Endpoint, to server: Endpoint) {
+        state.withLock { state in
+            state.outgoing[local.unmapped]?.remove(server.unmapped)
+            if state.outgoing[local.unmapped]?.isEmpty == true { state.outgoing[local.unmapped] = nil }
+        }
     }
 }

@@ -15,8 +15,8 @@ final class OutgoingWatch: ChannelOutboundHandler {
         context.connect(to: address, promise: promise)
         // The channel itself looks only once it is connected.
         guard address.protocol != .unix, let local = try? context.channel._channelCore.localAddress0() else { return }
-        let endpoint = Endpoint(local).unmapped
-        own.connecting(from: endpoint)
-        context.channel.closeFuture.whenComplete { [own] _ in own.disconnected(by: endpoint) }
+        let (end, server) = (Endpoint(local), Endpoint(address))
+        own.connecting(from: end, to: server)
+        context.channel.closeFuture.whenComplete { [own] _ in own.disconnected(from: end, to: server) }
     }
 }
