@@ -71,7 +71,7 @@ final class ProxyContext: Sendable {
 
     /// The address of a client; that of a Unix socket has a port that counts up.
     func endpoint(ofClient channel: any Channel) -> Endpoint {
-        guard case .unixDomainSocket? = channel.remoteAddress else { return Endpoint(channel.remoteAddress) }
+        guard case .unixDomainSocket? = channel.remoteAddress else { return Endpoint(channel.remoteAddress).unmapped }
         let number = counts.withLock { counts in
             counts.unixClients += 1
             return counts.unixClients
@@ -82,7 +82,7 @@ final class ProxyContext: Sendable {
     /// The address of a server; the first Unix socket has port 1, the second one 2.
     func endpoint(ofServer channel: any Channel, at place: Place) -> Endpoint {
         if case .unix(let path) = place { return endpoint(ofUnixServer: path) }
-        return Endpoint(channel.remoteAddress)
+        return Endpoint(channel.remoteAddress).unmapped
     }
 
     /// The address of a server that was not reached.
