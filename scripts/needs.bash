@@ -49,6 +49,15 @@ need_command() {
     lacks "$1" "$2" "$3"
 }
 
+# The server of PostgreSQL, which Debian does not put on the PATH.
+need_postgres() {
+    local program
+    for program in /usr/lib/postgresql/*/bin/initdb /opt/homebrew/opt/postgresql*/bin/initdb /usr/local/opt/postgresql*/bin/initdb; do
+        if [ -x "$program" ]; then return 0; fi
+    done
+    lacks "PostgreSQL" postgresql postgresql
+}
+
 # A Python that has jsonschema with draft 2020-12 (4.0 or later) and PyYAML; prints nothing where there is none.
 python_with_jsonschema() {
     local python

@@ -151,6 +151,14 @@ public final class Decoder: StreamReceiver {
         for sink in sinks { sink.dropped(hole, reason: reason, on: connection) }
     }
 
+    /// Connections came and went without being recorded.
+    ///
+    /// - Parameter byteCount: the bytes that were forwarded on them.
+    package func overlooked(_ connections: Int, byteCount: Int) {
+        summary.unrecorded += connections
+        summary.dropped += byteCount
+    }
+
     /// Asks each analysis, and passes on what it finds.
     func analyse(_ ask: (any Analysis, inout [Finding]) -> Void) {
         for analysis in analyses { ask(analysis, &findings) }

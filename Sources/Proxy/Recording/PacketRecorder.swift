@@ -72,6 +72,14 @@ package final class PacketRecorder {
         }
     }
 
+    /// Nothing was said for too long, and the proxy closed the connection: it reset both sides.
+    func expired(_ connection: Int, at time: Timestamp) {
+        comment = ["closed by the proxy: nothing was said for too long"]
+        framesInComment = 0
+        connections[connection]?.reset(from: .fromServer) { packet($0, $1, at: time) }
+        comment = []
+    }
+
     /// A connection is over.
     func closed(_ connection: Int) {
         connections[connection] = nil

@@ -12,6 +12,7 @@ package final class Recorder {
     private let decoder: Decoder
     private let packets: PacketRecorder?
     private var connections: [Int: Recorded] = [:]
+    private var isLate: () -> Bool = { false }
 
     private struct Recorded {
         let receiver: any ConnectionReceiver
@@ -35,8 +36,11 @@ package final class Recorder {
 
     /// Records until the queue is finished, then ends the trace.
     ///
-    /// - Parameter pause: called between batches.
-    package func run(pause: () -> Void) {
+    /// - Parameters:
+    ///   - isLate: whether there is no more time to decode: what is left is counted as dropped.
+    ///   - pause: called between batches.
+    package func run(isLate: @escaping () -> Bool = { false }, pause: () -> Void) {
+        self.isLate = isLate
         while recordBatch() { pause() }
     }
 
@@ -59,16 +63,27 @@ package final class Recorder {
             decoder.advance(to: opening.time)
             let receiver = decoder.open(opening)
             packets?.refused(opening, detail: detail)
-            receiver.closed(Closing(reason: reason, by: .fromServer, time: opening.time, detail: detail))
+            // That there were too many says itself.
+            let cause = reason == .connectFailed ? detail : nil
+            receiver.closed(Closing(reason: reason, by: .fromServer, time: opening.time, detail: cause))
         case .received(let connection, let direction, let buffer, let time):
             decoder.advance(to: time)
-            received(buffer, connection, direction, time)
+            if isLate() {
+                dropped(buffer.readableBytes, connection, direction, time)
+            } else {
+                received(buffer, connection, direction, time)
+            }
         case .dropped(let connection, let direction, let byteCount, let time):
             decoder.advance(to: time)
             dropped(byteCount, connection, direction, time)
         case .finished(let connection, let direction, let ending, let time):
             decoder.advance(to: time)
             finished(ending, connection, direction, time)
+        case .expired(let connection, let time):
+            decoder.advance(to: time)
+            packets?.expired(connection, at: time)
+            close(connection, Closing(reason: .timeout, by: nil, time: time))
+        case .overlooked(let connections, let byteCount): decoder.overlooked(connections, byteCount: byteCount)
         }
     }
 

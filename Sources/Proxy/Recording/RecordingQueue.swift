@@ -5,9 +5,10 @@ import Synchronization
 
 /// What waits between the relay, which must not wait, and the recorder, which may have to.
 ///
-/// Its memory is bounded. When it is full the relay goes on and the queue only counts what it leaves out, until the
-/// recorder has taken everything; so what is left out is one contiguous piece per direction. Times are taken here, so
-/// that they never decrease in the order of the queue.
+/// Its memory is bounded. When it is full the relay goes on, and the queue only keeps what each open connection has missed,
+/// until the recorder has taken everything: how many bytes, and that it opened or ended. So what is left out is one
+/// contiguous piece per direction. Connections that came and went meanwhile are only counted. Times are taken here, so that
+/// they never decrease in the order of the queue.
 package final class RecordingQueue: Sendable {
     /// Something that happened, with its time.
     enum Event: Sendable {
@@ -15,7 +16,10 @@ package final class RecordingQueue: Sendable {
         case received(connection: Int, Direction, ByteBuffer, Timestamp)
         case dropped(connection: Int, Direction, byteCount: Int, Timestamp)
         case finished(connection: Int, Direction, Ending, Timestamp)
+        case expired(connection: Int, Timestamp)
         case refused(Opening, reason: CloseReason, detail: String)
+        /// So many connections came and went without being recorded, and so many bytes with them.
+        case overlooked(connections: Int, byteCount: Int)
     }
 
     /// What the recorder takes at once: everything up to `time`.
@@ -30,19 +34,49 @@ package final class RecordingQueue: Sendable {
 
     private struct State {
         var events: [Event] = []
-        /// The memory that the chunks hold.
+        /// The memory that the events hold.
         var cost = 0
         var isFull = false
-        var dropped: [Dropping: Int] = [:]
+        var connections: [Int: Recorded] = [:]
+        /// The connections that have missed something since the queue was full.
+        var behind: Set<Int> = []
+        var overlooked = (connections: 0, byteCount: 0)
         var lastTime = Timestamp(nanoseconds: 0)
+        var lastConnection = 0
         var lastNumber = 0
         var isFinished = false
         var recorderWaits = false
     }
 
-    private struct Dropping: Hashable {
-        var connection: Int
-        var direction: Direction
+    /// A connection that the recorder has not heard the end of.
+    private struct Recorded {
+        var client: Endpoint
+        var server: Endpoint
+        /// Its number in the trace; nil while the recorder has not heard of it.
+        var number: Int?
+        var dropped = PerDirection(fromClient: 0, fromServer: 0)
+        /// What ended behind what was dropped.
+        var endings: [End] = []
+        private var finished: Set<Direction> = []
+        private(set) var isOver = false
+
+        enum End {
+            case finished(Direction, Ending)
+            case expired
+        }
+
+        init(client: Endpoint, server: Endpoint) {
+            (self.client, self.server) = (client, server)
+        }
+
+        mutating func end(_ end: End) {
+            switch end {
+            case .finished(let direction, .fin):
+                finished.insert(direction)
+                isOver = finished.count == 2
+            case .finished(_, .reset), .expired: isOver = true
+            }
+        }
     }
 
     private let state = Mutex(State())
@@ -53,7 +87,7 @@ package final class RecordingQueue: Sendable {
     /// An empty queue.
     ///
     /// - Parameters:
-    ///   - limit: how many bytes of memory the chunks that wait may hold.
+    ///   - limit: how many bytes of memory what waits may hold.
     ///   - clock: the time now.
     package init(limit: Int = 64 << 20, clock: @escaping @Sendable () -> Timestamp = WallClock.now) {
         self.limit = limit
@@ -62,21 +96,97 @@ package final class RecordingQueue: Sendable {
 
     // MARK: The relay's side
 
-    /// A connection opened; returns its number.
+    /// A connection opened; returns what stands for it here. Its number in the trace may be another one.
     func open(client: Endpoint, server: Endpoint) -> Int {
         add { state, time in
-            let opening = Self.opening(&state, client, server, time)
-            state.events.append(.opened(opening))
-            return opening.number
+            state.lastConnection += 1
+            let connection = state.lastConnection
+            var recorded = Recorded(client: client, server: server)
+            if takes(Self.eventCost, &state) {
+                Self.announce(&recorded, &state, time)
+            } else {
+                state.behind.insert(connection)
+            }
+            state.connections[connection] = recorded
+            return connection
         }
     }
 
     /// A client came, but did not get through to the server.
     func refuse(client: Endpoint, server: Endpoint, reason: CloseReason, detail: String) {
         add { state, time in
+            guard takes(Self.eventCost + detail.utf8.count, &state) else {
+                state.overlooked.connections += 1
+                return
+            }
             let opening = Self.opening(&state, client, server, time)
             state.events.append(.refused(opening, reason: reason, detail: detail))
         }
+    }
+
+    /// Bytes were relayed. Reads that are longer than a packet are cut.
+    func receive(_ buffer: ByteBuffer, on connection: Int, from direction: Direction) {
+        add { state, time in
+            let count = buffer.readableBytes
+            // A short read holds all of the buffer that it was read into.
+            guard takes(max(count, buffer.storageCapacity) + Self.eventCost, &state),
+                let number = state.connections[connection]?.number
+            else {
+                state.connections[connection]?.dropped[direction] += count
+                state.behind.insert(connection)
+                return
+            }
+            var rest = buffer
+            while let chunk = rest.readSlice(length: min(rest.readableBytes, Self.chunkLimit)), chunk.readableBytes > 0
+            {
+                state.events.append(.received(connection: number, direction, chunk, time))
+            }
+        }
+    }
+
+    /// A direction of a connection ended.
+    func finish(_ ending: Ending, on connection: Int, from direction: Direction) {
+        end(connection, .finished(direction, ending))
+    }
+
+    /// A connection was closed because nothing was said for too long.
+    func expire(_ connection: Int) {
+        end(connection, .expired)
+    }
+
+    private func end(_ connection: Int, _ end: Recorded.End) {
+        add { state, time in
+            guard var recorded = state.connections.removeValue(forKey: connection), !recorded.isOver else { return }
+            recorded.end(end)
+            if takes(Self.eventCost, &state), let number = recorded.number {
+                state.events.append(Self.event(end, number, time))
+                if !recorded.isOver { state.connections[connection] = recorded }
+            } else if recorded.isOver, recorded.number == nil {
+                state.behind.remove(connection)
+                state.overlooked.connections += 1
+                state.overlooked.byteCount += recorded.dropped.fromClient + recorded.dropped.fromServer
+            } else {
+                recorded.endings.append(end)
+                state.connections[connection] = recorded
+                state.behind.insert(connection)
+            }
+        }
+    }
+
+    private static let eventCost = MemoryLayout<Event>.stride
+
+    /// Whether there is room for an event; once there is none, nothing more is taken before everything is.
+    private func takes(_ cost: Int, _ state: inout State) -> Bool {
+        if state.cost + cost > limit { state.isFull = true }
+        if state.isFull { return false }
+        state.cost += cost
+        return true
+    }
+
+    private static func announce(_ recorded: inout Recorded, _ state: inout State, _ time: Timestamp) {
+        let opening = opening(&state, recorded.client, recorded.server, time)
+        recorded.number = opening.number
+        state.events.append(.opened(opening))
     }
 
     private static func opening(
@@ -86,31 +196,10 @@ package final class RecordingQueue: Sendable {
         return Opening(number: state.lastNumber, time: time, client: client, server: server)
     }
 
-    /// Bytes were relayed. Longer reads are cut into chunks that fit a packet.
-    func receive(_ buffer: ByteBuffer, on connection: Int, from direction: Direction) {
-        add { state, time in
-            let count = buffer.readableBytes
-            // A short read holds all of the buffer that it was read into.
-            let cost = max(count, buffer.storageCapacity) + MemoryLayout<Event>.stride
-            if state.isFull || state.cost + cost > limit {
-                state.isFull = true
-                state.dropped[Dropping(connection: connection, direction: direction), default: 0] += count
-                return
-            }
-            state.cost += cost
-            var rest = buffer
-            while let chunk = rest.readSlice(length: min(rest.readableBytes, Self.chunkLimit)), chunk.readableBytes > 0
-            {
-                state.events.append(.received(connection: connection, direction, chunk, time))
-            }
-        }
-    }
-
-    /// A direction of a connection ended.
-    func finish(_ ending: Ending, on connection: Int, from direction: Direction) {
-        add { state, time in
-            Self.flushDropped(&state, of: connection, at: time)
-            state.events.append(.finished(connection: connection, direction, ending, time))
+    private static func event(_ end: Recorded.End, _ number: Int, _ time: Timestamp) -> Event {
+        switch end {
+        case .finished(let direction, let ending): .finished(connection: number, direction, ending, time)
+        case .expired: .expired(connection: number, time)
         }
     }
 
@@ -127,13 +216,26 @@ package final class RecordingQueue: Sendable {
         return result
     }
 
-    /// Puts what was left out of a connection in its place.
-    private static func flushDropped(_ state: inout State, of connection: Int?, at time: Timestamp) {
-        let due = state.dropped.filter { connection == nil || $0.key.connection == connection }
-            .sorted { ($0.key.connection, $0.key.direction.rawValue) < ($1.key.connection, $1.key.direction.rawValue) }
-        for (key, count) in due {
-            state.dropped[key] = nil
-            state.events.append(.dropped(connection: key.connection, key.direction, byteCount: count, time))
+    /// Puts what connections have missed in its place, behind everything else.
+    private static func catchUp(_ state: inout State, at time: Timestamp) {
+        for connection in state.behind.sorted() {
+            guard var recorded = state.connections.removeValue(forKey: connection) else { continue }
+            if recorded.number == nil { announce(&recorded, &state, time) }
+            guard let number = recorded.number else { continue }
+            for direction in Direction.allCases where recorded.dropped[direction] > 0 {
+                let count = recorded.dropped[direction]
+                state.events.append(.dropped(connection: number, direction, byteCount: count, time))
+            }
+            state.events += recorded.endings.map { event($0, number, time) }
+            recorded.dropped = PerDirection(fromClient: 0, fromServer: 0)
+            recorded.endings = []
+            if !recorded.isOver { state.connections[connection] = recorded }
+        }
+        state.behind.removeAll(keepingCapacity: false)
+        if state.overlooked.connections > 0 {
+            let (connections, byteCount) = state.overlooked
+            state.events.append(.overlooked(connections: connections, byteCount: byteCount))
+            state.overlooked = (0, 0)
         }
     }
 
@@ -147,7 +249,7 @@ package final class RecordingQueue: Sendable {
     /// Takes everything there is. Waits for something to happen, or for `deadline` to pass.
     func take(until deadline: Timestamp?) -> Batch {
         let mustWait = state.withLock { state in
-            state.recorderWaits = state.events.isEmpty && state.dropped.isEmpty && !state.isFinished
+            state.recorderWaits = state.events.isEmpty && !state.isFull && !state.isFinished
             return state.recorderWaits
         }
         if mustWait {
@@ -162,7 +264,7 @@ package final class RecordingQueue: Sendable {
             state.recorderWaits = false
             let time = max(clock(), state.lastTime)
             state.lastTime = time
-            Self.flushDropped(&state, of: nil, at: time)
+            Self.catchUp(&state, at: time)
             var events: [Event] = []
             swap(&events, &state.events)
             state.cost = 0

@@ -8,4 +8,7 @@ protocol RelayRecording: AnyObject {
 
     /// One direction ended.
     func finished(_ ending: Ending, from direction: Direction)
+
+    /// Nothing was said for longer than is allowed: the connection is over.
+    func expired()
 }

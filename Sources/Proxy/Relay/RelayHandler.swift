@@ -22,14 +22,19 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     final class Shared {
         var state = RelayState()
         let recording: any RelayRecording
+        /// When a byte was read last; only looked at where there is an idle timeout.
+        var lastRead = NIODeadline.now()
 
         init(recording: any RelayRecording) {
             self.recording = recording
         }
     }
 
+    static let allocator = AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 2_048, maximum: 65_536)
+
     private let direction: Direction
     private let relays: OpenRelays
+    private let options: ProxyOptions
     private var shared: Shared?
     private var partner: RelayHandler?
     private var context: ChannelHandlerContext?
@@ -40,13 +45,19 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     private var hasInputEnded = false
     private var isOutputClosed = false
     private(set) var isLost = false
+    /// There will be no partner: what comes is thrown away until the other end has heard that.
+    private var isDismissed = false
+    /// This end is about to be reset.
+    private var isEnding = false
 
     /// - Parameters:
     ///   - direction: that of the bytes that are read here.
     ///   - relays: knows whether the proxy is being stopped.
-    init(reading direction: Direction, relays: OpenRelays) {
+    ///   - options: the proxy's.
+    init(reading direction: Direction, relays: OpenRelays, options: ProxyOptions) {
         self.direction = direction
         self.relays = relays
+        self.options = options
     }
 
     /// Joins two ends; what came early is forwarded now.
@@ -62,6 +73,12 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
             if end.isLost { end.performLoss() }
         }
         for end in [client, server] { end.readIfWanted() }
+        client.watchForSilence()
+    }
+
+    /// Writes what goes before the first byte that is relayed.
+    func writeFirst(_ bytes: [UInt8]) {
+        context?.write(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
     }
 
     // MARK: Reading
@@ -77,6 +94,8 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let buffer = unwrapInboundIn(data)
+        // NIOSOCKS passes on what it holds when it goes, even where that is nothing.
+        if isDismissed || buffer.readableBytes == 0 { return }
         if partner == nil {
             early.append(buffer)
         } else {
@@ -88,6 +107,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         guard let partner, let shared else { return }
         partner.context?.write(partner.wrapOutboundOut(buffer), promise: nil)
         if !shared.state.isOver { shared.recording.received(buffer, from: direction) }
+        if options.idleTimeout != nil { shared.lastRead = .now() }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -95,7 +115,9 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        if let other = partner?.context, other.channel.isWritable {
+        if isDismissed {
+            context.read()
+        } else if let other = partner?.context, other.channel.isWritable {
             context.read()
         } else {
             wantsToRead = true
@@ -124,6 +146,10 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
 
     private func endInput() {
         hasInputEnded = true
+        if isDismissed {
+            context?.close(promise: nil)
+            return
+        }
         if let shared {
             perform(shared.state.finish(direction))
         } else {
@@ -163,19 +189,29 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
             switch action {
             case .record(let ending, let direction): shared?.recording.finished(ending, from: direction)
             case .passOnEnd: partner?.closeOutput()
-            case .reset: partner?.reset()
+            case .reset: partner?.resetWhenDelivered()
+            case .recordExpiry: shared?.recording.expired()
+            case .cutOff:
+                partner?.reset()
+                reset()
             }
         }
     }
 
     /// Sends FIN once everything before it has been written.
     private func closeOutput() {
+        flushed { $0.context?.close(mode: .output, promise: nil) }
+    }
+
+    /// Calls `then` once everything that is to be written has been, or cannot be.
+    ///
+    /// Closing drops what is still to be written where the other direction is closed, too: an empty write comes last.
+    private func flushed(_ then: @escaping (RelayHandler) -> Void) {
         guard let context else { return }
-        // Closing drops what is still to be written where the other direction is closed too: an empty write comes last.
         let written = context.eventLoop.makePromise(of: Void.self)
         context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: written)
         written.futureResult.assumeIsolated().whenComplete { [weak self] _ in
-            self?.context?.close(mode: .output, promise: nil)
+            if let self { then(self) }
         }
     }
 
@@ -183,6 +219,16 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     func refuse() {
         isLost = true
         reset()
+    }
+
+    /// Ends a connection that never got a partner, in order: the other end has been told why, and is to read that.
+    func dismiss() {
+        guard let context else { return }
+        (isDismissed, isLost, early) = (true, true, [])
+        if hasInputEnded { return flushed { $0.context?.close(promise: nil) } }
+        closeOutput()
+        context.read()
+        context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(2)) { [weak self] in self?.reset() }
     }
 
     /// Sends RST: with a lingering time of 0 closing does not send FIN (POSIX, SO_LINGER).
@@ -194,6 +240,46 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
             ).assumeIsolated().whenComplete { [weak self] _ in self?.context?.close(promise: nil) }
         } else {
             context.close(promise: nil)
+        }
+    }
+
+    // MARK: Resets that overtake nothing
+
+    /// Resets once what was read from the other side has reached this one, as it would have without a proxy in between,
+    /// where it was on its way already. One that takes nothing is waited for in vain, so not for ever.
+    private func resetWhenDelivered() {
+        guard let context, !isEnding else { return }
+        isEnding = true
+        context.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(Int64(options.deliveryTimeout * 1e9))) {
+            [weak self] in self?.reset()
+        }
+        flushed { $0.resetWhenAcknowledged() }
+    }
+
+    private func resetWhenAcknowledged() {
+        guard let context else { return }
+        Unacknowledged.isAnything(on: context.channel).assumeIsolated().whenComplete { [weak self] result in
+            guard let self, let context = self.context else { return }
+            guard case .success(true) = result else { return self.reset() }
+            context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(5)) { [weak self] in
+                self?.resetWhenAcknowledged()
+            }
+        }
+    }
+
+    // MARK: Silence
+
+    private func watchForSilence() {
+        guard let limit = options.idleTimeout else { return }
+        expectSilence(of: .nanoseconds(Int64(limit * 1e9)))
+    }
+
+    private func expectSilence(of limit: TimeAmount) {
+        guard let shared, let context = context ?? partner?.context else { return }
+        context.eventLoop.assumeIsolated().scheduleTask(deadline: shared.lastRead + limit) { [weak self] in
+            guard let self, let shared = self.shared, !self.relays.isStopping else { return }
+            if shared.lastRead + limit > .now() { return self.expectSilence(of: limit) }
+            self.perform(shared.state.expire())
         }
     }
 }

@@ -11,8 +11,12 @@ struct RelayState: Hashable, Sendable {
         case record(Ending, Direction)
         /// Send FIN to the receiver of a direction, behind what is still to be written.
         case passOnEnd(of: Direction)
-        /// Reset the connection to the receiver of a direction.
+        /// Reset the connection to the receiver of a direction, behind what is still to be written.
         case reset(receiverOf: Direction)
+        /// Note that nothing was said for too long.
+        case recordExpiry
+        /// Reset both connections, whatever is still to be written.
+        case cutOff
     }
 
     private var finished = PerDirection(fromClient: false, fromServer: false)
@@ -31,6 +35,12 @@ struct RelayState: Hashable, Sendable {
         guard !isOver else { return [] }
         isOver = true
         return [.record(.reset, direction), .reset(receiverOf: direction)]
+    }
+
+    /// Nothing was said for longer than is allowed. What has ended already, but lingers, is only cut off.
+    mutating func expire() -> [Action] {
+        defer { isOver = true }
+        return isOver ? [.cutOff] : [.recordExpiry, .cutOff]
     }
 
     /// The proxy itself closes the connection: neither side has ended it, and neither is to be told so.

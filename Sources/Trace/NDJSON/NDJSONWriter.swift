@@ -179,6 +179,10 @@ package final class NDJSONWriter: TraceSink {
         put(",\"findings\":")
         let findings = total.findings.sorted { $0.key.rawValue < $1.key.rawValue }
         object(findings.map { Field($0.key.rawValue, .integer(Int64($0.value))) })
+        if summary.unrecorded > 0 {
+            put(",\"unrecorded\":")
+            number(summary.unrecorded)
+        }
         if !summary.passedOver.isEmpty {
             put(",\"passedOver\":")
             object(summary.passedOver.map { Field($0.kind, .integer(Int64($0.packets))) })

@@ -36,6 +36,8 @@ public struct Summary: Hashable, Sendable {
     public var formats: [String?: Totals] = [:]
     /// Bytes that were forwarded but not recorded.
     public var dropped = 0
+    /// Connections that came and went while the recorder was too slow; they are not counted elsewhere.
+    public var unrecorded = 0
     /// Packets that were passed over, by what they were.
     public var passedOver: [(kind: String, packets: Int)] = []
 
@@ -49,7 +51,7 @@ public struct Summary: Hashable, Sendable {
 
     /// Whether two summaries count the same.
     public static func == (left: Summary, right: Summary) -> Bool {
-        left.formats == right.formats && left.dropped == right.dropped
+        left.formats == right.formats && left.dropped == right.dropped && left.unrecorded == right.unrecorded
             && left.passedOver.elementsEqual(right.passedOver, by: ==)
     }
 

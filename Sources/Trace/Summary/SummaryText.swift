@@ -12,6 +12,10 @@ enum SummaryText {
         if summary.dropped > 0 {
             lines.append("\(Quantities.counted(summary.dropped, "byte")) forwarded but not recorded")
         }
+        if summary.unrecorded > 0 {
+            let connections = Quantities.counted(summary.unrecorded, "connection")
+            lines.append("\(connections) came and went unrecorded")
+        }
         if !summary.passedOver.isEmpty {
             let kinds = summary.passedOver.map { "\(Quantities.grouped($0.packets)) \($0.kind)" }
             lines.append("packets passed over: " + kinds.joined(separator: ", "))

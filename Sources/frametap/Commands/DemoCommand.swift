@@ -75,7 +75,7 @@ struct DemoCommand: ParsableCommand {
             announcePort(server.port)
             let to = HostPort(host: server.address.description, port: Int(server.port))
             let proxy = ProxyServer(ProxyOptions(listen: HostPort(host: "127.0.0.1", port: 0), to: to), queue: queue)
-            let address = try await proxy.startListening()
+            guard case .tcp(let address)? = try await proxy.startListening().first else { return }
             let outcome: Result<Void, any Error>
             do {
                 let through = PeerAddress(host: address.host, port: address.port)

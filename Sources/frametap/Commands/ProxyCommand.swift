@@ -1,4 +1,5 @@
 import ArgumentParser
+import Dispatch
 import Pipeline
 import Proxy
 import Streams
@@ -13,14 +14,11 @@ struct ProxyCommand: ParsableCommand {
             Everything is forwarded first and decoded behind that: no client waits for the decoder, the disk or the terminal.
 
               frametap proxy --listen 127.0.0.1:8088 --to chat.example.com:8088 --write chat.pcapng
+              frametap proxy --listen socks5://127.0.0.1:1080 --format 8088=im-json
             """)
 
-    @Option(help: ArgumentHelp("Where clients connect to; port 0 lets the system choose.", valueName: "address:port"))
-    var listen: HostPort
-
-    @Option(help: ArgumentHelp("The server.", valueName: "host:port"))
-    var to: HostPort
-
+    @OptionGroup var entrances: EntranceOptions
+    @OptionGroup var relay: RelayOptions
     @OptionGroup var format: FormatOptions
     @OptionGroup var bodies: BodyOptions
     @OptionGroup var output: OutputOptions
@@ -28,36 +26,51 @@ struct ProxyCommand: ParsableCommand {
     @OptionGroup var selection: SelectionOptions
 
     func run() throws {
+        // Outlives the terminal that it was started from, and a limit of a file's size is a full disk.
+        for number in [SIGHUP, SIGXFSZ] { signal(number, SIG_IGN) }
+        DescriptorLimit.raise()
+        let entrances = try entrances.entrances()
         let queue = RecordingQueue()
         var decoding = try format.decodingOptions()
         try bodies.apply(to: &decoding)
         let recording = try ProxyRecording(
-            queue: queue, source: "proxy \(listen) to \(to)", decoding: decoding, output: output,
+            queue: queue, source: EntranceOptions.source(of: entrances), decoding: decoding, output: output,
             records: records, selection: selection)
-        let proxy = ProxyServer(ProxyOptions(listen: listen, to: to), queue: queue)
-        let address: HostPort
+        let proxy = ProxyServer(relay.options(entrances), queue: queue)
+        let places: [Place]
         do {
-            address = try proxy.start()
+            places = try proxy.start()
         } catch {
-            throw Trouble("cannot listen on \(listen): \(ProxyServer.cause(of: error))")
+            throw Trouble("\(error)")
         }
+        let drain = relay.drain
         let signals = EndSignals {
+            if drain > 0 {
+                proxy.stopListening()
+                complain("waiting up to \(drain) s for open connections to end; a second signal ends at once")
+                _ = try? proxy.drain(within: drain)
+            }
+            EndDeadline.set()
             // The relay ends first, so that nothing passes that is not recorded.
             do { try proxy.shutDown() } catch { complain("\(error)") }
             queue.finish()
         }
         // Whoever reads this may send a signal at once.
-        complain("listening on \(address)")
-        if !address.isLoopback { complain("anybody who can reach \(address) can now connect to \(to) through it") }
+        for (entrance, place) in zip(entrances, places) { Self.announce(entrance, at: place) }
         recording.run()
         signals.cancel()
+        if proxy.refused > 0 { complain("refused clients beyond the limit of connections: \(proxy.refused)") }
     }
-}
 
-extension HostPort: ExpressibleByArgument {
-    /// Reads `host:port`.
-    public init?(argument: String) {
-        self.init(argument)
+    private static func announce(_ entrance: Entrance, at place: Place) {
+        let (kind, servers) =
+            switch entrance.server {
+            case .fixed(let server): ("", "\(server)")
+            case .socks5: (" (SOCKS 5)", "whatever this machine can reach")
+            case .transparent: (" (transparent)", "whatever a firewall redirects here")
+            }
+        complain("listening on \(place)\(kind)")
+        if !place.isLoopback { complain("anybody who can reach \(place) can now connect to \(servers) through it") }
     }
 }
 

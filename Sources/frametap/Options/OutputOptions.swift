@@ -33,10 +33,15 @@ struct OutputOptions: ParsableArguments {
 
     /// Opens the output and makes the sink that writes to it.
     ///
-    /// - Parameter source: what is traced.
-    func sink(source: String, whenBroken: @escaping (FileOutput.Failure) -> Void) throws -> (any TraceSink)? {
+    /// - Parameters:
+    ///   - source: what is traced.
+    ///   - endsOnSignal: whether a signal ends waiting for whoever reads.
+    func sink(
+        source: String, endsOnSignal: Bool = false, whenBroken: @escaping (FileOutput.Failure) -> Void
+    ) throws -> (any TraceSink)? {
         let file = try output.map { try FileOutput(creating: $0) } ?? FileOutput.standardOutput()
         file.whenBroken = whenBroken
+        file.endsOnSignal = endsOnSignal
         switch form {
         case .none: return nil
         case .summary: return SummaryWriter(to: file)

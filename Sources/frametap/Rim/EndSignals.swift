@@ -1,25 +1,47 @@
 import Dispatch
+import Synchronization
 
 /// INT and TERM: the first one ends in order, a second one at once.
 final class EndSignals {
     private var sources: [any DispatchSourceSignal] = []
 
-    /// - Parameter end: called on the first signal.
+    /// - Parameter end: called on the first signal, on a thread where it may wait.
     init(_ end: @escaping @Sendable () -> Void) {
+        // One after the other, and never behind `end`: a second signal does not wait for it.
+        let queue = DispatchQueue(label: "signals")
+        let hasBegun = FirstTime()
         for number in [SIGINT, SIGTERM] {
             signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler {
-                // From now on the system's own action applies: the next signal ends the process.
-                for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
-                end()
+                if hasBegun.isNow() { return DispatchQueue.global().async(execute: end) }
+                EndSignals.endAtOnce(number)
             }
             source.resume()
             sources.append(source)
         }
     }
 
+    /// Ends the process by the signal, as the system would have.
+    private static func endAtOnce(_ number: Int32) -> Never {
+        signal(number, SIG_DFL)
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigaddset(&set, number)
+        pthread_sigmask(SIG_UNBLOCK, &set, nil)
+        raise(number)
+        _exit(128 + number)
+    }
+
     func cancel() {
         for source in sources { source.cancel() }
     }
+}
+
+/// Tells the first time from all others.
+private final class FirstTime: Sendable {
+    private let hasPassed = Atomic(false)
+
+    /// Whether this is the first time.
+    func isNow() -> Bool { !hasPassed.exchange(true, ordering: .relaxed) }
 }

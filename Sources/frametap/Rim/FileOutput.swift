@@ -18,11 +18,17 @@ final class FileOutput: ByteOutput {
             exit(isBrokenPipe ? 0 : 2)
         }
 
-        var message: String { "cannot write \(name): \(String(cString: strerror(code)))" }
+        var message: String {
+            let cause = code == ETIMEDOUT ? "nobody reads what is written" : String(cString: strerror(code))
+            return "cannot write \(name): \(cause)"
+        }
     }
 
     /// Called once, when writing failed.
     var whenBroken: (Failure) -> Void = { _ in }
+
+    /// Whether a pipe or terminal that nobody reads is given up when the process is to end (`EndDeadline`).
+    var endsOnSignal = false
 
     private let descriptor: Int32
     private let name: String
@@ -68,23 +74,48 @@ final class FileOutput: ByteOutput {
         if !closes { StatusLine.clear() }
         var written = 0
         while written < bytes.count {
+            var most = bytes.count - written
+            if endsOnSignal, mayBlock {
+                guard waitForReader() else { return fail(ETIMEDOUT) }
+                // What is writable takes so much without waiting (PIPE_BUF on Linux).
+                most = min(most, 4_096)
+            }
             let count = bytes.withUnsafeBytes { buffer -> Int in
                 guard let base = buffer.baseAddress else { return 0 }
                 #if canImport(Darwin)
-                return Darwin.write(descriptor, base + written, buffer.count - written)
+                return Darwin.write(descriptor, base + written, most)
                 #elseif canImport(Musl)
-                return Musl.write(descriptor, base + written, buffer.count - written)
+                return Musl.write(descriptor, base + written, most)
                 #else
-                return Glibc.write(descriptor, base + written, buffer.count - written)
+                return Glibc.write(descriptor, base + written, most)
                 #endif
             }
             if count >= 0 {
                 written += count
             } else if errno != EINTR, errno != EAGAIN {
-                isBroken = true
-                whenBroken(Failure(name: name, code: errno))
-                return
+                return fail(errno)
             }
+        }
+    }
+
+    private func fail(_ code: Int32) {
+        isBroken = true
+        whenBroken(Failure(name: name, code: code))
+    }
+
+    /// Whether writing may have to wait for somebody who reads: not into files.
+    private lazy var mayBlock: Bool = {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+    }()
+
+    /// Waits until something can be written. Returns false where the process is to end first.
+    private func waitForReader() -> Bool {
+        var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        while true {
+            // An error is for writing to tell.
+            if System.poll(&poll, milliseconds: 100) != 0 { return true }
+            if EndDeadline.hasPassed { return false }
         }
     }
 }

@@ -26,6 +26,7 @@ struct ProxyRecording {
         if let path = records.write {
             let file = try FileOutput(creating: path)
             file.whenBroken = whenBroken
+            file.endsOnSignal = true
             let recorder = PacketRecorder(to: file, tool: Frametap.tool, start: WallClock.now())
             packets = recorder
             sinks.append(recorder)
@@ -33,10 +34,11 @@ struct ProxyRecording {
         if let path = records.trace {
             let file = try FileOutput(creating: path)
             file.whenBroken = whenBroken
+            file.endsOnSignal = true
             sinks.append(NDJSONWriter(to: file, source: source, tool: Frametap.tool, bodyLimit: output.bodyLimit))
         }
         // What is recorded is everything; what is shown may be a part.
-        sinks += try selection.apply(to: try output.sink(source: source, whenBroken: whenBroken)) {}
+        sinks += try selection.apply(to: try output.sink(source: source, endsOnSignal: true, whenBroken: whenBroken)) {}
         decoder = Decoder(decoding, sinks: sinks)
         recorder = Recorder(queue: queue, decoder: decoder, packets: packets)
     }
@@ -44,6 +46,6 @@ struct ProxyRecording {
     /// Records until the queue is finished.
     func run() {
         // Long enough to make batches of a busy relay's reads, too short for anybody who watches to notice.
-        recorder.run { usleep(2_000) }
+        recorder.run(isLate: { EndDeadline.hasPassed }) { usleep(2_000) }
     }
 }

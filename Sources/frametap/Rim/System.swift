@@ -28,14 +28,30 @@ enum LocalTime {
     }
 }
 
+/// Calls of the C library whose names other things have, too.
+enum System {
+    /// Waits for a descriptor. Returns how many are ready, or -1 where there is something wrong with it.
+    static func poll(_ descriptor: inout pollfd, milliseconds: Int32) -> Int32 {
+        #if canImport(Darwin)
+        Darwin.poll(&descriptor, 1, milliseconds)
+        #elseif canImport(Musl)
+        Musl.poll(&descriptor, 1, milliseconds)
+        #else
+        Glibc.poll(&descriptor, 1, milliseconds)
+        #endif
+    }
+}
+
 /// Writes to standard error: diagnostics and progress.
 func complain(_ message: String) {
     StatusLine.clear()
     writeToStandardError("frametap: \(message)\n")
 }
 
-/// Writes text to standard error, as far as that takes it.
+/// Writes text to standard error, as far as that takes it. What nobody reads is not waited for.
 func writeToStandardError(_ text: String) {
     let bytes = Array(text.utf8)
+    var poll = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+    guard System.poll(&poll, milliseconds: 200) != 0 else { return }
     _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }

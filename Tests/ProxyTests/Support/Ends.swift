@@ -8,9 +8,9 @@ struct Ends {
     let server: Int
 
     /// Starts to play a scenario, up to where the proxy is needed.
-    init(_ scenario: String...) async throws {
+    init(_ scenario: String..., script name: String = "ends.py") async throws {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("ends.py")
+            .appendingPathComponent(name)
         program = try Program("python3", [script.path] + scenario)
         server = try #require(Int(try await program.match(/(\d+)\n/)))
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `frametap proxy` as a program of its own, writing to files of a folder.
@@ -9,12 +10,24 @@ struct ProxyProgram {
 
     /// Starts it in front of a server of this machine.
     init(to server: Int, _ arguments: [String] = []) async throws {
+        try await self.init(["--listen", "127.0.0.1:0", "--to", "127.0.0.1:\(server)"] + arguments)
+    }
+
+    /// Starts it with entrances of which the first is on a port of 127.0.0.1.
+    init(_ arguments: [String]) async throws {
         files = try Folder()
         let records = ["--write", files.path("capture.pcapng"), "--trace", files.path("trace.ndjson")]
-        program = try Program(
-            "frametap", ["proxy", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:\(server)"] + records + arguments)
-        let address = try await program.match(/frametap: listening on 127\.0\.0\.1:(\d+)\n/, inErrors: true)
+        program = try Program("frametap", ["proxy"] + arguments + records)
+        let address = try await program.match(/frametap: listening on 127\.0\.0\.1:(\d+).*\n/, inErrors: true)
         port = try #require(Int(address))
+    }
+
+    /// Ends it in order; returns the lines of its trace.
+    func stop() async throws -> [TraceLine] {
+        program.signal(SIGTERM)
+        let status = try await program.exitStatus()
+        guard status == 0 else { throw Program.Failure(description: "ended with \(status):\n\(program.errors)") }
+        return try traceLines(files.text("trace.ndjson"))
     }
 
     /// How much memory it has in use, in bytes.

@@ -45,7 +45,10 @@ final class RunningProxy: Sendable {
             hold?.wait()
             promise.succeed(Self.record(queue, decoding))
         }
-        self.port = try await server.startListening().port
+        guard case .tcp(let address)? = try await server.startListening().first else {
+            throw Program.Failure(description: "listens on no port")
+        }
+        self.port = address.port
     }
 
     private static func record(_ queue: RecordingQueue, _ options: DecodingOptions) -> Recording {

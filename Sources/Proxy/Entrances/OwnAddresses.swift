@@ -1,0 +1,85 @@
+import NIOCore
+import Streams
+import Synchronization
+
+/// Where this proxy itself is: nobody is to be taken there.
+///
+/// A client of a SOCKS entrance may name one of the proxy's own addresses, and a firewall rule that redirects what this
+/// machine sends redirects what the proxy sends, too. Either would make it its own client, without end.
+final class OwnAddresses: Sendable {
+    private struct State {
+        var listeners: [Endpoint] = []
+        var paths: Set<String> = []
+        /// The proxy's ends of connections to servers, and those servers. Connections to different ones may share an end.
+        var outgoing: [Endpoint: Set<Endpoint>] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let machine: @Sendable () -> [IPAddress]
+
+    /// - Parameter machine: the addresses of this machine.
+    init(machine: @escaping @Sendable () -> [IPAddress] = OwnAddresses.devices) {
+        self.machine = machine
+    }
+
+    /// The addresses of the interfaces of this machine.
+    static func devices() -> [IPAddress] {
+        ((try? System.enumerateDevices()) ?? []).compactMap { device in
+            device.address.map { Endpoint($0).unmapped.address }
+        }
+    }
+
+    /// The proxy listens at an address.
+    func listens(at address: SocketAddress) {
+        state.withLock { state in
+            if case .unixDomainSocket = address {
+                if let path = address.pathname { state.paths.insert(path) }
+            } else {
+                state.listeners.append(Endpoint(address).unmapped)
+            }
+        }
+    }
+
+    /// Whether who connects to a Unix socket gets to this proxy.
+    func containsPath(_ path: String) -> Bool { state.withLock { $0.paths.contains(path) } }
+
+    /// Whether who connects to an address gets to this proxy.
+    func contains(_ address: SocketAddress) -> Bool { contains(Endpoint(address)) }
+
+    /// Whether who connects to an endpoint gets to this proxy.
+    func contains(_ endpoint: Endpoint) -> Bool {
+        let target = endpoint.unmapped
+        let candidates = state.withLock { $0.listeners.filter { $0.port == target.port } }
+        return candidates.contains { listener in
+            if listener.address == target.address { return true }
+            let isLocal = target.address.isUnspecified || target.address.isLoopback
+            // Who connects to the unspecified address gets to this machine, by whichever loopback address.
+            if target.address.isUnspecified { return listener.address.isUnspecified || listener.address.isLoopback }
+            return listener.address.isUnspecified && (isLocal || machine().contains(target.address))
+        }
+    }
+
+    // MARK: What a firewall brought back
+
+    /// Whether a client has the address of an end of the proxy's own. It need not be the proxy: two connections may share one
+    /// end where the other differs.
+    func hasEnd(_ client: Endpoint) -> Bool { state.withLock { $0.outgoing[client.unmapped] != nil } }
+
+    /// Whether a client that meant to connect to a server is this proxy itself.
+    func hasConnection(from client: Endpoint, to server: Endpoint) -> Bool {
+        state.withLock { $0.outgoing[client.unmapped]?.contains(server.unmapped) == true }
+    }
+
+    /// The proxy begins to connect to a server. It may come back as a client before it has heard that it is connected.
+    func connecting(from local: Endpoint, to server: Endpoint) {
+        _ = state.withLock { $0.outgoing[local.unmapped, default: []].insert(server.unmapped) }
+    }
+
+    /// A connection to a server is over.
+    func disconnected(from local: Endpoint, to server: Endpoint) {
+        state.withLock { state in
+            state.outgoing[local.unmapped]?.remove(server.unmapped)
+            if state.outgoing[local.unmapped]?.isEmpty == true { state.outgoing[local.unmapped] = nil }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+/// An address as people write it: `127.0.0.1:8088`, `[::1]:80`, `chat.example.com:8088`.
+public struct HostPort: Hashable, Sendable, CustomStringConvertible {
+    /// A name or an address, without brackets.
+    public var host: String
+    /// The port; 0 lets the system choose one to listen on.
+    public var port: Int
+
+    /// An address of its two parts.
+    public init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    /// Reads an address; nil where the text is not one.
+    public init?(_ text: String) {
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            return nil
+        }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = host.dropFirst().dropLast()
+        } else if host.contains(":") {
+            return nil
+        }
+        guard !host.isEmpty else { return nil }
+        self.init(host: String(host), port: Int(port))
+    }
+
+    /// Whether only this machine can reach it.
+    public var isLoopback: Bool {
+        host == "localhost" || host == "::1"
+            || host.hasPrefix("127.") && host.allSatisfy { $0 == "." || $0.isWholeNumber }
+    }
+
+    /// The address as it was written.
+    public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}

@@ -1,0 +1,102 @@
+import NIOCore
+import NIOPosix
+import Streams
+import Synchronization
+
+/// What all clients of a proxy share.
+final class ProxyContext: Sendable {
+    let options: ProxyOptions
+    let queue: RecordingQueue
+    let relays = OpenRelays()
+    let own = OwnAddresses()
+    let connector: Connector
+    private let counts = Mutex(Counts())
+    /// The servers that are Unix sockets; the place of each is the port that stands for it.
+    private let unixServers: [String]
+
+    private struct Counts {
+        var clients = 0
+        var refused = 0
+        var unixClients = 0
+    }
+
+    init(_ options: ProxyOptions, queue: RecordingQueue, names: NIOThreadPool) {
+        self.options = options
+        self.queue = queue
+        connector = Connector(own: own, names: NameResolution(threads: names), options: options)
+        unixServers = options.entrances.reduce(into: []) { paths, entrance in
+            if case .fixed(.unix(let path)) = entrance.server, !paths.contains(path) { paths.append(path) }
+        }
+    }
+
+    // MARK: Who may come
+
+    /// Counts a client until it is gone. Returns false where there are as many as may be.
+    func admit(_ channel: any Channel) -> Bool {
+        let isAdmitted = counts.withLock { counts in
+            if let limit = options.maxConnections, counts.clients >= limit {
+                counts.refused += 1
+                return false
+            }
+            counts.clients += 1
+            return true
+        }
+        if isAdmitted { channel.closeFuture.whenComplete { _ in self.counts.withLock { $0.clients -= 1 } } }
+        return isAdmitted
+    }
+
+    /// How many clients were refused because there were too many.
+    var refused: Int { counts.withLock { $0.refused } }
+
+    /// Why a client too many is refused.
+    var limitText: String { "\(options.maxConnections ?? 0) connections are open, which is the limit" }
+
+    /// Whether a client is this proxy, which a firewall brought back: then that knows where it was going.
+    func isItself(_ client: any Channel) -> EventLoopFuture<Bool> {
+        let end = Endpoint(client.remoteAddress)
+        guard client.remoteAddress?.protocol != .unix, own.hasEnd(end) else {
+            return client.eventLoop.makeSucceededFuture(false)
+        }
+        return OriginalDestination.of(client).map { self.own.hasConnection(from: end, to: Endpoint($0)) }
+            .flatMapErrorThrowing { _ in false }
+    }
+
+    // MARK: What ends of connections are called
+
+    /// Where Unix sockets are said to be: an address of this machine that nobody else uses, so that connections differ.
+    private static let unixAddress = IPAddress(v4: 0x7f55_4e58)  // 127.85.78.88
+
+    /// Whether an endpoint only stands for a Unix socket.
+    func isMadeUp(_ endpoint: Endpoint) -> Bool { endpoint.address == Self.unixAddress }
+
+    /// The address of a client; that of a Unix socket has a port that counts up.
+    func endpoint(ofClient channel: any Channel) -> Endpoint {
+        guard case .unixDomainSocket? = channel.remoteAddress else { return Endpoint(channel.remoteAddress).unmapped }
+        let number = counts.withLock { counts in
+            counts.unixClients += 1
+            return counts.unixClients
+        }
+        return Endpoint(Self.unixAddress, UInt16(1_024 + (number - 1) % (65_536 - 1_024)))
+    }
+
+    /// The address of a server; the first Unix socket has port 1, the second one 2.
+    func endpoint(ofServer channel: any Channel, at place: Place) -> Endpoint {
+        if case .unix(let path) = place { return endpoint(ofUnixServer: path) }
+        return Endpoint(channel.remoteAddress).unmapped
+    }
+
+    /// The address of a server that was not reached.
+    func endpoint(ofMissed place: Place, at address: SocketAddress?) -> Endpoint {
+        switch place {
+        case .unix(let path): return endpoint(ofUnixServer: path)
+        case .tcp(let place):
+            let literal = try? SocketAddress(ipAddress: place.host, port: place.port)
+            if let address = address ?? literal { return Endpoint(address) }
+            return Endpoint(IPAddress(v4: 0), UInt16(truncatingIfNeeded: place.port))
+        }
+    }
+
+    private func endpoint(ofUnixServer path: String) -> Endpoint {
+        Endpoint(Self.unixAddress, UInt16(truncatingIfNeeded: (unixServers.firstIndex(of: path) ?? 0) + 1))
+    }
+}

@@ -1,0 +1,59 @@
+import NIOCore
+import NIOPosix
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The options of the sockets: the same towards clients and towards servers.
+extension ProxyOptions {
+    /// What every accepted socket needs.
+    static func setOptions(of bootstrap: ServerBootstrap) -> ServerBootstrap {
+        bootstrap.childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelOption(.recvAllocator, value: RelayHandler.allocator)
+    }
+
+    /// What every accepted TCP socket needs: bytes go on as they came, not gathered (TCP_NODELAY).
+    func setTCPOptions(of bootstrap: ServerBootstrap) -> ServerBootstrap {
+        var bootstrap = Self.setOptions(of: bootstrap).childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+        for (level, name, value) in keepAliveOptions {
+            bootstrap = bootstrap.childChannelOption(
+                ChannelOptions.Types.SocketOption(level: level, name: name), value: value)
+        }
+        return bootstrap
+    }
+
+    /// What every connecting socket needs.
+    static func setOptions(of bootstrap: ClientBootstrap) -> ClientBootstrap {
+        bootstrap.channelOption(.allowRemoteHalfClosure, value: true)
+            .channelOption(.recvAllocator, value: RelayHandler.allocator)
+    }
+
+    /// What every connecting TCP socket needs.
+    func setTCPOptions(of bootstrap: ClientBootstrap) -> ClientBootstrap {
+        var bootstrap = Self.setOptions(of: bootstrap).channelOption(.tcpOption(.tcp_nodelay), value: 1)
+        for (level, name, value) in keepAliveOptions {
+            bootstrap = bootstrap.channelOption(
+                ChannelOptions.Types.SocketOption(level: level, name: name), value: value)
+        }
+        return bootstrap
+    }
+
+    /// Asks after so many seconds of silence, then every so many seconds; three unanswered questions are enough (RFC 9293
+    /// section 3.8.4).
+    private var keepAliveOptions: [(NIOBSDSocket.OptionLevel, NIOBSDSocket.Option, SocketOptionValue)] {
+        guard let seconds = keepAlive else { return [] }
+        #if os(Linux)
+        let idle = TCP_KEEPIDLE
+        #else
+        let idle = TCP_KEEPALIVE
+        #endif
+        let times = [(idle, seconds), (TCP_KEEPINTVL, max(1, seconds / 3)), (TCP_KEEPCNT, 3)]
+        return [(.socket, .so_keepalive, 1)]
+            + times.map { (.tcp, NIOBSDSocket.Option(rawValue: $0.0), SocketOptionValue($0.1)) }
+    }
+}

@@ -1,0 +1,86 @@
+import NIOCore
+import NIOPosix
+import NIOSOCKS
+import Streams
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Why a server could not be reached.
+struct ConnectFailure: Error {
+    /// For people.
+    var cause: String
+    /// The address that was tried first, if any was.
+    var first: SocketAddress?
+    /// What a SOCKS client is told (RFC 1928 section 6).
+    var reply: SOCKSServerReply
+
+    init(cause: String, first: SocketAddress? = nil, reply: SOCKSServerReply) {
+        self.cause = cause
+        self.first = first
+        self.reply = reply
+    }
+
+    /// What went wrong while connecting.
+    init(_ error: any Error) {
+        if let failure = error as? ConnectFailure {
+            self = failure
+        } else if let failed = error as? NIOConnectionError, let first = failed.connectionErrors.first {
+            cause = Self.causes(failed.connectionErrors)
+            self.first = first.target
+            // A refusal says the most: somebody is there.
+            let replies = failed.connectionErrors.map { Self.reply(to: $0.error) }
+            reply = replies.first { $0 == .refused } ?? replies[0]
+        } else {
+            cause = Self.cause(of: error)
+            reply = Self.reply(to: error)
+        }
+    }
+
+    /// Each cause once, with the addresses it holds for where there are several.
+    private static func causes(_ failures: [SingleConnectionFailure]) -> String {
+        guard failures.count > 1 else { return cause(of: failures[0].error) }
+        var causes: [(text: String, targets: [String])] = []
+        for failure in failures {
+            let (text, target) = (cause(of: failure.error), "\(Endpoint(failure.target))")
+            if let index = causes.firstIndex(where: { $0.text == text }) {
+                causes[index].targets.append(target)
+            } else {
+                causes.append((text, [target]))
+            }
+        }
+        return causes.map { cause in
+            let shown = cause.targets.prefix(4).joined(separator: ", ")
+            return "\(cause.text) (\(shown)\(cause.targets.count > 4 ? " and \(cause.targets.count - 4) more" : ""))"
+        }.joined(separator: ", ")
+    }
+
+    /// What the system said, in words.
+    static func cause(of error: any Error) -> String {
+        if let system = error as? IOError { return String(cString: strerror(system.errnoCode)) }
+        if case .connectTimeout(let amount)? = error as? ChannelError {
+            return "no answer within \(amount.nanoseconds / 1_000_000) ms"
+        }
+        if case .unixDomainSocketPathTooLong? = error as? SocketAddressError { return "the path is too long" }
+        return "\(error)"
+    }
+
+    private static func reply(to error: any Error) -> SOCKSServerReply {
+        if let system = error as? IOError {
+            switch system.errnoCode {
+            case ECONNREFUSED: return .refused
+            case ENETUNREACH, ENETDOWN: return .networkUnreachable
+            case EHOSTUNREACH, EHOSTDOWN, ETIMEDOUT: return .hostUnreachable
+            case EACCES, EPERM: return .notAllowed
+            default: return .serverFailure
+            }
+        }
+        if case .connectTimeout? = error as? ChannelError { return .hostUnreachable }
+        return error is EntryFault ? .hostUnreachable : .serverFailure
+    }
+}

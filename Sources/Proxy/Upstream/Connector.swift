@@ -1,0 +1,74 @@
+import NIOCore
+import NIOPosix
+import Streams
+
+/// Connects to servers.
+struct Connector: Sendable {
+    let own: OwnAddresses
+    let names: NameResolution
+    let options: ProxyOptions
+
+    /// Connects to a place, trying every address that it has; fails with a `ConnectFailure`.
+    ///
+    /// - Parameters:
+    ///   - loop: the event loop of the connection.
+    ///   - initialize: prepares each channel that is tried.
+    func connect(
+        to place: Place, on loop: any EventLoop,
+        initialize: @escaping @Sendable (any Channel) throws -> Void
+    ) -> EventLoopFuture<any Channel> {
+        // Looking up and connecting together.
+        let amount = TimeAmount.nanoseconds(Int64(options.connectTimeout * 1e9))
+        @Sendable func bootstrap(within amount: TimeAmount) -> ClientBootstrap {
+            ClientBootstrap(group: loop).connectTimeout(amount)
+                .channelInitializer { channel in channel.eventLoop.makeCompletedFuture { try initialize(channel) } }
+        }
+        let connected: EventLoopFuture<any Channel>
+        switch place {
+        case .unix(let path):
+            connected =
+                own.containsPath(path)
+                ? loop.makeFailedFuture(Self.loop(to: place))
+                : ProxyOptions.setOptions(of: bootstrap(within: amount)).connect(unixDomainSocketPath: path)
+        case .tcp(let address):
+            let deadline = NIODeadline.now() + amount
+            connected = lookUp(address, on: loop, within: amount).flatMapThrowing { addresses in
+                let others = addresses.filter { !own.contains($0) }
+                guard !others.isEmpty else { throw Self.loop(to: place) }
+                return others
+            }.flatMap { addresses in
+                // Never no time at all: what was looked up in time is to be tried.
+                let rest = max(deadline - .now(), .milliseconds(50))
+                return options.setTCPOptions(of: bootstrap(within: rest))
+                    .resolver(KnownAddresses(addresses: addresses, loop: loop))
+                    .connect(host: address.host, port: address.port)
+            }
+        }
+        return connected.flatMapErrorThrowing { error in
+            // What is said is what was asked for, not what looking up had left of it.
+            if case .connectTimeout? = error as? ChannelError {
+                throw ConnectFailure(ChannelError.connectTimeout(amount))
+            }
+            throw ConnectFailure(error)
+        }
+    }
+
+    private static func loop(to place: Place) -> ConnectFailure {
+        ConnectFailure(cause: "that is this proxy itself", reply: .notAllowed)
+    }
+
+    /// Looks a name up, and gives up after a time; the system may go on looking.
+    private func lookUp(
+        _ address: HostPort, on loop: any EventLoop, within amount: TimeAmount
+    ) -> EventLoopFuture<[SocketAddress]> {
+        let promise = loop.makePromise(of: [SocketAddress].self)
+        let patience = loop.scheduleTask(in: amount) {
+            promise.fail(EntryFault("no address for \(address.host) within \(amount.nanoseconds / 1_000_000) ms"))
+        }
+        names.addresses(of: address, on: loop).whenComplete { result in
+            patience.cancel()
+            promise.completeWith(result)
+        }
+        return promise.futureResult
+    }
+}

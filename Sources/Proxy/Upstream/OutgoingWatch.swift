@@ -1,0 +1,22 @@
+import NIOCore
+import Streams
+
+/// Notes the proxy's end of a connection as soon as it has an address, which is before the connection is made.
+final class OutgoingWatch: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+
+    private let own: OwnAddresses
+
+    init(_ own: OwnAddresses) {
+        self.own = own
+    }
+
+    func connect(context: ChannelHandlerContext, to address: SocketAddress, promise: EventLoopPromise<Void>?) {
+        context.connect(to: address, promise: promise)
+        // The channel itself looks only once it is connected.
+        guard address.protocol != .unix, let local = try? context.channel._channelCore.localAddress0() else { return }
+        let (end, server) = (Endpoint(local), Endpoint(address))
+        own.connecting(from: end, to: server)
+        context.channel.closeFuture.whenComplete { [own] _ in own.disconnected(from: end, to: server) }
+    }
+}

@@ -1,0 +1,154 @@
+import ArgumentParser
+import Proxy
+
+/// The ways into a proxy.
+struct EntranceOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Where clients connect to; may be repeated. Port 0 lets the system choose.",
+            discussion: """
+                address:port and unix:path belong to a --to each, in order. At socks5://address:port clients name their server \
+                themselves; to transparent://address:port a firewall redirects them (Linux).
+                """,
+            valueName: "address:port"))
+    var listen: [ListenOption]
+
+    @Option(
+        help: ArgumentHelp(
+            "The server, or unix:path; one for each --listen that is for one server, in the same order.",
+            valueName: "host:port"))
+    var to: [Place] = []
+
+    func validate() throws { _ = try entrances() }
+
+    /// The ways in, each with its server.
+    func entrances() throws -> [Entrance] {
+        let plain = listen.filter { $0.server == nil }
+        guard plain.count == to.count else { throw ValidationError(mismatch(plain)) }
+        var servers = to[...]
+        return listen.compactMap { option in
+            if let server = option.server { return Entrance(listen: option.place, server: server) }
+            return servers.popFirst().map { Entrance(listen: option.place, server: .fixed($0)) }
+        }
+    }
+
+    private func mismatch(_ plain: [ListenOption]) -> String {
+        func count(_ texts: [String], _ option: String) -> String {
+            texts.isEmpty ? "no \(option)" : "\(texts.count) \(option) (\(texts.joined(separator: ", ")))"
+        }
+        let wanted = count(plain.map { "\($0.place)" }, "--listen for one server each")
+        return
+            "each --listen needs its --to, in the same order: found \(wanted) and \(count(to.map { "\($0)" }, "--to"))"
+            + (plain.count < listen.count ? "; SOCKS and transparent ones take none" : "")
+    }
+
+    /// The ways in, as the trace names them.
+    static func source(of entrances: [Entrance]) -> String {
+        let texts = entrances.map { entrance in
+            switch entrance.server {
+            case .fixed(let place): "\(entrance.listen) to \(place)"
+            case .socks5: "socks5://\(entrance.listen)"
+            case .transparent: "transparent://\(entrance.listen)"
+            }
+        }
+        return "proxy " + texts.joined(separator: ", ")
+    }
+}
+
+/// What `--listen` takes.
+struct ListenOption: ExpressibleByArgument {
+    var place: Place
+    /// How the server is found; nil where `--to` names it.
+    var server: Entrance.Server?
+
+    init?(argument: String) {
+        let kinds: [(String, Entrance.Server)] = [("socks5://", .socks5), ("transparent://", .transparent)]
+        for (prefix, server) in kinds where argument.hasPrefix(prefix) {
+            guard let address = HostPort(String(argument.dropFirst(prefix.count))) else { return nil }
+            (place, self.server) = (.tcp(address), server)
+            return
+        }
+        guard let place = Place(argument) else { return nil }
+        self.place = place
+    }
+}
+
+extension Place: ExpressibleByArgument {
+    /// Reads `host:port` or `unix:path`.
+    public init?(argument: String) {
+        self.init(argument)
+    }
+}
+
+extension HostPort: ExpressibleByArgument {
+    /// Reads `host:port`.
+    public init?(argument: String) {
+        self.init(argument)
+    }
+}
+
+/// How a proxy treats connections.
+struct RelayOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("How long looking up and connecting to a server may take.", valueName: "seconds"))
+    var connectTimeout = 10.0
+
+    @Option(help: ArgumentHelp("Close a connection on which nothing was said for so long.", valueName: "seconds"))
+    var idleTimeout: Double?
+
+    @Option(help: ArgumentHelp("Refuse clients while so many are connected.", valueName: "count"))
+    var maxConnections: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "After so long a silence, have the system ask whether the other end is there.", valueName: "seconds"))
+    var keepAlive: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "HAProxy's PROXY protocol: in (clients begin with a header), out or out-v1 (servers get one), or in,out.",
+            valueName: "in,out"))
+    var proxyProtocol: ProxyProtocolUse?
+
+    @Option(help: ArgumentHelp("On INT or TERM, let open connections go on for so long.", valueName: "seconds"))
+    var drain = 0.0
+
+    func validate() throws {
+        let times = [("--connect-timeout", connectTimeout), ("--idle-timeout", idleTimeout ?? 1)]
+        for (name, value) in times where !(value > 0 && value < 1e9) {
+            throw ValidationError("\(name) is \(value); expected a number of seconds above 0")
+        }
+        if !(drain >= 0 && drain < 1e9) { throw ValidationError("--drain is \(drain); expected 0 or more seconds") }
+        if let keepAlive, !(1...32_767).contains(keepAlive) {
+            throw ValidationError("--keep-alive is \(keepAlive); expected 1 to 32767 seconds")
+        }
+        if let maxConnections, maxConnections < 1 {
+            throw ValidationError("--max-connections is \(maxConnections); expected 1 or more")
+        }
+    }
+
+    /// What is asked of a proxy with these ways in.
+    func options(_ entrances: [Entrance]) -> ProxyOptions {
+        var options = ProxyOptions(entrances)
+        options.connectTimeout = connectTimeout
+        options.idleTimeout = idleTimeout
+        options.keepAlive = keepAlive
+        options.maxConnections = maxConnections ?? DescriptorLimit.connections
+        options.proxyProtocol = proxyProtocol ?? ProxyProtocolUse()
+        return options
+    }
+}
+
+extension ProxyProtocolUse: ExpressibleByArgument {
+    /// Reads `in`, `out`, `out-v1`, `out-v2`, or `in` and one of the others with a comma between.
+    public init?(argument: String) {
+        self.init()
+        for part in argument.split(separator: ",", omittingEmptySubsequences: false) {
+            switch part {
+            case "in": isExpected = true
+            case "out", "out-v2": sent = .v2
+            case "out-v1": sent = .v1
+            default: return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Programs of every day work through the proxy as they do without.
+@Suite struct ProgramsTests {
+    /// A server of `servers.bash` with the proxy before it.
+    private struct Served {
+        let server: Program
+        let proxy: ProxyProgram
+        let folder: Folder
+
+        init(_ name: String, _ arguments: [String] = []) async throws {
+            folder = try Folder()
+            // PostgreSQL's server is another user, where this one is root.
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.url.path)
+            server = try Program("bash", [ProgramsTests.script("servers.bash"), name, folder.url.path])
+            let port = try #require(Int(try await server.match(/(\d+)\n/)))
+            proxy = try await ProxyProgram(to: port, ["--format", "chunk", "--drain", "20"] + arguments)
+        }
+
+        /// Ends all of it; returns how the connections ended.
+        func stop() async throws -> [String] {
+            let trace = try await proxy.stop()
+            try server.send("")
+            _ = try await server.exitStatus()
+            return trace.filter { $0.event == "closed" }.compactMap { $0["reason"] }
+        }
+    }
+
+    private static func script(_ name: String) -> String {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(name).path
+    }
+
+    @Test func psql() async throws {
+        let served = try await Served("postgres")
+        let text = try await Program.run(
+            "psql",
+            [
+                "-h", "127.0.0.1", "-p", "\(served.proxy.port)", "-U", "tester", "-At", "-c",
+                "select sum(x), length(string_agg(x::text, ',')) from generate_series(1, 100000) x", "postgres",
+            ])
+        #expect(text == "5000050000|588894\n")
+        #expect(try await served.stop() == ["fin"])
+    }
+
+    @Test func redisCLI() async throws {
+        let served = try await Served("redis")
+        let text = try await Program.run(
+            "redis-cli",
+            ["-h", "127.0.0.1", "-p", "\(served.proxy.port)", "eval", "return string.rep('x', 1000000)", "0"])
+        #expect(text == String(repeating: "x", count: 1_000_000) + "\n")
+        #expect(try await served.stop() == ["fin"])
+    }
+
+    @Test func mosquittoPub() async throws {
+        let served = try await Served("mosquitto")
+        let to = ["-h", "127.0.0.1", "-p", "\(served.proxy.port)", "-t", "tests"]
+        let subscriber = try Program("mosquitto_sub", to + ["-C", "1"])
+        // It does not say when it is there: what is retained waits for it.
+        _ = try await Program.run("mosquitto_pub", to + ["-q", "2", "-r", "-m", "it works"])
+        #expect(try await subscriber.exitStatus() == 0)
+        #expect(subscriber.output.contains("it works"), "\(subscriber.output)")
+        #expect(try await served.stop().count == 2)
+    }
+
+    @Test func ssh() async throws {
+        let served = try await Served("sshd")
+        let user = NSUserName()
+        let text = try await Program.run(
+            "ssh",
+            [
+                "-F", "none", "-p", "\(served.proxy.port)", "-i", served.folder.path("key"), "-o", "BatchMode=yes",
+                "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "\(user)@127.0.0.1",
+                "head -c 1000000 /dev/zero | tr '\\0' x",
+            ])
+        #expect(text == String(repeating: "x", count: 1_000_000))
+        #expect(try await served.stop().count == 1)
+    }
+
+    @Test(arguments: ["send-proxy", "send-proxy-v2"]) func haproxy(_ kind: String) async throws {
+        // HAProxy says who it is told that its client is, behind the proxy; and before the proxy it tells it.
+        let folder = try Folder()
+        let ports = try await Program.run(
+            "python3",
+            [
+                "-c",
+                "import socket; s = [socket.create_server(('127.0.0.1', 0)) for _ in 'ab']; print(*[x.getsockname()[1] for x in s])",
+            ]
+        ).split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+        let proxy = try await ProxyProgram(
+            to: ports[1], ["--proxy-protocol", kind == "send-proxy" ? "in,out-v1" : "in,out", "--format", "chunk"])
+        let configuration = try folder.write(
+            Array(
+                """
+                defaults
+                    timeout connect 20s
+                    timeout client 20s
+                    timeout server 20s
+                listen front
+                    mode tcp
+                    bind 127.0.0.1:\(ports[0])
+                    server tap 127.0.0.1:\(proxy.port) \(kind)
+                frontend back
+                    mode http
+                    bind 127.0.0.1:\(ports[1]) accept-proxy
+                    http-request return status 200 content-type text/plain lf-string "%[src]:%[src_port]"
+
+                """.utf8), to: "haproxy.cfg")
+        let haproxy = try Program("haproxy", ["-f", configuration])
+        let text = try await Program.run(
+            "curl",
+            [
+                "-sS", "-m", "20", "--retry", "20", "--retry-connrefused", "--retry-delay", "1", "-w", " %{local_port}",
+                "http://127.0.0.1:\(ports[0])/",
+            ])
+        let parts = text.split(separator: " ")
+        #expect(parts.count == 2 && parts[0] == "127.0.0.1:\(parts[1])", "\(text)")
+        haproxy.signal(SIGTERM)
+        _ = try await haproxy.exitStatus()
+        let clients = try await proxy.stop().filter { $0.event == "opened" }.compactMap { $0["client"] }
+        #expect(clients.contains("127.0.0.1:\(parts[1])"), "\(clients)")
+    }
+
+    #if os(Linux)
+    @Test func aRedirectedClientGetsWhereItMeantTo() async throws {
+        let folder = try Folder()
+        let output = try await Program.run(
+            "unshare",
+            ["-rn", "bash", Self.script("transparent.bash"), try Program.find("frametap").path, folder.url.path])
+        let said = output.split(separator: "\n").filter { $0.hasSuffix("hello") || $0.hasSuffix("reset") }
+        #expect(said == ["10.9.0.1 hello", "fd09::1 hello", "10.9.0.1 reset", "127.0.0.1 reset"], "\(output)")
+        let trace = try traceLines(folder.text("trace"))
+        let opened = trace.filter { $0.event == "opened" }
+        #expect(opened.prefix(2).map { $0["server"] } == ["10.9.0.1:9000", "[fd09::1]:9000"])
+        #expect(opened.first?["client"]?.hasPrefix("10.9.0.2:") == true)
+        let findings = trace.filter { $0.event == "finding" }.compactMap { $0["message"] }
+        #expect(findings.count == 3, "a connection that came back came back once: \(findings)")
+        #expect(findings.contains { $0.contains("exempt the proxy from redirection") })
+        #expect(findings.contains { $0.contains("that is this proxy itself") })
+    }
+    #endif
+}
