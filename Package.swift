@@ -93,7 +93,7 @@ let package = Package(
                 "Framing", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace", "frametap",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            exclude: ["ends.py", "entrances.py", "servers.bash", "transparent.bash"]),
+            exclude: ["ends.py", "entrances.py", "servers.bash", "traffic.py", "transparent.bash"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -20,11 +20,13 @@ import Trace
     /// Plays random conversations with random pauses; the recorder comes now and then.
     private func play(
         _ seed: UInt64, limit: Int = 64 << 20, resets: Bool = false, longestPause: Int64 = 700_000_000,
-        options: DecodingOptions? = nil
+        options: DecodingOptions? = nil, capture: any RecordOutput = MemoryOutput(),
+        connections: Int = 0
     ) throws -> (trace: [TraceLine], summary: Summary, capture: [UInt8], relayed: Int) {
         var generator = SeededGenerator(seed: seed)
-        let script = ScriptedRecording(limit: limit, options: options ?? self.options, chat: chat)
-        for _ in 0..<300 {
+        let script = ScriptedRecording(limit: limit, options: options ?? self.options, chat: chat, capture: capture)
+        for _ in 0..<connections { try script.open(size: 4_000, longest: 20_000, using: &generator) }
+        for _ in 0..<max(300, connections * 20) {
             script.clock.pass(Bool.random(using: &generator) ? 0 : .random(in: 0...longestPause, using: &generator))
             let direction: Direction = Bool.random(using: &generator) ? .fromClient : .fromServer
             let number = script.numbers.randomElement(using: &generator)
@@ -64,6 +66,49 @@ import Trace
             #expect(live.summary.total == offline.summary.total, "seed \(seed)")
             #expect(live.summary.total.bytes.bytes == live.relayed && live.summary.dropped == 0, "seed \(seed)")
         }
+    }
+
+    /// The files together say what one file would; each of them is readable alone.
+    @Test(arguments: [false, true]) func rotation(drops: Bool) async throws {
+        let options = drops ? DecodingOptions(.fixed(chat.format)) : options
+        for round in UInt64(0)..<6 {
+            await Task.yield()
+            let seed = UInt64.random(in: 0...UInt64.max) &+ round
+            var generator = SeededGenerator(seed: seed)
+            let files = FileSeries(
+                limit: .random(in: 1_000...1_000_000, using: &generator),
+                interval: .milliseconds(.random(in: 1...20_000, using: &generator)))
+            let live = try play(
+                seed, limit: drops ? 60_000 : 64 << 20, resets: round % 2 == 0, options: options, capture: files)
+            #expect(files.all.count > 1, "seed \(seed)")
+            let offline = DecodedCapture(merging: files.all, options: options)
+            #expect(offline.damage == nil, "seed \(seed)")
+            expectSame(ComparableTrace(live.trace), ComparableTrace(try offline.lines()), seed)
+            var packets = 0
+            for file in files.all {
+                let alone = DecodedCapture(file, options: options)
+                #expect(alone.damage == nil, "seed \(seed)")
+                packets += alone.counters.packets
+                let isWithin = file.count <= files.limit || alone.counters.packets <= 1
+                #expect(isWithin, "seed \(seed): \(file.count) bytes, \(files.limit) are allowed")
+            }
+            #expect(packets == offline.counters.packets, "seed \(seed)")
+        }
+    }
+
+    /// All at once: 64 connections, files one after another, chunks that are dropped, resets.
+    @Test func manyConnectionsInManyFilesWithDroppedChunks() throws {
+        let options = DecodingOptions(.fixed(chat.format))
+        let seed = UInt64.random(in: 0...UInt64.max)
+        let files = FileSeries(limit: 200_000, interval: .milliseconds(10_000_000))
+        let live = try play(
+            seed, limit: 100_000, resets: true, longestPause: 10_000_000, options: options, capture: files,
+            connections: 64)
+        #expect(live.summary.total.connections >= 64 && live.summary.dropped > 0 && files.all.count > 2, "seed \(seed)")
+        try expectAccounted(live, seed)
+        let offline = DecodedCapture(merging: files.all, options: options)
+        #expect(offline.damage == nil, "seed \(seed)")
+        expectSame(ComparableTrace(live.trace), ComparableTrace(try offline.lines()), seed)
     }
 
     @Test func resets() async throws {

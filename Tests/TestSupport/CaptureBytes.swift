@@ -39,22 +39,38 @@ package struct DecodedCapture {
 
     /// Decodes a capture as `frametap decode` does.
     package init(_ bytes: [UInt8], options: DecodingOptions, piece: Int = .max) {
+        self.init(merging: [bytes], options: options, piece: piece)
+    }
+
+    /// Decodes several captures as one, as `frametap decode` does.
+    package init(merging captures: [[UInt8]], options: DecodingOptions, piece: Int = .max) {
         let output = MemoryOutput()
         let decoder = Decoder(options, sinks: [NDJSONWriter(to: output, source: "tests", tool: "tests")])
         var reassembly = ReassemblyOptions()
         reassembly.notices = false
         var capture = CaptureDecoder(options: reassembly, receiver: decoder)
-        var reader = CaptureReader(CaptureBytes(bytes, piece: piece), chunk: 1 << 14)
-        do {
-            try reader.read(to: &capture)
-        } catch {
-            switch error {
-            case .damaged(let error): damage = error
-            case .unreadable: break
+        if captures.count == 1 {
+            var reader = CaptureReader(CaptureBytes(captures[0], piece: piece), chunk: 1 << 14)
+            do {
+                try reader.read(to: &capture)
+            } catch {
+                if case .damaged(let error) = error { damage = error }
             }
+            capture.finish()
+            counters = capture.counters
+        } else {
+            var merge = CaptureMerge(captures.map { CaptureBytes($0, piece: piece) }, chunk: 1 << 14)
+            var packets = MergedPackets(to: capture)
+            reading: while true {
+                switch merge.step(to: &packets) {
+                case .more: continue
+                case .failed(_, .damaged(let error)): damage = error
+                case .stopped, .end: break reading
+                }
+            }
+            packets.receiver.finish()
+            counters = packets.receiver.counters
         }
-        capture.finish()
-        counters = capture.counters
         decoder.finish()
         decoder.flush()
         (ndjson, summary) = (output.text, decoder.summary)

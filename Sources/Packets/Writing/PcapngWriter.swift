@@ -19,14 +19,18 @@ public struct PcapngWriter: Sendable {
     ///
     /// - Parameters:
     ///   - application: what writes the file (`shb_userappl`).
+    ///   - comment: text for people (`opt_comment`).
     ///   - buffer: where the block goes.
-    public mutating func appendSectionHeader(application: String, to buffer: inout [UInt8]) {
+    public mutating func appendSectionHeader(
+        application: String, comment: String? = nil, to buffer: inout [UInt8]
+    ) {
         interfaceCount = 0
         PcapngBlock.append(type: 0x0a0d_0d0a, to: &buffer) { block in
             block.append(UInt32(0x1a2b_3c4d))
             block.append(UInt16(1))  // major version
             block.append(UInt16(0))  // minor version
             block.append(UInt64.max)  // the section's length is not known yet
+            if let comment { block.appendOption(1, text: comment) }
             block.appendOption(4, text: application)
         }
     }
@@ -36,17 +40,22 @@ public struct PcapngWriter: Sendable {
     /// - Parameters:
     ///   - name: what the interface is called (`if_name`).
     ///   - linkType: what its packets begin with.
+    ///   - snapLength: how many bytes of a packet are kept at most; 0: all.
+    ///   - filter: which packets are, in libpcap's language (`if_filter`).
     ///   - buffer: where the block goes.
     /// - Returns: the interface's number in this section, from 0.
     public mutating func appendInterface(
-        name: String, linkType: UInt16 = PcapngWriter.rawIP, to buffer: inout [UInt8]
+        name: String, linkType: UInt16 = PcapngWriter.rawIP, snapLength: Int = 0, filter: String? = nil,
+        to buffer: inout [UInt8]
     ) -> Int {
         PcapngBlock.append(type: 1, to: &buffer) { block in
             block.append(linkType)
             block.append(UInt16(0))  // reserved
-            block.append(UInt32(0))  // no limit of captured bytes
+            block.append(UInt32(clamping: snapLength))
             block.appendOption(2, text: name)
             block.appendOption(9, bytes: [9])
+            // A first byte of 0: the rest is the text of a filter.
+            if let filter { block.appendOption(11, text: "\0" + filter) }
         }
         interfaceCount += 1
         return interfaceCount - 1
@@ -56,20 +65,21 @@ public struct PcapngWriter: Sendable {
     ///
     /// - Parameters:
     ///   - packet: its bytes, from the link layer's header on.
+    ///   - originalLength: how many bytes it had on the wire; nil: these.
     ///   - time: when it was seen; before 1970 becomes 1970, since pcapng has no sign.
     ///   - interface: what `appendInterface` returned.
     ///   - comment: text for people (`opt_comment`); cut at a character's boundary to 65,535 bytes of UTF-8.
     ///   - droppedPackets: how many packets were lost between this one and the one before (`epb_dropcount`).
     ///   - buffer: where the block goes.
     public func appendPacket(
-        _ packet: RawSpan, at time: Timestamp, interface: Int = 0, comment: String? = nil,
+        _ packet: RawSpan, originalLength: Int? = nil, at time: Timestamp, interface: Int = 0, comment: String? = nil,
         droppedPackets: UInt64? = nil, to buffer: inout [UInt8]
     ) {
         PcapngBlock.append(type: 6, to: &buffer) { block in
             block.append(UInt32(truncatingIfNeeded: interface))
             block.append(time)
             block.append(UInt32(truncatingIfNeeded: packet.byteCount))  // captured
-            block.append(UInt32(truncatingIfNeeded: packet.byteCount))  // on the wire
+            block.append(UInt32(truncatingIfNeeded: originalLength ?? packet.byteCount))  // on the wire
             block.append(contentsOf: packet)
             block.pad()
             if let comment { block.appendOption(1, text: comment) }
@@ -84,11 +94,12 @@ public struct PcapngWriter: Sendable {
     ///   - start: when recording began (`isb_starttime`).
     ///   - end: when it ended: nothing that the file does not have was seen until then (`isb_endtime`). The block's own time.
     ///   - received: how many packets there were, with those that are not in the file (`isb_ifrecv`).
+    ///   - dropped: how many the system lost for want of room (`isb_osdrop`); nil: nobody counts.
     ///   - delivered: how many packets are in the file (`isb_usrdeliv`).
     ///   - buffer: where the block goes.
     public func appendStatistics(
-        interface: Int = 0, start: Timestamp, end: Timestamp, received: UInt64, delivered: UInt64,
-        to buffer: inout [UInt8]
+        interface: Int = 0, start: Timestamp, end: Timestamp, received: UInt64, dropped: UInt64? = nil,
+        delivered: UInt64, to buffer: inout [UInt8]
     ) {
         PcapngBlock.append(type: 5, to: &buffer) { block in
             block.append(UInt32(truncatingIfNeeded: interface))
@@ -96,6 +107,7 @@ public struct PcapngWriter: Sendable {
             block.appendOption(2, time: start)
             block.appendOption(3, time: end)
             block.appendOption(4, number: received)
+            if let dropped { block.appendOption(7, number: dropped) }
             block.appendOption(8, number: delivered)
         }
     }

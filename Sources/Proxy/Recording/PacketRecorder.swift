@@ -1,5 +1,6 @@
 import Framing
 import Packets
+import Pipeline
 import Streams
 import Trace
 
@@ -8,28 +9,21 @@ import Trace
 ///
 /// It hears of frames as a trace's sink while a chunk is being decoded, and writes the chunk's packet behind that.
 package final class PacketRecorder {
-    private let output: any ByteOutput
-    private let writer: PcapngWriter
-    private let interface: Int
-    private let start: Timestamp
+    private let record: CaptureRecord
     private var connections: [Int: SyntheticConnection] = [:]
-    private var buffer: [UInt8] = []
+    /// How many there are: what becomes of one cannot look at all.
+    private var openCount = 0
     private var comment: [String] = []
     private var framesInComment = 0
     private var hasDropped = false
-    private var packets: UInt64 = 0
 
     /// How many frames a comment names; the rest are counted.
     private static let mostFrames = 20
 
     /// A recorder that begins with the file's header.
-    package init(to output: any ByteOutput, tool: String, start: Timestamp) {
-        self.output = output
-        self.start = start
-        var writer = PcapngWriter()
-        writer.appendSectionHeader(application: tool, to: &buffer)
-        interface = writer.appendInterface(name: "proxy", to: &buffer)
-        self.writer = writer
+    package init(to output: any RecordOutput, tool: String, start: Timestamp) {
+        record = CaptureRecord(
+            to: output, tool: tool, interface: CaptureRecord.Interface(name: "proxy", linkType: .raw), start: start)
     }
 
     /// A connection opened.
@@ -37,6 +31,7 @@ package final class PacketRecorder {
         var connection = SyntheticConnection(number: opening.number, client: opening.client, server: opening.server)
         connection.open { packet($0, $1, at: opening.time) }
         connections[opening.number] = connection
+        openCount = connections.count
     }
 
     /// A connection was asked for, but the server could not be reached.
@@ -83,23 +78,25 @@ package final class PacketRecorder {
     /// A connection is over.
     func closed(_ connection: Int) {
         connections[connection] = nil
+        openCount = connections.count
+    }
+
+    /// Lets time pass: the file may be due for the next one.
+    func advance(to time: Timestamp) {
+        record.advance(to: time, openConnections: openCount)
     }
 
     /// The recording ends; a reader advances to `end`.
     func finish(at end: Timestamp) {
-        writer.appendStatistics(
-            interface: interface, start: start, end: end, received: packets, delivered: packets, to: &buffer)
-        flush()
+        record.finish(at: end)
     }
 
     private func packet(_ kind: SyntheticPacket, _ bytes: RawSpan, at time: Timestamp) {
         let isNamed = !comment.isEmpty && (kind == .data || kind == .end)
-        packets += 1
-        writer.appendPacket(
-            bytes, at: time, interface: interface, comment: isNamed ? comment.joined(separator: "\n") : nil,
-            droppedPackets: hasDropped ? 1 : nil, to: &buffer)
+        record.append(
+            bytes, at: time, comment: isNamed ? comment.joined(separator: "\n") : nil,
+            droppedPackets: hasDropped ? 1 : nil, openConnections: openCount)
         hasDropped = false
-        if buffer.count > 256 << 10 { flush() }
     }
 }
 
@@ -116,9 +113,7 @@ extension PacketRecorder: TraceSink {
     }
 
     package func flush() {
-        guard !buffer.isEmpty else { return }
-        output.write(buffer)
-        buffer.removeAll(keepingCapacity: true)
+        record.flush()
     }
 
     package func opened(_ connection: TracedConnection) {}

@@ -12,6 +12,9 @@ package final class Recorder {
     private let decoder: Decoder
     private let packets: PacketRecorder?
     private var connections: [Int: Recorded] = [:]
+    /// How long it waits at most where nothing happens; nil: for as long as nothing is due.
+    private let patience: Interval?
+    private var lastFlush = ContinuousClock.now
     private var isLate: () -> Bool = { false }
 
     private struct Recorded {
@@ -28,8 +31,10 @@ package final class Recorder {
     /// - Parameters:
     ///   - decoder: decodes; `packets`, where there is one, is among its sinks.
     ///   - packets: writes the capture.
-    package init(queue: RecordingQueue, decoder: Decoder, packets: PacketRecorder?) {
+    ///   - patience: how long `run` goes on without a pause, at most, where nothing happens.
+    package init(queue: RecordingQueue, decoder: Decoder, packets: PacketRecorder?, patience: Interval? = nil) {
         self.queue = queue
+        self.patience = patience
         self.decoder = decoder
         self.packets = packets
     }
@@ -46,11 +51,22 @@ package final class Recorder {
 
     /// Records what there is; waits where there is nothing. Returns whether there may be more.
     func recordBatch() -> Bool {
-        let batch = queue.take(until: decoder.nextDeadline)
-        for event in batch.events { record(event) }
+        let latest = patience.map { WallClock.now() + $0 }
+        let batch = queue.take(until: [decoder.nextDeadline, latest].compactMap { $0 }.min())
+        for (index, event) in batch.events.enumerated() {
+            record(event)
+            // A batch may take long: what is read after a crash is not to end more than a second before it.
+            if index & 63 == 63, ContinuousClock.now - lastFlush > .milliseconds(500) { flush() }
+        }
         decoder.advance(to: batch.time)
-        if batch.isLast { finish(at: batch.time) } else { decoder.flush() }
+        packets?.advance(to: batch.time)
+        if batch.isLast { finish(at: batch.time) } else { flush() }
         return !batch.isLast
+    }
+
+    private func flush() {
+        decoder.flush()
+        lastFlush = .now
     }
 
     private func record(_ event: RecordingQueue.Event) {

@@ -241,6 +241,9 @@ package final class RecordingQueue: Sendable {
 
     // MARK: The recorder's side
 
+    /// What share of the memory is in use.
+    package var fill: Double { state.withLock { $0.isFull ? 1 : Double($0.cost) / Double(max(limit, 1)) } }
+
     /// No more will come.
     package func finish() {
         add { state, _ in state.isFinished = true }

@@ -21,6 +21,7 @@ struct DemoCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var records: RecordOptions
     @OptionGroup var selection: SelectionOptions
+    @OptionGroup var status: StatusOptions
 
     func run() throws {
         let peers = try formats.isEmpty ? ReferencePeers.all : formats.map(PeerCommandOptions.peer)
@@ -38,7 +39,7 @@ struct DemoCommand: ParsableCommand {
         if case .automatic(let all) = decoding.choice { unmarked = all.filter { $0.detection == nil } }
         let recording = try ProxyRecording(
             queue: queue, source: "demo", decoding: decoding, output: output, records: records,
-            selection: selection)
+            selection: selection, status: status)
         let conversations = Task.detached { [unmarked] in
             defer { queue.finish() }
             for peer in peers where !Task.isCancelled {

@@ -24,6 +24,7 @@ struct ProxyCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var records: RecordOptions
     @OptionGroup var selection: SelectionOptions
+    @OptionGroup var status: StatusOptions
 
     func run() throws {
         // Outlives the terminal that it was started from, and a limit of a file's size is a full disk.
@@ -35,7 +36,7 @@ struct ProxyCommand: ParsableCommand {
         try bodies.apply(to: &decoding)
         let recording = try ProxyRecording(
             queue: queue, source: EntranceOptions.source(of: entrances), decoding: decoding, output: output,
-            records: records, selection: selection)
+            records: records, selection: selection, status: status)
         let proxy = ProxyServer(relay.options(entrances), queue: queue)
         let places: [Place]
         do {
@@ -72,13 +73,4 @@ struct ProxyCommand: ParsableCommand {
         complain("listening on \(place)\(kind)")
         if !place.isLoopback { complain("anybody who can reach \(place) can now connect to \(servers) through it") }
     }
-}
-
-/// Where a proxy writes down what it relays.
-struct RecordOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Write what passes as a pcapng capture.", valueName: "file.pcapng"))
-    var write: String?
-
-    @Option(help: ArgumentHelp("Write the trace as NDJSON.", valueName: "file.ndjson"))
-    var trace: String?
 }

@@ -10,7 +10,10 @@ struct ByteAmount: ExpressibleByArgument {
     }
 
     init?(argument: String) {
-        let units = ["": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 1_000, "MB": 1_000_000]
+        let units = [
+            "": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 1_000, "MB": 1_000_000,
+            "GB": 1_000_000_000,
+        ]
         let digits = argument.prefix { $0.isASCII && $0.isNumber }
         guard let number = Int(digits), let factor = units[argument.dropFirst(digits.count).filter { $0 != " " }],
             number <= (1 << 40) / factor

@@ -30,12 +30,12 @@ final class FileOutput: ByteOutput {
     /// Whether a pipe or terminal that nobody reads is given up when the process is to end (`EndDeadline`).
     var endsOnSignal = false
 
-    private let descriptor: Int32
+    let descriptor: Int32
     private let name: String
     private let closes: Bool
     private var isBroken = false
 
-    private init(descriptor: Int32, name: String, closes: Bool) {
+    init(descriptor: Int32, name: String, closes: Bool) {
         self.descriptor = descriptor
         self.name = name
         self.closes = closes
@@ -60,7 +60,7 @@ final class FileOutput: ByteOutput {
         self.init(descriptor: descriptor, name: path, closes: true)
     }
 
-    var isTerminal: Bool { isatty(descriptor) == 1 }
+    private(set) lazy var isTerminal = isatty(descriptor) == 1
 
     /// How wide the terminal is; nil where it is none, or does not say.
     var terminalColumns: Int? {
@@ -71,7 +71,10 @@ final class FileOutput: ByteOutput {
 
     func write(_ bytes: [UInt8]) {
         guard !isBroken else { return }
-        if !closes { StatusLine.clear() }
+        if !closes, isTerminal { StatusLine.aside { writeAll(bytes) } } else { writeAll(bytes) }
+    }
+
+    private func writeAll(_ bytes: [UInt8]) {
         var written = 0
         while written < bytes.count {
             var most = bytes.count - written

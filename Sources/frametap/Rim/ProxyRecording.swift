@@ -8,6 +8,9 @@ import Trace
 struct ProxyRecording {
     private let recorder: Recorder
     private let decoder: Decoder
+    private let traceFile: LineRecord?
+    private let display: StatusDisplay?
+    private let queue: RecordingQueue
 
     /// What was counted.
     var summary: Summary { decoder.summary }
@@ -15,7 +18,7 @@ struct ProxyRecording {
     /// Opens the files. What fails later is said once, and the relay goes on.
     init(
         queue: RecordingQueue, source: String, decoding: DecodingOptions, output: OutputOptions, records: RecordOptions,
-        selection: SelectionOptions
+        selection: SelectionOptions, status: StatusOptions
     ) throws {
         signal(SIGPIPE, SIG_IGN)
         let whenBroken: (FileOutput.Failure) -> Void = { failure in
@@ -23,29 +26,33 @@ struct ProxyRecording {
         }
         var sinks: [any TraceSink] = []
         var packets: PacketRecorder?
-        if let path = records.write {
-            let file = try FileOutput(creating: path)
-            file.whenBroken = whenBroken
-            file.endsOnSignal = true
-            let recorder = PacketRecorder(to: file, tool: Frametap.tool, start: WallClock.now())
+        let start = WallClock.now()
+        if let file = try records.captureFile(start: start, whenBroken: whenBroken) {
+            let recorder = PacketRecorder(to: file, tool: Frametap.tool, start: start)
             packets = recorder
             sinks.append(recorder)
         }
-        if let path = records.trace {
-            let file = try FileOutput(creating: path)
-            file.whenBroken = whenBroken
-            file.endsOnSignal = true
-            sinks.append(NDJSONWriter(to: file, source: source, tool: Frametap.tool, bodyLimit: output.bodyLimit))
+        traceFile = try records.traceFile(start: start, whenBroken: whenBroken)
+        if let traceFile {
+            sinks.append(NDJSONWriter(to: traceFile, source: source, tool: Frametap.tool, bodyLimit: output.bodyLimit))
         }
         // What is recorded is everything; what is shown may be a part.
         sinks += try selection.apply(to: try output.sink(source: source, endsOnSignal: true, whenBroken: whenBroken)) {}
+        display = status.display()
+        if let display { sinks.append(display.status) }
+        self.queue = queue
         decoder = Decoder(decoding, sinks: sinks)
-        recorder = Recorder(queue: queue, decoder: decoder, packets: packets)
+        recorder = Recorder(queue: queue, decoder: decoder, packets: packets, patience: .milliseconds(500))
     }
 
     /// Records until the queue is finished.
     func run() {
         // Long enough to make batches of a busy relay's reads, too short for anybody who watches to notice.
-        recorder.run(isLate: { EndDeadline.hasPassed }) { usleep(2_000) }
+        recorder.run(isLate: { EndDeadline.hasPassed }) {
+            traceFile?.advance()
+            display?.update(queue: queue.fill)
+            usleep(2_000)
+        }
+        display?.end()
     }
 }

@@ -68,6 +68,25 @@ import Testing
         #expect(total == file.count)
     }
 
+    @Test func whatACaptureOfAnInterfaceSays() throws {
+        var writer = PcapngWriter()
+        var file: [UInt8] = []
+        writer.appendSectionHeader(application: "x", comment: "one", to: &file)
+        #expect(Array(file[24..<32]) == [1, 0, 3, 0, 0x6f, 0x6e, 0x65, 0])
+        file = []
+        _ = writer.appendInterface(name: "lo", linkType: 1, snapLength: 96, filter: "tcp", to: &file)
+        #expect(Array(file[8..<16]) == [1, 0, 0, 0, 96, 0, 0, 0])
+        #expect(Array(file[32..<40]) == [11, 0, 4, 0, 0, 0x74, 0x63, 0x70])
+        file = []
+        let packet: [UInt8] = [1, 2]
+        writer.appendPacket(packet.span.bytes, originalLength: 300, at: Timestamp(nanoseconds: 0), to: &file)
+        #expect(Array(file[20..<28]) == [2, 0, 0, 0, 44, 1, 0, 0])
+        file = []
+        let time = Timestamp(nanoseconds: 0)
+        writer.appendStatistics(start: time, end: time, received: 9, dropped: 2, delivered: 7, to: &file)
+        #expect(Array(file[56..<68]) == [7, 0, 8, 0, 2, 0, 0, 0, 0, 0, 0, 0])
+    }
+
     @Test func blocksAreAppended() {
         var file: [UInt8] = [9, 9, 9]
         var writer = PcapngWriter()

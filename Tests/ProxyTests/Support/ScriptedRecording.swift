@@ -34,16 +34,19 @@ final class ScriptedRecording {
     private let recorder: Recorder
     private let decoder: Decoder
     private let ndjson = MemoryOutput()
-    private let capture = MemoryOutput()
+    private let capture: any RecordOutput
     private var open: [Int: PerDirection<Side>] = [:]
     private let chat: ChatBytes
     /// Whether the queue has anything; the recorder would wait otherwise.
     private var hasNews = false
     private(set) var relayed: [Int: PerDirection<Int>] = [:]
 
-    /// - Parameter limit: of the queue, in bytes.
-    init(limit: Int, options: DecodingOptions, chat: ChatBytes) {
+    /// - Parameters:
+    ///   - limit: of the queue, in bytes.
+    ///   - capture: where the capture goes.
+    init(limit: Int, options: DecodingOptions, chat: ChatBytes, capture: any RecordOutput = MemoryOutput()) {
         self.chat = chat
+        self.capture = capture
         queue = RecordingQueue(limit: limit, clock: { [clock] in clock.now() })
         let packets = PacketRecorder(to: capture, tool: "tests", start: clock.now())
         decoder = Decoder(options, sinks: [packets, NDJSONWriter(to: ndjson, source: "tests", tool: "tests")])
@@ -101,6 +104,6 @@ final class ScriptedRecording {
     func end() throws -> (trace: [TraceLine], summary: Summary, capture: [UInt8]) {
         queue.finish()
         _ = recorder.recordBatch()
-        return (try traceLines(ndjson.text), decoder.summary, capture.bytes)
+        return (try traceLines(ndjson.text), decoder.summary, (capture as? MemoryOutput)?.bytes ?? [])
     }
 }

@@ -1,0 +1,64 @@
+import ArgumentParser
+import Proxy
+import Streams
+import Trace
+
+/// Where what passes is written down.
+struct RecordOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Write what passes as a pcapng capture.", valueName: "file.pcapng"))
+    var write: String?
+
+    @Option(help: ArgumentHelp("Write the trace as NDJSON.", valueName: "file.ndjson"))
+    var trace: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Go on in another file (file-0001.pcapng, file-0002.pcapng, …) before one is longer, or when it is as old: 100MB, 1h, or 100MB,1h.",
+            valueName: "size,time"))
+    var rotate: Rotation?
+
+    @Option(
+        help: ArgumentHelp("With --rotate: keep so many files of each kind, and delete older ones.", valueName: "n"))
+    var keep: Int?
+
+    func validate() throws {
+        if let keep, keep < 1 { throw ValidationError("--keep is \(keep); expected 1 or more files") }
+        if keep != nil, rotate == nil { throw ValidationError("--keep needs --rotate: without it there is one file") }
+        guard rotate != nil else { return }
+        if write == nil, trace == nil { throw ValidationError("--rotate needs --write or --trace") }
+        if [write, trace].contains("-") { throw ValidationError("--rotate needs files, not standard output") }
+    }
+
+    /// Creates the file of the capture, where one is asked for.
+    func captureFile(start: Timestamp, whenBroken: @escaping (FileOutput.Failure) -> Void) throws -> RecordFile? {
+        try write.map { try file($0, start, whenBroken) }
+    }
+
+    /// Creates the file of the trace, where one is asked for.
+    func traceFile(start: Timestamp, whenBroken: @escaping (FileOutput.Failure) -> Void) throws -> LineRecord? {
+        try trace.map { LineRecord(try file($0, start, whenBroken)) }
+    }
+
+    private func file(
+        _ path: String, _ start: Timestamp, _ whenBroken: @escaping (FileOutput.Failure) -> Void
+    ) throws -> RecordFile {
+        HangUp.listen()
+        return try RecordFile(path, rotation: rotate, keep: keep, start: start, whenBroken: whenBroken)
+    }
+}
+
+extension Rotation: ExpressibleByArgument {
+    /// Reads a size, a time, or both with a comma between.
+    init?(argument: String) {
+        self.init()
+        for part in argument.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
+            if size == nil, let amount = ByteAmount(argument: part), amount.bytes > 0 {
+                size = amount.bytes
+            } else if interval == nil, let amount = TimeAmount(argument: part), amount.interval.nanoseconds > 0 {
+                interval = amount.interval
+            } else {
+                return nil
+            }
+        }
+    }
+}

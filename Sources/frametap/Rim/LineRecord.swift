@@ -1,0 +1,50 @@
+import Proxy
+import Streams
+import Trace
+
+/// A trace that is written to a file, or to a series of them. Each begins with the trace's first line.
+final class LineRecord: ByteOutput {
+    private let file: RecordFile
+    private var firstLine: [UInt8]?
+    /// Whether the file has more than that.
+    private var hasLines = false
+
+    init(_ file: RecordFile) {
+        self.file = file
+    }
+
+    /// Takes whole lines.
+    func write(_ bytes: [UInt8]) {
+        if firstLine == nil { firstLine = Array(bytes.prefix { $0 != UInt8(ascii: "\n") }) + [UInt8(ascii: "\n")] }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            advance(adding: Self.lines(of: rest, within: 1))
+            let length = Self.lines(of: rest, within: file.room ?? rest.count)
+            file.write(Array(rest.prefix(length)))
+            hasLines = true
+            rest = rest.dropFirst(length)
+        }
+    }
+
+    /// How long the whole lines are that fit into so many bytes; the first one counts where even that does not.
+    private static func lines(of bytes: ArraySlice<UInt8>, within room: Int) -> Int {
+        if bytes.count <= room { return bytes.count }
+        let newline = UInt8(ascii: "\n")
+        let last = bytes.prefix(max(0, room)).lastIndex(of: newline) ?? bytes.firstIndex(of: newline)
+        return last.map { $0 + 1 - bytes.startIndex } ?? bytes.count
+    }
+
+    /// Goes on in another file where that is due, though nothing is written.
+    func advance() {
+        advance(adding: 0)
+    }
+
+    private func advance(adding byteCount: Int) {
+        let now = WallClock.now()
+        guard let firstLine, file.isAskedForNext || hasLines && file.isFull(adding: byteCount, at: now),
+            file.next(ending: [], at: now)
+        else { return }
+        hasLines = false
+        file.write(firstLine)
+    }
+}

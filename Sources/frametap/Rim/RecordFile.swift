@@ -1,0 +1,96 @@
+import Streams
+import Trace
+
+/// A file that a record is written to, or a series of them; readable by its owner only.
+///
+/// When writing fails that is said once; what was written is cut to the last whole piece, and the next HUP tries again.
+final class RecordFile: RecordOutput {
+    private let path: String
+    private let rotation: Rotation?
+    private let series: RecordSeries?
+    private let whenBroken: (FileOutput.Failure) -> Void
+    private var file: FileOutput
+    private var number: Int
+    /// How many bytes this file has.
+    private var size = 0
+    private var start: Timestamp
+    private var isBroken = false
+    /// Whether another file could not be created: that is not tried again before a HUP.
+    private var hasFailed = false
+    private var hangUps = HangUp.count
+
+    /// Creates the file, or the next one of the series.
+    init(
+        _ path: String, rotation: Rotation?, keep: Int?, start: Timestamp,
+        whenBroken: @escaping (FileOutput.Failure) -> Void
+    ) throws {
+        self.path = path
+        self.rotation = rotation
+        self.whenBroken = whenBroken
+        self.start = start
+        series = rotation.map { _ in RecordSeries(path, keep: keep) }
+        number = series?.nextNumber() ?? 0
+        file = try FileOutput(creating: series?.path(number) ?? path)
+        adopt(file)
+    }
+
+    func write(_ bytes: [UInt8]) {
+        guard !isBroken else { return }
+        file.write(bytes)
+        if isBroken { file.cut(to: size) } else { size += bytes.count }
+    }
+
+    var isAskedForNext: Bool { HangUp.count != hangUps }
+
+    /// How many bytes it may still become longer by; nil: any number.
+    var room: Int? { hasFailed ? nil : rotation?.size.map { $0 - size } }
+
+    func isFull(adding byteCount: Int, at time: Timestamp) -> Bool {
+        guard let rotation, !hasFailed, !isBroken else { return false }
+        if let limit = rotation.size, size + byteCount > limit { return true }
+        if let interval = rotation.interval, time >= start + interval { return true }
+        return false
+    }
+
+    func next(ending: [UInt8], at time: Timestamp) -> Bool {
+        if isAskedForNext { hasFailed = false }
+        hangUps = HangUp.count
+        // A file that is still in its place goes on, unless it could not be written.
+        if series == nil, !isBroken, !file.isRegular || file.isFile(at: path) { return false }
+        do {
+            let following: FileOutput
+            if isBroken, series == nil, file.isFile(at: path) {
+                following = try FileOutput(appendingTo: path)
+            } else {
+                following = try FileOutput(creating: series?.path(number + 1) ?? path)
+            }
+            write(ending)
+            number += 1
+            size = following.length
+            start = time
+            isBroken = false
+            adopt(following)
+            return true
+        } catch {
+            hasFailed = true
+            complain("\(error); \(isBroken ? "nothing is written" : "writing goes on in the file before")")
+            return false
+        }
+    }
+
+    private func adopt(_ file: FileOutput) {
+        self.file = file
+        file.endsOnSignal = true
+        file.whenBroken = { [weak self] failure in
+            self?.isBroken = true
+            self?.whenBroken(failure)
+        }
+        series?.deleteOld(current: number)
+    }
+}
+
+/// When a record goes on in another file: where this one would become longer, or is as old.
+struct Rotation: Hashable {
+    var size: Int?
+    var interval: Interval?
+}

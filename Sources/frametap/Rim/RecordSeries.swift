@@ -1,0 +1,60 @@
+/// The files that one record goes through: `chat-0001.pcapng`, `chat-0002.pcapng` and so on for `chat.pcapng`.
+struct RecordSeries {
+    private let folder: String
+    private let stem: String
+    private let ending: String
+    /// How many files are kept; nil: all.
+    private let kept: Int?
+
+    /// - Parameter path: the name that was asked for.
+    init(_ path: String, keep: Int?) {
+        let slash = path.lastIndex(of: "/")
+        let name = slash.map { path[path.index(after: $0)...] } ?? path[...]
+        folder = slash.map { String(path[...$0]) } ?? ""
+        // A name that begins with a dot has no ending there.
+        let dot = name.dropFirst().lastIndex(of: ".") ?? name.endIndex
+        stem = String(name[..<dot])
+        ending = String(name[dot...])
+        kept = keep
+    }
+
+    /// The path of a file by its number.
+    func path(_ number: Int) -> String {
+        let digits = String(number)
+        return folder + stem + "-" + String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits + ending
+    }
+
+    /// The number behind all that are there: what was recorded before is not written over.
+    func nextNumber() -> Int { (numbers().last ?? 0) + 1 }
+
+    /// Deletes the first files, until there are as many as are kept.
+    ///
+    /// - Parameter current: the number of the file being written, which stays.
+    func deleteOld(current: Int) {
+        guard let kept else { return }
+        for number in numbers().filter({ $0 < current }).dropLast(kept - 1) {
+            if unlink(path(number)) != 0 { complain("cannot delete \(path(number)): \(systemError())") }
+        }
+    }
+
+    /// The numbers of the files that are there, in order.
+    private func numbers() -> [Int] {
+        guard let directory = opendir(folder.isEmpty ? "." : folder) else { return [] }
+        defer { closedir(directory) }
+        var numbers: [Int] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if let number = number(of: name) { numbers.append(number) }
+        }
+        return numbers.sorted()
+    }
+
+    private func number(of name: String) -> Int? {
+        guard name.hasPrefix(stem + "-"), name.hasSuffix(ending) else { return nil }
+        let digits = name.dropFirst(stem.utf8.count + 1).dropLast(ending.count)
+        guard digits.utf8.count >= 4, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
+        return Int(digits)
+    }
+}

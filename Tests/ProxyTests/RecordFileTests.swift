@@ -1,0 +1,200 @@
+import Foundation
+import Framing
+import Pipeline
+import TestSupport
+import Testing
+
+@testable import frametap
+
+/// The files of `--write` and `--trace` on a disk: series, HUP, crashes, disks that are full.
+@Suite struct RecordFileTests {
+    private let files: Folder
+    private let traffic: Traffic
+
+    init() async throws {
+        files = try Folder()
+        traffic = try await Traffic()
+    }
+
+    /// Starts a proxy that records into the folder, and connects through it.
+    private func proxy(_ arguments: [String] = [], by shell: String? = nil) async throws -> Program {
+        let command =
+            [
+                "proxy", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:\(traffic.server)", "--format", Traffic.format,
+                "--write", files.path("a.pcapng"), "--trace", files.path("a.ndjson"), "--as", "none",
+            ] + arguments
+        let program: Program
+        if let shell {
+            let path = try Program.find("frametap").path
+            program = try Program("bash", ["-c", shell + #"; exec "$0" "$@""#, path] + command)
+        } else {
+            program = try Program("frametap", command)
+        }
+        let port = try await program.match(/listening on 127\.0\.0\.1:(\d+)\n/, inErrors: true)
+        let number: Int = try #require(Int(port))
+        try await traffic.connect(to: number)
+        return program
+    }
+
+    private func end(_ program: Program) async throws {
+        try await traffic.close()
+        program.signal(SIGTERM)
+        #expect(try await program.exitStatus() == 0, "\(program.errors)")
+    }
+
+    /// The names of the files of a kind.
+    private func names(_ ending: String) throws -> [String] { try files.names().filter { $0.hasSuffix(ending) } }
+
+    private func decoded(_ names: [String]) throws -> DecodedCapture {
+        let options = DecodingOptions(.fixed(try FormatOptions.format(Traffic.format)))
+        return DecodedCapture(merging: names.map(files.bytes), options: options)
+    }
+
+    /// Expects that the traces, one after another, say what the captures together do.
+    private func expectSame(_ captures: [String], _ traces: [String]) throws {
+        let capture = try decoded(captures)
+        #expect(capture.damage == nil)
+        let trace = try traces.flatMap { try traceLines(files.text($0)) }
+        let differences = ComparableTrace(trace).differences(to: ComparableTrace(try capture.lines()))
+        #expect(differences == [])
+    }
+
+    /// How many frames a trace or a capture has.
+    private func frames(_ lines: [TraceLine]) -> Int { lines.count { $0.event == "frame" } }
+
+    @Test func aSeriesSaysWhatOneFileWould() async throws {
+        _ = try files.write([1, 2, 3], to: "a-0007.pcapng")
+        let program = try await proxy(["--rotate", "20kB"])
+        for _ in 0..<8 { try await traffic.send(String(repeating: "y", count: 99), count: 100) }
+        try await end(program)
+        let (captures, traces) = (try names(".pcapng").dropFirst(), try names(".ndjson"))
+        // What was there before is not written over.
+        #expect(files.bytes("a-0007.pcapng") == [1, 2, 3] && captures.first == "a-0008.pcapng")
+        #expect(captures.count > 3 && traces.count > 3 && traces.first == "a-0001.ndjson")
+        try expectSame(Array(captures), traces)
+        let first = files.text("a-0001.ndjson").prefix { $0 != "\n" }
+        for name in captures + traces {
+            #expect(try files.mode(name) == 0o600)
+            #expect(files.bytes(name).count <= 20_000, "\(name)")
+            if name.hasSuffix(".ndjson") { #expect(files.text(name).hasPrefix(first + "\n")) }
+        }
+        for name in captures { #expect(try decoded([name]).damage == nil) }
+    }
+
+    @Test func onlySoManyAreKept() async throws {
+        let program = try await proxy(["--rotate", "20kB,1h", "--keep", "2"])
+        for _ in 0..<8 { try await traffic.send(String(repeating: "y", count: 99), count: 100) }
+        try await end(program)
+        #expect(try names(".pcapng").count == 2 && names(".ndjson").count == 2)
+        #expect(try !files.names().contains("a-0001.pcapng"))
+        let last = try #require(try names(".ndjson").last)
+        #expect(files.text(last).contains(#"{"event":"summary""#))
+    }
+
+    @Test func aFileThatIsOldEnoughIsEnded() async throws {
+        let program = try await proxy(["--rotate", "300ms"])
+        try await traffic.send("first")
+        // Nothing more passes: time alone ends them.
+        try await eventually("a second file of each") {
+            try names(".pcapng").contains("a-0002.pcapng") && names(".ndjson").contains("a-0002.ndjson")
+        }
+        try await traffic.send("second")
+        try await end(program)
+        try expectSame(try names(".pcapng"), try names(".ndjson"))
+    }
+
+    @Test func HUPBeginsAnewWhatWasMovedAway() async throws {
+        let program = try await proxy()
+        try await traffic.send("before", count: 3)
+        for ending in ["pcapng", "ndjson"] {
+            let name = "a.\(ending)"
+            try await eventually("the bytes") { files.text(name).contains("before") }
+            try FileManager.default.moveItem(atPath: files.path(name), toPath: files.path("old.\(ending)"))
+        }
+        program.signal(SIGHUP)
+        try await eventually("new files") { try files.names().filter { $0.hasPrefix("a.") }.count == 2 }
+        try await traffic.send("behind", count: 3)
+        // One that is still there goes on.
+        program.signal(SIGHUP)
+        try await traffic.send("more")
+        try await end(program)
+        try expectSame(["old.pcapng", "a.pcapng"], ["old.ndjson", "a.ndjson"])
+        #expect(try decoded(["old.pcapng"]).damage == nil)
+        #expect(files.text("a.ndjson").hasPrefix(#"{"event":"trace","#))
+        #expect(try files.mode("a.pcapng") == 0o600 && files.mode("a.ndjson") == 0o600)
+        #expect(try files.names().count == 4)
+    }
+
+    @Test func whatPassedASecondBeforeACrashIsThere() async throws {
+        let program = try await proxy()
+        try await traffic.send("early", count: 50)
+        try await Task.sleep(for: .seconds(1))
+        // These may be lost, and may be torn.
+        try await traffic.send(String(repeating: "z", count: 5_000), count: 20)
+        program.signal(SIGKILL)
+        #expect(try await program.exitStatus() == -SIGKILL)
+        let capture = try decoded(["a.pcapng"])
+        #expect(capture.damage == nil || capture.damage?.kind == .truncated)
+        // The last line may be torn: what ends with a newline is whole.
+        let text = files.text("a.ndjson")
+        let whole = text[..<(try #require(text.lastIndex(of: "\n")))]
+        let trace = try traceLines(String(whole))
+        for lines in [try capture.lines(), trace] {
+            #expect(lines.count { $0.text.contains(#""text":"early"#) } == 50)
+        }
+    }
+
+    @Test func aFullDiskIsSaidOnceAndRelayingGoesOn() async throws {
+        // 40 blocks of 1,024 bytes, as the shell counts them; then EFBIG, as ENOSPC would be.
+        let program = try await proxy(by: "ulimit -f 40")
+        for _ in 0..<10 { try await traffic.send(String(repeating: "y", count: 999), count: 20) }
+        try await eventually("both complaints") { program.errors.matches(of: /cannot write/).count == 2 }
+        // Whoever says that there is room is believed, until there is none: there is a little, where the files were cut.
+        program.signal(SIGHUP)
+        while program.errors.matches(of: /cannot write/).count < 4 {
+            try await traffic.send(String(repeating: "y", count: 999), count: 20)
+        }
+        try await end(program)
+        #expect(
+            program.errors.matches(of: #/cannot write .*a\.pcapng: File too large; /#).count == 2, "\(program.errors)")
+        #expect(
+            program.errors.matches(of: #/cannot write .*a\.ndjson: File too large; /#).count == 2, "\(program.errors)")
+        // What was written is whole.
+        #expect(files.bytes("a.pcapng").count > 0 && files.bytes("a.pcapng").count <= 40 << 10)
+        #expect(try decoded(["a.pcapng"]).damage == nil)
+        #expect(try files.text("a.ndjson").hasSuffix("\n") && frames(traceLines(files.text("a.ndjson"))) > 0)
+    }
+
+    @Test func whereNoNextFileCanBeCreatedWritingGoesOn() async throws {
+        let program = try await proxy(["--rotate", "20kB"])
+        let away = files.path("") + "-away"
+        defer { try? FileManager.default.removeItem(atPath: away) }
+        try await traffic.send("first")
+        try await eventually("the first file") { files.text("a-0001.ndjson").contains("first") }
+        try FileManager.default.moveItem(atPath: files.url.path, toPath: away)
+        for _ in 0..<8 { try await traffic.send(String(repeating: "y", count: 99), count: 100) }
+        try await eventually("both complaints") { program.errors.matches(of: /cannot create/).count == 2 }
+        try FileManager.default.moveItem(atPath: away, toPath: files.url.path)
+        // Now there is room again.
+        program.signal(SIGHUP)
+        try await eventually("the next files") { try files.names().contains("a-0002.ndjson") }
+        try await traffic.send("last")
+        try await end(program)
+        #expect(program.errors.matches(of: /cannot create/).count == 2, "\(program.errors)")
+        try expectSame(try names(".pcapng"), try names(".ndjson"))
+    }
+
+    @Test(
+        arguments: [
+            ("100MB", 100_000_000, nil), ("1h", nil, 3600), ("100MB,1h", 100_000_000, 3600), ("90s,4KiB", 4_096, 90),
+            ("500", 500, nil),
+        ] as [(String, Int?, Double?)])
+    func whatRotateTakes(_ text: String, _ size: Int?, _ seconds: Double?) throws {
+        let rotation = try #require(Rotation(argument: text))
+        #expect(rotation.size == size && rotation.interval?.seconds == seconds)
+    }
+
+    @Test(arguments: ["", "0", "1h,", "1h,2h", "1MB,2MB", "often", "-1"]) func whatItDoesNotTake(_ text: String) {
+        #expect(Rotation(argument: text) == nil)
+    }
+}
