@@ -53,6 +53,8 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSOCKS", package: "swift-nio-extras"),
             ]),
+        .systemLibrary(name: "CLibpcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"]), .brew(["libpcap"])]),
+        .target(name: "LiveCapture", dependencies: ["CLibpcap", "Packets", "Streams"]),
         .target(
             name: "Peers",
             dependencies: [
@@ -62,7 +64,7 @@ let package = Package(
         .executableTarget(
             name: "frametap",
             dependencies: [
-                "Framing", "Packets", "Peers", "Pipeline", "Proxy", "Streams", "Trace",
+                "Framing", "LiveCapture", "Packets", "Peers", "Pipeline", "Proxy", "Streams", "Trace",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),

@@ -72,6 +72,11 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
         reassembler.advance(to: time)
     }
 
+    /// The source has lost so many packets, in all: a live source counts them.
+    public mutating func dropped(_ packets: Int) {
+        if packets > 0 { passedOver[.droppedByKernel] = packets }
+    }
+
     /// There are no more packets: what waits is passed on, what is open is closed.
     public mutating func finish() {
         reassembler.finish()

@@ -10,15 +10,17 @@ struct Frametap: AsyncParsableCommand {
         commandName: "frametap",
         abstract: "Decodes the application frames of the protocol you wrote.",
         discussion: """
-            Reads them from a capture, or stands between a client and its server while it forwards.
+            Reads them from a capture or an interface, or stands between a client and its server while it forwards.
 
               frametap demo                                              see what it does, nothing to set up
               frametap proxy --listen 127.0.0.1:8088 --to server:8088    watch a client talk to its server
               frametap decode chat.pcapng                                read a capture
+              frametap capture lo                                        watch an interface
             """,
         version: tool,
         subcommands: [
-            DemoCommand.self, ProxyCommand.self, DecodeCommand.self, StreamsCommand.self, PacketsCommand.self,
+            DemoCommand.self, ProxyCommand.self, CaptureCommand.self, DecodeCommand.self, StreamsCommand.self,
+            PacketsCommand.self,
             FormatsCommand.self, ServeCommand.self, ConnectCommand.self,
         ])
 

@@ -107,4 +107,6 @@ public enum PassedOver: String, Sendable, Hashable, CaseIterable {
     case malformed
     /// More layers within each other than are followed.
     case tooDeep = "too deep"
+    /// Lost before it came here: the kernel had no room for it (live capture).
+    case droppedByKernel = "dropped by the kernel"
 }

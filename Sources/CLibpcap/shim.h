@@ -1,0 +1,2 @@
+// libpcap, as the system has it.
+#include <pcap/pcap.h>

@@ -1,0 +1,79 @@
+import CLibpcap
+import Streams
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// An interface that packets can be captured on, as libpcap lists it.
+public struct NetworkInterface: Hashable, Sendable {
+    /// What to call it: `lo`, `eth0`, `any`.
+    public var name: String
+    /// What the system says about it, if anything.
+    public var description: String?
+    /// Its IPv4 and IPv6 addresses.
+    public var addresses: [IPAddress] = []
+    /// Whether it is up.
+    public var isUp = false
+    /// Whether it has a link.
+    public var isRunning = false
+    /// Whether it leads back to this machine.
+    public var isLoopback = false
+
+    /// All of them, in the order in which libpcap would choose one.
+    public static func all() throws(LiveCaptureError) -> [NetworkInterface] {
+        var first: UnsafeMutablePointer<pcap_if_t>?
+        let (status, text) = errorText { pcap_findalldevs(&first, $0) }
+        guard status == 0 else { throw LiveCaptureError(kind: .failed, message: "cannot list interfaces: \(text)") }
+        defer { pcap_freealldevs(first) }
+        var interfaces: [NetworkInterface] = []
+        var next = first
+        while let entry = next {
+            interfaces.append(NetworkInterface(entry.pointee))
+            next = entry.pointee.next
+        }
+        return interfaces
+    }
+
+    private init(_ entry: pcap_if_t) {
+        name = entry.name.map { String(cString: $0) } ?? ""
+        description = entry.description.map { String(cString: $0) }
+        let flags = entry.flags
+        isUp = flags & UInt32(PCAP_IF_UP) != 0
+        isRunning = flags & UInt32(PCAP_IF_RUNNING) != 0
+        isLoopback = flags & UInt32(PCAP_IF_LOOPBACK) != 0
+        var next = entry.addresses
+        while let address = next {
+            if let socket = address.pointee.addr, let value = Self.address(socket) { addresses.append(value) }
+            next = address.pointee.next
+        }
+    }
+
+    /// The address in a socket address; nil where it is no IPv4 or IPv6 address.
+    private static func address(_ socket: UnsafeMutablePointer<sockaddr>) -> IPAddress? {
+        switch Int32(socket.pointee.sa_family) {
+        case AF_INET:
+            let bytes = UnsafeRawPointer(socket).loadUnaligned(as: sockaddr_in.self).sin_addr.s_addr
+            return IPAddress(v4: UInt32(bigEndian: bytes))
+        case AF_INET6:
+            var address = UnsafeRawPointer(socket).loadUnaligned(as: sockaddr_in6.self).sin6_addr
+            return withUnsafeBytes(of: &address) { bytes in
+                IPAddress(
+                    v6: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+                    UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+            }
+        default: return nil
+        }
+    }
+}
+
+/// Calls what puts a message for people into a buffer of libpcap's size.
+func errorText<Result>(_ call: (UnsafeMutablePointer<CChar>?) -> Result) -> (Result, String) {
+    var buffer = [CChar](repeating: 0, count: Int(PCAP_ERRBUF_SIZE))
+    let result = buffer.withUnsafeMutableBufferPointer { call($0.baseAddress) }
+    return (result, String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
+}

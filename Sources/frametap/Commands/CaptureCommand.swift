@@ -1,0 +1,118 @@
+import ArgumentParser
+import LiveCapture
+import Pipeline
+import Streams
+import Trace
+
+/// `frametap capture`: the packets of an interface in, a trace out, as they pass.
+struct CaptureCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "capture",
+        abstract: "Decode what passes a network interface.",
+        discussion: """
+            INT or TERM ends it in order. Capturing needs a permission; where it is lacking, the command that gives it is shown.
+
+              frametap capture any --bpf 'tcp port 8088' --write chat.pcapng
+            """)
+
+    @Argument(help: "The interface, such as lo or eth0; any is all of them (Linux).")
+    var interface: String?
+
+    @Flag(help: "List the interfaces, with their addresses, and end.")
+    var listInterfaces = false
+
+    @OptionGroup(title: "Capturing") var live: LiveOptions
+    @OptionGroup var format: FormatOptions
+    @OptionGroup var bodies: BodyOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var records: RecordOptions
+    @OptionGroup var selection: SelectionOptions
+    @OptionGroup var status: StatusOptions
+    @OptionGroup(title: "Reassembly") var reassembly: ReassemblyArguments
+
+    func validate() throws {
+        if interface == nil, !listInterfaces {
+            throw ValidationError("expected an interface, such as any; --list-interfaces lists them")
+        }
+    }
+
+    func run() throws {
+        for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
+        guard let interface, !listInterfaces else { return try InterfaceListing.write() }
+        var options = try format.decodingOptions()
+        try bodies.apply(to: &options)
+        options.idleTimeout = reassembly.idleTimeout.interval
+        var capture = try live.open(interface)
+        let progress = ReadingProgress()
+        let recording = try LiveRecording(
+            of: capture, filter: live.bpf, snapLength: live.snaplen.bytes, decoding: options, output: output,
+            records: records, selection: selection, status: status, progress: progress)
+        var reassembly = reassembly.options(for: [])
+        reassembly.serverPorts = options.serverPorts
+        var reading = LiveReading(recording, options: reassembly)
+        let signals = EndSignals {
+            EndDeadline.set()
+            LiveReading.stop()
+        }
+        complain("capturing on \(interface)\(live.bpf.map { ", only \($0)" } ?? "")")
+        reading.run(&capture, until: progress)
+        signals.cancel()
+        if reading.hasFailed { throw ExitCode(2) }
+        if selection.fails(recording.decoder.summary) { throw ExitCode(1) }
+    }
+}
+
+/// How packets are captured.
+struct LiveOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Take only packets that fulfil this, in libpcap's language: 'tcp port 8088'.", valueName: "expression"))
+    var bpf: String?
+
+    @Option(help: ArgumentHelp("Take so many bytes of each packet at most.", valueName: "size"))
+    var snaplen = ByteAmount(bytes: 256 << 10)
+
+    @Option(
+        help: ArgumentHelp(
+            "Have the kernel hold so much while frametap is busy; what is more is lost.", valueName: "size"))
+    var buffer = ByteAmount(bytes: 16 << 20)
+
+    @Flag(inversion: .prefixedNo, help: "Take packets for other machines, too, where the interface gets them.")
+    var promiscuous = true
+
+    func validate() throws {
+        if !(64...(256 << 10)).contains(snaplen.bytes) {
+            throw ValidationError("--snaplen is \(snaplen.bytes); expected 64 to 262144 bytes")
+        }
+        // With less the ring has a single block, and all is lost while that is being read.
+        if !((1 << 20)...(1 << 30)).contains(buffer.bytes) {
+            throw ValidationError("--buffer is \(buffer.bytes); expected 1MiB to 1GiB")
+        }
+    }
+
+    /// Begins to capture; what stands in the way is said with what helps.
+    func open(_ interface: String) throws -> LiveCapture {
+        var options = LiveCaptureOptions()
+        options.filter = bpf
+        options.snapLength = snaplen.bytes
+        options.bufferSize = buffer.bytes
+        options.isPromiscuous = promiscuous
+        do throws(LiveCaptureError) {
+            let capture = try LiveCapture(interface, options: options)
+            if let warning = capture.warning { complain("capturing on \(interface): \(warning)") }
+            return capture
+        } catch {
+            switch error.kind {
+            case .badFilter:
+                throw ValidationError(
+                    "--bpf '\(bpf ?? "")': \(error.message); expected a filter as tcpdump takes it, such as 'tcp port 8088' or 'host 10.0.0.2 and tcp' (man pcap-filter)"
+                )
+            case .notPermitted: throw Trouble("\(error.message)\n\(CapturePermission.advice)")
+            case .noSuchInterface:
+                let known = ((try? NetworkInterface.all()) ?? []).map(\.name).joined(separator: ", ")
+                throw Trouble("there is no interface \(interface)\(known.isEmpty ? "" : "; there are \(known)")")
+            case .failed: throw Trouble(error.message)
+            }
+        }
+    }
+}
