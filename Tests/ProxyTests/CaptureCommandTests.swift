@@ -173,6 +173,35 @@ import Testing
         }
     }
 
+    @Test func outputThatNobodyReadsDoesNotKeepItFromEnding() async throws {
+        let traffic = try await Traffic()
+        let script = """
+            import array, fcntl, os, signal, subprocess, sys, termios, time
+            reader, writer = os.pipe()
+            child = subprocess.Popen(sys.argv[1:], stdout=writer, stderr=sys.stderr)
+            waiting = array.array("i", [0])
+            while waiting[0] < 50000:
+                fcntl.ioctl(reader, termios.FIONREAD, waiting)
+                time.sleep(0.01)
+            child.send_signal(signal.SIGINT)
+            start = time.monotonic()
+            code = child.wait()
+            print(f"{code} after {time.monotonic() - start}")
+            """
+        let program = try Program(
+            "python3",
+            ["-c", script, try Program.find("frametap").path, "capture", "lo", "--bpf", "tcp port \(traffic.server)"]
+                + ["--format", Traffic.format, "--trace", "/dev/null"])
+        _ = try await program.match(/(capturing) on lo/, inErrors: true)
+        try await traffic.connect()
+        try await traffic.send(String(repeating: "x", count: 100), count: 5_000)
+        #expect(try await program.exitStatus() == 0)
+        #expect(program.output.hasPrefix("0 after "), "\(program.output)\(program.errors)")
+        let seconds = try #require(program.output.split(separator: " ").last.flatMap { Double($0.dropLast()) })
+        #expect(seconds < 2)
+        #expect(program.errors.contains("nobody reads what is written"), "\(program.errors)")
+    }
+
     @Test func itEndsWhenThereIsEnough() async throws {
         let traffic = try await Traffic()
         let program = try await capture(traffic.server, ["--format", Traffic.format, "--count", "2"])

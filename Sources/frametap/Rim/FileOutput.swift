@@ -116,8 +116,9 @@ final class FileOutput: ByteOutput {
     private func waitForReader() -> Bool {
         var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         while true {
-            // An error is for writing to tell.
-            if System.poll(&poll, milliseconds: 100) != 0 { return true }
+            let ready = System.poll(&poll, milliseconds: 100)
+            // An error is for writing to tell; the signal itself, which interrupts, is none.
+            if ready > 0 || ready < 0 && errno != EINTR { return true }
             if EndDeadline.hasPassed { return false }
         }
     }
