@@ -40,22 +40,32 @@ struct Detection {
         let detection: FormatDetection
         var probes: PerDirection<FormatProbe>
 
-        /// The sides that tell.
-        var sides: [Direction] { detection.from.map { [$0] } ?? Direction.allCases }
-
-        var isRefuted: Bool { sides.contains { probes[$0].isRefuted } }
-
         /// Whether the trial has to see chunks as they came.
-        var takesChunks: Bool { sides.contains { format.directions[$0].rule.dependsOnCutting } }
+        let takesChunks: Bool
+
+        /// Whether what a side sends tells anything.
+        func asks(_ direction: Direction) -> Bool { detection.from == nil || detection.from == direction }
+
+        var isRefuted: Bool {
+            (asks(.fromClient) && probes.fromClient.isRefuted) || (asks(.fromServer) && probes.fromServer.isRefuted)
+        }
+
+        /// Whether nothing that may still come makes it fit.
+        var isOut: Bool { isRefuted && detection.strength < 80 }
 
         /// Strong evidence outweighs bytes that came before it and are no frame.
         var fits: Bool {
-            if isRefuted, detection.strength < 80 { return false }
-            return detection.needsBoth
-                ? sides.allSatisfy { probes[$0].fits } : sides.contains { probes[$0].fits }
+            if isOut { return false }
+            let client = asks(.fromClient) && probes.fromClient.fits
+            let server = asks(.fromServer) && probes.fromServer.fits
+            guard detection.needsBoth else { return client || server }
+            return (client || !asks(.fromClient)) && (server || !asks(.fromServer))
         }
 
-        var blocks: Bool { !isRefuted && sides.contains { probes[$0].blocks } }
+        var blocks: Bool {
+            !isRefuted
+                && ((asks(.fromClient) && probes.fromClient.blocks) || (asks(.fromServer) && probes.fromServer.blocks))
+        }
     }
 
     // MARK: Trials
@@ -85,7 +95,10 @@ struct Detection {
             }
             return Candidate(
                 format: format, detection: detection,
-                probes: PerDirection(fromClient: probe(.fromClient), fromServer: probe(.fromServer)))
+                probes: PerDirection(fromClient: probe(.fromClient), fromServer: probe(.fromServer)),
+                takesChunks: Direction.allCases.contains {
+                    (detection.from ?? $0) == $0 && format.directions[$0].rule.dependsOnCutting
+                })
         }
         signatures = PerDirection(fromClient: SignatureProbe(), fromServer: SignatureProbe())
         seen = PerDirection(fromClient: 0, fromServer: 0)
@@ -157,6 +170,8 @@ struct Detection {
         signatures[direction].receive(bytes.span.bytes.extracting(0..<count))
         bytes.removeFirst(count)
         waiting[direction] = bytes
+        // Most formats are soon out of the question.
+        if candidates.contains(where: \.isOut) { candidates.removeAll(where: \.isOut) }
     }
 
     /// Holds a hole; returns the format that it settles.
@@ -210,12 +225,17 @@ struct Detection {
     private func decide() -> (Format, FormatChoice)? {
         if let known = known() { return known }
         if Direction.allCases.contains(where: { signatures[$0].isUndecided }) { return nil }
-        let fitting = candidates.filter(\.fits)
-        guard let best = fitting.map(\.detection.strength).max() else { return nil }
-        let isBlocked = candidates.contains { candidate in
-            candidate.detection.strength > best && candidate.blocks && candidate.sides.contains { seen[$0] > 0 }
+        // Asked at every byte: nothing is copied until there is a choice.
+        var best = 0
+        for index in candidates.indices where candidates[index].fits {
+            best = max(best, candidates[index].detection.strength)
         }
-        return isBlocked ? nil : choose(fitting)
+        guard best > 0 else { return nil }
+        for index in candidates.indices where candidates[index].detection.strength > best {
+            let isSeen = Direction.allCases.contains { candidates[index].asks($0) && seen[$0] > 0 }
+            if isSeen, candidates[index].blocks { return nil }
+        }
+        return choose(candidates.filter(\.fits))
     }
 
     /// The protocol that a side's beginning is of.
