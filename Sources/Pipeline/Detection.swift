@@ -35,13 +35,26 @@ struct Detection {
     private let limit: Int
     private let port: UInt16
 
-    private struct Candidate {
+    /// A format on trial. A class, since it is looked at for every byte and is large.
+    private final class Candidate {
         let format: Format
         let detection: FormatDetection
         var probes: PerDirection<FormatProbe>
 
         /// Whether the trial has to see chunks as they came.
         let takesChunks: Bool
+
+        init(_ format: Format, _ detection: FormatDetection, aligned: Bool) {
+            func probe(_ direction: Direction) -> FormatProbe {
+                FormatProbe(format.directions[direction], detection, direction: direction, aligned: aligned)
+            }
+            self.format = format
+            self.detection = detection
+            probes = PerDirection(fromClient: probe(.fromClient), fromServer: probe(.fromServer))
+            takesChunks = Direction.allCases.contains {
+                (detection.from ?? $0) == $0 && format.directions[$0].rule.dependsOnCutting
+            }
+        }
 
         /// Whether what a side sends tells anything.
         func asks(_ direction: Direction) -> Bool { detection.from == nil || detection.from == direction }
@@ -89,16 +102,7 @@ struct Detection {
         isAsleep = false
         let aligned = isAligned
         candidates = formats.compactMap { format in
-            guard let detection = format.detection else { return nil }
-            func probe(_ direction: Direction) -> FormatProbe {
-                FormatProbe(format.directions[direction], detection, direction: direction, aligned: aligned)
-            }
-            return Candidate(
-                format: format, detection: detection,
-                probes: PerDirection(fromClient: probe(.fromClient), fromServer: probe(.fromServer)),
-                takesChunks: Direction.allCases.contains {
-                    (detection.from ?? $0) == $0 && format.directions[$0].rule.dependsOnCutting
-                })
+            format.detection.map { Candidate(format, $0, aligned: aligned) }
         }
         signatures = PerDirection(fromClient: SignatureProbe(), fromServer: SignatureProbe())
         seen = PerDirection(fromClient: 0, fromServer: 0)
@@ -171,7 +175,7 @@ struct Detection {
         bytes.removeFirst(count)
         waiting[direction] = bytes
         // Most formats are soon out of the question.
-        if candidates.contains(where: \.isOut) { candidates.removeAll(where: \.isOut) }
+        if candidates.contains(where: { $0.isOut }) { candidates.removeAll { $0.isOut } }
     }
 
     /// Holds a hole; returns the format that it settles.
@@ -210,7 +214,7 @@ struct Detection {
     mutating func conclude() -> (Format, FormatChoice)? {
         wake()
         for direction in Direction.allCases { finishTrials(of: direction) }
-        return known() ?? choose(candidates.filter(\.fits))
+        return known() ?? choose(candidates.filter { $0.fits })
     }
 
     private mutating func finishTrials(of direction: Direction) {
@@ -235,7 +239,7 @@ struct Detection {
             let isSeen = Direction.allCases.contains { candidates[index].asks($0) && seen[$0] > 0 }
             if isSeen, candidates[index].blocks { return nil }
         }
-        return choose(candidates.filter(\.fits))
+        return choose(candidates.filter { $0.fits })
     }
 
     /// The protocol that a side's beginning is of.
