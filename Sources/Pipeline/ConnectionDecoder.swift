@@ -11,7 +11,6 @@ final class ConnectionDecoder: ConnectionReceiver {
     /// How each direction is framed, once it has bytes; nil while the format is not known.
     @exclusivity(unchecked) private var sides: PerDirection<SideDecoder?> = PerDirection(
         fromClient: nil, fromServer: nil)
-    private var rules: PerDirection<any FramingRule>?
     private var isFraming = false
     private var detection: Detection?
     /// Where nothing is framed: why.
@@ -120,7 +119,7 @@ final class ConnectionDecoder: ConnectionReceiver {
     /// How a direction is framed; known from when it has bytes.
     private func side(_ direction: Direction) -> SideDecoder {
         if let known = sides[direction] { return known }
-        let rule: any FramingRule = rules?[direction] ?? Unrecognised(detail: "no format")
+        let rule: any FramingRule = plan?.rules[direction] ?? Unrecognised(detail: notDetected ?? "no format")
         let framer = Framer(rule: rule, direction: direction, aligned: connection.opening.handshake)
         let side = SideDecoder(framer)
         sides[direction] = side
@@ -151,10 +150,10 @@ final class ConnectionDecoder: ConnectionReceiver {
     // MARK: Formats
 
     private func start(_ plan: FormatPlan, _ choice: FormatChoice) {
-        connection.recognise(plan.format, choice, plan.kinds)
+        connection.recognise(plan.known, choice)
         self.plan = plan
         if !plan.format.isFramed { notDetected = (plan.rules.fromClient as? Unrecognised)?.detail }
-        begin(plan.rules)
+        begin()
     }
 
     /// Gives up looking for the format after a long silence: the same whether the source tells of it then, or never.
@@ -188,14 +187,12 @@ final class ConnectionDecoder: ConnectionReceiver {
             }
         }
         let detail = "no known format in \(detection?.extent ?? "the stream")"
-        let rule = Unrecognised(detail: detail)
         notDetected = detail
-        begin(PerDirection(fromClient: rule, fromServer: rule))
+        begin()
     }
 
     /// Begins to frame, with what was held until now.
-    private func begin(_ rules: PerDirection<any FramingRule>) {
-        self.rules = rules
+    private func begin() {
         isFraming = true
         decoder.recognised(connection)
         let held = detection?.held ?? []

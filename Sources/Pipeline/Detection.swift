@@ -9,7 +9,7 @@ import Trace
 /// say more are ruled out; what stands equal is decided by the server's port, then by the order of formats, and said.
 /// A stream that begins as a protocol that is known but not framed, such as TLS, is that and nothing else.
 /// The trials are fed up to fixed places of the stream, and a decision falls only there, wherever the chunks end.
-struct Detection {
+final class Detection {
     /// What was held, to be told again once the format is known.
     enum Held {
         case received(bytes: [UInt8], direction: Direction, time: Timestamp, packet: Int)
@@ -91,13 +91,13 @@ struct Detection {
     }
 
     /// Gives back the memory that the trials take, which is much. The next event makes them anew out of what is held.
-    mutating func sleep() {
+    func sleep() {
         isAsleep = true
         candidates = []
         waiting = PerDirection(fromClient: [], fromServer: [])
     }
 
-    private mutating func wake() {
+    private func wake() {
         guard isAsleep else { return }
         isAsleep = false
         let aligned = isAligned
@@ -109,7 +109,7 @@ struct Detection {
         for event in held {
             switch event {
             case .received(let bytes, let direction, _, _):
-                take(bytes.span.bytes, from: direction) { _ in false }
+                take(bytes.span.bytes, from: direction) { false }
             case .missing(let byteCount, let direction, _): takeHole(byteCount, from: direction)
             case .finished(let direction, _): finishTrials(of: direction)
             case .noticed: continue
@@ -124,22 +124,22 @@ struct Detection {
     var extent: String { "the first \(seen.fromClient) bytes from the client and \(seen.fromServer) from the server" }
 
     /// Holds a chunk; returns the format that it settles.
-    mutating func receive(
+    func receive(
         _ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int
     ) -> (Format, FormatChoice)? {
         wake()
         held.append(.received(bytes: bytes.copied(), direction: direction, time: time, packet: packet))
         var choice: (Format, FormatChoice)?
         take(bytes, from: direction) {
-            choice = $0.decide()
+            choice = decide()
             return choice != nil
         }
         return choice
     }
 
     /// Feeds the trials with a chunk, and stops at the place where `isDecided` says so.
-    private mutating func take(
-        _ bytes: RawSpan, from direction: Direction, _ isDecided: (borrowing Detection) -> Bool
+    private func take(
+        _ bytes: RawSpan, from direction: Direction, _ isDecided: () -> Bool
     ) {
         // Only so many bytes count, wherever the chunks end.
         let count = min(bytes.byteCount, limit - seen[direction])
@@ -153,7 +153,7 @@ struct Detection {
             let step = min(Self.place(behind: fed), limit) - fed
             guard step > 0, waiting[direction].count >= step else { return }
             feed(step, of: direction)
-            if isDecided(self) { return }
+            if isDecided() { return }
         }
     }
 
@@ -164,7 +164,7 @@ struct Detection {
         return (offset / step + 1) * step
     }
 
-    private mutating func feed(_ count: Int, of direction: Direction) {
+    private func feed(_ count: Int, of direction: Direction) {
         guard count > 0 else { return }
         var bytes: [UInt8] = []
         swap(&bytes, &waiting[direction])
@@ -179,7 +179,7 @@ struct Detection {
     }
 
     /// Holds a hole; returns the format that it settles.
-    mutating func missing(
+    func missing(
         _ byteCount: Int, from direction: Direction, at time: Timestamp
     ) -> (Format, FormatChoice)? {
         wake()
@@ -188,14 +188,14 @@ struct Detection {
         return decide()
     }
 
-    private mutating func takeHole(_ byteCount: Int, from direction: Direction) {
+    private func takeHole(_ byteCount: Int, from direction: Direction) {
         feed(waiting[direction].count, of: direction)
         for index in candidates.indices { candidates[index].probes[direction].missing(byteCount) }
         signatures[direction].finish()
     }
 
     /// Holds the end of a direction; returns the format that it settles.
-    mutating func finished(_ direction: Direction, at time: Timestamp) -> (Format, FormatChoice)? {
+    func finished(_ direction: Direction, at time: Timestamp) -> (Format, FormatChoice)? {
         wake()
         held.append(.finished(direction: direction, time: time))
         finishTrials(of: direction)
@@ -203,7 +203,7 @@ struct Detection {
     }
 
     /// Holds a notice, so that its finding knows the format; says whether there was room.
-    mutating func notice(_ notice: StreamNotice, _ packet: NoticedPacket) -> Bool {
+    func notice(_ notice: StreamNotice, _ packet: NoticedPacket) -> Bool {
         guard noticeCount < Self.heldNotices else { return false }
         noticeCount += 1
         held.append(.noticed(notice, packet))
@@ -211,13 +211,13 @@ struct Detection {
     }
 
     /// The best guess when no more can be seen.
-    mutating func conclude() -> (Format, FormatChoice)? {
+    func conclude() -> (Format, FormatChoice)? {
         wake()
         for direction in Direction.allCases { finishTrials(of: direction) }
         return known() ?? choose(candidates.filter { $0.fits })
     }
 
-    private mutating func finishTrials(of direction: Direction) {
+    private func finishTrials(of direction: Direction) {
         feed(waiting[direction].count, of: direction)
         for index in candidates.indices { candidates[index].probes[direction].finish() }
         signatures[direction].finish()
@@ -244,7 +244,7 @@ struct Detection {
 
     /// The protocol that a side's beginning is of.
     private func known() -> (Format, FormatChoice)? {
-        Direction.allCases.lazy.compactMap { signatures[$0].match }.first.map {
+        Direction.allCases.lazy.compactMap { [signatures] in signatures[$0].match }.first.map {
             ($0.signature.format, FormatChoice(by: .content, evidence: $0.evidence))
         }
     }

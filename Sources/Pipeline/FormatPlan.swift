@@ -6,8 +6,8 @@ import Trace
 /// What has to be done for each connection of a format: made once.
 final class FormatPlan {
     let format: Format
-    /// What the frames of each side are told apart by.
-    let kinds: PerDirection<FrameKinds>
+    /// The format, and what its connections share.
+    let known: KnownFormat
     let sieves: PerDirection<FrameSieve>
     /// The analyses that are to see every frame, heartbeats, and frames whose body is not what it should be.
     let analysesOfAll: [any Analysis]
@@ -37,10 +37,9 @@ final class FormatPlan {
         if sinksTakeFrames || !analysesOfAll.isEmpty { wanted.insert(.all) }
         if !analysesOfHeartbeats.isEmpty { wanted.insert(.heartbeats) }
         if !analysesOfFaults.isEmpty { wanted.insert(.faultyBodies) }
-        kinds = PerDirection(
-            fromClient: FrameKinds(format, .fromClient), fromServer: FrameKinds(format, .fromServer))
+        known = KnownFormat(format)
         sieves = PerDirection(
-            fromClient: FrameSieve(kinds.fromClient, format, wanted: wanted),
-            fromServer: FrameSieve(kinds.fromServer, format, wanted: wanted))
+            fromClient: FrameSieve(known.kinds.fromClient, format, wanted: wanted),
+            fromServer: FrameSieve(known.kinds.fromServer, format, wanted: wanted))
     }
 }

@@ -50,12 +50,14 @@ public final class TracedConnection {
     /// How it began.
     public let opening: Opening
     /// Its format; nil while it is not known, or where none was recognised.
-    public internal(set) var format: Format?
+    public var format: Format? { known?.format }
     /// How the format was chosen; nil while it is not known.
     public internal(set) var choice: FormatChoice?
 
     /// The kinds of its frames; nil while its format is not known.
-    package private(set) var kinds: PerDirection<FrameKinds>?
+    package var kinds: PerDirection<FrameKinds>? { known?.kinds }
+    /// What it shares with other connections of its format.
+    private var known: KnownFormat?
     /// How many bodies were not what they should be; known when the connection is over.
     package var faults = PerDirection(fromClient: FaultCounts(), fromServer: FaultCounts())
 
@@ -69,18 +71,28 @@ public final class TracedConnection {
 
     /// Says what the format is.
     public func recognise(_ format: Format?, _ choice: FormatChoice) {
-        self.format = format
         self.choice = choice
-        kinds = format.map {
-            PerDirection(fromClient: FrameKinds($0, .fromClient), fromServer: FrameKinds($0, .fromServer))
-        }
+        known = format.map { KnownFormat($0) }
     }
 
     /// Says what the format is, and what is known of its frames from other connections.
-    package func recognise(_ format: Format, _ choice: FormatChoice, _ kinds: PerDirection<FrameKinds>) {
-        self.format = format
+    package func recognise(_ format: KnownFormat, _ choice: FormatChoice) {
         self.choice = choice
-        self.kinds = kinds
+        known = format
+    }
+}
+
+/// A format, and what is known of the frames of all its connections.
+package final class KnownFormat {
+    /// The format.
+    package let format: Format
+    /// The kinds of frames of each side.
+    package let kinds: PerDirection<FrameKinds>
+
+    /// A format of which no frame has been seen.
+    package init(_ format: Format) {
+        self.format = format
+        kinds = PerDirection(fromClient: FrameKinds(format, .fromClient), fromServer: FrameKinds(format, .fromServer))
     }
 }
 
