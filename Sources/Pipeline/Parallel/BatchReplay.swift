@@ -28,6 +28,7 @@ package final class BatchReplay {
     private func play(_ batch: EventBatch) {
         let bytes = batch.bytes
         for event in batch.events {
+            if event.advances { receiver.advance(to: event.time) }
             switch event.kind {
             case .received:
                 connections[Int(event.slot)]?.received(

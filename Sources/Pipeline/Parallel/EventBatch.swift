@@ -16,6 +16,8 @@ package final class EventBatch: @unchecked Sendable {
         var slot: Int32 = 0
         var time = Timestamp(nanoseconds: 0)
         var packet = 0
+        /// Whether time passes to the event's before it happens.
+        var advances = false
         /// Where the bytes start, or where what belongs to the event is; and how many.
         var place = 0
         var count = 0
@@ -37,8 +39,6 @@ package final class EventBatch: @unchecked Sendable {
     static let size = 256 << 10
     /// … or so many events.
     static let mostEvents = 8_192
-
-    var isFull: Bool { bytes.count >= Self.size || events.count >= Self.mostEvents }
 
     func empty() {
         events.removeAll(keepingCapacity: true)

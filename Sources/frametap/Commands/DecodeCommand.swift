@@ -30,9 +30,7 @@ struct DecodeCommand: ParsableCommand {
 
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
-        var options = try format.decodingOptions()
-        try bodies.apply(to: &options)
-        options.idleTimeout = reassembly.idleTimeout.interval
+        let options = try decodingOptions()
         let sink = try output.sink(source: files.joined(separator: " ")) { $0.endProcess() }
         let progress = ReadingProgress()
         let sinks = try selection.apply(to: sink) { progress.isDone = true }
@@ -40,19 +38,27 @@ struct DecodeCommand: ParsableCommand {
         var reassembly = reassembly.options(for: files)
         reassembly.serverPorts = options.serverPorts
         if raw { return try decodeRaw(options, to: decoder, progress) }
-        let (hasFailed, counters) = read(with: reassembly, to: decoder, progress)
+        let (hasFailed, counters) = try read(with: reassembly, to: decoder, progress)
         decoder.finish(passedOver: counters.passedOverByKind)
         decoder.flush()
         if hasFailed { throw ExitCode(2) }
         if selection.fails(decoder.summary) { throw ExitCode(1) }
     }
 
+    private func decodingOptions() throws -> DecodingOptions {
+        var options = try format.decodingOptions()
+        try bodies.apply(to: &options)
+        options.idleTimeout = reassembly.idleTimeout.interval
+        return options
+    }
+
     private func read(
         with options: ReassemblyOptions, to decoder: Decoder, _ progress: ReadingProgress
-    ) -> (hasFailed: Bool, counters: CaptureCounters) {
+    ) throws -> (hasFailed: Bool, counters: CaptureCounters) {
         if ParallelReading.suits(files) {
             var reading = ParallelReading()
-            reading.read(files, options: options, to: decoder, progress: progress)
+            let others = decoder.takesFrames ? [] : [try decodingOptions()]
+            reading.read(files, options: options, to: decoder, others: others, progress: progress)
             return (reading.hasFailed, reading.counters)
         }
         var reading = CaptureReading()

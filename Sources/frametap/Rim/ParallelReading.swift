@@ -21,10 +21,15 @@ struct ParallelReading {
         }
     }
 
+    /// Reads the files.
+    ///
+    /// - Parameter others: what the decoder looks for, loaded anew for each other one: what threads share, each use of it would
+    ///   have them wait for one another (reference counts).
     mutating func read(
-        _ paths: [String], options: ReassemblyOptions, to decoder: Decoder, progress: ReadingProgress
+        _ paths: [String], options: ReassemblyOptions, to decoder: Decoder, others: [DecodingOptions],
+        progress: ReadingProgress
     ) {
-        let lanes = decoder.takesFrames ? 1 : 2
+        let lanes = 1 + others.count
         let queues = (0..<lanes).map { _ in BatchQueue() }
         let result = Mutex((hasFailed: false, counters: CaptureCounters()))
         let summaries = Mutex<[Summary]>([])
@@ -36,8 +41,7 @@ struct ParallelReading {
             receiver.finish()
             result.withLock { $0 = (reading.hasFailed, reading.counters) }
         }
-        let decoding = decoder.options
-        for queue in queues.dropFirst() {
+        for (queue, decoding) in zip(queues.dropFirst(), others) {
             DispatchQueue.global().async(group: group) {
                 let lane = Decoder(decoding, sinks: [])
                 BatchReplay(queue, to: lane).run { progress.isDone }
