@@ -33,7 +33,7 @@ final class FormatPlan {
         analysesOfAll = those(.all)
         analysesOfHeartbeats = those(.heartbeats)
         analysesOfFaults = those(.faultyBodies)
-        var wanted = FrameSieve.Wanted()
+        var wanted = FrameInterest()
         if sinksTakeFrames || !analysesOfAll.isEmpty { wanted.insert(.all) }
         if !analysesOfHeartbeats.isEmpty { wanted.insert(.heartbeats) }
         if !analysesOfFaults.isEmpty { wanted.insert(.faultyBodies) }

@@ -2,20 +2,6 @@ import Streams
 
 /// Counts frames, and picks those that somebody wants to see: of most frames nobody wants more than their number.
 package final class FrameSieve {
-    /// What is picked.
-    package struct Wanted: OptionSet, Sendable {
-        package let rawValue: Int
-
-        package init(rawValue: Int) { self.rawValue = rawValue }
-
-        /// Every frame.
-        package static let all = Wanted(rawValue: 1)
-        /// Heartbeats.
-        package static let heartbeats = Wanted(rawValue: 2)
-        /// Frames whose body is not what it should be, the first of a kind and direction.
-        package static let faultyBodies = Wanted(rawValue: 4)
-    }
-
     /// What was counted in one direction.
     package struct Counts: Sendable {
         /// Frames that lay in more than one chunk.
@@ -43,14 +29,14 @@ package final class FrameSieve {
 
     /// The frames of which the sieve picks some.
     package let kinds: FrameKinds
-    private let wanted: Wanted
+    private let wanted: FrameInterest
     private let hasHeartbeats: Bool
     private let checksBodies: Bool
     /// What frames stand for may not be their bytes as they lie: then each is looked at closely.
     private let transforms: Bool
 
     /// A sieve for the frames of one direction.
-    package init(_ kinds: FrameKinds, _ format: Format, wanted: Wanted) {
+    package init(_ kinds: FrameKinds, _ format: Format, wanted: FrameInterest) {
         self.kinds = kinds
         self.wanted = wanted
         hasHeartbeats = format.heartbeat != nil

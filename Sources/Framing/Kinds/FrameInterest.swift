@@ -1,4 +1,4 @@
-/// Which frames an analysis is to be shown.
+/// Which frames somebody wants to see.
 public struct FrameInterest: OptionSet, Sendable {
     /// The bits.
     public let rawValue: Int
@@ -10,6 +10,6 @@ public struct FrameInterest: OptionSet, Sendable {
     public static let all = FrameInterest(rawValue: 1)
     /// Heartbeats.
     public static let heartbeats = FrameInterest(rawValue: 2)
-    /// Frames whose body is not what the format says.
+    /// Frames whose body is not what the format says, the first of a kind and direction.
     public static let faultyBodies = FrameInterest(rawValue: 4)
 }
