@@ -35,6 +35,7 @@ public final class Decoder: StreamReceiver {
         var fixed: FormatPlan?
         var automatic: [String: FormatPlan] = [:]
         var byPort: [UInt16: FormatPlan] = [:]
+        var none: FormatPlan?
     }
 
     /// The earliest deadline that anything waits for.
@@ -82,6 +83,14 @@ public final class Decoder: StreamReceiver {
         if case .automatic = options.choice, let known = plans.automatic[format.name] { return known }
         let plan = FormatPlan(format, analyses, sinksTakeFrames: !frameSinks.isEmpty)
         if case .fixed = options.choice { plans.fixed = plan } else { plans.automatic[format.name] = plan }
+        return plan
+    }
+
+    /// What to do for connections whose format was not recognised.
+    var planOfNone: FormatPlan {
+        if let known = plans.none { return known }
+        let plan = FormatPlan(.unframed("", "", detail: "no format"), [], sinksTakeFrames: false)
+        plans.none = plan
         return plan
     }
 

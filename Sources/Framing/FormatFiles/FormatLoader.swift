@@ -35,6 +35,15 @@ public enum FormatLoader {
         return format
     }
 
+    /// What a file that is known to be right says of its format as a whole: the rest is not looked at.
+    static func outline(_ yaml: String) -> FormatOutline? {
+        let context = LoadContext()
+        guard let node = FormatYAML.compose(yaml, context: context),
+            let top = YAMLMap(node, path: topPath, context: context), let name = top.text("format")
+        else { return nil }
+        return FormatOutline(name: name, summary: top.text("summary") ?? "", ports: ports(top))
+    }
+
     private static func read(_ yaml: String, _ parameters: [String: String], _ context: LoadContext) -> Format? {
         guard
             let top = FormatYAML.compose(yaml, context: context).flatMap({

@@ -50,6 +50,8 @@ public struct ReassemblyOptions: Sendable, Hashable {
     /// Whether receivers want to hear of every acknowledgment, retransmission and closed window
     /// (`ConnectionReceiver.noticed`). What is seldom, they hear of anyway.
     public var notices = true
+    /// Which of the connections are taken; nil: all.
+    public var share: CaptureShare?
 
     /// The defaults.
     public init() {}

@@ -14,15 +14,18 @@ struct FormatOptions: ParsableArguments {
 
     /// What the decoder is to look for.
     func decodingOptions() throws -> DecodingOptions {
-        var options = DecodingOptions(.automatic(try BuiltInFormats.all()))
+        var byPort: [UInt16: Format] = [:]
+        var asked: Format?
         for text in formats {
             let parts = text.split(separator: "=", maxSplits: 1)
             if parts.count == 2, let port = UInt16(parts[0]) {
-                options.byPort[port] = try Self.format(String(parts[1]))
+                byPort[port] = try Self.format(String(parts[1]))
             } else if text != "auto" {
-                options.choice = .fixed(try Self.format(text))
+                asked = try Self.format(text)
             }
         }
+        var options = DecodingOptions(try asked.map { .fixed($0) } ?? .automatic(BuiltInFormats.all()))
+        options.byPort = byPort
         return options
     }
 
