@@ -102,7 +102,7 @@ extension SideDecoder: FrameReceiver {
         var traced = TracedFrame(info: frame, shape: shape, direction: direction, isHeartbeat: pick.isHeartbeat)
         traced.kind = pick.kind
         if plan.hasBodies, pick.hasNewFault || decoder.frameSinks.count > 1 {
-            traced.body = traced.decodedBody(of: content, plan.format.directions[direction])
+            traced.body = traced.decodedBody(of: content, sieve.kinds)
         }
         decoder.analyse(plan.analysesOfAll, traced, content, connection)
         if pick.isHeartbeat { decoder.analyse(plan.analysesOfHeartbeats, traced, content, connection) }

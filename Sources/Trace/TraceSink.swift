@@ -149,6 +149,12 @@ public struct TracedFrame {
         if let body { return body }
         return format.decodeBody(of: bytes, shape)
     }
+
+    /// The same, by what is known of the frame's kind.
+    package func decodedBody(of bytes: RawSpan, _ kinds: FrameKinds) -> DecodedBody {
+        if info.missing > 0 { return .incomplete }
+        return body ?? kinds.body(kind, bytes, shape)
+    }
 }
 
 /// Bytes of a stream that are not there.
