@@ -21,11 +21,12 @@ final class SideDecoder {
     /// - Parameter rule: how it is cut, where not as the plan says.
     init(
         _ direction: Direction, of connection: TracedConnection, _ plan: SidePlan, _ decoder: Decoder,
-        rule: (any FramingRule)?
+        rule: SharedRule?
     ) {
         (self.decoder, self.connection, self.plan) = (decoder, connection, plan)
         (sieve, scratch) = (plan.sieve, decoder.scratch)
-        framer = Framer(rule: rule ?? plan.rule, direction: direction, aligned: connection.opening.handshake)
+        framer = Framer(
+            rule ?? plan.sharedRule, direction: direction, aligned: connection.opening.handshake)
     }
 
     /// Takes the next bytes; says whether a pause of their sender may end a frame.

@@ -59,7 +59,11 @@ public final class TracedConnection {
     /// What it shares with other connections of its format.
     private var known: KnownFormat?
     /// How many bodies were not what they should be; known when the connection is over.
-    package var faults = PerDirection(fromClient: FaultCounts(), fromServer: FaultCounts())
+    package var faults: PerDirection<FaultCounts> {
+        get { counted?.faults ?? PerDirection(fromClient: FaultCounts(), fromServer: FaultCounts()) }
+        set { counted = CountedFaults(newValue) }
+    }
+    private var counted: CountedFaults?
 
     /// A connection whose format is not known yet.
     public init(_ opening: Opening) {
@@ -80,6 +84,13 @@ public final class TracedConnection {
         self.choice = choice
         known = format
     }
+}
+
+/// What is counted of a connection that is over: as long as it is open, no room is needed for it.
+private final class CountedFaults {
+    let faults: PerDirection<FaultCounts>
+
+    init(_ faults: PerDirection<FaultCounts>) { self.faults = faults }
 }
 
 /// A format, and what is known of the frames of all its connections.
