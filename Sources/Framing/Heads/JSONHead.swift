@@ -14,10 +14,35 @@ package struct JSONHead: Head {
     ///
     /// Of members with the same name the last one counts, as in most JSON readers.
     package func value(of name: String, in head: RawSpan) throws(JSONSyntaxError) -> FieldValue? {
-        var found: FieldValue?
+        try place(of: name, inChecked: head).map { JSONText.value($0.kind, $0.range, in: head) }
+    }
+
+    /// The same where it is a small number or a string of one, in digits alone; nil where it is not, whatever it is.
+    func smallCount(of name: String, in head: RawSpan) throws(JSONSyntaxError) -> Int? {
+        guard let (kind, range) = try place(of: name, inChecked: head) else { return nil }
+        var digits = range
+        switch kind {
+        case .string(escaped: false): digits = range.lowerBound + 1..<range.upperBound - 1
+        case .number(fractional: false): break
+        default: return nil
+        }
+        guard (1...9).contains(digits.count) else { return nil }
+        var count = 0
+        for at in digits {
+            let digit = head[unchecked: at] &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            count = 10 * count + Int(digit)
+        }
+        return count
+    }
+
+    private func place(
+        of name: String, inChecked head: RawSpan
+    ) throws(JSONSyntaxError) -> (kind: JSONScanner.Kind, range: Range<Int>)? {
+        var found: (kind: JSONScanner.Kind, range: Range<Int>)?
         var scanner = JSONScanner()
         try scanner.members(head) { key, kind, range in
-            if Self.key(key, equals: name, in: head) { found = JSONText.value(kind, range, in: head) }
+            if Self.key(key, equals: name, in: head) { found = (kind, range) }
         }
         guard scanner.isAtEnd(head) else {
             throw JSONSyntaxError(offset: scanner.position, expected: "the head's end")
@@ -112,7 +137,9 @@ package struct JSONHead: Head {
             return true
         }
         // Only an escaped key can be longer than the name it stands for.
-        guard key.count - 2 > utf8.count else { return false }
+        guard key.count - 2 > utf8.count, key.contains(where: { head[unchecked: $0] == UInt8(ascii: "\\") }) else {
+            return false
+        }
         return JSONText.string(key, escaped: true, in: head) == name
     }
 }
@@ -125,10 +152,26 @@ extension RawSpan {
         return scanner.position
     }
 
+    /// Whether no byte has its highest bit.
+    private var isASCII: Bool {
+        var at = 0
+        while at &+ 8 <= byteCount {
+            if unsafeLoadUnaligned(fromUncheckedByteOffset: at, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 {
+                return false
+            }
+            at &+= 8
+        }
+        while at < byteCount {
+            if self[unchecked: at] >= 0x80 { return false }
+            at &+= 1
+        }
+        return true
+    }
+
     /// The offset of the first byte that is not UTF-8, or nil where all are.
     package func firstInvalidUTF8() -> Int? {
-        withUnsafeBytes { buffer in
-            guard buffer.contains(where: { $0 >= 0x80 }) else { return nil }
+        if isASCII { return nil }
+        return withUnsafeBytes { buffer in
             var decoder = Unicode.UTF8.ForwardParser()
             var iterator = buffer.makeIterator()
             var offset = 0

@@ -112,6 +112,11 @@ package struct HeadAndBody: FramingRule {
         }
         let value: FieldValue?
         do throws(JSONSyntaxError) {
+            if let size = try self.head.smallCount(of: sizeField, in: head),
+                size <= limit - head.byteCount - delimiter.count
+            {
+                return .success(size)
+            }
             value = try self.head.value(of: sizeField, in: head)
         } catch {
             return fault(.badHead, "the head is not a JSON object: \(error)", whole: false)
