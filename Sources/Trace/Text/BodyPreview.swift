@@ -28,7 +28,7 @@ enum BodyPreview {
             if offset > 0 { piece.put(ascii: " ") }
             piece.put(hex: body[byte: offset])
         }
-        if name == nil, body.byteCount > count { piece.put(" …") }
+        if name == nil, body.byteCount > count { piece.put(" …", columns: 2) }
     }
 
     private static func name(of body: RawSpan) -> String? {

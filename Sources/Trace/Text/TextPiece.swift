@@ -28,6 +28,12 @@ struct TextPiece {
             ? bytes.count - start : DisplayWidth.of(text)
     }
 
+    /// Adds a text that takes so many columns.
+    mutating func put(_ text: StaticString, columns: Int) {
+        text.withUTF8Buffer { bytes.append(copying: UnsafeRawBufferPointer($0)) }
+        width += columns
+    }
+
     /// Adds ASCII.
     mutating func put(ascii text: StaticString) {
         text.withUTF8Buffer { bytes.append(copying: UnsafeRawBufferPointer($0)) }
@@ -56,7 +62,7 @@ struct TextPiece {
         {
             bytes.append(contentsOf: fitting)
             width += fitting.byteCount
-            if fitting.byteCount < text.byteCount { put("…") }
+            if fitting.byteCount < text.byteCount { put("…", columns: 1) }
         } else {
             put(PrintableText.of(text.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }, columns: columns))
         }

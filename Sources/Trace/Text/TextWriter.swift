@@ -254,7 +254,7 @@ package final class TextWriter: TraceSink {
         func next(_ note: inout TextPiece) {
             if !note.isEmpty { note.put(ascii: ", ") }
         }
-        if frame.isHeartbeat { note.put("♥") }
+        if frame.isHeartbeat { note.put("♥", columns: 1) }
         if info.segments > 1 {
             next(&note)
             note.put(ascii: "split over ")
