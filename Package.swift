@@ -9,6 +9,10 @@ let fuzzed: [SwiftSetting] = fuzzer == nil ? [] : [.unsafeFlags(["-sanitize=fuzz
 let package = Package(
     name: "frametap",
     platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "frametap", targets: ["frametap"]),
+        .library(name: "TraceTesting", targets: ["TraceTesting"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
@@ -39,6 +43,7 @@ let package = Package(
         .target(
             name: "Analysis",
             dependencies: ["Framing", "Streams", "Trace", .product(name: "HeapModule", package: "swift-collections")]),
+        .target(name: "TraceDiff", dependencies: ["Expressions", "Framing", "Streams", "Trace", "Yams"]),
         .target(
             name: "Pipeline",
             dependencies: [
@@ -53,6 +58,15 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSOCKS", package: "swift-nio-extras"),
             ]),
+        .target(
+            name: "Replay",
+            dependencies: [
+                "Framing", "Pipeline", "Streams", "Trace", "TraceDiff",
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        .target(
+            name: "TraceTesting",
+            dependencies: ["Expressions", "Framing", "Packets", "Pipeline", "Proxy", "Streams", "Trace", "TraceDiff"]),
         .systemLibrary(name: "CLibpcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"]), .brew(["libpcap"])]),
         .target(name: "LiveCapture", dependencies: ["CLibpcap", "Packets", "Streams"]),
         .target(
@@ -64,7 +78,8 @@ let package = Package(
         .executableTarget(
             name: "frametap",
             dependencies: [
-                "Framing", "LiveCapture", "Packets", "Peers", "Pipeline", "Proxy", "Streams", "Trace",
+                "Framing", "LiveCapture", "Packets", "Peers", "Pipeline", "Proxy", "Replay", "Streams", "Trace",
+                "TraceDiff",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
@@ -86,6 +101,18 @@ let package = Package(
                 "Framing", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace",
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
+        .testTarget(
+            name: "TraceDiffTests",
+            dependencies: ["Framing", "Pipeline", "Streams", "TestSupport", "Trace", "TraceDiff"]),
+        .testTarget(
+            name: "ReplayTests",
+            dependencies: [
+                "Framing", "Peers", "Pipeline", "Replay", "Streams", "TestSupport", "Trace", "TraceDiff",
+                "TraceTesting",
+            ]),
+        .testTarget(
+            name: "TraceTestingTests",
+            dependencies: ["Framing", "Peers", "Streams", "TestSupport", "Trace", "TraceDiff", "TraceTesting"]),
         .testTarget(
             name: "ExampleTests",
             dependencies: ["Framing", "Packets", "Pipeline", "Streams", "TestSupport", "Trace", "frametap"]),

@@ -20,7 +20,7 @@ struct Frametap: AsyncParsableCommand {
         version: tool,
         subcommands: [
             DemoCommand.self, ProxyCommand.self, CaptureCommand.self, DecodeCommand.self, StreamsCommand.self,
-            PacketsCommand.self,
+            PacketsCommand.self, DiffCommand.self,
             FormatsCommand.self, ServeCommand.self, ConnectCommand.self,
         ])
 

@@ -38,14 +38,17 @@ package struct DecodedCapture {
     package var counters: CaptureCounters
 
     /// Decodes a capture as `frametap decode` does.
-    package init(_ bytes: [UInt8], options: DecodingOptions, piece: Int = .max) {
-        self.init(merging: [bytes], options: options, piece: piece)
+    package init(_ bytes: [UInt8], options: DecodingOptions, piece: Int = .max, bodyLimit: Int = 4_096) {
+        self.init(merging: [bytes], options: options, piece: piece, bodyLimit: bodyLimit)
     }
 
     /// Decodes several captures as one, as `frametap decode` does.
-    package init(merging captures: [[UInt8]], options: DecodingOptions, piece: Int = .max) {
+    package init(
+        merging captures: [[UInt8]], options: DecodingOptions, piece: Int = .max, bodyLimit: Int = 4_096
+    ) {
         let output = MemoryOutput()
-        let decoder = Decoder(options, sinks: [NDJSONWriter(to: output, source: "tests", tool: "tests")])
+        let writer = NDJSONWriter(to: output, source: "tests", tool: "tests", bodyLimit: bodyLimit)
+        let decoder = Decoder(options, sinks: [writer])
         var reassembly = ReassemblyOptions()
         reassembly.notices = false
         var capture = CaptureDecoder(options: reassembly, receiver: decoder)

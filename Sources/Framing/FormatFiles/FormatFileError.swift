@@ -18,6 +18,12 @@ public struct FormatFileError: Error, Sendable, CustomStringConvertible {
     /// What is wrong, in the order of the file.
     public var faults: [Fault]
 
+    /// What is wrong with a file.
+    public init(file: String, faults: [Fault]) {
+        self.file = file
+        self.faults = faults
+    }
+
     /// One line a fault: `file:3:9: message`
     public var description: String {
         faults.map { "\(file):\($0)" }.joined(separator: "\n")

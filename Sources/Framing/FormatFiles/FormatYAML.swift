@@ -1,12 +1,12 @@
 import Yams
 
 /// The YAML of format files, with its limits.
-enum FormatYAML {
+package enum FormatYAML {
     /// The most nodes a file may have once its aliases are followed.
     private static let mostNodes = 50_000
 
     /// The outermost node; nil, with faults, where the text is no YAML, or too much of it.
-    static func compose(_ yaml: String, context: LoadContext) -> Node? {
+    package static func compose(_ yaml: String, context: LoadContext) -> Node? {
         guard yaml.utf8.count <= FormatLoader.largestFile else {
             context.add("the file has \(yaml.utf8.count) bytes, the limit is \(FormatLoader.largestFile)", at: nil)
             return nil

@@ -2,8 +2,8 @@ import Streams
 import Yams
 
 /// What is being read: the values of parameters, and what is wrong so far, so that all of it can be said at once.
-final class LoadContext {
-    private(set) var faults: [FormatFileError.Fault] = []
+package final class LoadContext {
+    package private(set) var faults: [FormatFileError.Fault] = []
     /// The values of `$name`.
     var parameters: [String: String] = [:]
     /// Names of values that fields share, by what the list is called.
@@ -11,7 +11,11 @@ final class LoadContext {
     /// How many choices between readings there are.
     var choices = 0
 
-    func add(_ message: String, at node: Node?, columns: Int = 0) {
+    /// Nothing is wrong so far.
+    package init() {}
+
+    /// Says what is wrong with a node.
+    package func add(_ message: String, at node: Node?, columns: Int = 0) {
         add(message, mark: node?.mark, columns: columns)
     }
 
@@ -48,13 +52,13 @@ final class LoadContext {
 }
 
 /// A mapping of a format file, read key by key; says what is missing, of the wrong kind, or left over.
-struct YAMLMap {
+package struct YAMLMap {
     let node: Node
     let path: String
     let context: LoadContext
 
     /// Nil, with a fault, where the node is no mapping.
-    init?(_ node: Node, path: String, context: LoadContext) {
+    package init?(_ node: Node, path: String, context: LoadContext) {
         guard node.mapping != nil else {
             context.add("\(path) should be a mapping ({ key: value }), found \(node.kindName)", at: node)
             return nil
@@ -64,10 +68,11 @@ struct YAMLMap {
         self.context = context
     }
 
-    subscript(key: String) -> Node? { node.member(key) }
+    /// The node at a key.
+    package subscript(key: String) -> Node? { node.member(key) }
 
     /// A fault for each key that is not among `known`, with the nearest one that is.
-    func allow(_ known: [String]) {
+    package func allow(_ known: [String]) {
         for (key, _) in node.mapping ?? [:] {
             let name = key.string ?? "?"
             guard !known.contains(name) else { continue }
@@ -75,18 +80,21 @@ struct YAMLMap {
         }
     }
 
-    func fault(_ message: String, at key: String? = nil) {
+    /// Says what is wrong with the value at a key.
+    package func fault(_ message: String, at key: String? = nil) {
         context.add(message, at: key.flatMap { self[$0] } ?? node)
     }
 
-    func text(_ key: String) -> String? {
+    /// The text at a key.
+    package func text(_ key: String) -> String? {
         guard let node = self[key] else { return nil }
         if node.scalar != nil { return context.text(of: node) }
         context.add("\(name(key)) should be text, found \(node.kindName)", at: node)
         return nil
     }
 
-    func requiredText(_ key: String) -> String? {
+    /// The text at a key that has to be there.
+    package func requiredText(_ key: String) -> String? {
         if self[key] == nil { context.add("\(path) lacks \(key)", at: node) }
         return text(key)
     }
@@ -138,7 +146,7 @@ struct YAMLMap {
     }
 
     /// One of a fixed list of words.
-    func choice<Choice: CaseIterable & RawRepresentable<String>>(_ key: String, _: Choice.Type) -> Choice? {
+    package func choice<Choice: CaseIterable & RawRepresentable<String>>(_ key: String, _: Choice.Type) -> Choice? {
         guard let text = text(key) else { return nil }
         if let choice = Choice(rawValue: text) { return choice }
         fault("\(name(key)) is \(text); \(LoadContext.hint(text, Choice.allCases.map(\.rawValue)))", at: key)

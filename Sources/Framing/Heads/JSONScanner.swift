@@ -7,6 +7,12 @@ package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
     /// What the grammar wants there.
     package var expected: String
 
+    /// An error at a place.
+    package init(offset: Int, expected: String) {
+        self.offset = offset
+        self.expected = expected
+    }
+
     /// `expected ':' at byte 12`
     package var description: String { "expected \(expected) at byte \(offset)" }
 }

@@ -1,7 +1,7 @@
 import Streams
 
 /// Reads single JSON values out of text that `JSONScanner` has already found to be well-formed.
-enum JSONText {
+package enum JSONText {
     /// The value that lies at `range`.
     static func value(_ kind: JSONScanner.Kind, _ range: Range<Int>, in text: RawSpan) -> FieldValue {
         switch kind {
@@ -14,7 +14,7 @@ enum JSONText {
     }
 
     /// A string without its quotes, escapes resolved. A lone surrogate becomes U+FFFD.
-    static func string(_ range: Range<Int>, escaped: Bool, in text: RawSpan) -> String {
+    package static func string(_ range: Range<Int>, escaped: Bool, in text: RawSpan) -> String {
         let inner = range.lowerBound + 1..<range.upperBound - 1
         guard escaped else {
             return text.extracting(inner).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }

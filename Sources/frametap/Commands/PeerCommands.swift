@@ -6,10 +6,10 @@ import Proxy
 /// `frametap serve`: one reference server on its own.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "serve", abstract: "Run the reference server of a format.")
+        commandName: "serve", abstract: "Run the reference server of a format, or replay a recorded one.")
 
-    @Argument(help: "The format.")
-    var format: String
+    @Argument(help: "The format; with --replay a format file's name will do, and by default it is the trace's.")
+    var format: String?
 
     @Option(help: ArgumentHelp("Where to listen; port 0 lets the system choose.", valueName: "address:port"))
     var listen: HostPort
@@ -18,9 +18,14 @@ struct ServeCommand: AsyncParsableCommand {
     var storeOffline = false
 
     @OptionGroup var peer: PeerCommandOptions
+    @OptionGroup(title: "Replaying") var replay: ReplayCommandOptions
+
+    func validate() throws { try replay.validate(format) }
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
+        guard replay.trace == nil else { return try await replay.serve(listen, format) }
+        let format = format ?? ""
         let reference = try peer.peer(format)
         var options = try peer.options(for: format)
         options.storeOffline = storeOffline
@@ -38,10 +43,11 @@ struct ServeCommand: AsyncParsableCommand {
 /// `frametap connect`: one reference client on its own.
 struct ConnectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "connect", abstract: "Run the reference clients of a format through their conversation.")
+        commandName: "connect",
+        abstract: "Run the reference clients of a format through their conversation, or replay recorded ones.")
 
-    @Argument(help: "The format.")
-    var format: String
+    @Argument(help: "The format; with --replay a format file's name will do, and by default it is the trace's.")
+    var format: String?
 
     @Option(help: ArgumentHelp("The server.", valueName: "host:port"))
     var to: HostPort
@@ -50,9 +56,14 @@ struct ConnectCommand: AsyncParsableCommand {
     var rounds = 1
 
     @OptionGroup var peer: PeerCommandOptions
+    @OptionGroup(title: "Replaying") var replay: ReplayCommandOptions
+
+    func validate() throws { try replay.validate(format) }
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
+        guard replay.trace == nil else { return try await replay.connect(to, format) }
+        let format = format ?? ""
         let reference = try peer.peer(format)
         var options = try peer.options(for: format)
         options.rounds = rounds

@@ -4,12 +4,12 @@ import Streams
 ///
 /// `JSONScanner` calls itself for nested values, which suits heads of a few levels; a body may be hundreds deep. What is
 /// open lies in an array here, so nesting costs memory and no stack.
-struct JSONTokens {
+package struct JSONTokens {
     /// How many arrays and objects may lie in one another.
-    static let depthLimit = 512
+    package static let depthLimit = 512
 
     /// A token. Ranges include quotes.
-    enum Token {
+    package enum Token {
         case beginObject
         case endObject
         case beginArray
@@ -29,12 +29,18 @@ struct JSONTokens {
     private var expected = Expected.value
     /// The containers that are open, outermost first: whether each is an object.
     private var open: [Bool] = []
+    private let depthLimit: Int
+
+    /// Tokens of a text that nests no deeper than `depthLimit`.
+    package init(depthLimit: Int = JSONTokens.depthLimit) {
+        self.depthLimit = depthLimit
+    }
 
     /// Where the next token is looked for.
-    var position: Int { scanner.position }
+    package var position: Int { scanner.position }
 
     /// The next token of the text; nil behind the only value, with nothing but space after it.
-    mutating func next(_ text: RawSpan) throws(JSONSyntaxError) -> Token? {
+    package mutating func next(_ text: RawSpan) throws(JSONSyntaxError) -> Token? {
         scanner.skipSpace(text)
         switch expected {
         case .value: return try value(text)
@@ -82,7 +88,7 @@ struct JSONTokens {
             expected = .separator
             return .scalar(kind, range)
         }
-        guard open.count < Self.depthLimit else { throw fault("no more than \(Self.depthLimit) levels") }
+        guard open.count < depthLimit else { throw fault("no more than \(depthLimit) levels") }
         _ = scanner.take(isObject ? UInt8(ascii: "{") : UInt8(ascii: "["), text)
         open.append(isObject)
         expected = isObject ? .firstMember : .firstElement

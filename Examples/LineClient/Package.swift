@@ -1,0 +1,19 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let package = Package(
+    name: "LineClient",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        // As a user has it: .package(url: "https://…/frametap", from: "0.1.0")
+        .package(name: "frametap", path: "../..")
+    ],
+    targets: [
+        .target(name: "LineClient"),
+        .testTarget(
+            name: "LineClientTests",
+            dependencies: ["LineClient", .product(name: "TraceTesting", package: "frametap")],
+            exclude: ["conversation.golden.ndjson"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,52 @@
+import Framing
+import Streams
+import Trace
+
+/// Makes the bytes of recorded frames anew.
+package struct FrameBuilder: Sendable {
+    private let format: Format
+
+    /// A builder of a format's frames.
+    package init(_ format: Format) {
+        self.format = format
+    }
+
+    /// The bytes of something that was said.
+    ///
+    /// - Throws: `ReplayError`, where the trace does not say all of it.
+    package func bytes(of item: RecordedItem) throws(ReplayError) -> [UInt8] {
+        switch item {
+        case .frame(let frame): return try bytes(of: frame)
+        case .unframed(let run):
+            guard let bytes = JSONValue.text(run.hex).rawBytes else {
+                throw ReplayError("unframed bytes at \(run.offset) are not in hex")
+            }
+            return bytes
+        case .missing(let run):
+            throw ReplayError("\(run.length) bytes of the \(run.from.sender) at \(run.offset) were not seen")
+        }
+    }
+
+    private func bytes(of frame: RecordedFrame) throws(ReplayError) -> [UInt8] {
+        let line = JSONValue.object([
+            .init("type", frame.type.map(JSONValue.text) ?? .null), .init("fields", frame.fields),
+            .init("body", frame.body),
+        ]).compactText
+        do throws(EncodingError) {
+            guard let parsed = try FrameLine(parsing: Array(line.utf8).span.bytes) else { return [] }
+            return try format.encode(parsed, from: frame.from)
+        } catch {
+            let name = frame.type.map { " (\($0))" } ?? ""
+            throw ReplayError(
+                "connection \(frame.connection), frame \(frame.index) of the \(frame.from.sender)\(name): \(error)")
+        }
+    }
+}
+
+extension JSONValue {
+    /// The bytes that hex digits stand for.
+    fileprivate var rawBytes: [UInt8]? {
+        guard case .text(let digits) = self else { return nil }
+        return try? Base16.decode(Array(digits.utf8).span.bytes)
+    }
+}

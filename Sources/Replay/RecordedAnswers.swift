@@ -1,0 +1,92 @@
+import Streams
+import Trace
+import TraceDiff
+
+/// What the server said to what, on one recorded connection.
+///
+/// The answers to a request are what follows it up to the next request. Heartbeats are no requests: what follows one still
+/// answers the request before it, but for types that come only right behind heartbeats.
+struct RecordedAnswers {
+    /// Something that the server says, and how long after the request.
+    struct Answer {
+        var item: RecordedItem
+        var after: Interval
+        /// How many requests had come by then on each recorded connection, this one left out: one client's request may be
+        /// what the other one is told.
+        var others: [Int] = []
+        /// Whether it answers a heartbeat: then it goes before what waits for other clients.
+        var isPrompt = false
+    }
+
+    /// Something that the client says, and its answers.
+    struct Request {
+        var item: RecordedItem
+        var known: Echoes.Known
+        var isHeartbeat: Bool
+        var answers: [Answer] = []
+    }
+
+    /// What the server says before the client asks for anything.
+    private(set) var greeting: [Answer] = []
+    /// Whether it says that before it has heard anything of the client, heartbeats included.
+    let speaksFirst: Bool
+    /// What the client says, in order.
+    private(set) var requests: [Request] = []
+    /// When the server closes, after the last request; nil where the client closes first.
+    private(set) var closes: Interval?
+
+    /// - Parameter place: which of the recorded connections it is.
+    init(_ connections: [RecordedConnection], at place: Int, _ echoes: inout Echoes) {
+        let connection = connections[place]
+        speaksFirst = connection.items.first?.from == .fromServer
+        let asked = connections.enumerated().map { other, connection in
+            other == place ? [] : connection.frames.filter { $0.from == .fromClient && !$0.isHeartbeat }.map(\.time)
+        }
+        func others(before time: Timestamp) -> [Int] { asked.map { $0.prefix { $0 < time }.count } }
+        let pongs = Self.heartbeatAnswers(in: connection, &echoes)
+        var start = connection.opened
+        var last: Int?
+        for item in connection.items {
+            let known = echoes.known(item)
+            if item.from == .fromClient {
+                guard let frame = item.frame else { continue }
+                requests.append(Request(item: item, known: known, isHeartbeat: frame.isHeartbeat))
+                if !frame.isHeartbeat { (start, last) = (item.time, requests.count - 1) }
+                continue
+            }
+            let heartbeat = requests.indices.last { requests[$0].isHeartbeat }
+            if pongs.contains(known.kind), let heartbeat {
+                let pause = item.time - requests[heartbeat].item.time
+                requests[heartbeat].answers.append(Answer(item: item, after: pause, isPrompt: true))
+            } else if let last {
+                requests[last].answers.append(
+                    Answer(item: item, after: item.time - start, others: others(before: item.time)))
+            } else {
+                greeting.append(
+                    Answer(item: item, after: item.time - start, others: others(before: item.time)))
+            }
+        }
+        if let closing = connection.closing, closing.by == .fromServer { closes = closing.time - start }
+    }
+
+    /// Kinds of the server's frames that are called as the client's heartbeats are, or come only right behind them, and that
+    /// more than once.
+    private static func heartbeatAnswers(in connection: RecordedConnection, _ echoes: inout Echoes) -> Set<Int> {
+        var behind: [Int: Int] = [:]
+        var elsewhere: Set<Int> = []
+        var sameName: Set<Int> = []
+        let names = Set(connection.frames.filter { $0.isHeartbeat && $0.from == .fromClient }.map(\.type))
+        var isBehind = false
+        for item in connection.items {
+            if item.from == .fromClient {
+                isBehind = item.frame?.isHeartbeat ?? false
+                continue
+            }
+            let kind = echoes.known(item).kind
+            if let frame = item.frame, frame.type != nil, names.contains(frame.type) { sameName.insert(kind) }
+            if isBehind { behind[kind, default: 0] += 1 } else { elsewhere.insert(kind) }
+            isBehind = false
+        }
+        return sameName.union(behind.filter { $0.value > 1 && !elsewhere.contains($0.key) }.keys)
+    }
+}

@@ -1,0 +1,63 @@
+import Framing
+import Streams
+import Trace
+import TraceDiff
+
+/// The connections of a trace that can be replayed, all of one format.
+package struct Recording: Sendable {
+    /// The connections.
+    package let connections: [RecordedConnection]
+    /// What of frames is masked, and what is repeated.
+    package let rules: TraceRules
+
+    /// The connections of a format.
+    ///
+    /// - Throws: `ReplayError`, where there are none.
+    package init(_ trace: RecordedTrace, format: String, rules: TraceRules) throws(ReplayError) {
+        connections = trace.connections.filter { $0.format == format && !$0.items.isEmpty }.map { connection in
+            var connection = connection
+            // A frame that a pause ends is told when the pause is over: what was seen first goes first here.
+            let items = connection.items.joiningRuns().enumerated()
+            connection.items = items.sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(
+                \.element)
+            return connection
+        }
+        var rules = rules
+        rules.masks += Self.hidden(in: connections)
+        self.rules = rules
+        guard !connections.isEmpty else {
+            throw ReplayError("\(trace.source) has no connection of the format \(format) on which anything was said")
+        }
+    }
+
+    /// What the trace hides may be anything.
+    private static func hidden(in connections: [RecordedConnection]) -> [TraceRules.Mask] {
+        let paths = connections.flatMap(\.frames).flatMap { frame in
+            frame.leafValues.filter { $0.value == .text(secretMark) }.map(\.path)
+        }
+        return Set(paths).map { TraceRules.Mask(TraceRules.Place(path: $0)) }
+    }
+
+    /// What a trace shows in place of a secret.
+    private static let secretMark = "«secret»"
+
+    /// The name of the format that all recognised connections of a trace have.
+    ///
+    /// - Throws: `ReplayError`, where there is none, or more than one.
+    package static func format(of trace: RecordedTrace) throws(ReplayError) -> String {
+        let names = Set(trace.connections.compactMap(\.format)).sorted()
+        if names.count == 1 { return names[0] }
+        throw ReplayError(
+            names.isEmpty
+                ? "\(trace.source) has no connection whose format was recognised; expected one to replay"
+                : "\(trace.source) has connections of several formats, \(names.joined(separator: ", ")); name one to replay"
+        )
+    }
+
+    /// Makes sure that all that a side said can be said again.
+    package func check(_ builder: FrameBuilder, _ from: Direction) throws(ReplayError) {
+        for connection in connections {
+            for item in connection.items where item.from == from { _ = try builder.bytes(of: item) }
+        }
+    }
+}

@@ -1,0 +1,300 @@
+import Framing
+import NIOCore
+import NIOPosix
+import Pipeline
+import Streams
+import Trace
+import TraceDiff
+
+/// Plays the recorded clients against a real server.
+package enum ReplayClient {
+    /// Plays all connections of a recording, each beginning when it did.
+    ///
+    /// - Returns: the trace of what was really said.
+    package static func play(
+        _ recording: Recording, host: String, port: Int, _ options: ReplayOptions
+    ) async throws -> RecordedTrace {
+        let loop = MultiThreadedEventLoopGroup.singleton.any()
+        let record = NIOLoopBoundBox.makeBoxSendingValue(ReplayRecord(options.format), eventLoop: loop)
+        let progress = NIOLoopBoundBox.makeBoxSendingValue(
+            recording.connections.map(\.opened), eventLoop: loop)
+        let start = recording.connections.map(\.opened).min() ?? Timestamp(nanoseconds: 0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (place, connection) in recording.connections.enumerated() {
+                group.addTask {
+                    let delay = connection.opened - start
+                    if !options.isFast { try await Task.sleep(for: .nanoseconds(max(0, delay.nanoseconds))) }
+                    // One connection may wait for what is said on another.
+                    while !(try await loop.submit { progress.value.allows(place, connection.opened) }.get()) {
+                        try await Task.sleep(for: .milliseconds(2))
+                    }
+                    let script = ReplayScript(
+                        connection: connection, place: place, rules: recording.rules, progress: progress)
+                    try await play(script, on: loop, host, port, options, record)
+                    try await loop.submit { progress.value[place] = .distantFuture }.get()
+                }
+            }
+            try await group.waitForAll()
+        }
+        return try await loop.submit { try record.value.finish() }.get()
+    }
+
+    private static func play(
+        _ script: ReplayScript, on loop: any EventLoop, _ host: String, _ port: Int, _ options: ReplayOptions,
+        _ record: NIOLoopBoundBox<ReplayRecord>
+    ) async throws {
+        let channel = try await ClientBootstrap(group: loop)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelOption(.allowRemoteHalfClosure, value: true)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let handler = ReplayClientHandler(script, options, record)
+                    try channel.pipeline.syncOperations.addHandler(handler)
+                }
+            }
+            .connect(host: host, port: port).get()
+        try await withTaskCancellationHandler {
+            try await channel.closeFuture.get()
+        } onCancel: {
+            channel.close(promise: nil)
+        }
+    }
+}
+
+/// What one connection has to say, and how far all of them are: when, in the recording, the first thing happened on each that
+/// has not happened yet.
+private struct ReplayScript: Sendable {
+    var connection: RecordedConnection
+    var place: Int
+    var rules: TraceRules
+    var progress: NIOLoopBoundBox<[Timestamp]>
+}
+
+extension [Timestamp] {
+    /// Whether all that was before on other connections has happened.
+    fileprivate func allows(_ place: Int, _ time: Timestamp) -> Bool {
+        indices.allSatisfy { $0 == place || self[$0] >= time }
+    }
+}
+
+/// The trace of what was really said, while it comes about.
+final class ReplayRecord {
+    private let reading = TraceReading(of: "what the server said")
+    private let decoder: Decoder
+    private var count = 0
+
+    init(_ format: Format) {
+        let writer = NDJSONWriter(to: reading, source: "replay", tool: "frametap", bodyLimit: .max)
+        decoder = Decoder(DecodingOptions(.fixed(format)), sinks: [writer])
+    }
+
+    func open() -> any ConnectionReceiver {
+        count += 1
+        let nobody = Endpoint(IPAddress(v4: 0x7f00_0001), 0)
+        return decoder.open(Opening(number: count, time: .now(), client: nobody, server: nobody))
+    }
+
+    func advance() { decoder.advance(to: .now()) }
+
+    func finish() throws -> RecordedTrace {
+        decoder.finish()
+        decoder.flush()
+        return try reading.finish()
+    }
+}
+
+/// One connection of a replaying client.
+private final class ReplayClientHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let options: ReplayOptions
+    private let builder: FrameBuilder
+    private let script: ReplayScript
+    private let recorded: RecordedConnection
+    private let record: NIOLoopBoundBox<ReplayRecord>
+    private var state: ReplayClientState
+    private var ear: FrameEar?
+    private var receiver: (any ConnectionReceiver)?
+    private var waiting: Scheduled<Void>?
+    private var heardWhenWaiting = 0
+    /// When what is about to be said was said in the recording.
+    private var sending: Timestamp?
+    private var firstToFinish: Direction?
+    private var isOver = false
+    private var hasEnded = false
+
+    init(
+        _ script: ReplayScript, _ options: ReplayOptions, _ record: NIOLoopBoundBox<ReplayRecord>
+    ) {
+        self.script = script
+        recorded = script.connection
+        self.options = options
+        self.record = record
+        builder = FrameBuilder(options.format)
+        state = ReplayClientState(recorded, script.rules)
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        ear = FrameEar(options.format, hearing: .fromServer, at: .now())
+        receiver = record.value.open()
+        advance(context)
+        listenForPauses(context)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let bytes = Array(unwrapInboundIn(data).readableBytesView)
+        record.value.advance()
+        receiver?.received(bytes.span.bytes, from: .fromServer, at: .now(), packet: 0)
+        hear(context) { ear throws(ReplayError) in
+            try ear.heard(bytes.span.bytes, at: .now())
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard case ChannelEvent.inputClosed = event else { return context.fireUserInboundEventTriggered(event) }
+        finished(.fromServer, .fin)
+        state.giveUpWaiting()
+        end(context)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        finished(.fromServer, .reset)
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        waiting?.cancel()
+        guard !isOver else { return }
+        isOver = true
+        if firstToFinish == nil { finished(.fromServer, .fin) }
+        let reason: CloseReason = wasReset ? .reset : .fin
+        receiver?.closed(Closing(reason: reason, by: firstToFinish, time: .now()))
+    }
+
+    private var wasReset = false
+
+    private func finished(_ direction: Direction, _ ending: Ending) {
+        guard !isOver else { return }
+        receiver?.finished(ending, from: direction, at: .now())
+        if ending == .reset { wasReset = true }
+        firstToFinish = firstToFinish ?? direction
+    }
+
+    private func listenForPauses(_ context: ChannelHandlerContext) {
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: .milliseconds(50)) {
+            let (handler, context) = bound.value
+            guard context.channel.isActive else { return }
+            handler.record.value.advance()
+            handler.hear(context) { ear throws(ReplayError) in try ear.waited(until: .now()) }
+            handler.listenForPauses(context)
+        }
+    }
+
+    private func hear(_ context: ChannelHandlerContext, _ listen: (FrameEar) throws -> [RecordedItem]) {
+        guard let ear else { return }
+        do {
+            let items = try listen(ear)
+            // What is waited for is not waited for longer since nothing came.
+            if items.isEmpty { return }
+            for item in items { state.received(item) }
+            noteProgress()
+        } catch {
+            options.log("\(error)")
+        }
+        advance(context)
+    }
+
+    private func noteProgress() {
+        // What is about to be said has not been said yet.
+        script.progress.value[script.place] = min(sending ?? .distantFuture, state.pendingTime)
+    }
+
+    /// Goes on with the script as far as it is due.
+    private func advance(_ context: ChannelHandlerContext) {
+        guard sending == nil, !isOver, !hasEnded else { return }
+        let step = state.step()
+        if case .send(let item, _) = step { sending = item.time }
+        noteProgress()
+        // Heartbeats do not make anybody wait longer.
+        if case .wait = step, waiting != nil, state.heard == heardWhenWaiting { return }
+        waiting?.cancel()
+        waiting = nil
+        heardWhenWaiting = state.heard
+        switch step {
+        case .send(let item, let pause):
+            let delay = options.isFast ? 0 : max(0, pause.nanoseconds)
+            after(.nanoseconds(delay), context) { $0.sendInTurn(item, $1) }
+        case .wait:
+            let recordedPause = options.isFast ? 0 : longestPause.nanoseconds
+            let patience = TimeAmount.nanoseconds(Int64(options.patience * 1e9) + recordedPause)
+            waiting = after(patience, context) { handler, context in
+                handler.waiting = nil
+                handler.state.giveUpWaiting()
+                handler.advance(context)
+            }
+        case .done:
+            // Who closed first is to do so again.
+            if recorded.closing?.by == .fromServer, firstToFinish == nil {
+                waiting = after(.nanoseconds(Int64(options.patience * 1e9)), context) { $0.end($1) }
+            } else {
+                end(context)
+            }
+        }
+    }
+
+    /// The longest time that the recorded server took.
+    private lazy var longestPause: Interval = {
+        var (last, longest) = (recorded.opened, Interval(nanoseconds: 0))
+        for item in recorded.items {
+            longest = max(longest, item.time - last)
+            last = item.time
+        }
+        return longest
+    }()
+
+    @discardableResult
+    private func after(
+        _ pause: TimeAmount, _ context: ChannelHandlerContext,
+        _ work: @escaping @Sendable (ReplayClientHandler, ChannelHandlerContext) -> Void
+    ) -> Scheduled<Void> {
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        return context.eventLoop.scheduleTask(in: pause) {
+            let (handler, context) = bound.value
+            if context.channel.isActive { work(handler, context) }
+        }
+    }
+
+    /// Sends when all that came before it on other connections has happened.
+    private func sendInTurn(_ item: RecordedItem, _ context: ChannelHandlerContext) {
+        guard script.progress.value.allows(script.place, item.time) else {
+            after(.milliseconds(2), context) { $0.sendInTurn(item, $1) }
+            return
+        }
+        sending = nil
+        send(item, context)
+        advance(context)
+    }
+
+    private func send(_ item: RecordedItem, _ context: ChannelHandlerContext) {
+        do {
+            let bytes = try builder.bytes(of: item)
+            record.value.advance()
+            receiver?.received(bytes.span.bytes, from: .fromClient, at: .now(), packet: 0)
+            context.channel.writeAndFlush(context.channel.allocator.buffer(bytes: bytes), promise: nil)
+        } catch {
+            options.log("\(error)")
+        }
+    }
+
+    private func end(_ context: ChannelHandlerContext) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        finished(.fromClient, .fin)
+        let channel = context.channel
+        guard firstToFinish == .fromClient else { return channel.close(promise: nil) }
+        // The server may still have something to say.
+        channel.close(mode: .output, promise: nil)
+        context.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
+    }
+}

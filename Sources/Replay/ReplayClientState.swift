@@ -1,0 +1,74 @@
+import Streams
+import Trace
+import TraceDiff
+
+/// What a replaying client says on one connection. It does no I/O: frames go in, what to do comes out.
+struct ReplayClientState {
+    /// What to do next.
+    enum Step {
+        /// Say something, so long after now.
+        case send(RecordedItem, after: Interval)
+        /// Wait until the server has said more.
+        case wait
+        /// All was said and heard.
+        case done
+    }
+
+    private let items: [RecordedItem]
+    /// When each of the server's frames came that are waited for.
+    private let answers: [Timestamp]
+    private var echoes: Echoes
+    private var next = 0
+    /// How many of the server's frames before `next` are waited for.
+    private var awaited = 0
+    /// How many came.
+    private(set) var heard = 0
+    private var lastTime: Timestamp
+    /// The server's frames of each kind that were not heard yet, by their places.
+    private var expected: [Int: [Int]] = [:]
+
+    init(_ connection: RecordedConnection, _ rules: TraceRules) {
+        items = connection.items
+        answers = connection.frames.filter { $0.from == .fromServer && !$0.isHeartbeat }.map(\.time)
+        lastTime = connection.opened
+        echoes = Echoes(rules)
+        for place in items.indices.reversed() where items[place].from == .fromServer {
+            expected[echoes.known(items[place]).kind, default: []].append(place)
+        }
+    }
+
+    /// The server said something.
+    mutating func received(_ item: RecordedItem) {
+        guard let frame = item.frame, !frame.isHeartbeat else { return }
+        heard += 1
+        if let place = expected[echoes.known(item).kind]?.popLast() {
+            echoes.note(recorded: items[place], actual: item)
+        }
+    }
+
+    /// The server does not say what was waited for.
+    mutating func giveUpWaiting() { heard = max(heard, awaited) }
+
+    /// When, in the recording, the first thing happened that has not happened here.
+    var pendingTime: Timestamp {
+        let said = items[next...].first { $0.from == .fromClient }?.time ?? .distantFuture
+        return min(said, heard < answers.count ? answers[heard] : .distantFuture)
+    }
+
+    /// What comes next.
+    mutating func step() -> Step {
+        while next < items.count {
+            let item = items[next]
+            if item.from == .fromServer {
+                if let frame = item.frame, !frame.isHeartbeat { awaited += 1 }
+                (next, lastTime) = (next + 1, item.time)
+                continue
+            }
+            if heard < awaited { return .wait }
+            let pause = item.time - lastTime
+            (next, lastTime) = (next + 1, item.time)
+            return .send(echoes.filled(item), after: pause)
+        }
+        return heard < awaited ? .wait : .done
+    }
+}

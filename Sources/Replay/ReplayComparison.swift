@@ -1,0 +1,14 @@
+import Trace
+import TraceDiff
+
+/// Compares what a server really said with the recording.
+package enum ReplayComparison {
+    /// How they differ.
+    package static func compare(
+        _ recording: Recording, _ actual: RecordedTrace, _ comparison: Comparison
+    ) -> TraceDifference {
+        var expected = RecordedTrace(source: "recording")
+        expected.connections = recording.connections
+        return TraceComparison.compare(expected: expected, actual: actual, comparison)
+    }
+}

@@ -1,0 +1,199 @@
+import Framing
+import NIOCore
+import NIOPosix
+import Streams
+import Trace
+
+/// Listens, and answers clients as the recorded server did.
+package enum ReplayServer {
+    /// Serves until the task is cancelled.
+    ///
+    /// - Parameter bound: called with the address that was bound, as text, before any client is accepted.
+    /// - Returns: how many requests the recording did not know.
+    package static func serve(
+        _ recording: Recording, host: String, port: Int, _ options: ReplayOptions,
+        bound: @Sendable (String, Int) -> Void
+    ) async throws -> Int {
+        // All on one event loop: what connections share needs no lock.
+        let loop = MultiThreadedEventLoopGroup.singleton.any()
+        let shared = NIOLoopBoundBox.makeBoxSendingValue(SharedState(), eventLoop: loop)
+        let listener = try await ServerBootstrap(group: loop)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let handler = ReplayServerHandler(recording, options, shared)
+                    try channel.pipeline.syncOperations.addHandler(handler)
+                }
+            }
+            .bind(host: host, port: port).get()
+        bound(listener.localAddress?.ipAddress ?? host, listener.localAddress?.port ?? port)
+        try await withTaskCancellationHandler {
+            try await listener.closeFuture.get()
+        } onCancel: {
+            listener.close(promise: nil)
+        }
+        return try await loop.submit {
+            for channel in shared.value.channels.values { channel.close(promise: nil) }
+            return shared.value.unknown
+        }.get()
+    }
+
+    /// What the connections share.
+    fileprivate struct SharedState {
+        /// Recorded connections that a client follows, or has followed.
+        var taken: Set<Int> = []
+        /// Those that a client follows now.
+        var live: Set<Int> = []
+        var unknown = 0
+        /// How many requests have come of each recorded connection.
+        var requests: [Int: Int] = [:]
+        var channels: [ObjectIdentifier: any Channel] = [:]
+    }
+}
+
+/// One connection of a replaying server.
+private final class ReplayServerHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let options: ReplayOptions
+    private let builder: FrameBuilder
+    private let shared: NIOLoopBoundBox<ReplayServer.SharedState>
+    private var state: ReplayServerState
+    private var ear: FrameEar?
+    /// What is to be said, in order: nothing overtakes what is before it.
+    private var waiting: [Waiting] = []
+    /// How many of them answer heartbeats: these come first.
+    private var promptEnd = 0
+    private var isLookingAgain = false
+
+    private struct Waiting {
+        /// Nil: the connection is to be closed.
+        var bytes: [UInt8]?
+        var due: NIODeadline
+        /// When the recorded server had said it.
+        var latest: NIODeadline
+        var others: [Int]
+    }
+
+    init(_ recording: Recording, _ options: ReplayOptions, _ shared: NIOLoopBoundBox<ReplayServer.SharedState>) {
+        self.options = options
+        self.shared = shared
+        builder = FrameBuilder(options.format)
+        state = ReplayServerState(recording)
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        shared.value.channels[ObjectIdentifier(context.channel)] = context.channel
+        ear = FrameEar(options.format, hearing: .fromClient, at: .now())
+        perform(state.opened(shared.value.taken), context)
+        listenForPauses(context)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        shared.value.channels[ObjectIdentifier(context.channel)] = nil
+        if let followed = state.followed { shared.value.live.remove(followed) }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let bytes = Array(unwrapInboundIn(data).readableBytesView)
+        hear(context) { ear throws(ReplayError) in
+            try ear.heard(bytes.span.bytes, at: .now())
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+    /// Frames of some formats end with a pause.
+    private func listenForPauses(_ context: ChannelHandlerContext) {
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: .milliseconds(50)) {
+            let (handler, context) = bound.value
+            guard context.channel.isActive else { return }
+            handler.hear(context) { ear throws(ReplayError) in try ear.waited(until: .now()) }
+            handler.listenForPauses(context)
+        }
+    }
+
+    private func hear(_ context: ChannelHandlerContext, _ listen: (FrameEar) throws -> [RecordedItem]) {
+        guard let ear else { return }
+        do {
+            for item in try listen(ear) { perform(state.received(item, shared.value.taken), context) }
+        } catch {
+            options.log("\(error)")
+            context.close(promise: nil)
+        }
+    }
+
+    private func perform(_ actions: [ReplayServerState.Action], _ context: ChannelHandlerContext) {
+        if let followed = state.followed {
+            shared.value.taken.insert(followed)
+            shared.value.live.insert(followed)
+            shared.value.requests[followed] = state.requestCount
+        }
+        let now = NIODeadline.now()
+        func due(after pause: Interval) -> NIODeadline {
+            options.isFast ? now : now + .nanoseconds(max(0, pause.nanoseconds))
+        }
+        for action in actions {
+            switch action {
+            case .report(let text):
+                shared.value.unknown += 1
+                options.log(text)
+            case .send(let item, let answer):
+                do {
+                    let bytes = try builder.bytes(of: item)
+                    let next = Waiting(
+                        bytes: bytes, due: due(after: answer.after),
+                        latest: now + .nanoseconds(max(0, answer.after.nanoseconds)), others: answer.others)
+                    waiting.insert(next, at: answer.isPrompt ? promptEnd : waiting.endIndex)
+                    if answer.isPrompt { promptEnd += 1 }
+                } catch {
+                    options.log("\(error)")
+                }
+            case .close(let pause): waiting.append(Waiting(bytes: nil, due: due(after: pause), latest: now, others: []))
+            }
+        }
+        sayWhatIsDue(context)
+    }
+
+    /// Says what is due, one after the other; looks again soon where something has to wait.
+    private func sayWhatIsDue(_ context: ChannelHandlerContext) {
+        let now = NIODeadline.now()
+        while let first = waiting.first, first.due <= now, isAsked(for: first, at: now) {
+            waiting.removeFirst()
+            promptEnd = max(0, promptEnd - 1)
+            if let bytes = first.bytes {
+                context.writeAndFlush(wrapOutboundOut(context.channel.allocator.buffer(bytes: bytes)), promise: nil)
+            } else {
+                return context.close(promise: nil)
+            }
+        }
+        guard let first = waiting.first, !isLookingAgain else { return }
+        isLookingAgain = true
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(deadline: max(first.due, now + .milliseconds(2))) {
+            let (handler, context) = bound.value
+            handler.isLookingAgain = false
+            if context.channel.isActive { handler.sayWhatIsDue(context) }
+        }
+    }
+
+    /// Whether the other clients have asked for what is told here; where they are not there, that is not waited for long.
+    private func isAsked(for next: Waiting, at now: NIODeadline) -> Bool {
+        let missing = next.others.indices.filter { next.others[$0] > shared.value.requests[$0] ?? 0 }
+        if missing.isEmpty { return true }
+        // Who is there may take its time.
+        let patience = options.patience * (missing.contains { shared.value.live.contains($0) } ? 5 : 1)
+        return now >= next.latest + .nanoseconds(Int64(patience * 1e9))
+    }
+}
+
+extension Timestamp {
+    /// The time of day.
+    static func now() -> Timestamp {
+        let parts = NIODeadline.now().uptimeNanoseconds
+        return Timestamp(nanoseconds: Int64(truncatingIfNeeded: parts))
+    }
+}

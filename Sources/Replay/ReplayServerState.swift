@@ -1,0 +1,109 @@
+import Streams
+import Trace
+import TraceDiff
+
+/// What a replaying server says on one connection. It does no I/O: frames go in, what to do comes out.
+struct ReplayServerState {
+    /// What to do.
+    enum Action {
+        /// Say something, when and as the answer says.
+        case send(RecordedItem, RecordedAnswers.Answer)
+        /// Close, so long after now.
+        case close(after: Interval)
+        /// Tell people.
+        case report(String)
+    }
+
+    private let recording: Recording
+    private var echoes: Echoes
+    private let recorded: [RecordedAnswers]
+    /// The recorded connection that this one follows.
+    private(set) var followed: Int?
+    private var isUsed: [Bool] = []
+
+    init(_ recording: Recording) {
+        self.recording = recording
+        var echoes = Echoes(recording.rules)
+        recorded = recording.connections.indices.map { RecordedAnswers(recording.connections, at: $0, &echoes) }
+        self.echoes = echoes
+    }
+
+    /// A client connected; connections that are not followed by another one are preferred.
+    mutating func opened(_ taken: Set<Int>) -> [Action] {
+        // A server that speaks first does so before anybody knows what the client wants.
+        guard let first = recorded.indices.first(where: { !taken.contains($0) }) ?? recorded.indices.first,
+            recorded[first].speaksFirst
+        else { return [] }
+        return follow(first)
+    }
+
+    /// How many requests have come of the connection that is followed.
+    var requestCount: Int {
+        guard let followed else { return 0 }
+        return zip(recorded[followed].requests, isUsed).count { !$0.isHeartbeat && $1 }
+    }
+
+    /// Follows a recorded connection from now on, and greets as its server did.
+    private mutating func follow(_ place: Int) -> [Action] {
+        followed = place
+        isUsed = [Bool](repeating: false, count: recorded[place].requests.count)
+        return recorded[place].greeting.map { .send($0.item, $0) }
+    }
+
+    /// The client said something.
+    mutating func received(_ item: RecordedItem, _ taken: Set<Int>) -> [Action] {
+        guard let frame = item.frame else {
+            return [.report("the client sent bytes that are no frame; the recording has no answer to them")]
+        }
+        let known = echoes.known(item)
+        var actions: [Action] = []
+        if followed == nil, let place = connection(beginningWith: known, taken) { actions = follow(place) }
+        guard let followed, let place = request(known, isHeartbeat: frame.isHeartbeat, in: followed) else {
+            return [.report(unknown(frame, known))]
+        }
+        let request = recorded[followed].requests[place]
+        isUsed[place] = true
+        echoes.note(recorded: request.item, actual: item)
+        actions += request.answers.map { Action.send(echoes.filled($0.item), $0) }
+        let isLast = zip(recorded[followed].requests, isUsed).allSatisfy { $0.isHeartbeat || $1 }
+        if !frame.isHeartbeat, isLast, let pause = recorded[followed].closes { actions.append(.close(after: pause)) }
+        return actions
+    }
+
+    /// The recorded connection that begins as this one does, or at least has what it begins with.
+    private func connection(beginningWith known: Echoes.Known, _ taken: Set<Int>) -> Int? {
+        let order = recorded.indices.filter { !taken.contains($0) } + recorded.indices.filter(taken.contains)
+        return order.first { recorded[$0].requests.first?.known == known }
+            ?? order.first { recorded[$0].requests.contains { $0.known == known } }
+    }
+
+    /// The next request of that content which has not come yet; where all have, the last one.
+    private func request(_ known: Echoes.Known, isHeartbeat: Bool, in followed: Int) -> Int? {
+        let requests = recorded[followed].requests
+        let same = requests.indices.filter { requests[$0].known == known }
+        let latest = isUsed.lastIndex(of: true) ?? -1
+        let place =
+            same.first { $0 > latest && !isUsed[$0] } ?? same.first { !isUsed[$0] } ?? same.last
+        // Heartbeats may count, or carry a time.
+        return place ?? (isHeartbeat ? requests.lastIndex { $0.isHeartbeat && $0.known.kind == known.kind } : nil)
+    }
+
+    private func unknown(_ frame: RecordedFrame, _ known: Echoes.Known) -> String {
+        let all = recorded.enumerated().flatMap { place, answers in
+            answers.requests.map { (connection: recording.connections[place].number, request: $0) }
+        }
+        let nearest = all.compactMap { entry in
+            echoes.distance(entry.request.known, known).map { (entry: entry, distance: $0) }
+        }.min { $0.distance < $1.distance }
+        let name = PrintableText.of(frame.type ?? "a frame without a type")
+        guard let nearest, let other = nearest.entry.request.item.frame else {
+            return "the recording does not know this request, \(name), nor one like it"
+        }
+        let changes = echoes.changes(nearest.entry.request.known, known).prefix(4).map { change in
+            "\(change.path) \(change.old?.compactText ?? "nothing") → \(change.new?.compactText ?? "nothing")"
+        }
+        return PrintableText.of(
+            "the recording does not know this request, \(name); nearest is frame \(other.index) of the client on connection "
+                + "\(nearest.entry.connection): \(changes.joined(separator: ", "))")
+    }
+}

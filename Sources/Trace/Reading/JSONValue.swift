@@ -1,0 +1,130 @@
+import Framing
+import Streams
+
+/// A JSON value as a trace's line has it. Numbers keep their text, so that none of their digits is lost.
+public enum JSONValue: Hashable, Sendable {
+    /// `null`
+    case null
+    /// `true` or `false`
+    case boolean(Bool)
+    /// A number, as it was written.
+    case number(String)
+    /// A string.
+    case text(String)
+    /// An array.
+    case array([JSONValue])
+    /// An object, its members in the order of the text.
+    case object([Member])
+
+    /// A member of an object.
+    public struct Member: Hashable, Sendable {
+        /// The name.
+        public var name: String
+        /// The value.
+        public var value: JSONValue
+
+        /// A member of an object.
+        public init(_ name: String, _ value: JSONValue) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The value of a member; nil where this is no object, or has none of that name.
+    public subscript(name: String) -> JSONValue? {
+        guard case .object(let members) = self else { return nil }
+        return members.last { $0.name == name }?.value
+    }
+
+    /// The text of a string; nil for all else.
+    public var string: String? { if case .text(let text) = self { text } else { nil } }
+    /// A whole number; nil for all else.
+    public var integer: Int? { if case .number(let text) = self { Int(text) } else { nil } }
+    /// A truth value; nil for all else.
+    public var boolean: Bool? { if case .boolean(let value) = self { value } else { nil } }
+
+    /// What a string, a number or a truth value says, without quotes; nil for all else.
+    public var plainText: String? {
+        switch self {
+        case .text(let text), .number(let text): text
+        case .boolean(let value): value ? "true" : "false"
+        case .null, .array, .object: nil
+        }
+    }
+}
+
+extension JSONValue {
+    /// Bodies may be as deep as their decoder allows; a line puts two levels around them.
+    private static let depthLimit = JSONTokens.depthLimit + 4
+
+    private struct Container {
+        var isObject: Bool
+        var members: [Member] = []
+        var key = ""
+
+        var value: JSONValue { isObject ? .object(members) : .array(members.map(\.value)) }
+        mutating func add(_ value: JSONValue) { members.append(Member(key, value)) }
+    }
+
+    /// The value that a text is (RFC 8259).
+    package init(parsing text: RawSpan) throws(JSONSyntaxError) {
+        if let offset = text.firstInvalidUTF8() { throw JSONSyntaxError(offset: offset, expected: "UTF-8") }
+        var tokens = JSONTokens(depthLimit: Self.depthLimit)
+        // What is open lies in an array: nesting costs no stack.
+        var open = [Container(isObject: false)]
+        while let token = try tokens.next(text) {
+            switch token {
+            case .beginObject: open.append(Container(isObject: true))
+            case .beginArray: open.append(Container(isObject: false))
+            case .key(let range): open[open.count - 1].key = JSONText.string(range, escaped: true, in: text)
+            case .scalar(let kind, let range): open[open.count - 1].add(Self.scalar(kind, range, text))
+            case .endObject, .endArray:
+                let value = open.removeLast().value
+                open[open.count - 1].add(value)
+            }
+        }
+        self = open[0].members.first?.value ?? .null
+    }
+
+    private static func scalar(_ kind: JSONScanner.Kind, _ range: Range<Int>, _ text: RawSpan) -> JSONValue {
+        switch kind {
+        case .boolean(let value): .boolean(value)
+        case .string(let escaped): .text(JSONText.string(range, escaped: escaped, in: text))
+        case .number: .number(text.extracting(range).withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
+        case .null, .array, .object: .null
+        }
+    }
+
+    /// The value as compact JSON, control characters escaped.
+    public var compactText: String {
+        var bytes: [UInt8] = []
+        write(into: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Writes the value as compact JSON.
+    package func write(into bytes: inout [UInt8]) {
+        switch self {
+        case .null: bytes += Array("null".utf8)
+        case .boolean(let value): bytes += Array((value ? "true" : "false").utf8)
+        case .number(let text): bytes += Array(text.utf8)
+        case .text(let text): JSONOutput.string(text, into: &bytes)
+        case .array(let values):
+            bytes.append(UInt8(ascii: "["))
+            for (index, value) in values.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                value.write(into: &bytes)
+            }
+            bytes.append(UInt8(ascii: "]"))
+        case .object(let members):
+            bytes.append(UInt8(ascii: "{"))
+            for (index, member) in members.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                JSONOutput.string(member.name, into: &bytes)
+                bytes.append(UInt8(ascii: ":"))
+                member.value.write(into: &bytes)
+            }
+            bytes.append(UInt8(ascii: "}"))
+        }
+    }
+}

@@ -1,0 +1,114 @@
+/// Which connection of one trace is which of the other, by what was said on them.
+///
+/// Connections on which just the same was said belong together. The others are assigned so that what differs in all of them
+/// is least; a connection without partner costs as much as all that was said on it. Of more than `most` connections a
+/// side, each is given the best of the next few that are left: an approximation.
+enum ConnectionMatching {
+    /// How many connections a side are assigned exactly.
+    static let most = 256
+    /// How many are looked at beyond that.
+    private static let near = 32
+
+    /// The places of two connections that belong together; nil: no partner.
+    struct Match: Hashable {
+        var old: Int?
+        var new: Int?
+    }
+
+    /// What a connection is known by.
+    struct Profile {
+        /// The numbers of all contents, in order.
+        var contents: [Int]
+        /// The format's name.
+        var format: String?
+        private(set) var counts: [Int: Int] = [:]
+        private(set) var kinds: [Int: Int] = [:]
+
+        init(contents: [Int], kinds: [Int], format: String?) {
+            self.contents = contents
+            self.format = format
+            for content in contents { counts[content, default: 0] += 1 }
+            for kind in kinds { self.kinds[kind, default: 0] += 1 }
+        }
+
+        /// How much differs: 2 for what has no counterpart, 1 for what has one of its kind. Nil where nothing is alike.
+        func distance(to other: Profile) -> Int? {
+            func shared(_ left: [Int: Int], _ right: [Int: Int]) -> Int {
+                let (few, many) = left.count < right.count ? (left, right) : (right, left)
+                return few.reduce(0) { $0 + min($1.value, many[$1.key] ?? 0) }
+            }
+            let same = shared(kinds, other.kinds)
+            if same == 0, !contents.isEmpty, !other.contents.isEmpty { return nil }
+            return 2 * (contents.count + other.contents.count) - 2 * same - 2 * shared(counts, other.counts)
+        }
+
+        /// What it costs to have no partner.
+        var alone: Int { 2 * contents.count + 1 }
+    }
+
+    private struct Key: Hashable {
+        var contents: [Int]
+        var format: String?
+    }
+
+    /// Matches in the order of the old side; those without an old one come last.
+    static func match(_ old: [Profile], _ new: [Profile]) -> [Match] {
+        var partners: [Int: Int] = [:]
+        var equal: [Key: [Int]] = [:]
+        for (place, profile) in new.enumerated().reversed() {
+            equal[Key(contents: profile.contents, format: profile.format), default: []].append(place)
+        }
+        for (place, profile) in old.enumerated() {
+            partners[place] = equal[Key(contents: profile.contents, format: profile.format)]?.popLast()
+        }
+        let taken = Set(partners.values)
+        let left = old.indices.filter { partners[$0] == nil }
+        let right = new.indices.filter { !taken.contains($0) }
+        let found = max(left.count, right.count) <= most ? assign(left, right, old, new) : pick(left, right, old, new)
+        partners.merge(found) { first, _ in first }
+        let all = Set(partners.values)
+        return old.indices.map { Match(old: $0, new: partners[$0]) }
+            + new.indices.filter { !all.contains($0) }.map { Match(old: nil, new: $0) }
+    }
+
+    private static func assign(_ left: [Int], _ right: [Int], _ old: [Profile], _ new: [Profile]) -> [Int: Int] {
+        if left.isEmpty || right.isEmpty { return [:] }
+        // Beside each one's partners there is the possibility to have none.
+        let size = left.count + right.count
+        var cost = [[Int]](repeating: [Int](repeating: 0, count: size), count: size)
+        let never = 1 << 40
+        for row in 0..<size {
+            for column in 0..<size {
+                switch (row < left.count, column < right.count) {
+                case (true, true):
+                    let distance = old[left[row]].distance(to: new[right[column]])
+                    // Where all else is equal, those that opened in the same order.
+                    cost[row][column] = distance.map { $0 * 1_024 + min(1_023, abs(row - column)) } ?? never
+                case (true, false): cost[row][column] = old[left[row]].alone * 1_024
+                case (false, true): cost[row][column] = new[right[column]].alone * 1_024
+                case (false, false): break
+                }
+            }
+        }
+        var partners: [Int: Int] = [:]
+        for (row, column) in Assignment.cheapest(cost).enumerated() where row < left.count && column < right.count {
+            if cost[row][column] < never { partners[left[row]] = right[column] }
+        }
+        return partners
+    }
+
+    private static func pick(_ left: [Int], _ right: [Int], _ old: [Profile], _ new: [Profile]) -> [Int: Int] {
+        var partners: [Int: Int] = [:]
+        var rest = right
+        for place in left {
+            let known = rest.prefix(near).enumerated().compactMap { index, other in
+                old[place].distance(to: new[other]).map { (index: index, distance: $0) }
+            }
+            guard let best = known.min(by: { $0.distance < $1.distance }),
+                best.distance < old[place].alone + new[rest[best.index]].alone
+            else { continue }
+            partners[place] = rest.remove(at: best.index)
+        }
+        return partners
+    }
+}

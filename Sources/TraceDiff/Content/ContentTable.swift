@@ -1,0 +1,174 @@
+import Framing
+import Streams
+import Trace
+
+/// What is compared of the frames of both traces, as numbers: equal contents have equal numbers.
+struct ContentTable {
+    /// A value and where it lies; both are numbers of the table.
+    struct Leaf: Hashable {
+        var path: Int
+        var value: Int
+    }
+
+    /// A value of a binding.
+    struct Bound {
+        var path: Int
+        var binding: Int
+        var value: JSONValue
+    }
+
+    /// Something that was said, as it is compared.
+    struct Entry {
+        var from: Direction
+        /// The number of what is compared of it.
+        var content: Int
+        /// The number of its direction and type.
+        var kind: Int
+        var bound: [Bound] = []
+    }
+
+    private struct Content: Hashable {
+        var from: Direction
+        var leaves: [Leaf]
+    }
+
+    private struct Kind: Hashable {
+        var from: Direction
+        var type: String?
+        var isFrame: Bool
+    }
+
+    /// What stands for a masked value.
+    static let masked = 0
+
+    private(set) var paths: PathTable
+    private(set) var values: [JSONValue] = [.text("«any»")]
+    private var valueNumbers: [JSONValue: Int] = [:]
+    private var contentNumbers: [Content: Int] = [:]
+    private var contents: [Content] = []
+    private var kinds: [Kind: Int] = [:]
+    /// The kind of each content.
+    private(set) var kindOfContent: [Int] = []
+
+    init(_ rules: TraceRules) {
+        paths = PathTable(rules)
+    }
+
+    /// What is compared of a content: values by their paths, sorted by the paths' numbers.
+    func leaves(of content: Int) -> [Leaf] { contents[content].leaves }
+
+    // MARK: Entering
+
+    /// Enters something that was said.
+    mutating func enter(_ item: RecordedItem) -> Entry {
+        var reading = Reading(kind: 0, from: item.from, type: nil)
+        switch item {
+        case .frame(let frame):
+            reading.type = frame.type
+            reading.kind = kind(frame.from, frame.type, isFrame: true)
+            add(frame.type.map(JSONValue.text) ?? .null, at: "type", &reading)
+            // That there are no fields is no value of its own.
+            if frame.fields != .object([]) { add(frame.fields, at: path(PathTable.root, "fields"), &reading) }
+            add(body: frame.body, &reading)
+        case .unframed(let run):
+            reading.kind = kind(run.from, "unframed", isFrame: false)
+            let path = path(PathTable.root, "unframed")
+            add(.text(run.reason), at: self.path(path, "reason"), &reading)
+            add(.text(run.hex), at: self.path(path, "hex"), &reading)
+        case .missing(let run):
+            reading.kind = kind(run.from, "missing", isFrame: false)
+            add(.number(String(run.length)), at: path(path(PathTable.root, "missing"), "length"), &reading)
+        }
+        let leaves = reading.leaves.sorted { $0.path < $1.path }
+        let content = number(Content(from: item.from, leaves: leaves), kind: reading.kind)
+        return Entry(from: item.from, content: content, kind: reading.kind, bound: reading.bound)
+    }
+
+    private struct Reading {
+        var kind: Int
+        var from: Direction
+        var type: String?
+        var leaves: [Leaf] = []
+        var bound: [Bound] = []
+    }
+
+    private mutating func path(_ parent: Int, _ name: String) -> Int { paths.path(from: parent, .member(name)) }
+
+    private mutating func kind(_ from: Direction, _ type: String?, isFrame: Bool) -> Int {
+        let kind = Kind(from: from, type: type, isFrame: isFrame)
+        if let known = kinds[kind] { return known }
+        kinds[kind] = kinds.count
+        return kinds.count - 1
+    }
+
+    private mutating func number(_ content: Content, kind: Int) -> Int {
+        if let known = contentNumbers[content] { return known }
+        contentNumbers[content] = contents.count
+        contents.append(content)
+        kindOfContent.append(kind)
+        return contents.count - 1
+    }
+
+    private mutating func number(_ value: JSONValue) -> Int {
+        if let known = valueNumbers[value] { return known }
+        valueNumbers[value] = values.count
+        values.append(value)
+        return values.count - 1
+    }
+
+    /// The true length counts only where not all of the body is there: a mask over the body would be in vain.
+    private mutating func add(body: JSONValue, _ reading: inout Reading) {
+        guard case .object(let members) = body else { return }
+        let path = path(PathTable.root, "body")
+        if case .masked = verdict(path, reading) { return mask(path, &reading) }
+        let isWhole = body["truncated"] == nil && members.contains { FieldPath.contents.contains($0.name) }
+        for member in members where member.name != "length" || !isWhole {
+            if member.name == "truncated" { continue }
+            add(member.value, at: self.path(path, member.name), &reading)
+        }
+    }
+
+    private mutating func add(_ value: JSONValue, at name: String, _ reading: inout Reading) {
+        add(value, at: path(PathTable.root, name), &reading)
+    }
+
+    private mutating func verdict(_ path: Int, _ reading: Reading) -> PathTable.Verdict {
+        paths.verdict(on: path, kind: reading.kind, from: reading.from, type: reading.type)
+    }
+
+    private mutating func mask(_ path: Int, _ reading: inout Reading) {
+        reading.leaves.append(Leaf(path: path, value: Self.masked))
+    }
+
+    private mutating func add(_ value: JSONValue, at path: Int, _ reading: inout Reading) {
+        var value = value
+        switch verdict(path, reading) {
+        case .ignored: return
+        case .masked: return mask(path, &reading)
+        case .bound(let binding):
+            reading.bound.append(Bound(path: path, binding: binding, value: value.normalized))
+            return mask(path, &reading)
+        case .partlyMasked(let pattern):
+            if case .text(let text) = value { value = .text(pattern.masking(text)) }
+        case .compared: break
+        }
+        switch value {
+        case .object(let members) where !members.isEmpty:
+            var seen: Set<String> = []
+            // Of a name that comes twice the last one counts, as in most readers.
+            for member in members.reversed() where seen.insert(member.name).inserted {
+                add(member.value, at: self.path(path, member.name), &reading)
+            }
+        case .array(let elements) where !elements.isEmpty:
+            for (index, element) in elements.enumerated() {
+                add(element, at: paths.path(from: path, .element(index)), &reading)
+            }
+        default: reading.leaves.append(Leaf(path: path, value: number(value.normalized)))
+        }
+    }
+}
+
+extension FieldPath {
+    /// Those of a body's members that hold what is in it.
+    static let contents: Set<String> = ["text", "json", "protobuf", "hex"]
+}

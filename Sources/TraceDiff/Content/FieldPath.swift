@@ -1,0 +1,102 @@
+/// Where a value lies in a frame: `type`, `fields.token`, `body.json.user.id`, `body.json.items[0]`.
+public struct FieldPath: Hashable, Sendable, CustomStringConvertible {
+    /// A step from a value to one inside it.
+    public enum Step: Hashable, Sendable {
+        /// A member of an object.
+        case member(String)
+        /// An element of an array.
+        case element(Int)
+        /// Any member or element: `*`. Only in patterns.
+        case any
+    }
+
+    /// The steps from the frame on.
+    public var steps: [Step]
+
+    /// A path of steps.
+    public init(_ steps: [Step]) {
+        self.steps = steps
+    }
+
+    /// Reads a path as `description` writes it; `*` and `[*]` stand for any step. Nil where it is none.
+    public init?(_ text: String) {
+        var steps: [Step] = []
+        var rest = text[...]
+        while let first = rest.first {
+            if first == "[" {
+                guard let step = Self.bracketed(&rest) else { return nil }
+                steps.append(step)
+            } else {
+                if first == "." {
+                    if steps.isEmpty { return nil }
+                    rest.removeFirst()
+                } else if !steps.isEmpty {
+                    return nil
+                }
+                let name = rest.prefix { $0 != "." && $0 != "[" }
+                if name.isEmpty { return nil }
+                rest = rest.dropFirst(name.count)
+                steps.append(name == "*" ? .any : .member(String(name)))
+            }
+        }
+        if steps.isEmpty { return nil }
+        self.steps = steps
+    }
+
+    /// `[3]`, `[*]`, `["a.b"]`
+    private static func bracketed(_ rest: inout Substring) -> Step? {
+        rest.removeFirst()
+        if rest.first == "\"" {
+            rest.removeFirst()
+            var name = ""
+            while let character = rest.popFirst(), character != "\"" {
+                name.append(character == "\\" ? rest.popFirst() ?? "\\" : character)
+            }
+            return rest.popFirst() == "]" ? .member(name) : nil
+        }
+        guard let end = rest.firstIndex(of: "]") else { return nil }
+        let inside = rest[..<end]
+        rest = rest[rest.index(after: end)...]
+        if inside == "*" { return .any }
+        return Int(inside).flatMap { $0 >= 0 ? .element($0) : nil }
+    }
+
+    /// The path as it is written.
+    public var description: String {
+        var text = ""
+        for step in steps {
+            switch step {
+            case .element(let index): text += "[\(index)]"
+            case .any: text += text.isEmpty ? "*" : ".*"
+            case .member(let name):
+                let isPlain = !name.isEmpty && name != "*" && !name.contains { ".[]\"\\".contains($0) }
+                if isPlain {
+                    text += text.isEmpty ? name : ".\(name)"
+                } else {
+                    let escaped = name.reduce(into: "") { $0 += "\"\\".contains($1) ? "\\\($1)" : "\($1)" }
+                    text += "[\"\(escaped)\"]"
+                }
+            }
+        }
+        return text
+    }
+
+    /// The kinds of bodies.
+    static let bodyForms: Set<String> = ["text", "json", "protobuf", "hex", "length", "missing", "truncated"]
+
+    /// Whether a path lies where this pattern points, or inside of it.
+    ///
+    /// `body.token` stands for `body.json.token` and `body.protobuf.token`, too.
+    func covers(_ path: [Step]) -> Bool {
+        if matches(steps, path) { return true }
+        guard steps.count > 1, steps[0] == .member("body"), path.count > 2, path[0] == .member("body"),
+            path[1] == .member("json") || path[1] == .member("protobuf")
+        else { return false }
+        if case .member(let form) = steps[1], Self.bodyForms.contains(form) { return false }
+        return matches(Array(steps.dropFirst()), Array(path.dropFirst(2)))
+    }
+
+    private func matches(_ pattern: [Step], _ path: [Step]) -> Bool {
+        pattern.count <= path.count && zip(pattern, path).allSatisfy { $0 == .any || $0 == $1 }
+    }
+}

@@ -1,0 +1,142 @@
+import Expressions
+import Framing
+import Streams
+import Trace
+import Yams
+
+/// Rules as a YAML file (`docs/diff.md`).
+public enum RulesYAML {
+    private static let topPath = "the rules"
+
+    private enum Sender: String, CaseIterable { case client, server }
+
+    /// The rules of a file.
+    public static func rules(in yaml: String, file: String) throws(FormatFileError) -> TraceRules {
+        let context = LoadContext()
+        var rules = TraceRules()
+        // A file without rules, such as --learn makes of runs that are the same, is empty but for its comment.
+        let isEmpty = yaml.split(separator: "\n").allSatisfy {
+            $0.drop { $0 == " " }.first == "#" || $0.allSatisfy(\.isWhitespace)
+        }
+        if !isEmpty, let node = FormatYAML.compose(yaml, context: context),
+            let top = YAMLMap(node, path: topPath, context: context)
+        {
+            top.allow(["mask", "bind", "ignore"])
+            rules.masks = list(top, "mask", context) { mask($0, $1, context) }
+            rules.bindings = list(top, "bind", context) { binding($0, $1, context) }
+            rules.ignored = list(top, "ignore", context) { place($0, $1, context) }
+        }
+        guard context.faults.isEmpty else { throw FormatFileError(file: file, faults: context.faults) }
+        return rules
+    }
+
+    private static func list<Rule>(
+        _ top: YAMLMap, _ key: String, _ context: LoadContext, _ read: (Node, String) -> Rule?
+    ) -> [Rule] {
+        guard let node = top[key] else { return [] }
+        guard let items = node.sequence else {
+            context.add("\(key) should be a list", at: node)
+            return []
+        }
+        return items.enumerated().compactMap { read($1, "\(key)[\($0)]") }
+    }
+
+    /// `fields.token`, or `{ from: client, type: login, path: fields.token }`
+    private static func place(
+        _ node: Node, _ path: String, _ context: LoadContext, others: [String] = []
+    ) -> TraceRules.Place? {
+        if let text = node.string {
+            if let path = FieldPath(text) { return TraceRules.Place(path: path) }
+            context.add("\(path) is \(text); \(expectedPath)", at: node)
+            return nil
+        }
+        guard let map = YAMLMap(node, path: path, context: context) else { return nil }
+        map.allow(["from", "type", "path"] + others)
+        guard let text = map.requiredText("path") else { return nil }
+        guard let steps = FieldPath(text) else {
+            map.fault("\(path).path is \(text); \(expectedPath)", at: "path")
+            return nil
+        }
+        let from: Direction? = map.choice("from", Sender.self).map { $0 == .client ? .fromClient : .fromServer }
+        return TraceRules.Place(from: from, type: map.text("type"), path: steps)
+    }
+
+    private static let expectedPath = "expected a path such as fields.token or body.json.items[0].id"
+
+    private static func mask(_ node: Node, _ path: String, _ context: LoadContext) -> TraceRules.Mask? {
+        guard let place = place(node, path, context, others: ["pattern"]) else { return nil }
+        guard node.mapping != nil, let map = YAMLMap(node, path: path, context: context),
+            let text = map.text("pattern")
+        else { return TraceRules.Mask(place) }
+        do throws(ExpressionError) {
+            return TraceRules.Mask(place, pattern: try Pattern(parsing: text))
+        } catch {
+            map.fault("\(path).pattern: \(error)", at: "pattern")
+            return nil
+        }
+    }
+
+    private static func binding(_ node: Node, _ path: String, _ context: LoadContext) -> TraceRules.Binding? {
+        guard let map = YAMLMap(node, path: path, context: context) else { return nil }
+        map.allow(["name", "places"])
+        guard let name = map.requiredText("name") else { return nil }
+        let places = list(map, "places", context) { place($0, "\(path).\($1)", context) }
+        if places.count < 2 {
+            map.fault("\(path).places should list two places or more, found \(places.count)", at: "places")
+        }
+        return TraceRules.Binding(name: name, places: places)
+    }
+
+    // MARK: Writing
+
+    /// The file of rules.
+    ///
+    /// - Parameter runs: what they were learned from, for the comment.
+    public static func text(of rules: TraceRules, runs: [String]) -> String {
+        var text = "# Learned by frametap diff --learn from \(runs.joined(separator: ", ")).\n"
+        if rules == TraceRules() { return text + "# The runs are the same without rules.\n" }
+        if !rules.masks.isEmpty {
+            text += "# Another value each time.\nmask:\n"
+            for mask in rules.masks {
+                let pattern = mask.pattern.map { ", pattern: \(quoted($0.source))" } ?? ""
+                text += "  - { \(line(mask.place))\(pattern) }\n"
+            }
+        }
+        if !rules.bindings.isEmpty {
+            text += "# Another value each time, which is repeated.\nbind:\n"
+            for binding in rules.bindings {
+                text += "  - name: \(quoted(binding.name))\n    places:\n"
+                for place in binding.places { text += "      - { \(line(place)) }\n" }
+            }
+        }
+        if !rules.ignored.isEmpty {
+            text += "ignore:\n"
+            for place in rules.ignored { text += "  - { \(line(place)) }\n" }
+        }
+        return text
+    }
+
+    private static func line(_ place: TraceRules.Place) -> String {
+        let from = place.from.map { "from: \($0.sender), " } ?? ""
+        let type = place.type.map { "type: \(quoted($0)), " } ?? ""
+        return "\(from)\(type)path: \(quoted(place.path.description))"
+    }
+
+    /// As it is where YAML takes it for text, else in single quotes; with control characters in double ones.
+    private static func quoted(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy {
+            (0x61...0x7a).contains($0) || (0x41...0x5a).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2e
+                || $0 == 0x5f || $0 == 0x2d
+        }
+        let first = text.utf8.first ?? 0
+        if isPlain, (0x61...0x7a).contains(first | 0x20),
+            !["true", "false", "yes", "no", "null"].contains(text.lowercased())
+        {
+            return text
+        }
+        if text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7f }) {
+            return JSONValue.text(text).compactText
+        }
+        return "'\(text.replacing("'", with: "''"))'"
+    }
+}

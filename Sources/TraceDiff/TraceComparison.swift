@@ -1,0 +1,237 @@
+import Streams
+import Trace
+
+/// Compares two traces.
+public struct TraceComparison {
+    private let comparison: Comparison
+    private var table: ContentTable
+    /// What a value of a binding on one side stands for on the other.
+    private var partners: [BoundValue: JSONValue] = [:]
+
+    private struct BoundValue: Hashable {
+        var binding: Int
+        var isExpected: Bool
+        var value: JSONValue
+    }
+
+    /// A connection without what is folded, and without what depends on how it was cut.
+    private struct Side {
+        var items: [RecordedItem] = []
+        var entries: [ContentTable.Entry] = []
+    }
+
+    /// How two traces differ.
+    public static func compare(
+        expected: RecordedTrace, actual: RecordedTrace, _ comparison: Comparison = Comparison()
+    ) -> TraceDifference {
+        var compared = TraceComparison(comparison)
+        return compared.compare(expected.connections, actual.connections)
+    }
+
+    private init(_ comparison: Comparison) {
+        self.comparison = comparison
+        table = ContentTable(comparison.rules)
+    }
+
+    private mutating func compare(_ expected: [RecordedConnection], _ actual: [RecordedConnection]) -> TraceDifference {
+        let old = expected.map { side(of: $0) }
+        let new = actual.map { side(of: $0) }
+        let matches = ConnectionMatching.match(
+            zip(expected, old).map { profile($0, $1) }, zip(actual, new).map { profile($0, $1) })
+        return TraceDifference(
+            conversations: matches.map { match in
+                var difference = ConversationDifference()
+                if let place = match.old {
+                    difference.expected = expected[place]
+                    difference.expectedItems = old[place].items
+                }
+                if let place = match.new {
+                    difference.actual = actual[place]
+                    difference.actualItems = new[place].items
+                }
+                switch (match.old, match.new) {
+                case (let left?, let right?): compare(expected[left], old[left], actual[right], new[right], &difference)
+                case (let left?, nil): difference.rows = old[left].items.indices.map { .removed(expected: $0) }
+                case (nil, let right?): difference.rows = new[right].items.indices.map { .added(actual: $0) }
+                case (nil, nil): break
+                }
+                return difference
+            })
+    }
+
+    private mutating func side(of connection: RecordedConnection) -> Side {
+        var side = Side()
+        for item in connection.items.joiningRuns() {
+            if comparison.heartbeats != .exact, item.frame?.isHeartbeat ?? false { continue }
+            side.items.append(item)
+            side.entries.append(table.enter(item))
+        }
+        return side
+    }
+
+    private func profile(_ connection: RecordedConnection, _ side: Side) -> ConnectionMatching.Profile {
+        ConnectionMatching.Profile(
+            contents: side.entries.map(\.content), kinds: side.entries.map(\.kind), format: connection.format)
+    }
+
+    private mutating func compare(
+        _ expected: RecordedConnection, _ old: Side, _ actual: RecordedConnection, _ new: Side,
+        _ difference: inout ConversationDifference
+    ) {
+        let alignment = ConversationAlignment(old.entries, new.entries, table)
+        let crossed = crossings(in: alignment.pairs)
+        difference.crossings = crossed.count
+        let times = PauseComparison(expected, old.items, actual, new.items, alignment.pairs, comparison)
+        var rows: [Int: ConversationDifference.Row] = [:]
+        for (index, pair) in alignment.pairs.enumerated() {
+            var changes = self.changes(old, new, pair)
+            if let change = times.change(at: index) { changes.append(change) }
+            if !changes.isEmpty {
+                rows[pair.old] = .changed(expected: pair.old, actual: pair.new, changes)
+            } else if comparison.aspects.contains(.turns), crossed.contains(index) {
+                rows[pair.old] = .crossed(expected: pair.old, actual: pair.new)
+            } else {
+                rows[pair.old] = .same(expected: pair.old, actual: pair.new)
+            }
+        }
+        for pair in alignment.moved { rows[pair.old] = .moved(expected: pair.old, actual: pair.new) }
+        difference.rows = ordered(rows, old.items.count, new.items.count, moved: Set(alignment.moved.map(\.new)))
+        if comparison.heartbeats == .count {
+            difference.heartbeats = HeartbeatFolding.compare(expected, actual, &table)
+        }
+        difference.changes = connectionChanges(expected, actual)
+    }
+
+    /// The rows in the order of the expected side; what was added stands before what it came before.
+    private func ordered(
+        _ rows: [Int: ConversationDifference.Row], _ oldCount: Int, _ newCount: Int, moved: Set<Int>
+    ) -> [ConversationDifference.Row] {
+        var partner = [Bool](repeating: false, count: newCount)
+        for place in moved { partner[place] = true }
+        for row in rows.values {
+            if case .same(_, let new) = row { partner[new] = true }
+            if case .changed(_, let new, _) = row { partner[new] = true }
+            if case .crossed(_, let new) = row { partner[new] = true }
+        }
+        var ordered: [ConversationDifference.Row] = []
+        var next = 0
+        func add(before end: Int) {
+            while next < end {
+                if !partner[next] { ordered.append(.added(actual: next)) }
+                next += 1
+            }
+        }
+        for place in 0..<oldCount {
+            switch rows[place] {
+            case .same(_, let new), .changed(_, let new, _), .crossed(_, let new): add(before: new)
+            default: break
+            }
+            ordered.append(rows[place] ?? .removed(expected: place))
+        }
+        add(before: newCount)
+        return ordered
+    }
+
+    /// The pairs that are not in the same order on both sides, as few of them as possible.
+    private func crossings(in pairs: [ConversationAlignment.Pair]) -> Set<Int> {
+        let inOrder = Set(LongestIncrease.places(in: pairs.map(\.new)))
+        return Set(pairs.indices).subtracting(inOrder)
+    }
+
+    // MARK: Values
+
+    private mutating func changes(_ old: Side, _ new: Side, _ pair: ConversationAlignment.Pair) -> [FieldChange] {
+        let (left, right) = (old.entries[pair.old], new.entries[pair.new])
+        var changes = left.content == right.content ? [] : table.changes(left.content, right.content)
+        changes += boundChanges(left, right)
+        guard case .frame(let expected) = old.items[pair.old], case .frame(let actual) = new.items[pair.new] else {
+            return changes
+        }
+        func compare(_ path: String, _ left: Int, _ right: Int) {
+            if left != right {
+                changes.append(FieldChange(path: path, old: .number(String(left)), new: .number(String(right))))
+            }
+        }
+        if comparison.aspects.contains(.segments) {
+            compare("segments", expected.segments, actual.segments)
+            if expected.merged != actual.merged {
+                changes.append(
+                    FieldChange(path: "merged", old: .boolean(expected.merged), new: .boolean(actual.merged)))
+            }
+        }
+        if comparison.aspects.contains(.offsets) {
+            compare("offset", expected.offset, actual.offset)
+            compare("length", expected.length, actual.length)
+        }
+        return changes
+    }
+
+    /// Values of bindings: whoever came first on one side has to come wherever its partner comes on the other.
+    private mutating func boundChanges(_ old: ContentTable.Entry, _ new: ContentTable.Entry) -> [FieldChange] {
+        var changes: [FieldChange] = []
+        for left in old.bound {
+            guard let right = new.bound.first(where: { $0.path == left.path && $0.binding == left.binding }) else {
+                continue
+            }
+            let here = BoundValue(binding: left.binding, isExpected: true, value: left.value)
+            let there = BoundValue(binding: left.binding, isExpected: false, value: right.value)
+            switch (partners[here], partners[there]) {
+            case (nil, nil): (partners[here], partners[there]) = (right.value, left.value)
+            case (right.value?, left.value?): continue
+            case (let wanted, _):
+                let name = comparison.rules.bindings[left.binding].name
+                changes.append(
+                    FieldChange(
+                        path: FieldPath(table.paths.steps[left.path]).description, old: wanted ?? left.value,
+                        new: right.value, note: "should repeat \(name)"))
+            }
+        }
+        return changes
+    }
+
+    private func connectionChanges(_ expected: RecordedConnection, _ actual: RecordedConnection) -> [FieldChange] {
+        var changes: [FieldChange] = []
+        func compare(_ path: String, _ old: String?, _ new: String?) {
+            if old != new, !isIgnored(path) {
+                changes.append(FieldChange(path: path, old: old.map(JSONValue.text), new: new.map(JSONValue.text)))
+            }
+        }
+        compare("format", expected.format, actual.format)
+        if comparison.aspects.contains(.ports) {
+            compare("client", expected.client, actual.client)
+            compare("server", expected.server, actual.server)
+        }
+        compare("closed.reason", expected.closing?.reason, actual.closing?.reason)
+        compare("closed.by", expected.closing?.by?.sender, actual.closing?.by?.sender)
+        return changes
+    }
+}
+
+extension TraceComparison {
+    /// Whether something about connections is not to be looked at, such as `closed.by`.
+    private func isIgnored(_ path: String) -> Bool {
+        guard let steps = FieldPath(path)?.steps else { return false }
+        return comparison.rules.ignored.contains { $0.from == nil && $0.type == nil && $0.path.covers(steps) }
+    }
+}
+
+extension [RecordedItem] {
+    /// The items with neighbouring pieces of one unframed run joined: traces cut long ones.
+    package func joiningRuns() -> [RecordedItem] {
+        var joined: [RecordedItem] = []
+        var last: [Direction: Int] = [:]
+        for item in self {
+            if case .unframed(let run) = item, let place = last[run.from], case .unframed(var before) = joined[place],
+                before.reason == run.reason, before.offset + before.length == run.offset
+            {
+                before.length += run.length
+                before.hex += run.hex
+                joined[place] = .unframed(before)
+            } else {
+                last[item.from] = joined.count
+                joined.append(item)
+            }
+        }
+        return joined
+    }
+}

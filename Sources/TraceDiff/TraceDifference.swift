@@ -1,0 +1,124 @@
+import Streams
+import Trace
+
+/// How two traces differ.
+public struct TraceDifference: Sendable {
+    /// The connections, those of the expected trace first, in its order.
+    public var conversations: [ConversationDifference]
+
+    /// Whether nothing differs.
+    public var isEmpty: Bool { conversations.allSatisfy(\.isEmpty) }
+
+    /// How many differences there are of each kind, those that occur.
+    public var counts: [(kind: String, count: Int)] {
+        var counts: [String: Int] = [:]
+        for conversation in conversations {
+            for row in conversation.rows { row.countedAs.map { counts[$0, default: 0] += 1 } }
+            counts["heartbeats", default: 0] += conversation.heartbeats.count { !$0.isExplained }
+            counts["connection", default: 0] += conversation.changes.count
+            if conversation.expected == nil { counts["added connection", default: 0] += 1 }
+            if conversation.actual == nil { counts["removed connection", default: 0] += 1 }
+        }
+        let order = [
+            "removed connection", "added connection", "changed", "removed", "added", "moved", "crossed", "heartbeats",
+            "connection",
+        ]
+        return order.compactMap { kind in counts[kind].flatMap { $0 > 0 ? (kind, $0) : nil } }
+    }
+}
+
+/// How a connection of one trace differs from its partner in the other.
+public struct ConversationDifference: Sendable {
+    /// One step of both conversations. Places are those in `expectedItems` and `actualItems`.
+    public enum Row: Hashable, Sendable {
+        /// The same on both sides.
+        case same(expected: Int, actual: Int)
+        /// The same frame with other values.
+        case changed(expected: Int, actual: Int, [FieldChange])
+        /// Only in the expected trace.
+        case removed(expected: Int)
+        /// Only in the actual trace.
+        case added(actual: Int)
+        /// The same frame at another place among those of its sender, perhaps with other values that are compared on request.
+        case moved(expected: Int, actual: Int)
+        /// The same frame, but on the other side of one that its partner sent.
+        case crossed(expected: Int, actual: Int)
+
+        /// The name under which the row counts as a difference; nil for what is the same.
+        var countedAs: String? {
+            switch self {
+            case .same: nil
+            case .changed: "changed"
+            case .removed: "removed"
+            case .added: "added"
+            case .moved: "moved"
+            case .crossed: "crossed"
+            }
+        }
+
+        /// Whether it is a difference.
+        public var isDifference: Bool { countedAs != nil }
+    }
+
+    /// The connection of the expected trace; nil where the actual one has no partner.
+    public var expected: RecordedConnection?
+    /// The connection of the actual trace; nil where the expected one has no partner.
+    public var actual: RecordedConnection?
+    /// What was expected to be said, without heartbeats that are folded.
+    public var expectedItems: [RecordedItem] = []
+    /// What was said, without heartbeats that are folded.
+    public var actualItems: [RecordedItem] = []
+    /// Both conversations step by step.
+    public var rows: [Row] = []
+    /// Heartbeats that are folded, by who sends them and their type.
+    public var heartbeats: [HeartbeatDifference] = []
+    /// What differs beside frames: how the connection ended, its format, its addresses.
+    public var changes: [FieldChange] = []
+    /// How many frames came in another turn with the other side's, which was not asked to be compared.
+    public var crossings = 0
+
+    /// Whether nothing differs.
+    public var isEmpty: Bool {
+        expected != nil && actual != nil && changes.isEmpty && heartbeats.allSatisfy(\.isExplained)
+            && !rows.contains(where: \.isDifference)
+    }
+}
+
+/// A value that is another one than expected.
+public struct FieldChange: Hashable, Sendable {
+    /// Where.
+    public var path: String
+    /// What was expected; nil: nothing there.
+    public var old: JSONValue?
+    /// What is there; nil: nothing.
+    public var new: JSONValue?
+    /// What makes it a difference, where the values do not tell.
+    public var note: String?
+
+    /// A value that is another one than expected.
+    public init(path: String, old: JSONValue?, new: JSONValue?, note: String? = nil) {
+        self.path = path
+        self.old = old
+        self.new = new
+        self.note = note
+    }
+}
+
+/// Heartbeats of one sender and type, on both sides.
+public struct HeartbeatDifference: Hashable, Sendable {
+    /// Who sends them.
+    public var from: Direction
+    /// Their type.
+    public var type: String?
+    /// How many were expected.
+    public var expected: Int
+    /// How many there are.
+    public var actual: Int
+    /// By how many the number may differ, since one conversation was longer than the other.
+    public var allowance: Int
+    /// What differs in what they say, where it is always the same on the expected side.
+    public var changes: [FieldChange] = []
+
+    /// Whether their number is what it may be, and they say the same.
+    public var isExplained: Bool { abs(expected - actual) <= allowance && changes.isEmpty }
+}

@@ -1,0 +1,103 @@
+import ArgumentParser
+import Streams
+import Trace
+import TraceDiff
+
+/// `frametap diff`: compares traces and captures.
+struct DiffCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diff",
+        abstract: "Compare traces or captures by what was said.",
+        discussion: """
+            Connections are matched by what was said on them, frames by type and content. Times, ports, offsets and how frames \
+            were split do not count, unless they are asked for. Exit status: 0 the same, 1 different, 2 trouble.
+
+              frametap diff golden.ndjson chat.pcapng
+              frametap diff --mask rules.yaml --as junit golden.ndjson chat.pcapng
+              frametap diff monday-*.pcap --against tuesday-*.pcap
+              frametap diff --learn run1.pcapng run2.pcapng run3.pcapng > rules.yaml
+            """)
+
+    /// The forms a difference is shown in.
+    enum Form: String, ExpressibleByArgument, CaseIterable {
+        case text, json, junit
+    }
+
+    @Argument(help: ArgumentHelp("The expected and the actual trace: NDJSON or captures.", valueName: "file"))
+    var files: [String]
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp(
+            "Files of the actual side; then those before are all of the expected side.", valueName: "file"))
+    var against: [String] = []
+
+    @Flag(help: "Compare runs that should be equal, and print rules for what differs between them.")
+    var learn = false
+
+    @Option(name: .customLong("as"), help: "What to print: \(Form.allValueStrings.joined(separator: ", ")).")
+    var form = Form.text
+
+    @OptionGroup(title: "Comparing") var comparing: ComparisonOptions
+    @OptionGroup(title: "Decoding captures") var format: FormatOptions
+    @OptionGroup(title: "Decoding captures") var bodies: BodyOptions
+
+    @Option(help: ArgumentHelp("Compare so many bytes of each body of a capture.", valueName: "bytes"))
+    var bodyLimit = 4_096
+
+    @Option(help: ArgumentHelp("Show so many frames around each difference.", valueName: "frames"))
+    var context = 3
+
+    @Flag(help: "Show both sides beside each other.")
+    var sideBySide = false
+
+    @Option(help: ArgumentHelp("Whether to use colours. NO_COLOR is heeded.", valueName: "when"))
+    var color = ColorChoice.auto
+
+    func validate() throws {
+        if bodyLimit < 0 { throw ValidationError("--body-limit is \(bodyLimit); expected 0 or more bytes") }
+        if context < 0 { throw ValidationError("--context is \(context); expected 0 or more frames") }
+        if learn {
+            if files.count < 2 || !against.isEmpty {
+                throw ValidationError("--learn takes two or more files, one a run")
+            }
+        } else if against.isEmpty, files.count != 2 {
+            throw ValidationError(
+                "expected two files, EXPECTED and ACTUAL, found \(files.count); of several files a side, those of the "
+                    + "actual side stand behind --against")
+        }
+    }
+
+    func run() throws {
+        signal(SIGPIPE, SIG_IGN)
+        let output = FileOutput.standardOutput()
+        output.whenBroken = { $0.endProcess() }
+        let comparison = try comparing.comparison()
+        let loading = TraceLoading(format: format, bodies: bodies, bodyLimit: bodyLimit)
+        if learn {
+            let runs = try files.map { try loading.trace(of: [$0]) }
+            let rules = RuleLearning.rules(from: runs, comparison)
+            return output.write(Array(RulesYAML.text(of: rules, runs: files).utf8))
+        }
+        let sides = against.isEmpty ? ([files[0]], [files[1]]) : (files, against)
+        let difference = TraceComparison.compare(
+            expected: try loading.trace(of: sides.0), actual: try loading.trace(of: sides.1), comparison)
+        output.write(Array(text(of: difference, output).utf8))
+        if !difference.isEmpty { throw ExitCode(1) }
+    }
+
+    private func text(of difference: TraceDifference, _ output: FileOutput) -> String {
+        switch form {
+        case .json: return DiffJSON.of(difference)
+        case .junit:
+            return DiffJUnit.of(difference, name: (files + against).joined(separator: " "))
+        case .text:
+            var options = DiffTextOptions()
+            options.context = context
+            options.sideBySide = sideBySide
+            options.isColored = color.applies(to: output)
+            options.columns = output.terminalColumns ?? (sideBySide ? 160 : 120)
+            return DiffText.of(difference, options)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import ArgumentParser
+import Framing
+import Proxy
+import Replay
+import Streams
+import Trace
+import TraceDiff
+
+/// A recorded trace as a stand-in for a peer.
+struct ReplayCommandOptions: ParsableArguments {
+    @Option(
+        name: .customLong("replay"),
+        help: ArgumentHelp(
+            "Say what this trace or capture says, instead of what the reference peer does.", valueName: "file"))
+    var trace: String?
+
+    @Flag(help: "With --replay: do not pause as the recording does.")
+    var fast = false
+
+    @Option(
+        help: ArgumentHelp(
+            "With --replay: values that are others each time, as in diff. May be repeated.", valueName: "file"))
+    var mask: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "With --replay: do not look at these values, as in diff. May be repeated.", valueName: "path"))
+    var ignore: [String] = []
+
+    func validate(_ format: String?) throws {
+        if trace == nil, format == nil { throw ValidationError("expected a format, or --replay and a trace") }
+        if trace == nil, fast || !mask.isEmpty || !ignore.isEmpty {
+            throw ValidationError("--fast, --mask and --ignore are for --replay, which is not given")
+        }
+    }
+
+    private struct Loaded {
+        var recording: Recording
+        var options: ReplayOptions
+        var comparison: Comparison
+    }
+
+    private func load(_ name: String?, saying side: Direction) throws -> Loaded {
+        // Asking for the defaults by parsing nothing.
+        var formats = try FormatOptions.parse([])
+        if let name { formats.formats = [name] }
+        var bodies = try BodyOptions.parse([])
+        // What is hidden cannot be said.
+        bodies.showSecrets = true
+        let loading = TraceLoading(format: formats, bodies: bodies, bodyLimit: .max)
+        let trace = try loading.trace(of: [self.trace ?? ""])
+        var comparing = try ComparisonOptions.parse([])
+        (comparing.mask, comparing.ignore) = (mask, ignore)
+        let comparison = try comparing.comparison()
+        do throws(ReplayError) {
+            let format: Format
+            do { format = try FormatOptions.format(try name ?? Recording.format(of: trace)) } catch {
+                throw ReplayError("\(error)")
+            }
+            var shown = format
+            shown.secrets = []
+            let recording = try Recording(trace, format: format.name, rules: comparison.rules)
+            try recording.check(FrameBuilder(format), side)
+            var options = ReplayOptions(shown) { complain($0) }
+            options.isFast = fast
+            return Loaded(recording: recording, options: options, comparison: comparison)
+        } catch {
+            throw Trouble("\(self.trace ?? ""): \(error)")
+        }
+    }
+
+    /// Answers clients as the recorded server did, until a signal comes.
+    func serve(_ listen: HostPort, _ format: String?) async throws {
+        let loaded = try load(format, saying: .fromServer)
+        let serving = Task {
+            try await ReplayServer.serve(
+                loaded.recording, host: listen.host, port: listen.port, loaded.options,
+                bound: { complain("listening on \(HostPort(host: $0, port: $1))") })
+        }
+        let signals = EndSignals { serving.cancel() }
+        defer { signals.cancel() }
+        let unknown: Int
+        do { unknown = try await serving.value } catch { throw Trouble("cannot serve on \(listen): \(error)") }
+        if unknown > 0 { throw ExitCode(1) }
+    }
+
+    /// Says what the recorded clients did, and compares what the server answers.
+    func connect(_ to: HostPort, _ format: String?) async throws {
+        let loaded = try load(format, saying: .fromClient)
+        let playing = Task {
+            try await ReplayClient.play(loaded.recording, host: to.host, port: to.port, loaded.options)
+        }
+        let signals = EndSignals { playing.cancel() }
+        defer { signals.cancel() }
+        let actual: RecordedTrace
+        do { actual = try await playing.value } catch { throw Trouble("cannot talk to \(to): \(error)") }
+        let difference = ReplayComparison.compare(loaded.recording, actual, loaded.comparison)
+        let output = FileOutput.standardOutput()
+        output.whenBroken = { $0.endProcess() }
+        var options = DiffTextOptions()
+        options.isColored = ColorChoice.auto.applies(to: output)
+        options.columns = output.terminalColumns ?? 120
+        output.write(Array(DiffText.of(difference, options).utf8))
+        if !difference.isEmpty { throw ExitCode(1) }
+    }
+}

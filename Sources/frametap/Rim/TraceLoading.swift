@@ -1,0 +1,75 @@
+import Packets
+import Pipeline
+import Streams
+import Trace
+
+/// Reads traces from files: NDJSON as it is, captures decoded on the way.
+struct TraceLoading {
+    let format: FormatOptions
+    let bodies: BodyOptions
+    /// How many bytes of each body of a capture are read.
+    let bodyLimit: Int
+
+    private enum Kind { case lines, capture }
+
+    /// The trace that is in all of these files together.
+    func trace(of paths: [String]) throws -> RecordedTrace {
+        let kinds = try paths.map { try (path: $0, kind: kind(of: $0)) }
+        if let other = kinds.first(where: { $0.kind != kinds[0].kind }) {
+            throw Trouble(
+                "\(other.path) is \(other.kind == .lines ? "a trace" : "a capture"), \(kinds[0].path) is not; "
+                    + "expected one kind of files a side")
+        }
+        return try kinds.first?.kind == .lines ? read(paths) : decode(paths)
+    }
+
+    /// Told by the first bytes: those of a capture are no text.
+    private func kind(of path: String) throws -> Kind {
+        guard path != "-" else { throw Trouble("- cannot be compared; expected a file") }
+        let input = try FileInput(path)
+        defer { input.closeFile() }
+        guard !input.isFollowed else { return .lines }
+        var bytes = [UInt8](repeating: 0, count: 4)
+        let count = try bytes.withUnsafeMutableBytes { try input.read(into: $0) }
+        let captures: [[UInt8]] = [
+            [0xd4, 0xc3, 0xb2, 0xa1], [0xa1, 0xb2, 0xc3, 0xd4], [0x4d, 0x3c, 0xb2, 0xa1], [0xa1, 0xb2, 0x3c, 0x4d],
+            [0x34, 0xcd, 0xb2, 0xa1], [0xa1, 0xb2, 0xcd, 0x34], [0x0a, 0x0d, 0x0d, 0x0a],
+        ]
+        if captures.contains(bytes) || count >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b { return .capture }
+        return .lines
+    }
+
+    private func read(_ paths: [String]) throws -> RecordedTrace {
+        var reader = TraceReader()
+        var chunk = [UInt8](repeating: 0, count: 1 << 20)
+        for path in paths {
+            try reader.begin(path)
+            let input = try FileInput(path)
+            defer { input.closeFile() }
+            while true {
+                let count = try chunk.withUnsafeMutableBytes { try input.read(into: $0) }
+                if count == 0 { break }
+                try reader.read(chunk.span.bytes.extracting(0..<count))
+            }
+        }
+        return try reader.finish()
+    }
+
+    private func decode(_ paths: [String]) throws -> RecordedTrace {
+        var options = try format.decodingOptions()
+        try bodies.apply(to: &options)
+        let output = TraceReading(of: paths.joined(separator: " "))
+        let writer = NDJSONWriter(
+            to: output, source: paths.joined(separator: " "), tool: Frametap.tool, bodyLimit: bodyLimit)
+        let decoder = Decoder(options, sinks: [writer])
+        var reassembly = ReassemblyOptions()
+        reassembly.notices = false
+        reassembly.serverPorts = options.serverPorts
+        var reading = CaptureReading()
+        reading.read(paths, options: reassembly, to: decoder) {}
+        decoder.finish(passedOver: reading.counters.passedOverByKind)
+        decoder.flush()
+        if reading.hasFailed { throw Trouble("\(paths.joined(separator: " ")): expected whole captures to compare") }
+        return try output.finish()
+    }
+}

@@ -1,0 +1,87 @@
+import Streams
+import Testing
+import Trace
+import TraceDiff
+
+@testable import Replay
+
+/// What a replaying server says to what, without sockets.
+@Suite struct ServerStateTests {
+    private func frame(
+        _ from: Direction, _ type: String, _ fields: [String: String] = [:], at milliseconds: Int64
+    ) -> RecordedItem {
+        let time = Timestamp(seconds: 1_000, nanoseconds: 0) + .milliseconds(milliseconds)
+        return .frame(
+            RecordedFrame(
+                connection: 1, from: from, index: 0, time: time, started: time, offset: 0, length: 1, segments: 1,
+                merged: false, type: type, isHeartbeat: type == "beat",
+                fields: .object(fields.sorted { $0.key < $1.key }.map { .init($0.key, .text($0.value)) }),
+                body: .object([.init("length", .number("0")), .init("text", .text(""))])))
+    }
+
+    private func state() throws -> ReplayServerState {
+        var connection = RecordedConnection(
+            number: 1, opened: Timestamp(seconds: 1_000, nanoseconds: 0), client: "", server: "")
+        connection.format = "test"
+        connection.items = [
+            frame(.fromClient, "ask", ["id": "1", "what": "time"], at: 10),
+            frame(.fromServer, "answer", ["id": "1", "says": "noon"], at: 30),
+            frame(.fromClient, "beat", at: 40), frame(.fromServer, "news", ["says": "rain"], at: 50),
+            frame(.fromClient, "ask", ["id": "2", "what": "day"], at: 60),
+            frame(.fromServer, "answer", ["id": "2", "says": "Monday"], at: 65),
+        ]
+        connection.closing = RecordedClosing(
+            time: Timestamp(seconds: 1_000, nanoseconds: 0) + .milliseconds(80), reason: "fin", by: .fromServer)
+        var trace = RecordedTrace(source: "test")
+        trace.connections = [connection]
+        let rules = try RulesYAML.rules(
+            in:
+                "bind:\n  - name: id\n    places: [{ type: ask, path: fields.id }, { type: answer, path: fields.id }]\n",
+            file: "rules.yaml")
+        return ReplayServerState(try Recording(trace, format: "test", rules: rules))
+    }
+
+    /// What is to be done, in short.
+    private func said(_ actions: [ReplayServerState.Action]) -> [String] {
+        actions.map { action in
+            switch action {
+            case .send(let item, let answer):
+                "\(item.frame?.field("id")?.string ?? "-") \(item.frame?.field("says")?.string ?? "-") "
+                    + "after \(answer.after.text())"
+            case .close(let pause): "close after \(pause.text())"
+            case .report(let text): text
+            }
+        }
+    }
+
+    @Test func aRequestIsAnsweredWithTheIDThatTheClientReallySent() throws {
+        var state = try state()
+        #expect(said(state.opened([])) == [])
+        let first = state.received(frame(.fromClient, "ask", ["id": "77", "what": "time"], at: 0), [])
+        // The news came behind a heartbeat once: it belongs to the request before.
+        #expect(said(first) == ["77 noon after 20 ms", "- rain after 40 ms"])
+        #expect(said(state.received(frame(.fromClient, "beat", at: 0), [])) == [])
+        let second = state.received(frame(.fromClient, "ask", ["id": "78", "what": "day"], at: 0), [])
+        #expect(said(second) == ["78 Monday after 5 ms", "close after 20 ms"])
+    }
+
+    @Test func requestsInAnotherOrderAndAgainAreAnswered() throws {
+        var state = try state()
+        let day = state.received(frame(.fromClient, "ask", ["id": "1", "what": "day"], at: 0), [])
+        #expect(said(day) == ["1 Monday after 5 ms"])
+        let again = state.received(frame(.fromClient, "ask", ["id": "2", "what": "day"], at: 0), [])
+        #expect(said(again) == ["2 Monday after 5 ms"])
+    }
+
+    @Test func anUnknownRequestIsToldWithTheNearest() throws {
+        var state = try state()
+        _ = state.received(frame(.fromClient, "ask", ["id": "1", "what": "time"], at: 0), [])
+        let reported = said(state.received(frame(.fromClient, "ask", ["id": "2", "what": "month"], at: 0), []))
+        #expect(reported.count == 1)
+        #expect(
+            reported[0].hasPrefix("the recording does not know this request, ask; nearest is frame 0 of the client"))
+        #expect(
+            reported[0].contains(#"fields.what "day" → "month""#)
+                || reported[0].contains(#"fields.what "time" → "month""#))
+    }
+}

@@ -1,0 +1,54 @@
+import Streams
+import Testing
+import Trace
+import TraceDiff
+
+/// Heartbeats are folded: their number may differ by what the difference in duration explains.
+@Suite struct HeartbeatTests {
+    /// A conversation of so many seconds with a heartbeat every second, but for those left out.
+    private func trace(seconds: Int64, without left: Set<Int64> = [], text: String = "beat") -> RecordedTrace {
+        var frames: [RecordedFrame] = []
+        for second in 0..<seconds {
+            let time = 1_000 * second + 1
+            if !left.contains(second) {
+                frames.append(Traces.frame(.fromClient, "heart", text, heartbeat: true, at: time))
+            }
+            if second == 1 { frames.append(Traces.frame(.fromServer, "hello", "you", at: time + 400)) }
+        }
+        frames.append(Traces.frame(.fromClient, "bye", at: seconds * 1_000))
+        return Traces.trace([frames])
+    }
+
+    private func difference(_ old: RecordedTrace, _ new: RecordedTrace, _ mode: Comparison.Heartbeats)
+        -> TraceDifference
+    {
+        var comparison = Comparison()
+        comparison.heartbeats = mode
+        return TraceComparison.compare(expected: old, actual: new, comparison)
+    }
+
+    @Test func aLongerConversationHasMore() {
+        #expect(difference(trace(seconds: 5), trace(seconds: 9), .count).isEmpty)
+        #expect(difference(trace(seconds: 9), trace(seconds: 5), .count).isEmpty)
+        #expect(!difference(trace(seconds: 5), trace(seconds: 9), .exact).isEmpty)
+    }
+
+    @Test func oneThatIsMissingIsTold() {
+        let found = difference(trace(seconds: 9), trace(seconds: 9, without: [4]), .count)
+        #expect(found.counts.map(\.kind) == ["heartbeats"])
+        let beats = found.conversations[0].heartbeats
+        #expect(beats.map(\.expected) == [9])
+        #expect(beats.map(\.actual) == [8])
+        #expect(difference(trace(seconds: 9), trace(seconds: 9, without: [4]), .ignore).isEmpty)
+    }
+
+    @Test func manyMoreThanTheTimeExplainsAreTold() {
+        #expect(!difference(trace(seconds: 9, without: [2, 3, 4, 5]), trace(seconds: 10), .count).isEmpty)
+    }
+
+    @Test func heartbeatsThatSaySomethingElseAreTold() {
+        let found = difference(trace(seconds: 5), trace(seconds: 5, text: "boat"), .count)
+        let change = FieldChange(path: "body.text", old: .text("beat"), new: .text("boat"))
+        #expect(found.conversations[0].heartbeats.map(\.changes) == [[change]])
+    }
+}

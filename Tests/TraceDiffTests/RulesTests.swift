@@ -1,0 +1,121 @@
+import Framing
+import Streams
+import TestSupport
+import Testing
+import Trace
+import TraceDiff
+
+/// Masks, echoes, and how both are learned.
+@Suite struct RulesTests {
+    /// A run in which the server gives a token that the client repeats, and both say a time.
+    private func run(_ token: String, _ time: String, echo: String? = nil, number: Int = 7) -> RecordedTrace {
+        var answer = Traces.frame(.fromServer, "welcome")
+        answer.body = .object([
+            .init("length", .number("9")),
+            .init("json", .object([.init("token", .text(token)), .init("uptime", .number("\(number)"))])),
+        ])
+        return Traces.trace([
+            [
+                Traces.frame(.fromClient, "login", "ann"), answer,
+                Traces.frame(.fromClient, "txt", "at \(time) by phone 3", fields: ["session": .text(echo ?? token)]),
+                Traces.frame(.fromServer, "ok"),
+                Traces.frame(.fromClient, "txt", "at \(time) by phone 3", fields: ["session": .text(echo ?? token)]),
+            ]
+        ])
+    }
+
+    private func compared(_ old: RecordedTrace, _ new: RecordedTrace, _ rules: TraceRules) -> TraceDifference {
+        var comparison = Comparison()
+        comparison.rules = rules
+        return TraceComparison.compare(expected: old, actual: new, comparison)
+    }
+
+    @Test func whatDiffersIsLearned() throws {
+        let runs = [run("a1", "08:59:59.100"), run("b2", "09:00:00.200", number: 8), run("c3", "10:00:00.300")]
+        let rules = RuleLearning.rules(from: runs)
+        #expect(rules.bindings.map(\.name) == ["token"])
+        #expect(rules.bindings.first?.places.map(\.path.description) == ["body.json.token", "fields.session"])
+        #expect(
+            rules.masks.map { "\($0.place.path) \($0.pattern?.source ?? "")" } == [
+                #"body.text \d+:\d+:\d+\.\d+"#, "body.json.uptime ",
+            ])
+        #expect(compared(runs[0], run("zz", "23:00:00.0", number: 1), rules).isEmpty)
+        // A session that is not the token that was given is told.
+        let other = compared(runs[0], run("zz", "23:00:00.0", echo: "yy"), rules)
+        #expect(other.counts.map(\.count) == [2])
+        #expect(DiffText.of(other).contains("(should repeat token)"))
+        // What is not volatile still counts.
+        var changed = run("zz", "23:00:00.0")
+        changed.connections[0].items[0] = .frame(Traces.frame(.fromClient, "login", "ben"))
+        #expect(compared(runs[0], changed, rules).counts.map(\.kind) == ["changed"])
+    }
+
+    @Test func runsThatAreTheSameGiveNoRules() {
+        let rules = RuleLearning.rules(from: [run("a", "1"), run("a", "1")])
+        #expect(rules == TraceRules())
+    }
+
+    @Test func rulesAreReadAsTheyAreWritten() throws {
+        let rules = RuleLearning.rules(from: [run("a1", "08:59"), run("b2", "09:01", number: 8)])
+        let text = RulesYAML.text(of: rules, runs: ["a", "b"])
+        #expect(try RulesYAML.rules(in: text, file: "rules.yaml") == rules)
+        let none = RulesYAML.text(of: TraceRules(), runs: ["a", "b"])
+        #expect(try RulesYAML.rules(in: none, file: "rules.yaml") == TraceRules())
+        let short = try RulesYAML.rules(in: "mask: [fields.token]\nignore: ['body.json.items[*].id']\n", file: "r.yaml")
+        #expect(short.masks.map(\.place.path.description) == ["fields.token"])
+        #expect(short.ignored.map(\.path.description) == ["body.json.items.*.id"])
+    }
+
+    @Test func wrongRulesAreToldWithTheirPlace() {
+        func fault(_ yaml: String) -> String {
+            do throws(FormatFileError) {
+                _ = try RulesYAML.rules(in: yaml, file: "r.yaml")
+                return "none"
+            } catch { return "\(error)" }
+        }
+        #expect(fault("masks: []\n") == "r.yaml:1:1: unknown key masks in the rules; did you mean mask?")
+        #expect(fault("mask:\n  - 'a..b'\n").hasPrefix("r.yaml:2:5: mask[0] is a..b; expected a path such as"))
+        #expect(fault("mask:\n  - { from: me, path: type }\n").contains("mask[0].from is me; known are client, server"))
+        #expect(fault("bind:\n  - { name: x, places: [fields.a] }\n").contains("two places or more, found 1"))
+    }
+
+    @Test func masksHaveToBeThereAndIgnoredValuesNot() throws {
+        let old = Traces.trace([[Traces.frame(.fromClient, "a", fields: ["x": .number("1"), "y": .number("1")])]])
+        let other = Traces.trace([[Traces.frame(.fromClient, "a", fields: ["x": .number("2"), "y": .number("1")])]])
+        let without = Traces.trace([[Traces.frame(.fromClient, "a", fields: ["y": .number("1")])]])
+        let path = try #require(FieldPath("fields.x"))
+        var mask = TraceRules()
+        mask.masks = [TraceRules.Mask(TraceRules.Place(path: path))]
+        var ignore = TraceRules()
+        ignore.ignored = [TraceRules.Place(path: path)]
+        #expect(compared(old, other, mask).isEmpty)
+        #expect(!compared(old, without, mask).isEmpty)
+        #expect(compared(old, without, ignore).isEmpty)
+        mask.masks[0].place.from = .fromServer
+        #expect(!compared(old, other, mask).isEmpty)
+    }
+
+    @Test(arguments: ["fields.token", "body.json.items[0].id", "body.json[\"a.b\"]", "type", "body.json.*.x"])
+    func pathsAreWrittenAsTheyAreRead(text: String) throws {
+        #expect(try #require(FieldPath(text)).description == text)
+    }
+
+    @Test(arguments: ["", ".", "a.", "a..b", "a[", "a[x]", "a[-1]"]) func whatIsNoPath(text: String) {
+        #expect(FieldPath(text) == nil)
+    }
+
+    @Test func pausesAreComparedOnRequest() {
+        func trace(_ times: [Int64]) -> RecordedTrace {
+            Traces.trace([times.map { Traces.frame(.fromClient, "a", at: $0) }])
+        }
+        var times = Comparison()
+        times.aspects = [.times]
+        func counts(_ other: [Int64]) -> [Int] {
+            TraceComparison.compare(expected: trace([100, 1_100, 1_200]), actual: trace(other), times).counts.map(
+                \.count)
+        }
+        #expect(counts([100, 1_100, 1_200]) == [])
+        #expect(counts([149, 1_340, 1_391]) == [])
+        #expect(counts([100, 1_500, 1_600]) == [1])
+    }
+}

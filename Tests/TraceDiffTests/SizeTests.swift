@@ -1,0 +1,59 @@
+import Streams
+import TestSupport
+import Testing
+import Trace
+import TraceDiff
+
+/// Long traces, and those that have nothing in common, are compared in bounded steps: these tests end.
+@Suite struct SizeTests {
+    @Test func aHundredThousandFramesWithAFewHundredDifferences() {
+        var generator = SeededGenerator(seed: 7)
+        let old = (0..<100_000).map { number in
+            Traces.frame(
+                number.isMultiple(of: 2) ? .fromClient : .fromServer, "txt", "text \(number % 5_000)",
+                fields: ["id": .number("\(number / 3)")])
+        }
+        var new = old
+        var expected = 0
+        for place in stride(from: 99_900, to: 100, by: -400) {
+            expected += 1
+            switch Int.random(in: 0..<3, using: &generator) {
+            case 0: new.remove(at: place)
+            case 1: new.insert(Traces.frame(.fromServer, "new", "frame \(place)"), at: place)
+            default: new[place].body = .object([.init("length", .number("1")), .init("text", .text("x"))])
+            }
+        }
+        let difference = TraceComparison.compare(expected: Traces.trace([old]), actual: Traces.trace([new]))
+        #expect(difference.counts.reduce(0) { $0 + $1.count } == expected)
+    }
+
+    @Test func everyFrameIsAnother() {
+        func trace(_ run: Int) -> RecordedTrace {
+            Traces.trace([
+                (0..<10_000).map { number in
+                    Traces.frame(
+                        .fromClient, "txt", "text", fields: ["id": .number("\(number)"), "run": .number("\(run)")])
+                }
+            ])
+        }
+        var shorter = trace(2)
+        shorter.connections[0].items.removeSubrange(5_000..<5_010)
+        let difference = TraceComparison.compare(expected: trace(1), actual: shorter)
+        #expect(difference.counts.map(\.kind) == ["changed", "removed"])
+        #expect(difference.counts.map(\.count) == [9_990, 10])
+        // They found their own partners: only the run differs.
+        let rows = difference.conversations[0].rows
+        #expect(rows.allSatisfy { if case .changed(_, _, let changes) = $0 { changes.count == 1 } else { true } })
+    }
+
+    @Test func manyConnections() {
+        let conversations = (0..<1_000).map { number in
+            [Traces.frame(.fromClient, "a", "text \(number)"), Traces.frame(.fromServer, "b", "text \(number % 10)")]
+        }
+        var other = Traces.trace(conversations.reversed())
+        #expect(TraceComparison.compare(expected: Traces.trace(conversations), actual: other).isEmpty)
+        for index in other.connections.indices { other.connections[index].closing?.reason = "reset" }
+        let difference = TraceComparison.compare(expected: Traces.trace(conversations), actual: other)
+        #expect(difference.counts.map(\.count) == [1_000])
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import TestSupport
+import Testing
+import Trace
+
+/// Traces are read as they were written, and what is none is told with its line.
+@Suite struct TraceReaderTests {
+    private static let fixture = URL(filePath: #filePath).appending(path: "../../../fixtures/line/conversation.ndjson")
+        .standardized
+
+    private func read(_ text: String, piece: Int = .max) throws -> RecordedTrace {
+        var reader = TraceReader()
+        try reader.begin("t.ndjson")
+        let bytes = Array(text.utf8)
+        for start in stride(from: 0, to: bytes.count, by: min(piece, max(1, bytes.count))) {
+            try reader.read(bytes.span.bytes.extracting(start..<min(bytes.count, start + min(piece, bytes.count))))
+        }
+        return try reader.finish()
+    }
+
+    private func fault(_ text: String) -> String {
+        do {
+            _ = try read(text)
+            return "none"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    private var lines: [String] {
+        get throws {
+            try String(contentsOf: Self.fixture, encoding: .utf8).split(separator: "\n").map { $0 + "\n" }
+        }
+    }
+
+    @Test func whatWasWritten() throws {
+        let trace = try read(try lines.joined())
+        #expect(trace.source == "conversation.pcap")
+        let connection = try #require(trace.connections.first)
+        #expect(connection.client == "127.0.0.1:38614")
+        #expect(connection.format == "line")
+        #expect(connection.frames.map(\.type) == [String?](repeating: "line", count: 6) + ["quit"])
+        #expect(connection.frames[0].text == "How are you?")
+        #expect(connection.frames[1].field("end") == .text("\r\n"))
+        #expect(connection.frames[4].segments == 2)
+        #expect(connection.closing?.reason == "fin")
+        #expect(connection.closing?.by == .fromServer)
+    }
+
+    @Test func cutAnywhere() throws {
+        let text = try lines.joined()
+        let whole = try read(text).frames
+        for piece in [1, 7, 100, 4_096] { #expect(try read(text, piece: piece).frames == whole) }
+    }
+
+    @Test func whatIsNoTrace() throws {
+        let lines = try lines
+        let all = lines.joined()
+        let first = "expected the first line of a trace, {\"event\":\"trace\",\"version\":1,…}"
+        #expect(fault("") == "t.ndjson:1: the file is empty; \(first)")
+        #expect(
+            fault("<!DOCTYPE html>\n<html>\n")
+                == "t.ndjson:1: this is no trace, it begins with \"<!DOCTYPE html>\"; \(first)")
+        #expect(
+            fault("{\"event\":\"trace\",\"version\":2,\"source\":\"\",\"tool\":\"\"}\n")
+                == "t.ndjson:1: this is version 2 of the trace format; expected version 1")
+        #expect(fault(lines.dropFirst().joined()) == "t.ndjson:1: found \"event\":\"opened\"; \(first)")
+        #expect(
+            fault(String(all.dropLast(10))).hasPrefix("t.ndjson:\(lines.count): the line is cut off after"))
+        #expect(
+            fault(lines.dropLast().joined())
+                == "t.ndjson:\(lines.count): the trace ends here; expected further lines up to one with \"event\":\"summary\""
+        )
+        #expect(
+            fault(all + lines[1]).hasPrefix(
+                "t.ndjson:\(lines.count + 1): found \"event\":\"opened\" behind the summary"))
+        #expect(
+            fault(lines[0] + lines[3])
+                == "t.ndjson:2: connection 1 is not open; expected a line with \"event\":\"opened\" for it before")
+        #expect(
+            fault(lines[0] + lines[1] + lines[3].replacing("\"index\":0", with: "\"index\":\"x\""))
+                == "t.ndjson:3: \"index\" is \"x\"; expected a whole number")
+        #expect(fault(lines[0] + "{\"event\":}\n") == "t.ndjson:2: this is no JSON: expected a value at byte 9")
+    }
+
+    @Test func unknownEventsArePassedOver() throws {
+        var lines = try lines
+        lines.insert("{\"event\":\"news\",\"connection\":1}\n", at: 2)
+        #expect(try read(lines.joined()).frames.count == 7)
+    }
+}
