@@ -38,7 +38,11 @@ let package = Package(
         .target(name: "Trace", dependencies: ["Framing", "Streams"]),
         .target(
             name: "Analysis",
-            dependencies: ["Framing", "Streams", "Trace", .product(name: "HeapModule", package: "swift-collections")]),
+            dependencies: [
+                "Framing", "Streams", "Trace",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
+            ]),
         .target(
             name: "Pipeline",
             dependencies: [

@@ -74,7 +74,14 @@ final class ConnectionDecoder: ConnectionReceiver {
         case .conflict, .late, .afterEnd:
             let packet = NoticedPacket(from: direction, time: time, number: packet)
             if detection?.notice(notice, packet) != true { tell(notice, packet) }
-        case .acknowledged, .retransmitted, .windowClosed, .held:
+        case .overtaken(let since):
+            connection.traffic[direction].disturb { $0.overtaken = (time, since) }
+        case .windowClosed(let isClosed):
+            // Who does not take bytes keeps the other from sending.
+            connection.traffic[direction.opposite].disturb { $0.close(isClosed, at: time) }
+        case .held(let isHeld):
+            connection.traffic[direction].disturb { $0.close(isHeld, at: time, isHeld: true) }
+        case .acknowledged, .retransmitted:
             return
         }
     }
@@ -102,6 +109,8 @@ final class ConnectionDecoder: ConnectionReceiver {
         connection.faults = PerDirection(
             fromClient: sides.fromClient?.counts.faults ?? FaultCounts(),
             fromServer: sides.fromServer?.counts.faults ?? FaultCounts())
+        connection.heartbeats = PerDirection(
+            fromClient: sides.fromClient?.counts.heartbeats ?? 0, fromServer: sides.fromServer?.counts.heartbeats ?? 0)
         decoder.analyse { $0.closed(closing, on: connection, into: &$1) }
         for sink in decoder.sinks { sink.closed(closing, counts: bytes, on: connection) }
         var totals = Summary.Totals()
@@ -198,12 +207,16 @@ final class ConnectionDecoder: ConnectionReceiver {
         let held = detection?.held ?? []
         detection = nil
         for event in held {
+            // Deadlines of this connection pass between what was held, as if its format had been known.
             switch event {
             case .received(let bytes, let direction, let time, let packet):
+                decoder.advance(to: time)
                 received(bytes.span.bytes, from: direction, at: time, packet: packet)
             case .missing(let byteCount, let direction, let time):
+                decoder.advance(to: time)
                 missing(byteCount, from: direction, at: time)
             case .finished(let direction, let time):
+                decoder.advance(to: time)
                 finish(direction, at: time)
             case .noticed(let notice, let packet):
                 tell(notice, packet)
@@ -227,6 +240,7 @@ private final class SideDecoder {
 extension ConnectionDecoder: FrameReceiver {
     func framed(_ frames: FrameBatch, in bytes: RawSpan, from direction: Direction) {
         guard let plan, let side = sides[direction] else { return }
+        connection.traffic[direction].add(frames.count, at: frames.time)
         var picks: [FrameSieve.Pick] = []
         swap(&picks, &decoder.picks)
         plan.sieves[direction].sift(frames, in: bytes, counts: &side.counts, picks: &picks)
@@ -245,6 +259,7 @@ extension ConnectionDecoder: FrameReceiver {
 
     func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
         guard let plan, let side = sides[direction] else { return }
+        connection.traffic[direction].add(1, at: frame.time)
         plan.sieves[direction].count(frame, &side.counts)
         if plan.transforms[direction] {
             transformed(frame, bytes, direction, plan)
@@ -278,12 +293,14 @@ extension ConnectionDecoder: FrameReceiver {
         }
         decoder.analyse(plan.analysesOfAll, traced, content, connection)
         if pick.isHeartbeat { decoder.analyse(plan.analysesOfHeartbeats, traced, content, connection) }
+        if pick.isPaired { decoder.analyse(plan.analysesOfPairs, traced, content, connection) }
         if pick.hasNewFault { decoder.analyse(plan.analysesOfFaults, traced, content, connection) }
         for sink in decoder.frameSinks { sink.frame(traced, bytes: content, on: connection) }
     }
 
     func unframed(_ run: UnframedRun, from direction: Direction) {
         var run = run
+        connection.traffic[direction].disturb { $0.unframed = run.time }
         // Where no frame is looked for, neither the stream's start nor a hole is why bytes belong to none.
         if let notDetected { (run.reason, run.detail) = (.notDetected, notDetected) }
         for sink in decoder.sinks { sink.unframed(run, from: direction, on: connection) }
@@ -291,6 +308,7 @@ extension ConnectionDecoder: FrameReceiver {
 
     func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {
         let hole = Hole(direction: direction, offset: offset, byteCount: byteCount, time: time)
+        connection.traffic[direction].disturb { $0.missing = time }
         for sink in decoder.sinks { sink.missing(hole, on: connection) }
     }
 }

@@ -87,7 +87,10 @@ public final class Decoder: StreamReceiver {
 
     /// Every analysis there is. A new one is a line here.
     public static func allAnalyses() -> [any Analysis] {
-        [HeartbeatMonitor(), ChecksumCheck(), BodyFaults(), ConnectFailures(), StreamFaults()]
+        [
+            HeartbeatMonitor(), RoundTripMonitor(), ReconnectStorms(), ChecksumCheck(), BodyFaults(), ConnectFailures(),
+            StreamFaults(),
+        ]
     }
 
     /// A connection opened.

@@ -13,6 +13,8 @@ final class FormatPlan {
     let analysesOfAll: [any Analysis]
     let analysesOfHeartbeats: [any Analysis]
     let analysesOfFaults: [any Analysis]
+    /// … requests and answers.
+    let analysesOfPairs: [any Analysis]
     let rules: PerDirection<any FramingRule>
     /// Whether what frames of a side stand for may not be their bytes as they lie.
     let transforms: PerDirection<Bool>
@@ -33,10 +35,12 @@ final class FormatPlan {
         analysesOfAll = those(.all)
         analysesOfHeartbeats = those(.heartbeats)
         analysesOfFaults = those(.faultyBodies)
+        analysesOfPairs = those(.paired)
         var wanted = FrameInterest()
         if sinksTakeFrames || !analysesOfAll.isEmpty { wanted.insert(.all) }
         if !analysesOfHeartbeats.isEmpty { wanted.insert(.heartbeats) }
         if !analysesOfFaults.isEmpty { wanted.insert(.faultyBodies) }
+        if !analysesOfPairs.isEmpty { wanted.insert(.paired) }
         known = KnownFormat(format)
         sieves = PerDirection(
             fromClient: FrameSieve(known.kinds.fromClient, format, wanted: wanted),

@@ -122,6 +122,8 @@ public enum StreamNotice: Hashable, Sendable {
     case acknowledged(offset: Int)
     /// Bytes that had been seen before came again.
     case retransmitted(offset: Int, byteCount: Int)
+    /// The next bytes were overtaken: others behind them had been seen at `since`, so that all of them had been sent by then.
+    case overtaken(since: Timestamp)
     /// The sender's receive window closed (true) or opened again (false).
     case windowClosed(Bool)
     /// Bytes that had been seen before came again and were different. `kept` is what the stream has there.

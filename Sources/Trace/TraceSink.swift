@@ -60,6 +60,11 @@ public final class TracedConnection {
     private var known: KnownFormat?
     /// How many bodies were not what they should be; known when the connection is over.
     package var faults = PerDirection(fromClient: FaultCounts(), fromServer: FaultCounts())
+    /// What passed so far. Nothing that is called while it changes comes back to it.
+    @exclusivity(unchecked) public package(set) var traffic = PerDirection(
+        fromClient: Traffic(), fromServer: Traffic())
+    /// How many heartbeats each side sent; known when the connection is over.
+    package var heartbeats = PerDirection(fromClient: 0, fromServer: 0)
 
     /// A connection whose format is not known yet.
     public init(_ opening: Opening) {

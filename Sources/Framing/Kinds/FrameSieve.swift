@@ -23,6 +23,8 @@ package final class FrameSieve {
         /// Its kind, where one was told.
         package var kind: Int?
         package var isHeartbeat: Bool
+        /// Whether it is a request or an answer; false where nobody asks.
+        package var isPaired = false
         /// Whether its body is one of the first that are not what they should be.
         package var hasNewFault: Bool
     }
@@ -72,6 +74,7 @@ package final class FrameSieve {
     ) {
         let isPicked = wanted.contains(.all)
         let picksHeartbeats = wanted.contains(.heartbeats)
+        let picksPairs = wanted.contains(.paired)
         var (slots, traits) = (kinds.slots, kinds.traits)
         let length = batch.chunk.range.count
         for index in 0..<batch.count {
@@ -87,7 +90,7 @@ package final class FrameSieve {
                 kind = kinds.kind(of: frame, item.shape) ?? -1
                 (slots, traits) = (kinds.slots, kinds.traits)
             }
-            guard kind >= 0, !traits[kind].asksForHeartbeat else {
+            guard kind >= 0, !traits[kind].asksForHeartbeat, !(picksPairs && traits[kind].asksForPairs) else {
                 if let pick = judge(frame, item.shape, counts: &counts, index: index, batch.info(index)) {
                     picks.append(pick)
                 }
@@ -99,9 +102,12 @@ package final class FrameSieve {
             if checksBodies, let fault = fault(known.check, kind, frame, item.shape) {
                 hasNewFault = counts.faults.count(fault)
             }
-            if isPicked || hasNewFault || (known.isHeartbeat && picksHeartbeats) {
+            let isPaired = picksPairs && known.isPaired
+            if isPicked || hasNewFault || isPaired || (known.isHeartbeat && picksHeartbeats) {
                 picks.append(
-                    Pick(index: index, kind: kind, isHeartbeat: known.isHeartbeat, hasNewFault: hasNewFault))
+                    Pick(
+                        index: index, kind: kind, isHeartbeat: known.isHeartbeat, isPaired: isPaired,
+                        hasNewFault: hasNewFault))
             }
         }
     }
@@ -155,6 +161,14 @@ package final class FrameSieve {
         if pick.isHeartbeat {
             counts.heartbeats &+= 1
             if wanted.contains(.heartbeats) { isPicked = true }
+        }
+        if wanted.contains(.paired) {
+            if let kind, !kinds.traits[kind].asksForPairs {
+                pick.isPaired = kinds.traits[kind].isPaired
+            } else {
+                pick.isPaired = !kinds.roles(kind, info(), content, shape).isEmpty
+            }
+            if pick.isPaired { isPicked = true }
         }
         // A body with a hole is not judged.
         if checksBodies, isWhole {

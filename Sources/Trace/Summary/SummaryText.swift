@@ -31,7 +31,8 @@ enum SummaryText {
         let frames = Quantities.counted(totals.bytes.frames, "frame")
         parts.append(cut.isEmpty ? frames : "\(frames) (\(cut.joined(separator: ", ")))")
         if totals.heartbeats > 0 { parts.append(Quantities.counted(totals.heartbeats, "heartbeat")) }
-        for (kind, count) in totals.findings.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+        for (kind, count) in totals.findings.sorted(by: { $0.key.rawValue < $1.key.rawValue })
+        where kind != .heartbeatResumed {  // each ends a gap, which is counted
             parts.append(Quantities.counted(count, kind.noun))
         }
         let missing = "\(Quantities.counted(totals.bytes.missing, "byte")) missing"
@@ -45,6 +46,19 @@ extension Finding.Kind {
     var noun: String {
         switch self {
         case .heartbeatGap: "gap"
+        case .lateHeartbeat: "late heartbeat"
+        case .heartbeatResumed: "gap's end"
+        case .heartbeatStopped: "heartbeat stop"
+        case .heartbeatNever: "side without heartbeat"
+        case .trafficWithoutHeartbeats: "gap with traffic"
+        case .evictionWindow: "silence beyond the limit"
+        case .evictionOverdue: "eviction overdue"
+        case .evictionClose: "close after silence"
+        case .heartbeatUnanswered: "unanswered heartbeat"
+        case .unanswered: "unanswered request"
+        case .answerWithoutRequest: "answer without request"
+        case .answerOutOfOrder: "answer out of order"
+        case .reconnectStorm: "reconnect storm"
         case .connectFailed: "failed connect"
         case .badChecksum: "bad checksum"
         case .badJSON: "JSON fault"

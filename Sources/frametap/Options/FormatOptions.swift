@@ -12,6 +12,16 @@ struct FormatOptions: ParsableArguments {
             valueName: "format"))
     var formats: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "What is promised of heartbeats, where the format file says otherwise: 'every: 2 s, gap: 6 s'; none: nothing.",
+            discussion: """
+                The keys are those of a format file's heartbeat. Without when, from and every they go for formats that have \
+                heartbeats.
+                """,
+            valueName: "key: value"))
+    var heartbeat: String?
+
     /// What the decoder is to look for.
     func decodingOptions() throws -> DecodingOptions {
         var options = DecodingOptions(.automatic(try BuiltInFormats.all()))
@@ -23,7 +33,21 @@ struct FormatOptions: ParsableArguments {
                 options.choice = .fixed(try Self.format(text))
             }
         }
+        if let heartbeat { try options.replaceFormats { try Self.override($0, heartbeat) } }
         return options
+    }
+
+    private static func override(_ format: Format, _ heartbeat: String) throws -> Format {
+        var format = format
+        if heartbeat == "none" {
+            format.heartbeat = nil
+            return format
+        }
+        do throws(FormatFileError) {
+            return try format.overridingHeartbeat(heartbeat, place: "--heartbeat") ?? format
+        } catch {
+            throw ValidationError("--heartbeat '\(heartbeat)': " + error.faults.map(\.message).joined(separator: "; "))
+        }
     }
 
     /// A built-in format or rule by its name, or the format that a file describes, with parameters behind a colon.
@@ -56,6 +80,15 @@ struct FormatOptions: ParsableArguments {
 }
 
 extension DecodingOptions {
+    /// Puts another in the place of each format that is looked for.
+    mutating func replaceFormats(_ replacement: (Format) throws -> Format) rethrows {
+        switch choice {
+        case .automatic(let formats): choice = .automatic(try formats.map(replacement))
+        case .fixed(let format): choice = .fixed(try replacement(format))
+        }
+        for (port, format) in byPort { byPort[port] = try replacement(format) }
+    }
+
     /// The ports on which servers of the formats looked for listen: they tell which end of a connection is the client.
     var serverPorts: Set<UInt16> {
         var ports = Set(byPort.keys)
