@@ -15,6 +15,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
@@ -42,6 +43,7 @@ let package = Package(
                 "Framing", "Streams", "Trace",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
             ]),
         .target(
             name: "Pipeline",
@@ -68,7 +70,7 @@ let package = Package(
         .executableTarget(
             name: "frametap",
             dependencies: [
-                "Framing", "LiveCapture", "Packets", "Peers", "Pipeline", "Proxy", "Streams", "Trace",
+                "Analysis", "Framing", "LiveCapture", "Packets", "Peers", "Pipeline", "Proxy", "Streams", "Trace",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
@@ -87,7 +89,7 @@ let package = Package(
         .testTarget(
             name: "PipelineTests",
             dependencies: [
-                "Framing", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace",
+                "Analysis", "Framing", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace",
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .testTarget(

@@ -21,6 +21,12 @@ public protocol Analysis: AnyObject {
         _ notice: StreamNotice, _ packet: NoticedPacket, on connection: TracedConnection, into findings: inout [Finding]
     )
 
+    /// Whether it is to be told of each packet's bytes, acknowledgments and retransmissions; costs time, so few are.
+    var wantsPackets: Bool { get }
+
+    /// Bytes of a direction passed, or are missing; told only those who want packets.
+    func received(_ byteCount: Int, isMissing: Bool, _ packet: NoticedPacket, on connection: TracedConnection)
+
     /// One direction ended.
     func finished(
         _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding])
@@ -40,6 +46,12 @@ extension Analysis {
     public func noticed(
         _ notice: StreamNotice, _ packet: NoticedPacket, on connection: TracedConnection, into findings: inout [Finding]
     ) {}
+
+    /// Most do not.
+    public var wantsPackets: Bool { false }
+
+    /// Most have no use for it.
+    public func received(_ byteCount: Int, isMissing: Bool, _ packet: NoticedPacket, on connection: TracedConnection) {}
 }
 
 /// The packet of a notice.

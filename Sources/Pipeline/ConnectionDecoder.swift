@@ -43,6 +43,20 @@ final class ConnectionDecoder: ConnectionReceiver {
     // MARK: Stream events
 
     func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
+        if !decoder.packetAnalyses.isEmpty { passed(bytes.byteCount, false, direction, time, packet) }
+        take(bytes, from: direction, at: time, packet: packet)
+    }
+
+    private func passed(
+        _ byteCount: Int, _ isMissing: Bool, _ direction: Direction, _ time: Timestamp, _ packet: Int
+    ) {
+        let packet = NoticedPacket(from: direction, time: time, number: packet)
+        for analysis in decoder.packetAnalyses {
+            analysis.received(byteCount, isMissing: isMissing, packet, on: connection)
+        }
+    }
+
+    private func take(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
         if !isFraming { awaitFormat(at: time) }
         if isFraming {
             side(direction).framer.receive(bytes, at: time, packet: packet, scratch: decoder.scratch, into: self)
@@ -55,6 +69,11 @@ final class ConnectionDecoder: ConnectionReceiver {
     }
 
     func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
+        if !decoder.packetAnalyses.isEmpty { passed(byteCount, true, direction, time, 0) }
+        miss(byteCount, from: direction, at: time)
+    }
+
+    private func miss(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
         if !isFraming { awaitFormat(at: time) }
         if isFraming {
             side(direction).framer.missing(byteCount, at: time, scratch: decoder.scratch, into: self)
@@ -64,6 +83,10 @@ final class ConnectionDecoder: ConnectionReceiver {
     }
 
     func noticed(_ notice: StreamNotice, from direction: Direction, at time: Timestamp, packet: Int) {
+        if !decoder.packetAnalyses.isEmpty {
+            let packet = NoticedPacket(from: direction, time: time, number: packet)
+            decoder.tellPacketAnalyses { $0.noticed(notice, packet, on: connection, into: &$1) }
+        }
         switch notice {
         case .unrecorded(let offset, let byteCount):
             let hole = Hole(direction: direction, offset: offset, byteCount: byteCount, time: time)
@@ -81,8 +104,8 @@ final class ConnectionDecoder: ConnectionReceiver {
             connection.traffic[direction.opposite].disturb { $0.close(isClosed, at: time) }
         case .held(let isHeld):
             connection.traffic[direction].disturb { $0.close(isHeld, at: time, isHeld: true) }
-        case .acknowledged, .retransmitted:
-            return
+        case .synchronised, .acknowledged, .retransmitted:
+            break
         }
     }
 
@@ -211,10 +234,10 @@ final class ConnectionDecoder: ConnectionReceiver {
             switch event {
             case .received(let bytes, let direction, let time, let packet):
                 decoder.advance(to: time)
-                received(bytes.span.bytes, from: direction, at: time, packet: packet)
+                take(bytes.span.bytes, from: direction, at: time, packet: packet)
             case .missing(let byteCount, let direction, let time):
                 decoder.advance(to: time)
-                missing(byteCount, from: direction, at: time)
+                miss(byteCount, from: direction, at: time)
             case .finished(let direction, let time):
                 decoder.advance(to: time)
                 finish(direction, at: time)

@@ -19,6 +19,8 @@ public final class Decoder: StreamReceiver {
     /// Those of them that are told of frames.
     let frameSinks: [any TraceSink]
     let analyses: [any Analysis]
+    /// Those of them that are told of every packet.
+    let packetAnalyses: [any Analysis]
     let scratch = FramingScratch()
     /// Working memory of whichever connection gets bytes, taken and given back as a whole.
     @exclusivity(unchecked) var picks: [FrameSieve.Pick] = []
@@ -63,6 +65,7 @@ public final class Decoder: StreamReceiver {
     public init(_ options: DecodingOptions, analyses: [any Analysis] = Decoder.allAnalyses(), sinks: [any TraceSink]) {
         self.options = options
         self.analyses = analyses
+        packetAnalyses = analyses.filter(\.wantsPackets)
         self.sinks = sinks
         frameSinks = sinks.filter(\.takesFrames)
     }
@@ -83,6 +86,11 @@ public final class Decoder: StreamReceiver {
         let plan = FormatPlan(format, analyses, sinksTakeFrames: !frameSinks.isEmpty)
         if case .fixed = options.choice { plans.fixed = plan } else { plans.automatic[format.name] = plan }
         return plan
+    }
+
+    /// Every analysis there is, some of them replaced by others of the same kind; those of other kinds come behind them.
+    public static func allAnalyses(replacing others: [any Analysis]) -> [any Analysis] {
+        allAnalyses().filter { analysis in !others.contains { type(of: $0) == type(of: analysis) } } + others
     }
 
     /// Every analysis there is. A new one is a line here.
@@ -166,6 +174,15 @@ public final class Decoder: StreamReceiver {
     func analyse(_ ask: (any Analysis, inout [Finding]) -> Void) {
         for analysis in analyses { ask(analysis, &findings) }
         report()
+    }
+
+    /// Whether somebody wants to be told of each packet's acknowledgment.
+    public var wantsPackets: Bool { !packetAnalyses.isEmpty }
+
+    /// Tells those who want to know of every packet.
+    func tellPacketAnalyses(_ tell: (any Analysis, inout [Finding]) -> Void) {
+        for analysis in packetAnalyses { tell(analysis, &findings) }
+        if !findings.isEmpty { report() }
     }
 
     /// Shows a frame to analyses, and passes on what they find.

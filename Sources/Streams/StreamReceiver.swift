@@ -118,6 +118,8 @@ public enum CloseReason: String, Sendable, Hashable, CaseIterable {
 
 /// What was seen beside a direction's bytes; the direction is that of the sender of the packet.
 public enum StreamNotice: Hashable, Sendable {
+    /// The sender's SYN was seen.
+    case synchronised
     /// The *other* side's bytes up to this stream offset were acknowledged by the sender of this packet.
     case acknowledged(offset: Int)
     /// Bytes that had been seen before came again.

@@ -27,6 +27,8 @@ public final class RoundTripMonitor: Analysis {
     public struct RoundTrip {
         /// The connection's number.
         public var connection: Int
+        /// The format's name.
+        public var format: String
         /// The request's type.
         public var request: String?
         /// The answer's type.
@@ -93,8 +95,10 @@ public final class RoundTripMonitor: Analysis {
         if let early = paired.exchanges[pairing].early.firstIndex(where: {
             $0.key == request.key && !(PairedConnection.patience < request.time - $0.time)
         }) {
-            // The capture told of them in the other order: how long it took, it cannot tell.
-            paired.exchanges[pairing].early.remove(at: early)
+            let answer = paired.exchanges[pairing].early.remove(at: early)
+            // A request whose end only a pause tells is complete later than its answer. Where the capture has them in the other
+            // order, it cannot tell how long it took.
+            if request.time <= answer.time { tell(paired, pairing, request, answer) }
             return
         }
         paired.exchanges[pairing].requests.append(request)
@@ -122,9 +126,17 @@ public final class RoundTripMonitor: Analysis {
             let older = paired.exchanges[pairing].requests[0]
             findings += paired.outOfOrder(answer, to: request, before: older, place, pairing)
         }
+        tell(paired, pairing, request, answer)
+    }
+
+    private func tell(
+        _ paired: PairedConnection, _ pairing: Int, _ request: PairedConnection.Waiting,
+        _ answer: PairedConnection.Waiting
+    ) {
         record?(
             RoundTrip(
-                connection: paired.connection.number, request: request.type, answer: answer.type, from: rule.from,
+                connection: paired.connection.number, format: paired.connection.format?.name ?? "-",
+                request: request.type, answer: answer.type, from: paired.pairings[pairing].from,
                 time: answer.time - request.time))
     }
 

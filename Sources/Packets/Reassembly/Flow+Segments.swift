@@ -9,6 +9,9 @@ extension Flow {
         var sequence = segment.sequence
         if segment.flags.contains(.syn) {
             takeSYN(segment, from: direction, &shared)
+            if shared.options.notices {
+                receiver?.noticed(.synchronised, from: direction, at: packet.time, packet: packet.number)
+            }
             sequence &+= 1  // the SYN counts as one
         }
         if segment.flags.contains(.ack) { acknowledge(segment, by: direction, packet, &shared) }

@@ -1,8 +1,8 @@
 import Framing
 
 /// The summary for people: a line for each format.
-enum SummaryText {
-    static func lines(_ summary: Summary) -> [String] {
+package enum SummaryText {
+    package static func lines(_ summary: Summary) -> [String] {
         let named = summary.formats.sorted { left, right in
             // Connections without a format come last.
             (left.key == nil ? 1 : 0, left.key ?? "") < (right.key == nil ? 1 : 0, right.key ?? "")

@@ -1,8 +1,8 @@
 /// How many columns text takes on a terminal.
-enum DisplayWidth {
+package enum DisplayWidth {
     /// The columns of one scalar: 2 for East-Asian wide and full-width ones and emoji (Unicode Standard Annex 11, W and F),
     /// 0 for marks that join the one before, else 1.
-    static func of(_ scalar: Unicode.Scalar) -> Int {
+    package static func of(_ scalar: Unicode.Scalar) -> Int {
         let value = scalar.value
         if value < 0x300 { return 1 }
         switch scalar.properties.generalCategory {
@@ -14,7 +14,7 @@ enum DisplayWidth {
     }
 
     /// The columns of a text.
-    static func of(_ text: some StringProtocol) -> Int {
+    package static func of(_ text: some StringProtocol) -> Int {
         text.unicodeScalars.reduce(0) { $0 + of($1) }
     }
 

@@ -1,12 +1,12 @@
 /// Text from the network as a terminal may get it.
-enum PrintableText {
+package enum PrintableText {
     /// How many marks one character may carry. More would reach into the lines around it.
     private static let mostMarks = 4
 
     /// The text with control characters as pictures (`␊`, `␛`), and what could turn the line around or hide in it as `�`.
     ///
     /// - Parameter columns: cut there, with `…` as the last column.
-    static func of(_ text: some StringProtocol, columns: Int = .max) -> String {
+    package static func of(_ text: some StringProtocol, columns: Int = .max) -> String {
         var shown = String.UnicodeScalarView()
         var width = 0
         var marks = 0

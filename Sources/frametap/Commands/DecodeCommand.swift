@@ -42,7 +42,7 @@ struct DecodeCommand: ParsableCommand {
         decoder.finish(passedOver: counters.passedOverByKind)
         decoder.flush()
         if hasFailed { throw ExitCode(2) }
-        if selection.fails(decoder.summary) { throw ExitCode(1) }
+        if selection.failing.fails(decoder.summary) { throw ExitCode(1) }
     }
 
     private func decodingOptions() throws -> DecodingOptions {
@@ -74,7 +74,7 @@ struct DecodeCommand: ParsableCommand {
         decoder.finish()
         decoder.flush()
         if reading.hasFailed { throw ExitCode(2) }
-        if selection.fails(decoder.summary) { throw ExitCode(1) }
+        if selection.failing.fails(decoder.summary) { throw ExitCode(1) }
     }
 }
 
