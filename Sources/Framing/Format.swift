@@ -17,6 +17,10 @@ public struct Format: Sendable {
     public var heartbeat: HeartbeatContract?
     /// Which frames are requests and answers.
     public var pairings: [Pairing] = []
+    /// What a server passes on from one client to others; nil where nothing is.
+    public var relay: Relay?
+    /// What a server sends to all of its clients, which tell that they have it; nil where nothing is.
+    public var broadcast: Broadcast?
     /// Values that are not shown unless asked for.
     public var secrets: [Secret] = []
     /// What goes wrong at published receivers of this format, by name.

@@ -60,10 +60,11 @@ public final class Decoder: StreamReceiver {
     ///
     /// - Parameters:
     ///   - options: what to look for.
-    ///   - analyses: what to find out; in this order.
+    ///   - analyses: what to find out, in this order; nil: what the options ask for.
     ///   - sinks: what takes the trace; in this order.
-    public init(_ options: DecodingOptions, analyses: [any Analysis] = Decoder.allAnalyses(), sinks: [any TraceSink]) {
+    public init(_ options: DecodingOptions, analyses: [any Analysis]? = nil, sinks: [any TraceSink]) {
         self.options = options
+        let analyses = analyses ?? Self.allAnalyses(replacing: options.learnsHeartbeats ? [LearnedHeartbeats()] : [])
         self.analyses = analyses
         packetAnalyses = analyses.filter(\.wantsPackets)
         self.sinks = sinks

@@ -22,6 +22,9 @@ public struct DecodingOptions: Sendable {
     /// After how long a silence the format is not looked for any more.
     public var idleTimeout = Interval(nanoseconds: 3_600_000_000_000)
 
+    /// Whether heartbeats are learned where a format says nothing of them; every frame has to be looked at then.
+    public var learnsHeartbeats = false
+
     /// What a decoder is to look for.
     public init(_ choice: Choice) {
         self.choice = choice

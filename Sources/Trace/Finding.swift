@@ -31,6 +31,12 @@ public struct Finding: Hashable, Sendable {
         case answerWithoutRequest = "answer-without-request"
         /// An answer came before that of an older request.
         case answerOutOfOrder = "answer-out-of-order"
+        /// A message that the server should have passed on did not come to a receiver; from reports only.
+        case deliveryMissing = "delivery-missing"
+        /// It came twice; from reports only.
+        case deliveryTwice = "delivery-twice"
+        /// It came before an older one; from reports only.
+        case deliveryOutOfOrder = "delivery-out-of-order"
         /// A client connected again and again, each time at once.
         case reconnectStorm = "reconnect-storm"
         /// The proxy could not reach the server; live only.

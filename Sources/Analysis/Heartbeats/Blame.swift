@@ -54,7 +54,8 @@ struct Blame {
         let disturbances = connection.traffic[pause.from].disturbances
         if let missing = disturbances?.missing, missing > pause.start {
             self.init(.capture, "the capture lost bytes of the \(sender) in that time")
-        } else if let overtaken = disturbances?.overtaken, overtaken.time > pause.start {
+        } else if let overtaken = disturbances?.overtaken, overtaken.time == heartbeat?.time {
+            // It came with what filled a hole: it was among what was overtaken, or waited behind that.
             self = Self.judge(overtaken, in: pause)
         } else if let closed = disturbances?.closure(in: pause), closed.lowerBound <= pause.deadline {
             let how =

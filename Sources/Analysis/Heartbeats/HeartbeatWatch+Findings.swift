@@ -23,10 +23,14 @@ extension HeartbeatWatch {
         let others = frames - lastCount
         if last != nil {
             let silence = contract.gap.text(digits: true)
-            let expected = learned.map { "as learned from \($0.gaps) gaps" } ?? "expected every \(every.text())"
+            let expected =
+                learned.map { learned in
+                    "which came every \(every.text(digits: true)): learned from \(learned.gaps) gaps with a spread of \(Int((learned.spread * 100).rounded())) %"
+                } ?? "expected every \(every.text())"
             found.append(
                 finding(
-                    .heartbeatGap, .warning, at: deadline, "heartbeat gap: \(silence) since \(lastType), \(expected)",
+                    .heartbeatGap, learned == nil ? .warning : .info, at: deadline,
+                    "heartbeat gap: \(silence) since \(lastType), \(expected)",
                     [
                         Field("expectedEvery", .number(every.seconds)),
                         Field("silentFor", .number(contract.gap.seconds)),
@@ -45,7 +49,7 @@ extension HeartbeatWatch {
         if others > 0 {
             found.append(
                 finding(
-                    .trafficWithoutHeartbeats, .warning, at: deadline,
+                    .trafficWithoutHeartbeats, learned == nil ? .warning : .info, at: deadline,
                     "the \(sender) goes on sending, but no heartbeat: \(Quantities.counted(others, "frame")) since "
                         + (last == nil ? "the connection opened" : lastType),
                     [Field("otherFrames", .integer(Int64(others)))]))
@@ -102,7 +106,7 @@ extension HeartbeatWatch {
         var blame = Blame(for: pause(until: time, others: others), endedBy: nil, on: connection)
         if reason == .evicted { blame = Blame(.unknown, "cannot tell: the connection was let go to save memory") }
         return finding(
-            .heartbeatStopped, .warning, at: time,
+            .heartbeatStopped, learned == nil ? .warning : .info, at: time,
             "the heartbeats stopped \(silence.text(digits: true)) before the end: \(blame.reason)",
             [
                 Field("expectedEvery", .number(every.seconds)), Field("silentFor", .number(silence.seconds)),

@@ -12,6 +12,10 @@ public struct Report {
     public internal(set) var unlisted = 0
     /// The round trips of all connections, by the types of request and answer.
     public internal(set) var roundTrips: [RoundTripRow] = []
+    /// What became of messages that servers pass on, by format.
+    public internal(set) var deliveries: [(format: String, outcome: Deliveries.Outcome)] = []
+    /// How far apart the receivers of broadcasts were, by format.
+    public internal(set) var broadcasts: [(format: String, outcome: BroadcastSkew.Outcome)] = []
     /// What was found, that of most weight first; at most so many.
     public internal(set) var findings: [Finding] = []
     /// How many more there were.

@@ -12,6 +12,8 @@ public final class ReportCollector: TraceSink {
     private var findings: [Finding.Severity: [Finding]] = [:]
     private var findingCount = 0
     private var summary = Summary()
+    private let deliveries = Deliveries()
+    private let broadcasts = BroadcastSkew()
     private let tcp = TCPRoundTrips(most: Report.mostConnections)
 
     private struct Pair: Hashable {
@@ -31,7 +33,7 @@ public final class ReportCollector: TraceSink {
     public func analyses() -> [any Analysis] {
         [
             RoundTripMonitor { [unowned self] in take($0) },
-            tcp,
+            tcp, deliveries, broadcasts, LearnedHeartbeats(),
         ]
     }
 
@@ -145,6 +147,8 @@ public final class ReportCollector: TraceSink {
             connection.roundTrips = Self.rows(ownPairs[connection.opening.number] ?? [:])
         }
         report.roundTrips = Self.rows(pairs)
+        report.deliveries = deliveries.results()
+        report.broadcasts = broadcasts.results()
         let byWeight = [Finding.Severity.error, .warning, .info].flatMap { severity in
             (findings[severity] ?? []).sorted { ($0.time, $0.connection) < ($1.time, $1.connection) }
         }

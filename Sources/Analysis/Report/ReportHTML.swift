@@ -24,6 +24,10 @@ public enum ReportHTML {
             page += table(
                 ReportWords.roundTripHeads, report.roundTrips.map(ReportWords.cells), id: "round-trips", names: 2)
         }
+        for (index, (title, rows)) in ReportWords.deliveryTables(report).enumerated() {
+            page += "<h2>\(escape(title))</h2>\n"
+            page += table(rows[0], Array(rows.dropFirst()), id: "deliveries-\(index)", names: 2)
+        }
         page += "<h2>Connections</h2>\n" + legend
         for connection in report.connections { page += section(connection) }
         if report.unlisted > 0 {

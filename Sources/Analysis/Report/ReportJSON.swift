@@ -29,6 +29,8 @@ public enum ReportJSON {
                 ])
             ),
             ("roundTrips", .array(report.roundTrips.map(roundTrip))),
+            ("deliveries", .array(report.deliveries.map(delivery))),
+            ("broadcasts", .array(report.broadcasts.map(broadcast))),
             ("connections", .array(report.connections.map(connection))),
             ("unlistedConnections", .integer(report.unlisted)),
             ("findings", .array(report.findings.map(finding))), ("moreFindings", .integer(report.moreFindings)),
@@ -85,6 +87,24 @@ public enum ReportJSON {
                 ("format", .text(row.format)), ("request", .text(row.request)), ("answer", .text(row.answer)),
                 ("from", .text(row.from.sender)),
             ] + times(row.times))
+    }
+
+    private static func delivery(_ row: (format: String, outcome: Deliveries.Outcome)) -> JSONValue {
+        let outcome = row.outcome
+        return .object([
+            ("format", .text(row.format)), ("sent", .integer(outcome.sent)), ("delivered", .integer(outcome.delivered)),
+            ("missing", .integer(outcome.missing)), ("twice", .integer(outcome.twice)),
+            ("outOfOrder", .integer(outcome.outOfOrder)), ("absent", .integer(outcome.absent)),
+            ("times", .object(times(outcome.times))),
+        ])
+    }
+
+    private static func broadcast(_ row: (format: String, outcome: BroadcastSkew.Outcome)) -> JSONValue {
+        .object([
+            ("format", .text(row.format)), ("rounds", .integer(row.outcome.rounds)),
+            ("incomplete", .integer(row.outcome.incomplete)), ("skew", .object(times(row.outcome.seen))),
+            ("skewByStamps", .object(times(row.outcome.stamped))),
+        ])
     }
 
     private static func times(_ times: RoundTripTimes) -> [(String, JSONValue)] {

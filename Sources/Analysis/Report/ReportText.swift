@@ -18,6 +18,7 @@ public enum ReportText {
             lines += ["Round trips"] + table([ReportWords.roundTripHeads] + report.roundTrips.map(ReportWords.cells))
             lines.append("")
         }
+        for (title, table) in ReportWords.deliveryTables(report) { lines += [title] + self.table(table) + [""] }
         lines += findings(report, columns: columns)
         return lines + SummaryText.lines(report.summary)
     }
@@ -100,7 +101,7 @@ public enum ReportText {
             rows.map { column < $0.count ? DisplayWidth.of($0[column]) : 0 }.max() ?? 0
         }
         // Names come first: everything up to the column that counts.
-        let names = (rows.first?.firstIndex(of: "count") ?? 2)
+        let names = (rows.first?.firstIndex { ["count", "sent", "rounds"].contains($0) } ?? 2)
         return rows.map { row in
             "  "
                 + row.enumerated().map { column, text in

@@ -56,16 +56,49 @@ enum ReportWords {
 
     /// The heads of the table of round trips.
     static let roundTripHeads =
-        ["format", "request → answer", "count", "min", "p50", "p90", "p99", "max"]
-        + RoundTripTimes.limits.map { "≤\($0) ms" } + [">\(RoundTripTimes.limits.last ?? 0) ms"]
+        ["format", "request → answer", "count"] + timeHeads(RoundTripTimes.limits)
 
     /// A row of it.
     static func cells(_ row: RoundTripRow) -> [String] {
         let times = row.times
         let arrow = row.from == .fromClient ? "→" : "←"
         return [row.format, "\(arrow) \(row.request) → \(row.answer)", Quantities.grouped(times.count)]
-            + [times.minimum, times.percentile(50), times.percentile(90), times.percentile(99), times.maximum]
-            .map(short) + times.buckets.map { Quantities.grouped($0) }
+            + self.times(times)
+    }
+
+    /// What became of messages and broadcasts: tables with their titles.
+    static func deliveryTables(_ report: Report) -> [(title: String, rows: [[String]])] {
+        var tables: [(title: String, rows: [[String]])] = []
+        if !report.deliveries.isEmpty {
+            let heads = ["format", "passed on", "sent", "delivered", "missing", "twice", "out of order", "absent"]
+            let rows = report.deliveries.map { format, outcome in
+                [format, ""]
+                    + [
+                        outcome.sent, outcome.delivered, outcome.missing, outcome.twice, outcome.outOfOrder,
+                        outcome.absent,
+                    ].map { Quantities.grouped($0) } + times(outcome.times)
+            }
+            tables.append(("Deliveries", [heads + timeHeads(RoundTripTimes.limits)] + rows))
+        }
+        if !report.broadcasts.isEmpty {
+            let heads = ["format", "first to last receipt", "rounds", "incomplete"]
+            let rows = report.broadcasts.flatMap { format, outcome in
+                [("as seen", outcome.seen), ("by their stamps", outcome.stamped)].map { name, skew in
+                    [format, name, Quantities.grouped(skew.count), Quantities.grouped(outcome.incomplete)] + times(skew)
+                }
+            }
+            tables.append(("Broadcasts", [heads + timeHeads(BroadcastSkew.limits)] + rows))
+        }
+        return tables
+    }
+
+    private static func timeHeads(_ limits: [Int64]) -> [String] {
+        ["min", "p50", "p90", "p99", "max"] + limits.map { "≤\($0) ms" } + [">\(limits.last ?? 0) ms"]
+    }
+
+    private static func times(_ times: RoundTripTimes) -> [String] {
+        [times.minimum, times.percentile(50), times.percentile(90), times.percentile(99), times.maximum].map(short)
+            + times.buckets.map { Quantities.grouped($0) }
     }
 
     /// TCP's own round trips of a connection, `handshake 0.1 ms; acknowledged by the server after …`; nil where there are none.

@@ -14,7 +14,7 @@ public enum FormatLoader {
             "format", "summary", "ports", "parameters", "client", "server", "frame", "body", "detect", "heartbeat",
             "secret",
         ]
-        + ["hazards", "names", "pairs"] + LayoutLoader.keys
+        + ["hazards", "names", "pairs", "relay", "broadcast"] + LayoutLoader.keys
 
     /// The format that a file describes.
     ///
@@ -50,6 +50,8 @@ public enum FormatLoader {
         let detection = detection(top)
         let heartbeat = top.map("heartbeat").flatMap { HeartbeatLoader.contract($0) }
         let pairings = PairingLoader.pairings(top)
+        let relay = RelayLoader.relay(top)
+        let broadcast = RelayLoader.broadcast(top)
         let ports = ports(top)
         let secrets = secrets(top)
         let hazards = top.texts("hazards").map(\.text)
@@ -62,7 +64,7 @@ public enum FormatLoader {
         return Format(
             name: name, summary: summary, ports: ports,
             directions: PerDirection(fromClient: client, fromServer: server), detection: detection,
-            heartbeat: heartbeat, pairings: pairings,
+            heartbeat: heartbeat, pairings: pairings, relay: relay, broadcast: broadcast,
             secrets: secrets, hazards: hazards)
     }
 

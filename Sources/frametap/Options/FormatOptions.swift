@@ -22,6 +22,9 @@ struct FormatOptions: ParsableArguments {
             valueName: "key: value"))
     var heartbeat: String?
 
+    @Flag(help: "Where a format has no heartbeats, look for what comes as regularly, and for gaps in it.")
+    var learnHeartbeats = false
+
     /// What the decoder is to look for.
     func decodingOptions() throws -> DecodingOptions {
         var options = DecodingOptions(.automatic(try BuiltInFormats.all()))
@@ -33,6 +36,7 @@ struct FormatOptions: ParsableArguments {
                 options.choice = .fixed(try Self.format(text))
             }
         }
+        options.learnsHeartbeats = learnHeartbeats
         if let heartbeat { try options.replaceFormats { try Self.override($0, heartbeat) } }
         return options
     }

@@ -41,6 +41,18 @@ import Trace
         #expect(try capture.blame() == ["sender"])
     }
 
+    @Test func whatElseCameOutOfOrderSaysNothingOfTheHeartbeat() throws {
+        var capture = try MadeCapture()
+        let text = try capture.chat.message("txt", [1])
+        let size = capture.heartbeat.count
+        capture.handshake()
+        capture.heartbeats(0..<2, at: [0, 1_000])
+        capture.send(text, at: 2_000, position: 2 * size + text.count)
+        capture.send(text, at: 2_010, position: 2 * size)
+        capture.send(capture.heartbeat, at: 6_500, position: 2 * size + 2 * text.count)
+        #expect(try capture.blame() == ["sender"])
+    }
+
     @Test func sentTooLateAndThenDelayedNobodyCanTell() throws {
         var capture = try MadeCapture()
         let size = capture.heartbeat.count
