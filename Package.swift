@@ -89,7 +89,7 @@ let package = Package(
         .testTarget(
             name: "PipelineTests",
             dependencies: [
-                "Analysis", "Framing", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace",
+                "Analysis", "Framing", "Packets", "Peers", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace",
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .testTarget(

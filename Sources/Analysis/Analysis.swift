@@ -27,6 +27,10 @@ public protocol Analysis: AnyObject {
     /// Bytes of a direction passed, or are missing; told only those who want packets.
     func received(_ byteCount: Int, isMissing: Bool, _ packet: NoticedPacket, on connection: TracedConnection)
 
+    /// Bytes belong to no frame; told only those who want packets.
+    func unframed(
+        _ run: UnframedRun, from direction: Direction, on connection: TracedConnection, into findings: inout [Finding])
+
     /// One direction ended.
     func finished(
         _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding])
@@ -45,6 +49,11 @@ extension Analysis {
     /// Most have no use for it.
     public func noticed(
         _ notice: StreamNotice, _ packet: NoticedPacket, on connection: TracedConnection, into findings: inout [Finding]
+    ) {}
+
+    /// Most have no use for it.
+    public func unframed(
+        _ run: UnframedRun, from direction: Direction, on connection: TracedConnection, into findings: inout [Finding]
     ) {}
 
     /// Most do not.

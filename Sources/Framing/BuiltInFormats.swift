@@ -36,6 +36,14 @@ public enum BuiltInFormats {
         (systems + rules).first { $0.name == name }.map { String(decoding: $0.yaml, as: UTF8.self) }
     }
 
+    /// What there is, systems and then framing rules, without reading the formats as a whole.
+    public static var outlines: (systems: [FormatOutline], rules: [FormatOutline]) {
+        func outlines(_ sources: [Source]) -> [FormatOutline] {
+            sources.compactMap { FormatLoader.outline(String(decoding: $0.yaml, as: UTF8.self)) }
+        }
+        return (outlines(systems), outlines(rules))
+    }
+
     /// A built-in format; nil where there is none of that name.
     ///
     /// - Parameter parameters: values for its parameters, instead of their defaults.
@@ -54,4 +62,14 @@ public enum BuiltInFormats {
         }
         return formats
     }
+}
+
+/// What a format is, in a line.
+public struct FormatOutline: Hashable, Sendable {
+    /// Its name.
+    public var name: String
+    /// What it is.
+    public var summary: String
+    /// The servers' usual ports.
+    public var ports: [UInt16]
 }

@@ -16,6 +16,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
     private var segments = 0
     private var passedOver: [PassedOver: Int] = [:]
     private let verifiesChecksums: Bool
+    private let share: CaptureShare?
 
     /// A decoder that has seen nothing.
     ///
@@ -25,6 +26,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
     public init(options: ReassemblyOptions = ReassemblyOptions(), receiver: any StreamReceiver) {
         reassembler = TCPReassembler(options: options, receiver: receiver)
         verifiesChecksums = options.verifiesChecksums
+        share = options.share
     }
 
     /// What was seen so far.
@@ -43,6 +45,9 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
     /// How many connections were opened.
     public var connectionCount: Int { reassembler.connectionCount }
 
+    /// Whether a limit that all connections share was reached, so that one was treated differently because of others.
+    public var hasReachedLimit: Bool { reassembler.hasReachedLimit }
+
     /// Takes a packet.
     public mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
         packets &+= 1
@@ -51,6 +56,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
             time = packet.time
             reassembler.advance(to: time)
         }
+        if packet.linkType == .ethernet, !verifiesChecksums, takeCommon(bytes, packet) { return .taken }
         guard let layer = Layer(packet.linkType) else {
             passedOver[.linkType, default: 0] += 1
             return .taken
@@ -139,14 +145,25 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
         return .tooDeep
     }
 
+    /// Whether a connection between two hosts is to be taken.
+    @inline(__always)
+    func isOurs(_ source: IPAddress, _ destination: IPAddress) -> Bool {
+        share?.contains(source, destination) ?? true
+    }
+
+    /// Counts a segment that is not to be taken.
+    @inline(__always)
+    mutating func countSegment() { segments &+= 1 }
+
     /// Takes a TCP segment.
     @inline(__always)
-    private mutating func take(
+    mutating func take(
         _ bytes: RawSpan, _ length: Int, from source: IPAddress, to destination: IPAddress, _ packet: PacketInfo
     ) -> PassedOver? {
         guard let segment = TCPSegment(bytes, length: length, from: source, to: destination) else { return .malformed }
         if verifiesChecksums, !segment.hasRightChecksum(bytes, length: length) { return .badChecksum }
-        segments &+= 1
+        countSegment()
+        guard isOurs(source, destination) else { return nil }
         let start = min(length &- segment.payloadLength, bytes.byteCount)
         reassembler.receive(
             segment, payload: bytes.extracting(unchecked: start..<bytes.byteCount), at: time,

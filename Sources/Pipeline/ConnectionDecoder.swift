@@ -59,8 +59,7 @@ final class ConnectionDecoder: ConnectionReceiver {
     private func take(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
         if !isFraming { awaitFormat(at: time) }
         if isFraming {
-            side(direction).framer.receive(bytes, at: time, packet: packet, scratch: decoder.scratch, into: self)
-            if plan?.endsFramesByPauses == true { expectPause(of: direction) }
+            if side(direction).receive(bytes, at: time, packet: packet) { expectPause(of: direction) }
         } else if let (format, choice) = detection?.receive(bytes, from: direction, at: time, packet: packet) {
             start(decoder.plan(for: format), choice)
         } else if detection?.isExhausted == true {
@@ -76,7 +75,7 @@ final class ConnectionDecoder: ConnectionReceiver {
     private func miss(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
         if !isFraming { awaitFormat(at: time) }
         if isFraming {
-            side(direction).framer.missing(byteCount, at: time, scratch: decoder.scratch, into: self)
+            side(direction).missing(byteCount, at: time)
         } else if let (format, choice) = detection?.missing(byteCount, from: direction, at: time) {
             start(decoder.plan(for: format), choice)
         }
@@ -124,7 +123,7 @@ final class ConnectionDecoder: ConnectionReceiver {
     func closed(_ closing: Closing) {
         if !isFraming { giveUpDetection() }
         for direction in Direction.allCases {
-            sides[direction]?.framer.finish(scratch: decoder.scratch, into: self)
+            sides[direction]?.finish()
         }
         let bytes = PerDirection(
             fromClient: sides.fromClient?.framer.counts ?? ByteCounts(),
@@ -149,11 +148,18 @@ final class ConnectionDecoder: ConnectionReceiver {
     }
 
     /// How a direction is framed; known from when it has bytes.
+    @inline(__always)
     private func side(_ direction: Direction) -> SideDecoder {
-        if let known = sides[direction] { return known }
-        let rule: any FramingRule = plan?.rules[direction] ?? Unrecognised(detail: notDetected ?? "no format")
-        let framer = Framer(rule: rule, direction: direction, aligned: connection.opening.handshake)
-        let side = SideDecoder(framer)
+        if let known = direction == .fromClient ? sides.fromClient : sides.fromServer { return known }
+        return begin(direction)
+    }
+
+    @inline(never)
+    private func begin(_ direction: Direction) -> SideDecoder {
+        let plan = plan ?? decoder.planOfNone
+        let side = SideDecoder(
+            direction, of: connection, plan.sides[direction], decoder,
+            rule: notDetected.map { Unrecognised(detail: $0) })
         sides[direction] = side
         return side
     }
@@ -168,14 +174,14 @@ final class ConnectionDecoder: ConnectionReceiver {
     /// Ends the frames whose sender has been silent for too long.
     func pause(until time: Timestamp) {
         for direction in Direction.allCases where awaitsPause[direction] {
-            sides[direction]?.framer.pause(until: time, scratch: decoder.scratch, into: self)
+            sides[direction]?.pause(until: time)
             awaitsPause[direction] = false
             expectPause(of: direction)
         }
     }
 
     private func finish(_ direction: Direction, at time: Timestamp) {
-        sides[direction]?.framer.finish(scratch: decoder.scratch, into: self)
+        sides[direction]?.finish()
         decoder.analyse { $0.finished(direction, at: time, on: connection, into: &$1) }
     }
 
@@ -184,7 +190,6 @@ final class ConnectionDecoder: ConnectionReceiver {
     private func start(_ plan: FormatPlan, _ choice: FormatChoice) {
         connection.recognise(plan.known, choice)
         self.plan = plan
-        if !plan.format.isFramed { notDetected = (plan.rules.fromClient as? Unrecognised)?.detail }
         begin()
     }
 
@@ -245,93 +250,5 @@ final class ConnectionDecoder: ConnectionReceiver {
                 tell(notice, packet)
             }
         }
-    }
-}
-
-/// How one direction of a connection is framed.
-private final class SideDecoder {
-    // What is called while these change does not reach them: a connection's frames are shown, not fed back. So nobody needs to
-    // check that on every chunk.
-    @exclusivity(unchecked) var framer: Framer
-    @exclusivity(unchecked) var counts = FrameSieve.Counts()
-
-    init(_ framer: Framer) {
-        self.framer = framer
-    }
-}
-
-extension ConnectionDecoder: FrameReceiver {
-    func framed(_ frames: FrameBatch, in bytes: RawSpan, from direction: Direction) {
-        guard let plan, let side = sides[direction] else { return }
-        connection.traffic[direction].add(frames.count, at: frames.time)
-        var picks: [FrameSieve.Pick] = []
-        swap(&picks, &decoder.picks)
-        plan.sieves[direction].sift(frames, in: bytes, counts: &side.counts, picks: &picks)
-        for pick in picks {
-            let item = frames[pick.index]
-            let frame = bytes.extracting(item.start..<item.start + item.shape.total)
-            if plan.transforms[direction] {
-                transformed(frames.info(pick.index), frame, direction, plan)
-            } else {
-                show(frames.info(pick.index), frame, item.shape, direction, pick, plan)
-            }
-        }
-        picks.removeAll(keepingCapacity: true)
-        swap(&picks, &decoder.picks)
-    }
-
-    func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
-        guard let plan, let side = sides[direction] else { return }
-        connection.traffic[direction].add(1, at: frame.time)
-        plan.sieves[direction].count(frame, &side.counts)
-        if plan.transforms[direction] {
-            transformed(frame, bytes, direction, plan)
-        } else {
-            let pick = plan.sieves[direction].judge(
-                bytes, frame.shape, counts: &side.counts, frame, isWhole: frame.missing == 0)
-            if let pick { show(frame, bytes, frame.shape, direction, pick, plan) }
-        }
-    }
-
-    /// Judges a frame whose bytes may stand for others.
-    private func transformed(_ frame: FrameInfo, _ bytes: RawSpan, _ direction: Direction, _ plan: FormatPlan) {
-        guard let side = sides[direction] else { return }
-        plan.format.directions[direction].withContent(of: bytes, frame.shape) { content, shape in
-            let pick = plan.sieves[direction].judge(
-                content, shape, counts: &side.counts, frame, isWhole: frame.missing == 0)
-            if let pick { show(frame, content, shape, direction, pick, plan) }
-        }
-    }
-
-    /// Shows a frame to those who want to see it.
-    private func show(
-        _ frame: FrameInfo, _ content: RawSpan, _ shape: FrameShape, _ direction: Direction, _ pick: FrameSieve.Pick,
-        _ plan: FormatPlan
-    ) {
-        var traced = TracedFrame(info: frame, shape: shape, direction: direction, isHeartbeat: pick.isHeartbeat)
-        traced.kind = pick.kind
-        let side = plan.format.directions[direction]
-        if !side.body.isPlain, pick.hasNewFault || decoder.frameSinks.count > 1 {
-            traced.body = traced.decodedBody(of: content, side)
-        }
-        decoder.analyse(plan.analysesOfAll, traced, content, connection)
-        if pick.isHeartbeat { decoder.analyse(plan.analysesOfHeartbeats, traced, content, connection) }
-        if pick.isPaired { decoder.analyse(plan.analysesOfPairs, traced, content, connection) }
-        if pick.hasNewFault { decoder.analyse(plan.analysesOfFaults, traced, content, connection) }
-        for sink in decoder.frameSinks { sink.frame(traced, bytes: content, on: connection) }
-    }
-
-    func unframed(_ run: UnframedRun, from direction: Direction) {
-        var run = run
-        connection.traffic[direction].disturb { $0.unframed = run.time }
-        // Where no frame is looked for, neither the stream's start nor a hole is why bytes belong to none.
-        if let notDetected { (run.reason, run.detail) = (.notDetected, notDetected) }
-        for sink in decoder.sinks { sink.unframed(run, from: direction, on: connection) }
-    }
-
-    func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {
-        let hole = Hole(direction: direction, offset: offset, byteCount: byteCount, time: time)
-        connection.traffic[direction].disturb { $0.missing = time }
-        for sink in decoder.sinks { sink.missing(hole, on: connection) }
     }
 }

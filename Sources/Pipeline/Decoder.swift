@@ -37,6 +37,7 @@ public final class Decoder: StreamReceiver {
         var fixed: FormatPlan?
         var automatic: [String: FormatPlan] = [:]
         var byPort: [UInt16: FormatPlan] = [:]
+        var none: FormatPlan?
     }
 
     /// The earliest deadline that anything waits for.
@@ -64,7 +65,7 @@ public final class Decoder: StreamReceiver {
     ///   - sinks: what takes the trace; in this order.
     public init(_ options: DecodingOptions, analyses: [any Analysis]? = nil, sinks: [any TraceSink]) {
         self.options = options
-        let analyses = analyses ?? Self.allAnalyses(replacing: options.learnsHeartbeats ? [LearnedHeartbeats()] : [])
+        let analyses = analyses ?? Self.allAnalyses(replacing: options.extraAnalyses())
         self.analyses = analyses
         packetAnalyses = analyses.filter(\.wantsPackets)
         self.sinks = sinks
@@ -92,6 +93,14 @@ public final class Decoder: StreamReceiver {
     /// Every analysis there is, some of them replaced by others of the same kind; those of other kinds come behind them.
     public static func allAnalyses(replacing others: [any Analysis]) -> [any Analysis] {
         allAnalyses().filter { analysis in !others.contains { type(of: $0) == type(of: analysis) } } + others
+    }
+
+    /// What to do for connections whose format was not recognised.
+    var planOfNone: FormatPlan {
+        if let known = plans.none { return known }
+        let plan = FormatPlan(.unframed("", "", detail: "no format"), [], sinksTakeFrames: false)
+        plans.none = plan
+        return plan
     }
 
     /// Every analysis there is. A new one is a line here.

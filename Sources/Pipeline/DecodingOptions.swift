@@ -1,3 +1,4 @@
+import Analysis
 import Framing
 import Streams
 
@@ -24,6 +25,13 @@ public struct DecodingOptions: Sendable {
 
     /// Whether heartbeats are learned where a format says nothing of them; every frame has to be looked at then.
     public var learnsHeartbeats = false
+    /// Whether frames are found at which published receivers would have gone wrong; every frame has to be looked at then.
+    public var findsHazards = false
+
+    /// The analyses that are only made where they are asked for.
+    public func extraAnalyses() -> [any Analysis] {
+        (learnsHeartbeats ? [LearnedHeartbeats()] : []) + (findsHazards ? [HazardFinder()] : [])
+    }
 
     /// What a decoder is to look for.
     public init(_ choice: Choice) {

@@ -8,26 +8,49 @@ final class FormatPlan {
     let format: Format
     /// The format, and what its connections share.
     let known: KnownFormat
-    let sieves: PerDirection<FrameSieve>
+    let sides: PerDirection<SidePlan>
+
+    init(_ format: Format, _ analyses: [any Analysis], sinksTakeFrames: Bool) {
+        self.format = format
+        let known = KnownFormat(format)
+        let endsFramesByPauses = Direction.allCases.contains { format.directions[$0].rule.idle != nil }
+        func side(_ direction: Direction) -> SidePlan {
+            SidePlan(
+                format, known.kinds[direction], direction, analyses, sinksTakeFrames: sinksTakeFrames,
+                endsFramesByPauses: endsFramesByPauses)
+        }
+        self.known = known
+        sides = PerDirection(fromClient: side(.fromClient), fromServer: side(.fromServer))
+    }
+}
+
+/// What has to be done for one direction of each connection of a format.
+final class SidePlan {
+    let format: Format
+    let rule: any FramingRule
+    let sieve: FrameSieve
     /// The analyses that are to see every frame, heartbeats, and frames whose body is not what it should be.
     let analysesOfAll: [any Analysis]
     let analysesOfHeartbeats: [any Analysis]
     let analysesOfFaults: [any Analysis]
     /// … requests and answers.
     let analysesOfPairs: [any Analysis]
-    let rules: PerDirection<any FramingRule>
-    /// Whether what frames of a side stand for may not be their bytes as they lie.
-    let transforms: PerDirection<Bool>
+    /// Whether what frames stand for may not be their bytes as they lie.
+    let transforms: Bool
+    /// Whether bodies are more than bytes.
+    let hasBodies: Bool
     /// Whether some frames are over when their sender pauses.
     let endsFramesByPauses: Bool
 
-    init(_ format: Format, _ analyses: [any Analysis], sinksTakeFrames: Bool) {
+    init(
+        _ format: Format, _ kinds: FrameKinds, _ direction: Direction, _ analyses: [any Analysis],
+        sinksTakeFrames: Bool, endsFramesByPauses: Bool
+    ) {
         self.format = format
-        rules = PerDirection(
-            fromClient: format.directions.fromClient.rule, fromServer: format.directions.fromServer.rule)
-        transforms = PerDirection(
-            fromClient: rules.fromClient.transforms, fromServer: rules.fromServer.transforms)
-        endsFramesByPauses = rules.fromClient.idle != nil || rules.fromServer.idle != nil
+        self.endsFramesByPauses = endsFramesByPauses
+        rule = format.directions[direction].rule
+        transforms = rule.transforms
+        hasBodies = !format.directions[direction].body.isPlain
         let interests = analyses.map { $0.interest(in: format) }
         func those(_ interest: FrameInterest) -> [any Analysis] {
             zip(analyses, interests).filter { $1.contains(interest) }.map(\.0)
@@ -41,9 +64,6 @@ final class FormatPlan {
         if !analysesOfHeartbeats.isEmpty { wanted.insert(.heartbeats) }
         if !analysesOfFaults.isEmpty { wanted.insert(.faultyBodies) }
         if !analysesOfPairs.isEmpty { wanted.insert(.paired) }
-        known = KnownFormat(format)
-        sieves = PerDirection(
-            fromClient: FrameSieve(known.kinds.fromClient, format, wanted: wanted),
-            fromServer: FrameSieve(known.kinds.fromServer, format, wanted: wanted))
+        sieve = FrameSieve(kinds, format, wanted: wanted)
     }
 }

@@ -37,6 +37,8 @@ public struct Finding: Hashable, Sendable {
         case deliveryTwice = "delivery-twice"
         /// It came before an older one; from reports only.
         case deliveryOutOfOrder = "delivery-out-of-order"
+        /// A frame at which a published receiver of the format would have gone wrong; only where that was asked for.
+        case hazard
         /// A client connected again and again, each time at once.
         case reconnectStorm = "reconnect-storm"
         /// The proxy could not reach the server; live only.

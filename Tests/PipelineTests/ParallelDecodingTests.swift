@@ -21,21 +21,20 @@ import Trace
 
     private func options() throws -> DecodingOptions { DecodingOptions(.automatic(try BuiltInFormats.all())) }
 
-    /// Reads a capture on a thread of its own into so many lanes; `decode` gets the queues.
-    private func read<Result>(_ bytes: [UInt8], lanes: Int, _ decode: ([BatchQueue]) -> Result) -> Result {
-        let queues = (0..<lanes).map { _ in BatchQueue(batches: 2) }
+    /// Reads a capture on a thread of its own; `decode` gets the queue.
+    private func read(_ bytes: [UInt8], _ decode: (BatchQueue) -> Void) {
+        let queue = BatchQueue(batches: 2)
         let group = DispatchGroup()
         DispatchQueue(label: "reader").async(group: group) {
-            let receiver = BatchingReceiver(queues)
+            let receiver = BatchingReceiver(queue)
             var capture = CaptureDecoder(receiver: receiver)
             var reader = CaptureReader(CaptureBytes(bytes), chunk: 1 << 14)
             _ = try? reader.read(to: &capture)
             capture.finish()
             receiver.finish()
         }
-        let result = decode(queues)
+        decode(queue)
         group.wait()
-        return result
     }
 
     @Test func thereAreCaptures() { #expect(Self.captures.count > 10) }
@@ -60,40 +59,36 @@ import Trace
             capture.finish()
         }
         let parallel = outputs { decoder in
-            read(bytes, lanes: 1) { BatchReplay($0[0], to: decoder).run { false } }
+            read(bytes) { BatchReplay($0, to: decoder).run { false } }
         }
         #expect(alone == parallel)
     }
 
-    @Test(arguments: captures) func countsAddUp(capture: String) throws {
+    @Test(arguments: captures) func sharesAddUp(capture: String) throws {
         let bytes = [UInt8](try Data(contentsOf: Self.fixtures.appending(path: capture)))
         let options = try options()
-        let alone = Decoder(options, sinks: [])
-        var packets = CaptureDecoder(receiver: alone)
-        var reader = CaptureReader(CaptureBytes(bytes), chunk: 1 << 14)
-        _ = try? reader.read(to: &packets)
-        packets.finish()
-        let sum = read(bytes, lanes: 2) { queues in
-            let other = Mutex(Summary())
-            let group = DispatchGroup()
-            DispatchQueue(label: "lane").async(group: group) {
-                let decoder = Decoder(options, sinks: [])
-                BatchReplay(queues[1], to: decoder).run { false }
-                other.withLock { $0 = decoder.summary }
-            }
+        func summary(_ reassembly: ReassemblyOptions) -> Summary {
             let decoder = Decoder(options, sinks: [])
-            BatchReplay(queues[0], to: decoder).run { false }
-            group.wait()
-            decoder.add(other.withLock { $0 })
+            var packets = CaptureDecoder(options: reassembly, receiver: decoder)
+            var reader = CaptureReader(CaptureBytes(bytes), chunk: 1 << 14)
+            _ = try? reader.read(to: &packets)
+            packets.finish()
+            let hasReachedLimit = packets.hasReachedLimit
+            #expect(!hasReachedLimit)
             return decoder.summary
         }
-        #expect(sum == alone.summary)
+        let all = ReassemblyOptions()
+        for count in 1...5 {
+            let sum = Decoder(options, sinks: [])
+            for index in 0..<count { sum.add(summary(all.taking(CaptureShare(index, of: count)))) }
+            #expect(sum.summary == summary(all))
+        }
     }
 
     @Test func whoHasEnoughStopsReadingAlong() throws {
         let bytes = [UInt8](try Data(contentsOf: Self.fixtures.appending(path: "im-json/chat.pcap")))
         let decoder = Decoder(try options(), sinks: [])
-        read(bytes, lanes: 1) { BatchReplay($0[0], to: decoder).run { true } }
+        read(bytes) { BatchReplay($0, to: decoder).run { true } }
         #expect(decoder.summary == Summary())
     }
 }

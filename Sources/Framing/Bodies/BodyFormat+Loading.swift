@@ -21,7 +21,7 @@ extension BodyFormat {
     init?(_ map: YAMLMap) {
         guard let node = map["body"] else { return nil }
         let path = map.path == "the format" ? "body" : "\(map.path).body"
-        guard node.mapping?[Node("byType")] != nil || node.mapping?[Node("else")] != nil,
+        guard node.member("byType") != nil || node.member("else") != nil,
             let body = YAMLMap(node, path: path, context: map.context)
         else {
             self.init(BodyChain(node, path: path, context: map.context))
@@ -42,7 +42,7 @@ extension BodyFormat {
 
 extension BodyChain {
     fileprivate init(_ node: Node, path: String, context: LoadContext) {
-        if node.mapping?[Node("encodings")] != nil, let map = YAMLMap(node, path: path, context: context) {
+        if node.member("encodings") != nil, let map = YAMLMap(node, path: path, context: context) {
             map.allow(["encodings"])
             if let list = map["encodings"] {
                 self.init(BodyChain.encodings(list, path: "\(path).encodings", context: context))

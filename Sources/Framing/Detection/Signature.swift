@@ -36,11 +36,9 @@ package struct Signature: Sendable {
 
     /// A format that frames nothing: every byte is unframed, and it is said why.
     package var format: Format {
-        let rule = Unrecognised(detail: "this is \(title), which is not cut into frames; --format can say otherwise")
-        let side = DirectionFormat(rule: rule, layouts: [], typeName: .none, body: BodyFormat())
-        return Format(
-            name: name, summary: "\(title), recognised only", ports: [],
-            directions: PerDirection(fromClient: side, fromServer: side), isFramed: false)
+        .unframed(
+            name, "\(title), recognised only",
+            detail: "this is \(title), which is not cut into frames; --format can say otherwise")
     }
 
     // MARK: How they begin

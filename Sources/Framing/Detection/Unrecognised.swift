@@ -26,3 +26,15 @@ package struct Unrecognised: FramingRule {
 
     package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String { "\(bytes.byteCount) bytes" }
 }
+
+extension Format {
+    /// A format that frames nothing.
+    ///
+    /// - Parameter detail: for people: why every byte is unframed.
+    package static func unframed(_ name: String, _ summary: String, detail: String) -> Format {
+        let side = DirectionFormat(rule: Unrecognised(detail: detail), layouts: [], typeName: .none, body: BodyFormat())
+        return Format(
+            name: name, summary: summary, ports: [], directions: PerDirection(fromClient: side, fromServer: side),
+            isFramed: false)
+    }
+}

@@ -35,6 +35,15 @@ public enum FormatLoader {
         return format
     }
 
+    /// What a file that is known to be right says of its format as a whole: the rest is not looked at.
+    static func outline(_ yaml: String) -> FormatOutline? {
+        let context = LoadContext()
+        guard let node = FormatYAML.compose(yaml, context: context),
+            let top = YAMLMap(node, path: topPath, context: context), let name = top.text("format")
+        else { return nil }
+        return FormatOutline(name: name, summary: top.text("summary") ?? "", ports: ports(top))
+    }
+
     private static func read(_ yaml: String, _ parameters: [String: String], _ context: LoadContext) -> Format? {
         guard
             let top = FormatYAML.compose(yaml, context: context).flatMap({
@@ -54,7 +63,7 @@ public enum FormatLoader {
         let broadcast = RelayLoader.broadcast(top)
         let ports = ports(top)
         let secrets = secrets(top)
-        let hazards = top.texts("hazards").map(\.text)
+        let hazards = hazards(top)
         let summary = top.text("summary") ?? ""
         let name = top.requiredText("format")
         if let name, name.isEmpty || !name.utf8.allSatisfy(isNameByte) {
@@ -98,6 +107,15 @@ public enum FormatLoader {
         guard let lists = top.map("names") else { return }
         for (key, _) in lists.node.mapping ?? [:] {
             if let name = key.string { top.context.sharedNames[name] = lists.map(name) }
+        }
+    }
+
+    private static func hazards(_ top: YAMLMap) -> [String] {
+        let known = Hazard.allCases.map(\.rawValue)
+        return top.texts("hazards").compactMap { text, node in
+            if known.contains(text) { return text }
+            top.context.add("there is no hazard \(text); \(LoadContext.hint(text, known))", at: node)
+            return nil
         }
     }
 

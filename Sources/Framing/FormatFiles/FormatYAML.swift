@@ -17,7 +17,8 @@ enum FormatYAML {
             return nil
         }
         do {
-            if let node = try Yams.compose(yaml: yaml) { return node }
+            // What scalars mean, the keys they stand for say; to guess it from how they look takes long.
+            if let node = try Yams.compose(yaml: yaml, .basic) { return node }
             context.add("the file is empty; expected a format, such as `frametap formats show im-json` prints", at: nil)
         } catch let error as YamlError {
             let (place, message) = describe(error)

@@ -64,7 +64,7 @@ struct YAMLMap {
         self.context = context
     }
 
-    subscript(key: String) -> Node? { node.mapping?[Node(key)] }
+    subscript(key: String) -> Node? { node.member(key) }
 
     /// A fault for each key that is not among `known`, with the nearest one that is.
     func allow(_ known: [String]) {
@@ -197,6 +197,12 @@ extension [UInt8] {
 }
 
 extension Node {
+    /// The value of a mapping's key; nil where there is none, or the node is no mapping.
+    func member(_ name: String) -> Node? {
+        guard case .mapping(let mapping) = self else { return nil }
+        return mapping.first { $0.key.scalar?.string == name }?.value
+    }
+
     /// What kind of node it is, for people.
     var kindName: String {
         switch self {

@@ -64,9 +64,10 @@ extension Framer {
     ) {
         scratch.heldFrame?.companions = companions
         if let held = scratch.heldFrame {
-            receiver.framed(held, bytes: pending.span.bytes, from: direction)
+            receiver.framed(
+                held, bytes: pending.storage.span.bytes.extracting(0..<pending.count), from: direction)
         }
-        emptyPending()
+        pending.removeAll()
     }
 
     /// Hands on frames that did not all end in the newest chunk: each is counted among those of the chunk it ended in.

@@ -6,7 +6,9 @@ extension Framer {
     package mutating func endFrame(
         where isWhole: (RawSpan) -> Bool, scratch: FramingScratch, into receiver: any FrameReceiver
     ) {
-        guard case .aligned = mode, !pending.isEmpty, isWhole(pending.span.bytes) else { return }
+        guard case .aligned = mode, !pending.isEmpty,
+            isWhole(pending.storage.span.bytes.extracting(0..<pending.count))
+        else { return }
         cutHeld(ended: true, scratch: scratch, into: receiver)
         mode = .searching(reason: .noSync, detail: "behind a frame that was whole")
     }

@@ -13,7 +13,7 @@ extension Framer {
         if let shape, pending.count >= shape.head {
             filled = min(byteCount, shape.total - pending.count)
             holes.append(pending.count..<pending.count + filled)
-            pending.append(contentsOf: repeatElement(0, count: filled))
+            pending.append(zeros: filled)
             latest = ChunkPlace(range: hole..<hole + filled, time: time, packet: latest.packet)
         } else {
             giveUp(because: "a hole of \(byteCount) bytes began", scratch: scratch)
@@ -53,18 +53,18 @@ extension Framer {
     /// Gives away what is held as unframed.
     private mutating func giveUp(because cause: String, scratch: FramingScratch) {
         guard !pending.isEmpty else { return }
-        var bytes: [UInt8] = []
-        swap(&bytes, &pending)
+        let held = pending.take()
+        let bytes = held.storage.span.bytes.extracting(0..<held.count)
         let bad: BadBytes
         if case .searching(let reason, let detail) = mode {
             bad = BadBytes(reason, detail)
         } else {
             closeRun(nil, scratch)
-            bad = BadBytes(.incomplete, "\(rule.progress(bytes.span.bytes, shape: shape)) when \(cause)")
+            bad = BadBytes(.incomplete, "\(rule.progress(bytes, shape: shape)) when \(cause)")
         }
         var at = 0
-        for hole in holes + [bytes.count..<bytes.count] {
-            passOver(bytes.span.bytes.extracting(at..<hole.lowerBound), bad, scratch: scratch)
+        for hole in holes + [held.count..<held.count] {
+            passOver(bytes.extracting(at..<hole.lowerBound), bad, scratch: scratch)
             if !hole.isEmpty {
                 closeRun(nil, scratch)
                 origin += hole.count

@@ -13,12 +13,13 @@ public struct Framer {
     /// What became of the bytes so far; those held are not counted yet.
     public internal(set) var counts = ByteCounts()
 
-    let rule: any FramingRule
+    /// How to tell where frames end.
+    package let rule: any FramingRule
     var mode: Mode
     var memory = ScanMemory()
 
     /// Bytes not yet given away: the start of a frame, or what a search holds. `origin` is their stream offset.
-    var pending: [UInt8] = []
+    var pending = HeldBytes()
     var origin = 0
     /// The extent of the frame that starts `pending`, once known.
     var shape: FrameShape?
@@ -60,7 +61,7 @@ public struct Framer {
     /// How many of the bytes at hand prove that a frame starts with them.
     var proof: Int? {
         guard isAligned, !pending.isEmpty else { return nil }
-        return rule.proof(pending.span.bytes)
+        return rule.proof(pending.storage.span.bytes.extracting(0..<pending.count))
     }
 
     /// When a frame is over if its sender goes on pausing; nil where no pause ends one.
@@ -96,12 +97,12 @@ public struct Framer {
         if let shape {
             // The end of the frame is known: take what it still needs, and look at the rest in the chunk itself.
             let end = min(taken + shape.total - pending.count, chunk.byteCount)
-            pending.append(contentsOf: chunk.extracting(taken..<end))
+            pending.append(chunk.extracting(taken..<end))
             guard pending.count == shape.total else { return }
             finishHeldFrame(shape, scratch: scratch)
             cutInPlace(chunk.extracting(end..<chunk.byteCount), scratch: scratch, into: receiver)
         } else if taken < chunk.byteCount {
-            pending.append(contentsOf: chunk.extracting(taken..<chunk.byteCount))
+            pending.append(chunk.extracting(taken..<chunk.byteCount))
             if pending.count >= wanted { cutHeld(ended: false, scratch: scratch, into: receiver) }
         } else if pending.count >= wanted {
             cutHeld(ended: false, scratch: scratch, into: receiver)
@@ -115,11 +116,13 @@ public struct Framer {
         guard shape == nil, isAligned else { return 0 }
         while wanted > pending.count, taken < chunk.byteCount {
             let count = min(wanted - pending.count, chunk.byteCount - taken)
-            pending.append(contentsOf: chunk.extracting(taken..<taken + count))
+            pending.append(chunk.extracting(taken..<taken + count))
             taken += count
             guard pending.count >= wanted else { return taken }
             var memory = self.memory
-            let scan = rule.scan(pending.span.bytes, from: 0, origin: origin, ended: false, memory: &memory)
+            let scan = rule.scan(
+                pending.storage.span.bytes.extracting(0..<pending.count), from: 0, origin: origin, ended: false,
+                memory: &memory)
             self.memory = memory
             switch scan {
             case .shape(let found) where found.total >= pending.count:
@@ -141,7 +144,7 @@ public struct Framer {
             from: bytes, at: base, firstIndex: frames, isUnfinished: used < bytes.byteCount && isAligned,
             scratch: scratch, into: receiver)
         if used < bytes.byteCount {
-            pending.append(contentsOf: bytes.extracting(used..<bytes.byteCount))
+            pending.append(bytes.extracting(used..<bytes.byteCount))
             chunks.append(latest)
             if shape != nil { chunks.count() }
         }
@@ -149,31 +152,24 @@ public struct Framer {
 
     /// Looks for frames in the bytes held so far, and keeps what is left.
     mutating func cutHeld(ended: Bool, scratch: FramingScratch, into receiver: any FrameReceiver) {
-        var buffer: [UInt8] = []
-        swap(&buffer, &pending)
-        let (base, frames) = (origin, counts.frames)
-        let used = cut(buffer.span.bytes, ended: ended, scratch: scratch)
-        if used == buffer.count { chunks.removeAll() } else { chunks.drop(before: origin, latest: latest) }
-        if shape != nil { chunks.count() }
-        emit(
-            from: buffer.span.bytes, at: base, firstIndex: frames, isUnfinished: used < buffer.count && isAligned,
-            scratch: scratch, into: receiver)
-        if used == 0 {
-            pending = buffer
-        } else if buffer.capacity <= Self.keptCapacity {
-            buffer.removeSubrange(..<used)
-            pending = buffer
-        } else if used < buffer.count {
-            pending = Array(buffer[used...])
-        }
+        var held = pending.take()
+        let used = cut(held, ended: ended, scratch: scratch, into: receiver)
+        held.removeFirst(used)
+        pending = held
     }
 
-    /// A small buffer stays a connection's own, so that a frame that is cut costs no allocation.
-    static let keptCapacity = 256
-
-    /// Gives away what `pending` held.
-    mutating func emptyPending() {
-        pending.removeAll(keepingCapacity: pending.capacity <= Self.keptCapacity)
+    private mutating func cut(
+        _ held: borrowing HeldBytes, ended: Bool, scratch: FramingScratch, into receiver: any FrameReceiver
+    ) -> Int {
+        let bytes = held.storage.span.bytes.extracting(0..<held.count)
+        let (base, frames) = (origin, counts.frames)
+        let used = cut(bytes, ended: ended, scratch: scratch)
+        if used == bytes.byteCount { chunks.removeAll() } else { chunks.drop(before: origin, latest: latest) }
+        if shape != nil { chunks.count() }
+        emit(
+            from: bytes, at: base, firstIndex: frames, isUnfinished: used < bytes.byteCount && isAligned,
+            scratch: scratch, into: receiver)
+        return used
     }
 
     // MARK: Frames

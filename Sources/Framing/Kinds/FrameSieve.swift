@@ -36,6 +36,8 @@ package final class FrameSieve {
     private let checksBodies: Bool
     /// What frames stand for may not be their bytes as they lie: then each is looked at closely.
     private let transforms: Bool
+    /// What there is to do for frames of the kinds that a number tells.
+    @exclusivity(unchecked) private var work = WorkByNumber()
 
     /// A sieve for the frames of one direction.
     package init(_ kinds: FrameKinds, _ format: Format, wanted: FrameInterest) {
@@ -72,44 +74,57 @@ package final class FrameSieve {
     private func sift(
         _ batch: FrameBatch, by place: NumberPlace, in bytes: RawSpan, _ counts: inout Counts, _ picks: inout [Pick]
     ) {
-        let isPicked = wanted.contains(.all)
-        let picksHeartbeats = wanted.contains(.heartbeats)
-        let picksPairs = wanted.contains(.paired)
-        var (slots, traits) = (kinds.slots, kinds.traits)
         let length = batch.chunk.range.count
-        for index in 0..<batch.count {
-            let item = batch[index]
-            if item.extent < 0 {
-                if item.shape.total < length { counts.merged &+= 1 }
-            } else {
-                count(batch.info(index), &counts)
+        for index in batch.range {
+            let item = batch.scratch.items[index]
+            if item.extent >= 0 {
+                countHeld(index &- batch.range.lowerBound, batch, &counts)
+            } else if item.shape.total < length {
+                counts.merged &+= 1
             }
             let frame = bytes.extracting(item.start..<item.start &+ item.shape.total)
-            var kind = slots.kind(of: place.key(frame))
-            if kind < 0 {
-                kind = kinds.kind(of: frame, item.shape) ?? -1
-                (slots, traits) = (kinds.slots, kinds.traits)
+            let key = place.key(frame)
+            switch work[key] {
+            case .nothing: continue
+            case .messageCheck:
+                let body = frame.extracting(item.shape.head..<item.shape.head &+ item.shape.body)
+                let isMessage = ProtobufReader.isMessage(body)
+                if isMessage == true || isMessage == false && counts.faults.countAnother(.badBody) { continue }
+            case .everything: break
+            case .unknown: learn(key, frame, item.shape)
             }
-            guard kind >= 0, !traits[kind].asksForHeartbeat, !(picksPairs && traits[kind].asksForPairs) else {
-                if let pick = judge(frame, item.shape, counts: &counts, index: index, batch.info(index)) {
-                    picks.append(pick)
-                }
-                continue
-            }
-            let known = traits[kind]
-            if known.isHeartbeat { counts.heartbeats &+= 1 }
-            var hasNewFault = false
-            if checksBodies, let fault = fault(known.check, kind, frame, item.shape) {
-                hasNewFault = counts.faults.count(fault)
-            }
-            let isPaired = picksPairs && known.isPaired
-            if isPicked || hasNewFault || isPaired || (known.isHeartbeat && picksHeartbeats) {
-                picks.append(
-                    Pick(
-                        index: index, kind: kind, isHeartbeat: known.isHeartbeat, isPaired: isPaired,
-                        hasNewFault: hasNewFault))
-            }
+            judge(index &- batch.range.lowerBound, batch, frame, &counts, &picks)
         }
+    }
+
+    /// Finds out what there is to do for frames of a kind.
+    @inline(never)
+    private func learn(_ key: UInt64, _ frame: RawSpan, _ shape: FrameShape) {
+        guard let kind = kinds.kind(of: frame, shape) else { return }
+        let traits = kinds.traits[kind]
+        let isPaired = wanted.contains(.paired) && (traits.isPaired || traits.asksForPairs)
+        let isPicked = wanted.contains(.all) || isPaired || traits.isHeartbeat || traits.asksForHeartbeat
+        switch checksBodies ? traits.check : .none {
+        case .none: work[key] = isPicked ? .everything : .nothing
+        case .protobuf: work[key] = isPicked ? .everything : .messageCheck
+        case .closer: work[key] = .everything
+        }
+    }
+
+    /// A closer look at a frame of a batch.
+    @inline(never)
+    private func judge(
+        _ index: Int, _ batch: FrameBatch, _ frame: RawSpan, _ counts: inout Counts, _ picks: inout [Pick]
+    ) {
+        if let pick = judge(frame, batch[index].shape, counts: &counts, index: index, batch.info(index)) {
+            picks.append(pick)
+        }
+    }
+
+    /// Counts a frame that does not lie in the newest chunk alone.
+    @inline(never)
+    private func countHeld(_ index: Int, _ batch: FrameBatch, _ counts: inout Counts) {
+        count(batch.info(index), &counts)
     }
 
     @inline(__always)
@@ -182,38 +197,5 @@ package final class FrameSieve {
             }
         }
         return isPicked ? pick : nil
-    }
-}
-
-/// How many bodies are not what they should be, by what is wrong.
-package struct FaultCounts: Sendable {
-    /// Of so many of a kind and direction each is told; of more only how many there were.
-    package static let told = 10
-
-    private var badJSON = 0
-    private var badBody = 0
-    private var wrongKey = 0
-
-    /// None.
-    package init() {}
-
-    /// How many there are of a kind.
-    package subscript(kind: BodyFault.Kind) -> Int {
-        switch kind {
-        case .badJSON: badJSON
-        case .badBody: badBody
-        case .wrongKey: wrongKey
-        }
-    }
-
-    /// Counts one; says whether it is among those that are told each.
-    @inline(__always)
-    mutating func count(_ kind: BodyFault.Kind) -> Bool {
-        switch kind {
-        case .badJSON: badJSON &+= 1
-        case .badBody: badBody &+= 1
-        case .wrongKey: wrongKey &+= 1
-        }
-        return self[kind] <= Self.told
     }
 }

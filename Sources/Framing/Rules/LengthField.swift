@@ -31,8 +31,18 @@ package struct LengthField: FramingRule {
     let negativeIsEmpty: Bool
     let limit: Int
     /// Where the length lies, for the most common headers: a fixed place and an unsigned number.
-    private let fixed: (offset: Int, width: Int, order: ByteOrder, length: Int)?
+    private let fixed: FixedLength?
+    /// The same where the header has constants.
+    private let fixedBehindConstants: FixedLength?
     private let constantBytes: Int
+
+    private struct FixedLength {
+        var offset: Int
+        var width: Int
+        var order: ByteOrder
+        /// How long the header is.
+        var length: Int
+    }
 
     package init(
         head: BinaryHead, field: Int, counts: Counts, adjustment: Int = 0, trailer: Int = 0, ends: [UInt8] = [],
@@ -47,11 +57,13 @@ package struct LengthField: FramingRule {
         self.negativeIsEmpty = negativeIsEmpty
         self.limit = limit
         constantBytes = head.fields.reduce(0) { $0 + ($1.constant == nil ? 0 : $1.fixedSize ?? 1) }
-        if !head.hasConstants, let length = head.fixedLength, case .unsigned(let width) = head.fields[field].kind {
-            fixed = (head.fixedOffsets[field], width, head.fields[field].order, length)
-        } else {
-            fixed = nil
+        var known: FixedLength?
+        if let length = head.fixedLength, case .unsigned(let width) = head.fields[field].kind {
+            known = FixedLength(
+                offset: head.fixedOffsets[field], width: width, order: head.fields[field].order, length: length)
         }
+        fixed = head.hasConstants ? nil : known
+        fixedBehindConstants = head.hasConstants ? known : nil
     }
 
     package func scan(
@@ -72,12 +84,7 @@ package struct LengthField: FramingRule {
     ) -> FrameRun {
         // With a length of less than eight bytes nothing overflows: a frame is never longer than its limit.
         guard let fixed, !negativeIsEmpty, fixed.width < 8 else { return FrameRun(end: start) }
-        let added =
-            switch counts {
-            case .frame: adjustment
-            case .rest: adjustment + fixed.offset + fixed.width
-            case .body: adjustment + fixed.length + tail
-            }
+        let added = added(fixed)
         let least = fixed.length + tail
         let end = bytes.byteCount
         var at = start
@@ -91,6 +98,15 @@ package struct LengthField: FramingRule {
             at &+= total
         }
         return FrameRun(end: at)
+    }
+
+    /// What a frame is longer than its length says.
+    private func added(_ fixed: FixedLength) -> Int {
+        switch counts {
+        case .frame: adjustment
+        case .rest: adjustment + fixed.offset + fixed.width
+        case .body: adjustment + fixed.length + tail
+        }
     }
 
     /// The frame at `start`, whose head has no fixed size, or constants.
@@ -174,6 +190,7 @@ package struct LengthField: FramingRule {
         var memory = ScanMemory()
         for _ in 0..<needed {
             if at == bytes.byteCount { return ended ? (at > start ? .holds : .broken) : .undecided }
+            if isSurelyNone(bytes, at: at) { return .broken }
             switch scan(bytes, from: at, origin: origin, ended: ended, memory: &memory) {
             case .shape(let shape):
                 guard shape.total <= Self.window, shape.total > 0 else { return .broken }
@@ -185,6 +202,16 @@ package struct LengthField: FramingRule {
             if at > bytes.byteCount { return ended ? .broken : needed == 1 ? .holds : .undecided }
         }
         return .holds
+    }
+
+    /// Whether no head starts at a place, found out without saying why: nearly everywhere in a search.
+    private func isSurelyNone(_ bytes: RawSpan, at start: Int) -> Bool {
+        guard let fixed = fixed ?? fixedBehindConstants, !negativeIsEmpty, fixed.width < 8 else { return false }
+        if fixedBehindConstants != nil, !head.mayHaveItsConstants(bytes, at: start) { return true }
+        guard bytes.byteCount - start >= fixed.length else { return false }
+        let value = bytes.unsigned(at: start + fixed.offset, width: fixed.width, fixed.order)
+        let total = Int(truncatingIfNeeded: value) + added(fixed)
+        return total < fixed.length + tail || total > limit || total > Self.window
     }
 
     package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String {

@@ -48,6 +48,8 @@ public struct CaptureReader<Source: ByteSource> {
 
     /// How many bytes were read from the source, compressed where they are.
     public private(set) var bytesRead = 0
+    /// Whether it is a gzip file, as far as was read.
+    public var isExpanding: Bool { gunzip != nil }
     /// How many packets were handed on.
     public var packetCount: Int { parser.packetCount }
 

@@ -46,7 +46,10 @@ extension TCPReassembler {
                 shared.note(\.quiet, after: shared.quietInterval, number: entry.number)
             }
         }
-        while shared.idle.count > shared.options.idleLimit { closeFirstIdle() }
+        while shared.idle.count > shared.options.idleLimit {
+            shared.reachedLimit = true
+            closeFirstIdle()
+        }
     }
 
     /// Makes room for another connection, where there are too many.
@@ -63,6 +66,7 @@ extension TCPReassembler {
     private mutating func evict() {
         // Those that spoke since they were looked at last get another chance; not all of them, for the sake of time.
         var chances = 16
+        shared.reachedLimit = true
         while shared.openCount >= shared.options.connectionLimit {
             if shared.idle.count > 0 {
                 closeFirstIdle()

@@ -163,6 +163,7 @@ extension Flow {
                 || held.segments.count > shared.options.reorderingSegmentLimit
                 || shared.heldCost > shared.options.totalReorderingLimit
         {
+            if shared.heldCost > shared.options.totalReorderingLimit { shared.reachedLimit = true }
             passHole(direction, &shared)
         }
     }

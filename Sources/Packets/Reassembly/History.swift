@@ -49,6 +49,7 @@ extension ReassemblyState {
     private mutating func keep(_ payload: RawSpan, at offset: Int, from direction: Direction) {
         // All are dropped at the limit: which of them will be needed, nobody knows.
         if historyCost > options.totalConflictHistory {
+            reachedLimit = true
             histories.removeAll()
             historyCost = 0
         }

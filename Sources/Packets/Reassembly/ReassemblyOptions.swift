@@ -50,6 +50,8 @@ public struct ReassemblyOptions: Sendable, Hashable {
     /// Whether receivers want to hear of every acknowledgment and retransmission (`ConnectionReceiver.noticed`). What is
     /// seldom, they hear of anyway.
     public var notices = true
+    /// Which of the connections are taken; nil: all.
+    public var share: CaptureShare?
 
     /// The defaults.
     public init() {}

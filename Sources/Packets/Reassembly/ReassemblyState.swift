@@ -29,6 +29,8 @@ struct ReassemblyState {
     var quietAt = Timestamp.distantFuture
     /// How many connections are open.
     var openCount = 0
+    /// Whether something was given up or forgotten because of a limit that all connections share.
+    var reachedLimit = false
     /// Whether the source has ended: nothing is noted for later any more.
     var isEnding = false
     /// Holes and unsettled starts to look at again: by `holeGrace`, `pickupGrace` and `resetGrace`.

@@ -14,6 +14,9 @@ public struct TCPReassembler: ~Copyable {
     /// How many connections were opened.
     public private(set) var connectionCount = 0
 
+    /// Whether a limit that all connections share was reached.
+    var hasReachedLimit: Bool { shared.reachedLimit }
+
     /// A reassembler without connections.
     ///
     /// - Parameters:
@@ -148,6 +151,7 @@ public struct TCPReassembler: ~Copyable {
     }
 
     private mutating func forgetClosed() {
+        if shared.closed.count > shared.options.closedLimit { shared.reachedLimit = true }
         while let entry = shared.closed.popFirst(
             until: shared.closed.count > shared.options.closedLimit ? Timestamp(nanoseconds: .max) : shared.now)
         {

@@ -1,64 +1,56 @@
 import Streams
 
-/// Writes stream events into batches, for decoders on other threads: connections are spread over as many lanes as there are
-/// queues. What a lane gets, it gets in order.
-///
-/// A single lane is told of all time that passes, as the receiver is. Several need not be: their decoders count, and what is
-/// counted hangs on the times of events alone.
+/// Writes stream events into batches, in order, for a decoder on another thread.
 package final class BatchingReceiver: StreamReceiver {
-    private let lanes: [Lane]
-    private let only: Lane?
+    private let batches: BatchFilling
 
-    /// A receiver that passes everything on to these queues.
-    package init(_ queues: [BatchQueue]) {
-        lanes = queues.map { Lane($0) }
-        only = lanes.count == 1 ? lanes[0] : nil
+    /// A receiver that passes everything on to a queue.
+    package init(_ queue: BatchQueue) {
+        batches = BatchFilling(queue)
     }
 
     package func open(_ opening: Opening) -> any ConnectionReceiver {
-        let lane = lanes[opening.number % lanes.count]
-        return Connection(lane, lane.open(opening))
+        Connection(batches, batches.open(opening))
     }
 
     package func advance(to time: Timestamp) {
-        if let only { return only.advance(to: time) }
-        for index in lanes.indices { lanes[index].now = time }
+        batches.advance(to: time)
     }
 
     /// Hands on what there is; nothing comes behind it.
     package func finish() {
-        for lane in lanes { lane.finish() }
+        batches.finish()
     }
 
     private final class Connection: ConnectionReceiver {
-        private let lane: Lane
+        private let batches: BatchFilling
         private let slot: Int32
 
-        init(_ lane: Lane, _ slot: Int32) {
-            (self.lane, self.slot) = (lane, slot)
+        init(_ batches: BatchFilling, _ slot: Int32) {
+            (self.batches, self.slot) = (batches, slot)
         }
 
         func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
-            lane.receive(bytes, slot, from: direction, at: time, packet: packet)
+            batches.receive(bytes, slot, from: direction, at: time, packet: packet)
         }
 
         func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
-            lane.add(
+            batches.add(
                 EventBatch.Event(kind: .missing, direction: direction, slot: slot, time: time, count: byteCount))
         }
 
         func noticed(_ notice: StreamNotice, from direction: Direction, at time: Timestamp, packet: Int) {
-            lane.notice(notice, slot, from: direction, at: time, packet: packet)
+            batches.notice(notice, slot, from: direction, at: time, packet: packet)
         }
 
         func finished(_ ending: Ending, from direction: Direction, at time: Timestamp) {
-            lane.add(
+            batches.add(
                 EventBatch.Event(
                     kind: .finished, direction: direction, slot: slot, time: time, count: ending == .reset ? 1 : 0))
         }
 
         func closed(_ closing: Closing) {
-            lane.close(closing, slot)
+            batches.close(closing, slot)
         }
     }
 }
@@ -66,7 +58,7 @@ package final class BatchingReceiver: StreamReceiver {
 /// What one decoder will get.
 ///
 /// The one thread that reads adds to it, and nothing that is called comes back; so that is not checked for each event.
-private final class Lane {
+private final class BatchFilling {
     private let queue: BatchQueue
     private var batch: EventBatch
     @exclusivity(unchecked) private var events: [EventBatch.Event] = []
@@ -74,7 +66,7 @@ private final class Lane {
     private var freeSlots: [Int32] = []
     private var slots: Int32 = 0
     /// The time to which the receiver was told to advance, and the one to which the decoder will have been.
-    @exclusivity(unchecked) var now = Timestamp(nanoseconds: .min)
+    @exclusivity(unchecked) private var now = Timestamp(nanoseconds: .min)
     @exclusivity(unchecked) private var told = Timestamp(nanoseconds: .min)
 
     init(_ queue: BatchQueue) {

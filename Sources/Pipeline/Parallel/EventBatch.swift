@@ -12,7 +12,7 @@ package final class EventBatch: @unchecked Sendable {
 
         var kind: Kind
         var direction = Direction.fromClient
-        /// The connection's place among those that are open in the lane.
+        /// The connection's place among those that are open.
         var slot: Int32 = 0
         var time = Timestamp(nanoseconds: 0)
         var packet = 0

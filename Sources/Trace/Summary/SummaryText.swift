@@ -61,6 +61,7 @@ extension Finding.Kind {
         case .deliveryMissing: "lost message"
         case .deliveryTwice: "repeated message"
         case .deliveryOutOfOrder: "disordered message"
+        case .hazard: "hazard"
         case .reconnectStorm: "reconnect storm"
         case .connectFailed: "failed connect"
         case .badChecksum: "bad checksum"

@@ -56,13 +56,20 @@ struct DecodeCommand: ParsableCommand {
         with options: ReassemblyOptions, to decoder: Decoder, _ progress: ReadingProgress
     ) throws -> (hasFailed: Bool, counters: CaptureCounters) {
         if ParallelReading.suits(files) {
+            // Hazards may lie in what several clients send at once.
+            if !decoder.takesFrames, !self.format.hazards, SharedReading.isWorthIt(files, options: options) {
+                var reading = SharedReading()
+                let isRead = try reading.read(
+                    files, options: options, to: decoder, { try decodingOptions() }, progress: progress)
+                if isRead { return (reading.hasFailed, reading.counters) }
+            }
             var reading = ParallelReading()
-            let others = decoder.takesFrames ? [] : [try decodingOptions()]
-            reading.read(files, options: options, to: decoder, others: others, progress: progress)
+            reading.read(files, options: options, to: decoder, progress: progress)
             return (reading.hasFailed, reading.counters)
         }
         var reading = CaptureReading()
         reading.read(files, options: options, to: decoder, progress: progress) { decoder.flush() }
+        for complaint in reading.complaints { complain(complaint) }
         return (reading.hasFailed, reading.counters)
     }
 

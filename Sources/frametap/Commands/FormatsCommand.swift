@@ -13,16 +13,14 @@ struct FormatsCommand: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List the built-in formats and the framing rules.")
 
         func run() throws {
-            for format in try BuiltInFormats.all() {
+            let (systems, rules) = BuiltInFormats.outlines
+            for format in systems {
                 let ports = format.ports.map(String.init).joined(separator: ",")
                 let columns = [pad(format.name, 16), pad(ports.isEmpty ? "-" : ports, 8), format.summary]
                 print(columns.joined(separator: "  "))
             }
             print("\nFraming rules, to try where there is no file yet (fixed and marker, above, are rules too):\n")
-            for name in BuiltInFormats.ruleNames {
-                guard let rule = try BuiltInFormats.format(named: name) else { continue }
-                print("\(pad(name, 16))  \(rule.summary)")
-            }
+            for rule in rules { print("\(pad(rule.name, 16))  \(rule.summary)") }
             print("\nParameters: --format fixed:size=8, --format 'delimiter:end=\\r\\n'")
         }
 

@@ -43,12 +43,16 @@ struct ReportCommand: ParsableCommand {
         file.whenBroken = { $0.endProcess() }
         let collector = ReportCollector()
         let decoder = Decoder(
-            options, analyses: Decoder.allAnalyses(replacing: collector.analyses()), sinks: [collector])
+            options,
+            analyses: Decoder.allAnalyses(
+                replacing: collector.analyses() + options.extraAnalyses().filter { $0 is HazardFinder }),
+            sinks: [collector])
         var reassembly = reassembly.options(for: files)
         reassembly.serverPorts = options.serverPorts
         reassembly.notices = decoder.wantsPackets
         var reading = CaptureReading()
         reading.read(files, options: reassembly, to: decoder) {}
+        for complaint in reading.complaints { complain(complaint) }
         decoder.finish(passedOver: reading.counters.passedOverByKind)
         let report = collector.report(source: files.joined(separator: " "))
         switch form {

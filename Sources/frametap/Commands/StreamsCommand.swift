@@ -37,10 +37,11 @@ struct StreamsCommand: ParsableCommand {
         let listing = StreamListing(output: output, files: streams)
         var options = reassembly.options(for: files)
         options.conflictHistory = 0  // nobody asks
-        options.serverPorts = Set(try BuiltInFormats.all().flatMap(\.ports))
+        options.serverPorts = Set(BuiltInFormats.outlines.systems.flatMap(\.ports))
         var reading = CaptureReading()
         reading.read(files, options: options, to: listing) {}
         listing.finish()
+        for complaint in reading.complaints { complain(complaint) }
         if reading.hasFailed || streams?.hasFailed == true { throw ExitCode(2) }
     }
 }

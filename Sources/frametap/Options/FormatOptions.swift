@@ -25,18 +25,25 @@ struct FormatOptions: ParsableArguments {
     @Flag(help: "Where a format has no heartbeats, look for what comes as regularly, and for gaps in it.")
     var learnHeartbeats = false
 
+    @Flag(help: "Tell the frames at which published receivers of the format would have stalled, misread or lost data.")
+    var hazards = false
+
     /// What the decoder is to look for.
     func decodingOptions() throws -> DecodingOptions {
-        var options = DecodingOptions(.automatic(try BuiltInFormats.all()))
+        var byPort: [UInt16: Format] = [:]
+        var asked: Format?
         for text in formats {
             let parts = text.split(separator: "=", maxSplits: 1)
             if parts.count == 2, let port = UInt16(parts[0]) {
-                options.byPort[port] = try Self.format(String(parts[1]))
+                byPort[port] = try Self.format(String(parts[1]))
             } else if text != "auto" {
-                options.choice = .fixed(try Self.format(text))
+                asked = try Self.format(text)
             }
         }
+        var options = DecodingOptions(try asked.map { .fixed($0) } ?? .automatic(BuiltInFormats.all()))
+        options.byPort = byPort
         options.learnsHeartbeats = learnHeartbeats
+        options.findsHazards = hazards
         if let heartbeat { try options.replaceFormats { try Self.override($0, heartbeat) } }
         return options
     }

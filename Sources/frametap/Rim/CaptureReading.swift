@@ -13,11 +13,18 @@ final class ReadingProgress: Sendable {
     }
 }
 
-/// Reads capture files into a stream receiver; what goes wrong is said, and what was readable is kept.
+/// Reads capture files into a stream receiver; what goes wrong is kept, to be said, and so is what was readable.
 struct CaptureReading {
-    /// Whether a file could not be read to its end.
-    private(set) var hasFailed = false
+    /// Whether to show on a terminal how far reading has come.
+    var showsProgress = true
+    /// Why files could not be read to their ends.
+    private(set) var complaints: [String] = []
     private(set) var counters = CaptureCounters()
+    /// Whether a limit that all connections share was reached.
+    private(set) var hasReachedLimit = false
+
+    /// Whether a file could not be read to its end.
+    var hasFailed: Bool { !complaints.isEmpty }
 
     /// Reads the files in one time line.
     ///
@@ -44,7 +51,7 @@ struct CaptureReading {
             let input = try FileInput(path)
             defer { input.closeFile() }
             var reader = CaptureReader(input, chunk: input.isFollowed ? 64 << 10 : 1 << 20)
-            let bar = ProgressBar(total: input.identity?.size)
+            let bar = showsProgress ? ProgressBar(total: input.identity?.size) : nil
             defer { bar?.clear() }
             while !progress.isDone, try reader.step(to: &decoder) != .end {
                 if input.isFollowed { whenRead() }
@@ -54,7 +61,7 @@ struct CaptureReading {
             complain(about: error, path)
         }
         decoder.finish()
-        counters = decoder.counters
+        (counters, hasReachedLimit) = (decoder.counters, decoder.hasReachedLimit)
     }
 
     /// Connections go on from one file to another.
@@ -71,7 +78,8 @@ struct CaptureReading {
         }
         defer { for (_, input) in inputs { input.closeFile() } }
         let isFollowed = inputs.contains { $0.input.isFollowed }
-        let bar = isFollowed ? nil : ProgressBar(total: inputs.reduce(0) { $0 + ($1.input.size ?? 0) })
+        let bar =
+            isFollowed || !showsProgress ? nil : ProgressBar(total: inputs.reduce(0) { $0 + ($1.input.size ?? 0) })
         defer { bar?.clear() }
         var merge = CaptureMerge(inputs.map(\.input))
         var packets = MergedPackets(to: decoder)
@@ -85,12 +93,11 @@ struct CaptureReading {
             }
         }
         packets.receiver.finish()
-        counters = packets.receiver.counters
+        (counters, hasReachedLimit) = (packets.receiver.counters, packets.receiver.hasReachedLimit)
     }
 
     private mutating func complain(about error: any Error, _ path: String) {
-        hasFailed = true
-        frametap.complain(Self.describe(error, path))
+        complaints.append(Self.describe(error, path))
     }
 
     static func describe(_ error: any Error, _ path: String) -> String {

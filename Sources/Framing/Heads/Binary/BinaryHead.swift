@@ -12,6 +12,9 @@ package struct BinaryHead: Head {
     /// What traces write of each field.
     let texts: [FieldText]
 
+    /// The same byte by byte, as long as their places do not depend on values before them.
+    private let constantBytes: [(offset: Int, byte: UInt8)]
+
     private struct Constant: Sendable {
         var bytes: [UInt8]
         var mismatch: String
@@ -33,6 +36,9 @@ package struct BinaryHead: Head {
         constants = fields.map { field in
             guard let constant = field.constant, let bytes = try? Self.encode(constant, as: field) else { return nil }
             return Constant(bytes: bytes, mismatch: "\(field.name) is not \(constant.shortDescription)")
+        }
+        constantBytes = zip(constants, offsets).flatMap { constant, offset in
+            (constant?.bytes ?? []).enumerated().map { (offset + $0, $1) }
         }
         hasConstants = constants.contains { $0 != nil } || fields.contains(where: \.hasConstantBits)
     }
@@ -81,6 +87,15 @@ package struct BinaryHead: Head {
             at += size
         }
         return .complete(length: at - start)
+    }
+
+    /// Whether the constants of a header of fixed length are what they must be, as far as bytes are there; bits are not looked at.
+    func mayHaveItsConstants(_ bytes: RawSpan, at start: Int) -> Bool {
+        let available = bytes.byteCount - start
+        for constant in constantBytes where constant.offset < available {
+            if bytes[byte: start + constant.offset] != constant.byte { return false }
+        }
+        return true
     }
 
     /// What to say of bits that are not what they have to be; nil where all are.

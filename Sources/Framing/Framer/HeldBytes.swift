@@ -1,0 +1,60 @@
+import Streams
+
+/// Bytes that are held: a buffer that is filled and emptied again and again, without anything being allocated or destroyed.
+struct HeldBytes: Sendable {
+    /// The first `count` of them count.
+    private(set) var storage: [UInt8] = []
+    private(set) var count = 0
+
+    /// A small buffer is kept when it is emptied, so that a frame that is cut costs no allocation.
+    private static let kept = 256
+
+    var isEmpty: Bool { count == 0 }
+
+    /// Adds bytes behind the others.
+    @inline(__always)
+    mutating func append(_ bytes: RawSpan) {
+        let end = count &+ bytes.byteCount
+        if storage.count < end { grow(to: end) }
+        storage.withUnsafeMutableBytes { room in
+            bytes.withUnsafeBytes { bytes in
+                UnsafeMutableRawBufferPointer(rebasing: room[count..<end]).copyMemory(from: bytes)
+            }
+        }
+        count = end
+    }
+
+    @inline(never)
+    private mutating func grow(to needed: Int) {
+        let room = max(needed, min(2 * storage.count, needed + (1 << 20)), 64)
+        storage.reserveCapacity(room)
+        storage.append(contentsOf: repeatElement(0, count: room - storage.count))
+    }
+
+    /// Adds zeros.
+    mutating func append(zeros: Int) {
+        append([UInt8](repeating: 0, count: zeros).span.bytes)
+    }
+
+    /// Forgets all of them.
+    @inline(__always)
+    mutating func removeAll() {
+        count = 0
+        if storage.count > Self.kept { storage = [] }
+    }
+
+    /// Forgets the first of them.
+    mutating func removeFirst(_ gone: Int) {
+        guard gone > 0 else { return }
+        let left = storage.span.bytes.extracting(gone..<count).copied()
+        removeAll()
+        append(left.span.bytes)
+    }
+
+    /// Gives away all of them.
+    mutating func take() -> HeldBytes {
+        var taken = HeldBytes()
+        swap(&taken, &self)
+        return taken
+    }
+}

@@ -1,0 +1,132 @@
+import Framing
+import Streams
+import Trace
+
+/// One direction of a connection: cuts its frames, counts them, and shows those that somebody wants to see.
+final class SideDecoder {
+    private let decoder: Decoder
+    private let connection: TracedConnection
+    /// What has to be done for the direction's frames.
+    private let plan: SidePlan
+    // What the plan and the decoder have, too: on the way to it nothing need be counted as used.
+    private let sieve: FrameSieve
+    private let scratch: FramingScratch
+    // What is called while these change does not reach them: a connection's frames are shown, not fed back. So nobody needs to
+    // check that on every chunk.
+    @exclusivity(unchecked) private(set) var framer: Framer
+    @exclusivity(unchecked) private(set) var counts = FrameSieve.Counts()
+
+    /// A direction of which nothing was seen yet.
+    ///
+    /// - Parameter rule: how it is cut, where not as the plan says.
+    init(
+        _ direction: Direction, of connection: TracedConnection, _ plan: SidePlan, _ decoder: Decoder,
+        rule: (any FramingRule)?
+    ) {
+        (self.decoder, self.connection, self.plan) = (decoder, connection, plan)
+        (sieve, scratch) = (plan.sieve, decoder.scratch)
+        framer = Framer(rule: rule ?? plan.rule, direction: direction, aligned: connection.opening.handshake)
+    }
+
+    /// Takes the next bytes; says whether a pause of their sender may end a frame.
+    @inline(never)
+    func receive(_ bytes: RawSpan, at time: Timestamp, packet: Int) -> Bool {
+        framer.receive(bytes, at: time, packet: packet, scratch: scratch, into: self)
+        return plan.endsFramesByPauses
+    }
+
+    /// The next bytes were not seen.
+    func missing(_ byteCount: Int, at time: Timestamp) {
+        framer.missing(byteCount, at: time, scratch: scratch, into: self)
+    }
+
+    /// The sender pauses.
+    func pause(until time: Timestamp) {
+        framer.pause(until: time, scratch: scratch, into: self)
+    }
+
+    /// Nothing comes any more.
+    func finish() {
+        framer.finish(scratch: scratch, into: self)
+    }
+}
+
+extension SideDecoder: FrameReceiver {
+    func framed(_ frames: FrameBatch, in bytes: RawSpan, from direction: Direction) {
+        connection.traffic[direction].add(frames.count, at: frames.time)
+        sieve.sift(frames, in: bytes, counts: &counts, picks: &decoder.picks)
+        if !decoder.picks.isEmpty { showPicks(frames, in: bytes, direction) }
+    }
+
+    /// Shows those of a batch that were picked.
+    @inline(never)
+    private func showPicks(_ frames: FrameBatch, in bytes: RawSpan, _ direction: Direction) {
+        var picks: [FrameSieve.Pick] = []
+        swap(&picks, &decoder.picks)
+        for pick in picks {
+            let item = frames[pick.index]
+            let frame = bytes.extracting(item.start..<item.start + item.shape.total)
+            if plan.transforms {
+                transformed(frames.info(pick.index), frame, direction)
+            } else {
+                show(frames.info(pick.index), frame, item.shape, direction, pick)
+            }
+        }
+        picks.removeAll(keepingCapacity: true)
+        swap(&picks, &decoder.picks)
+    }
+
+    func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
+        connection.traffic[direction].add(1, at: frame.time)
+        sieve.count(frame, &counts)
+        if plan.transforms {
+            transformed(frame, bytes, direction)
+        } else {
+            let pick = sieve.judge(bytes, frame.shape, counts: &counts, frame, isWhole: frame.missing == 0)
+            if let pick { show(frame, bytes, frame.shape, direction, pick) }
+        }
+    }
+
+    /// Judges a frame whose bytes may stand for others.
+    @inline(never)
+    private func transformed(_ frame: FrameInfo, _ bytes: RawSpan, _ direction: Direction) {
+        plan.format.directions[direction].withContent(of: bytes, frame.shape) { content, shape in
+            let pick = sieve.judge(content, shape, counts: &counts, frame, isWhole: frame.missing == 0)
+            if let pick { show(frame, content, shape, direction, pick) }
+        }
+    }
+
+    /// Shows a frame to those who want to see it.
+    @inline(never)
+    private func show(
+        _ frame: FrameInfo, _ content: RawSpan, _ shape: FrameShape, _ direction: Direction, _ pick: FrameSieve.Pick
+    ) {
+        var traced = TracedFrame(info: frame, shape: shape, direction: direction, isHeartbeat: pick.isHeartbeat)
+        traced.kind = pick.kind
+        if plan.hasBodies, pick.hasNewFault || decoder.frameSinks.count > 1 {
+            traced.body = traced.decodedBody(of: content, plan.format.directions[direction])
+        }
+        decoder.analyse(plan.analysesOfAll, traced, content, connection)
+        if pick.isHeartbeat { decoder.analyse(plan.analysesOfHeartbeats, traced, content, connection) }
+        if pick.isPaired { decoder.analyse(plan.analysesOfPairs, traced, content, connection) }
+        if pick.hasNewFault { decoder.analyse(plan.analysesOfFaults, traced, content, connection) }
+        for sink in decoder.frameSinks { sink.frame(traced, bytes: content, on: connection) }
+    }
+
+    func unframed(_ run: UnframedRun, from direction: Direction) {
+        var run = run
+        connection.traffic[direction].disturb { $0.unframed = run.time }
+        // Where no frame is looked for, neither the stream's start nor a hole is why bytes belong to none.
+        if let nothing = framer.rule as? Unrecognised { (run.reason, run.detail) = (.notDetected, nothing.detail) }
+        if !decoder.packetAnalyses.isEmpty {
+            decoder.tellPacketAnalyses { $0.unframed(run, from: direction, on: connection, into: &$1) }
+        }
+        for sink in decoder.sinks { sink.unframed(run, from: direction, on: connection) }
+    }
+
+    func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {
+        connection.traffic[direction].disturb { $0.missing = time }
+        let hole = Hole(direction: direction, offset: offset, byteCount: byteCount, time: time)
+        for sink in decoder.sinks { sink.missing(hole, on: connection) }
+    }
+}
