@@ -57,6 +57,7 @@ final class ConnectionDecoder: ConnectionReceiver {
     }
 
     private func take(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
+        decoder.settle(connection, before: time)
         if !isFraming { awaitFormat(at: time) }
         if isFraming {
             if side(direction).receive(bytes, at: time, packet: packet) { expectPause(of: direction) }
@@ -73,6 +74,7 @@ final class ConnectionDecoder: ConnectionReceiver {
     }
 
     private func miss(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
+        decoder.settle(connection, before: time)
         if !isFraming { awaitFormat(at: time) }
         if isFraming {
             side(direction).missing(byteCount, at: time)
@@ -235,16 +237,13 @@ final class ConnectionDecoder: ConnectionReceiver {
         let held = detection?.held ?? []
         detection = nil
         for event in held {
-            // Deadlines of this connection pass between what was held, as if its format had been known.
+            // Deadlines of this connection pass between what was held, as if its format had been known: `take` sees to that.
             switch event {
             case .received(let bytes, let direction, let time, let packet):
-                decoder.advance(to: time)
                 take(bytes.span.bytes, from: direction, at: time, packet: packet)
             case .missing(let byteCount, let direction, let time):
-                decoder.advance(to: time)
                 miss(byteCount, from: direction, at: time)
             case .finished(let direction, let time):
-                decoder.advance(to: time)
                 finish(direction, at: time)
             case .noticed(let notice, let packet):
                 tell(notice, packet)

@@ -115,6 +115,7 @@ public final class Decoder: StreamReceiver {
     public func open(_ opening: Opening) -> any ConnectionReceiver {
         let connection = TracedConnection(opening)
         for sink in sinks { sink.opened(connection) }
+        analyse { $0.opened(connection, into: &$1) }
         return ConnectionDecoder(connection, decoder: self)
     }
 
@@ -129,6 +130,12 @@ public final class Decoder: StreamReceiver {
             pause.connection.pause(until: time)
         }
         analyse { $0.advance(to: time, into: &$1) }
+    }
+
+    /// Something happens on a connection: what was due on it before is found first.
+    @inline(__always)
+    func settle(_ connection: TracedConnection, before time: Timestamp) {
+        if earliest < time { analyse { $0.settle(connection, before: time, into: &$1) } }
     }
 
     /// The earliest deadline that something waits for.
@@ -157,6 +164,7 @@ public final class Decoder: StreamReceiver {
     ///
     /// - Parameter passedOver: packets that the source passed over, by what they were.
     public func finish(passedOver: [(kind: String, packets: Int)] = []) {
+        analyse { $0.finish(into: &$1) }
         summary.passedOver = passedOver
         for sink in sinks { sink.summary(summary) }
     }

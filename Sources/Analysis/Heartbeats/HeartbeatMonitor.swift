@@ -139,12 +139,24 @@ public final class HeartbeatMonitor: Analysis {
         into findings: inout [Finding]
     ) {
         guard !watch.isEnded else { return }
+        look(at: &watch, before: time, into: &findings)
         watch.isEnded = true
-        if time > watch.deadline, !watch.isTold {
+        if watch.last != nil, watch.isTold { findings.append(watch.stop(at: time, because: reason)) }
+    }
+
+    /// Finds what was due on a connection before `time`; its entry among the deadlines follows when it comes up.
+    public func settle(_ connection: TracedConnection, before time: Timestamp, into findings: inout [Finding]) {
+        guard var watch = watched[connection.number], !watch.isEnded else { return }
+        look(at: &watch, before: time, into: &findings)
+        watched[connection.number] = watch
+    }
+
+    private func look(at watch: inout HeartbeatWatch, before time: Timestamp, into findings: inout [Finding]) {
+        if watch.deadline < time, !watch.isTold {
             watch.isTold = true
             findings += watch.gap(frames: watch.connection.traffic[watch.from].frames)
         }
-        if watch.last != nil, watch.isTold { findings.append(watch.stop(at: time, because: reason)) }
+        findings += watch.lookForEviction(at: time)
     }
 
     /// Finds everything whose deadline lies before `time`.
@@ -152,11 +164,7 @@ public final class HeartbeatMonitor: Analysis {
         while let due = deadlines.min, due.time < time {
             deadlines.removeMin()
             guard var watch = watched[due.connection], !watch.isEnded else { continue }
-            if watch.deadline < time, !watch.isTold {
-                watch.isTold = true
-                findings += watch.gap(frames: watch.connection.traffic[watch.from].frames)
-            }
-            findings += watch.lookForEviction(at: time)
+            look(at: &watch, before: time, into: &findings)
             // Where there never was any, there is nothing more to find until one comes.
             watch.isParked = watch.last == nil && watch.isTold
             watched[due.connection] = watch

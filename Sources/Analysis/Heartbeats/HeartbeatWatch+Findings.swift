@@ -46,7 +46,9 @@ extension HeartbeatWatch {
                         Field("silentFor", .number(contract.first.seconds)),
                     ]))
         }
-        if others > 0 {
+        // What came right behind the last heartbeat says nothing: only what came when the next was due.
+        let due = (last ?? connection.opening.time) + every
+        if others > 0, connection.traffic[from].lastFrame >= due {
             found.append(
                 finding(
                     .trafficWithoutHeartbeats, learned == nil ? .warning : .info, at: deadline,

@@ -143,6 +143,16 @@ public final class LearnedHeartbeats: Analysis {
         if watch.isTold { findings.append(watch.stop(at: time, because: reason)) }
     }
 
+    /// Finds gaps of a connection whose deadline lies before `time`.
+    public func settle(_ connection: TracedConnection, before time: Timestamp, into findings: inout [Finding]) {
+        for (key, candidate) in (connections[connection.number] ?? [:]).sorted(by: { $0.key.type < $1.key.type }) {
+            guard var watch = candidate.watch, watch.deadline < time, !watch.isTold else { continue }
+            watch.isTold = true
+            findings += watch.gap(frames: watch.connection.traffic[watch.from].frames)
+            connections[connection.number]?[key]?.watch = watch
+        }
+    }
+
     /// Finds every gap whose deadline lies before `time`.
     public func advance(to time: Timestamp, into findings: inout [Finding]) {
         while let due = deadlines.min, due.time < time {

@@ -1,4 +1,5 @@
 import Framing
+import HeapModule
 import Streams
 import Trace
 
@@ -14,26 +15,37 @@ public final class ReconnectStorms: Analysis {
     static let reconnects = 5
     /// The time in which they count together; without one for as long the storm is over.
     static let window = Interval.seconds(60)
-    /// Of how many pairs of ends something is remembered.
-    private static let mostEnds = 8_192
-    /// How many openings and ends of a pair are remembered until they are seen to belong together.
-    private static let mostEvents = 16
+    /// How long openings and ends are kept until they are put in order: a capture may tell that a connection is over a little
+    /// later than that the next one opened.
+    static let patience = Interval.milliseconds(2_500)
+    /// Of how many pairs of ends something is remembered, and how many openings and ends are put in order at once.
+    private static let most = (ends: 8_192, events: 65_536, ended: 64)
 
     private struct Ends: Hashable {
         var client: IPAddress
         var server: Endpoint
     }
 
+    /// An opening or an end; at the same time ends come first.
+    private struct Event: Comparable {
+        var time: Timestamp
+        var isOpening: Bool
+        var connection: TracedConnection
+
+        private var order: (Timestamp, Int, Int) { (time, isOpening ? 1 : 0, connection.number) }
+
+        static func < (left: Event, right: Event) -> Bool { left.order < right.order }
+        static func == (left: Event, right: Event) -> Bool { left.order == right.order }
+    }
+
     private struct Opened {
         var time: Timestamp
-        var connection: Int
-        var format: String?
+        var connection: TracedConnection
     }
 
     private struct History {
-        /// When connections ended, and when others opened, that belong to no reconnect yet.
+        /// When connections ended that no other has followed.
         var ended: [Timestamp] = []
-        var opened: [Opened] = []
         /// The openings of the latest reconnects, in order of time.
         var reconnects: [Opened] = []
         /// Until when nothing more is told of a storm.
@@ -41,6 +53,7 @@ public final class ReconnectStorms: Analysis {
         var latest = Timestamp(nanoseconds: .min)
     }
 
+    private var events = Heap<Event>()
     private var histories: [Ends: History] = [:]
     /// When the table was last cleared of what is old.
     private var cleared = Timestamp(nanoseconds: .min)
@@ -48,22 +61,22 @@ public final class ReconnectStorms: Analysis {
     /// Has seen no connection.
     public init() {}
 
-    /// Nothing is waited for.
-    public var nextDeadline: Timestamp? { nil }
+    /// When the next opening or end is old enough.
+    public var nextDeadline: Timestamp? { events.min.map { $0.time + Self.patience } }
 
     /// None.
     public func interest(in format: Format) -> FrameInterest { [] }
 
-    /// Takes an opening, once the connection's format is known, or known not to be recognised.
-    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {
+    /// Takes an opening.
+    public func opened(_ connection: TracedConnection, into findings: inout [Finding]) {
         let opening = connection.opening
-        guard opening.handshake else { return }
-        note(opening, at: opening.time, into: &findings) { history in
-            history.opened.append(
-                Opened(time: opening.time, connection: connection.number, format: connection.format?.name))
-            if history.opened.count > Self.mostEvents { history.opened.removeFirst() }
-        }
+        // Where the proxy was not told a server, it is no server's storm.
+        guard opening.handshake, !opening.server.address.isUnspecified else { return }
+        keep(Event(time: opening.time, isOpening: true, connection: connection), into: &findings)
     }
+
+    /// Needs nothing.
+    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
 
     /// Needs none.
     public func frame(
@@ -78,28 +91,49 @@ public final class ReconnectStorms: Analysis {
     /// Takes an end.
     public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         switch closing.reason {
-        case .endOfInput, .evicted, .refusedByLimit: return
+        case .endOfInput, .evicted: return
         case .fin where closing.by == .fromClient: return
-        case .fin, .reset, .timeout, .connectFailed: break
+        case .fin, .reset, .timeout, .connectFailed, .refusedByLimit: break
         }
-        note(connection.opening, at: closing.time, into: &findings) { history in
-            history.ended.append(closing.time)
-            if history.ended.count > Self.mostEvents { history.ended.removeFirst() }
+        if connection.opening.server.address.isUnspecified { return }
+        keep(Event(time: closing.time, isOpening: false, connection: connection), into: &findings)
+    }
+
+    private func keep(_ event: Event, into findings: inout [Finding]) {
+        events.insert(event)
+        if events.count > Self.most.events, let first = events.popMin() { take(first, into: &findings) }
+    }
+
+    /// Takes what is old enough, in order of time.
+    public func advance(to time: Timestamp, into findings: inout [Finding]) {
+        while let first = events.min, first.time + Self.patience < time {
+            events.removeMin()
+            take(first, into: &findings)
         }
     }
 
-    /// Waits for nothing.
-    public func advance(to time: Timestamp, into findings: inout [Finding]) {}
+    /// Takes what is left.
+    public func finish(into findings: inout [Finding]) {
+        while let first = events.popMin() { take(first, into: &findings) }
+    }
 
-    private func note(
-        _ opening: Opening, at time: Timestamp, into findings: inout [Finding], _ change: (inout History) -> Void
-    ) {
+    private func take(_ event: Event, into findings: inout [Finding]) {
+        let opening = event.connection.opening
         let ends = Ends(client: opening.client.address, server: opening.server)
-        if histories[ends] == nil, histories.count >= Self.mostEnds, !makeRoom(at: time) { return }
+        // What only opens is nothing to remember.
+        if event.isOpening, histories[ends] == nil { return }
+        if histories[ends] == nil, histories.count >= Self.most.ends, !makeRoom(at: event.time) { return }
         var history = histories[ends] ?? History()
-        history.latest = max(history.latest, time)
-        change(&history)
-        join(&history, ends, into: &findings)
+        history.latest = max(history.latest, event.time)
+        history.ended.removeAll { Self.pause < event.time - $0 }
+        if !event.isOpening {
+            history.ended.append(event.time)
+            if history.ended.count > Self.most.ended { history.ended.removeFirst() }
+        } else if history.ended.popLast() != nil {
+            history.reconnects.append(Opened(time: event.time, connection: event.connection))
+            if history.reconnects.count > Self.reconnects { history.reconnects.removeFirst() }
+            tell(&history, ends, into: &findings)
+        }
         histories[ends] = history
     }
 
@@ -108,25 +142,7 @@ public final class ReconnectStorms: Analysis {
         guard Interval.seconds(1) < time - cleared else { return false }
         cleared = time
         histories = histories.filter { !(Self.window < time - $0.value.latest) }
-        return histories.count < Self.mostEnds
-    }
-
-    /// Puts openings together with the ends before them. They may come in any order: that a connection is over, a capture may
-    /// tell later than that the next one opened.
-    private func join(_ history: inout History, _ ends: Ends, into findings: inout [Finding]) {
-        history.opened.sort { $0.time < $1.time }
-        for opened in history.opened {
-            let before = history.ended.indices.filter {
-                history.ended[$0] <= opened.time && !(Self.pause < opened.time - history.ended[$0])
-            }
-            guard let end = before.max(by: { history.ended[$0] < history.ended[$1] }) else { continue }
-            history.ended.remove(at: end)
-            history.opened.removeAll { $0.connection == opened.connection }
-            history.reconnects.append(opened)
-            history.reconnects.sort { $0.time < $1.time }
-            if history.reconnects.count > Self.reconnects { history.reconnects.removeFirst() }
-            tell(&history, ends, into: &findings)
-        }
+        return histories.count < Self.most.ends
     }
 
     private func tell(_ history: inout History, _ ends: Ends, into findings: inout [Finding]) {
@@ -139,14 +155,20 @@ public final class ReconnectStorms: Analysis {
         let span = last.time - first.time
         findings.append(
             Finding(
-                kind: .reconnectStorm, severity: .warning, connection: last.connection, format: last.format,
+                kind: .reconnectStorm, severity: .warning, connection: last.connection.number,
+                format: last.connection.format?.name,
                 from: .fromClient, time: last.time,
                 message:
                     "reconnect storm: \(ends.client) connected again to \(ends.server) \(Self.reconnects) times in \(span.text(digits: true)), each time at once",
                 data: [
                     Field("reconnects", .integer(Int64(Self.reconnects))), Field("within", .number(span.seconds)),
                     Field("client", .text("\(ends.client)")), Field("server", .text("\(ends.server)")),
-                    Field("firstConnection", .integer(Int64(first.connection))),
+                    Field("firstConnection", .integer(Int64(first.connection.number))),
                 ]))
     }
+}
+
+extension IPAddress {
+    /// Whether it is the address that stands for none (RFC 4291 section 2.5.2, RFC 1122 section 3.2.1.3).
+    fileprivate var isUnspecified: Bool { high == 0 && low == 0 }
 }
