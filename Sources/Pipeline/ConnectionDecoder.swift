@@ -13,11 +13,9 @@ final class ConnectionDecoder: ConnectionReceiver {
         fromClient: nil, fromServer: nil)
     private var isFraming = false
     private var detection: Detection?
-    /// Where nothing is framed: why.
-    private var notDetected: String?
+    /// Where nothing is framed: the rule that says why.
+    private var notDetected: SharedRule?
     private var awaitsPause = PerDirection(fromClient: false, fromServer: false)
-    /// When bytes came last, while the format is looked for.
-    private var lastTime: Timestamp?
     /// Whether it is among those whose formats are on trial.
     private var isDetecting = false
 
@@ -133,8 +131,9 @@ final class ConnectionDecoder: ConnectionReceiver {
         connection.faults = PerDirection(
             fromClient: sides.fromClient?.counts.faults ?? FaultCounts(),
             fromServer: sides.fromServer?.counts.faults ?? FaultCounts())
-        connection.heartbeats = PerDirection(
-            fromClient: sides.fromClient?.counts.heartbeats ?? 0, fromServer: sides.fromServer?.counts.heartbeats ?? 0)
+        connection.hadHeartbeats = PerDirection(
+            fromClient: sides.fromClient.map { $0.counts.heartbeats > 0 } ?? false,
+            fromServer: sides.fromServer.map { $0.counts.heartbeats > 0 } ?? false)
         decoder.analyse { $0.closed(closing, on: connection, into: &$1) }
         for sink in decoder.sinks { sink.closed(closing, counts: bytes, on: connection) }
         var totals = Summary.Totals()
@@ -161,7 +160,7 @@ final class ConnectionDecoder: ConnectionReceiver {
         let plan = plan ?? decoder.planOfNone
         let side = SideDecoder(
             direction, of: connection, plan.sides[direction], decoder,
-            rule: notDetected.map { Unrecognised(detail: $0) })
+            rule: notDetected)
         sides[direction] = side
         return side
     }
@@ -198,8 +197,10 @@ final class ConnectionDecoder: ConnectionReceiver {
     /// Gives up looking for the format after a long silence: the same whether the source tells of it then, or never.
     private func awaitFormat(at time: Timestamp) {
         let limit = decoder.options.idleTimeout
-        if limit.nanoseconds > 0, let lastTime, limit < time - lastTime { giveUpDetection() }
-        lastTime = max(time, lastTime ?? time)
+        if limit.nanoseconds > 0, let lastTime = detection?.lastTime, limit < time - lastTime {
+            giveUpDetection()
+        }
+        if let detection { detection.lastTime = max(time, detection.lastTime ?? time) }
         if !isFraming, !isDetecting {
             isDetecting = true
             decoder.detect(for: self)
@@ -226,7 +227,7 @@ final class ConnectionDecoder: ConnectionReceiver {
             }
         }
         let detail = "no known format in \(detection?.extent ?? "the stream")"
-        notDetected = detail
+        notDetected = SharedRule(Unrecognised(detail: detail))
         begin()
     }
 

@@ -21,6 +21,8 @@ final class Detection {
     /// How many notices are held at most; a connection with more of them is an odd one.
     private static let heldNotices = 64
 
+    /// When bytes came last.
+    var lastTime: Timestamp?
     private(set) var held: [Held] = []
     private var noticeCount = 0
     /// None while the trials sleep.

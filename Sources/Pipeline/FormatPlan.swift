@@ -27,7 +27,7 @@ final class FormatPlan {
 /// What has to be done for one direction of each connection of a format.
 final class SidePlan {
     let format: Format
-    let rule: any FramingRule
+    let sharedRule: SharedRule
     let sieve: FrameSieve
     /// The analyses that are to see every frame, heartbeats, and frames whose body is not what it should be.
     let analysesOfAll: [any Analysis]
@@ -48,7 +48,8 @@ final class SidePlan {
     ) {
         self.format = format
         self.endsFramesByPauses = endsFramesByPauses
-        rule = format.directions[direction].rule
+        let rule = format.directions[direction].rule
+        sharedRule = SharedRule(rule)
         transforms = rule.transforms
         hasBodies = !format.directions[direction].body.isPlain
         let interests = analyses.map { $0.interest(in: format) }

@@ -21,11 +21,12 @@ final class SideDecoder {
     /// - Parameter rule: how it is cut, where not as the plan says.
     init(
         _ direction: Direction, of connection: TracedConnection, _ plan: SidePlan, _ decoder: Decoder,
-        rule: (any FramingRule)?
+        rule: SharedRule?
     ) {
         (self.decoder, self.connection, self.plan) = (decoder, connection, plan)
         (sieve, scratch) = (plan.sieve, decoder.scratch)
-        framer = Framer(rule: rule ?? plan.rule, direction: direction, aligned: connection.opening.handshake)
+        framer = Framer(
+            rule ?? plan.sharedRule, direction: direction, aligned: connection.opening.handshake)
     }
 
     /// Takes the next bytes; says whether a pause of their sender may end a frame.
@@ -104,7 +105,7 @@ extension SideDecoder: FrameReceiver {
         var traced = TracedFrame(info: frame, shape: shape, direction: direction, isHeartbeat: pick.isHeartbeat)
         traced.kind = pick.kind
         if plan.hasBodies, pick.hasNewFault || decoder.frameSinks.count > 1 {
-            traced.body = traced.decodedBody(of: content, plan.format.directions[direction])
+            traced.body = traced.decodedBody(of: content, sieve.kinds)
         }
         decoder.analyse(plan.analysesOfAll, traced, content, connection)
         if pick.isHeartbeat { decoder.analyse(plan.analysesOfHeartbeats, traced, content, connection) }

@@ -43,7 +43,33 @@ extension RawSpan {
 extension Array where Element == UInt8 {
     /// Appends borrowed bytes.
     @inlinable
+    @inline(__always)
     public mutating func append(contentsOf bytes: RawSpan) {
-        bytes.withUnsafeBytes { append(contentsOf: $0) }
+        bytes.withUnsafeBytes { append(copying: $0) }
+    }
+
+    /// Appends bytes of whoever lends them for the time of the call: what `append(contentsOf:)` does for any sequence takes
+    /// longer than to copy a few bytes.
+    @inlinable
+    @inline(__always)
+    public mutating func append(copying bytes: UnsafeRawBufferPointer) {
+        append(addingCapacity: bytes.count) { output in
+            output.withUnsafeMutableBufferPointer { room, count in
+                UnsafeMutableRawBufferPointer(room).copyMemory(from: bytes)
+                count = bytes.count
+            }
+        }
+    }
+
+    /// Appends the first of the eight bytes of a number, the lowest first.
+    @inlinable
+    @inline(__always)
+    public mutating func append(first: Int, of bytes: UInt64) {
+        append(addingCapacity: 8) { output in
+            output.withUnsafeMutableBufferPointer { room, count in
+                UnsafeMutableRawBufferPointer(room).storeBytes(of: bytes.littleEndian, as: UInt64.self)
+                count = Swift.min(first, 8)
+            }
+        }
     }
 }

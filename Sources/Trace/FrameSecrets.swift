@@ -21,6 +21,9 @@ struct FrameSecrets {
         }
     }
 
+    /// Whether a field may be secret.
+    var hidesFields: Bool { !paths.fields.isEmpty }
+
     /// The fields as they may be shown: secret ones are replaced.
     func shown(_ fields: [Field]) -> [Field] {
         guard !paths.fields.isEmpty else { return fields }

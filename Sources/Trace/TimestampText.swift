@@ -1,3 +1,4 @@
+import Framing
 import Streams
 
 /// Writes instants as RFC 3339 text, keeping the date and second of the last one.
@@ -11,7 +12,7 @@ struct TimestampText {
     /// `2026-11-21T08:00:00.000012345Z`
     mutating func rfc3339(_ time: Timestamp, into bytes: inout [UInt8]) {
         if time == last {
-            bytes.append(contentsOf: text)
+            bytes.append(contentsOf: text.span.bytes)
             return
         }
         let start = bytes.count
@@ -29,7 +30,7 @@ struct TimestampText {
             prefix.append(UInt8(ascii: "."))
             second = seconds
         }
-        bytes.append(contentsOf: prefix)
+        bytes.append(contentsOf: prefix.span.bytes)
         Self.decimal(nanoseconds, digits: 9, into: &bytes)
         bytes.append(UInt8(ascii: "Z"))
         last = time
@@ -53,16 +54,13 @@ struct TimestampText {
         decimal(parts.second, digits: 2, into: &bytes)
     }
 
+    /// A number that is not negative, with zeros before it where it has fewer digits.
     static func decimal(_ value: Int, digits: Int, into bytes: inout [UInt8]) {
-        var text = InlineArray<9, UInt8>(repeating: UInt8(ascii: "0"))
-        var rest = UInt64(truncatingIfNeeded: value)
-        var at = 9
-        while rest > 0, at > 0 {
-            at &-= 1
-            text[at] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
-            rest /= 10
+        let value = UInt64(value)
+        if digits > 8 {
+            JSONOutput.decimal(UInt32(truncatingIfNeeded: value / 100_000_000), digits: digits - 8, into: &bytes)
         }
-        bytes.append(contentsOf: text.span.bytes.extracting(9 - digits..<9))
+        JSONOutput.decimal(UInt32(value % 100_000_000), digits: min(digits, 8), into: &bytes)
     }
 }
 

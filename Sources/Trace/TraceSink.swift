@@ -59,12 +59,16 @@ public final class TracedConnection {
     /// What it shares with other connections of its format.
     private var known: KnownFormat?
     /// How many bodies were not what they should be; known when the connection is over.
-    package var faults = PerDirection(fromClient: FaultCounts(), fromServer: FaultCounts())
+    package var faults: PerDirection<FaultCounts> {
+        get { counted?.faults ?? PerDirection(fromClient: FaultCounts(), fromServer: FaultCounts()) }
+        set { counted = CountedFaults(newValue) }
+    }
+    private var counted: CountedFaults?
     /// What passed so far. Nothing that is called while it changes comes back to it.
     @exclusivity(unchecked) public package(set) var traffic = PerDirection(
         fromClient: Traffic(), fromServer: Traffic())
-    /// How many heartbeats each side sent; known when the connection is over.
-    package var heartbeats = PerDirection(fromClient: 0, fromServer: 0)
+    /// Whether each side sent a heartbeat; known when the connection is over.
+    package var hadHeartbeats = PerDirection(fromClient: false, fromServer: false)
 
     /// A connection whose format is not known yet.
     public init(_ opening: Opening) {
@@ -85,6 +89,13 @@ public final class TracedConnection {
         self.choice = choice
         known = format
     }
+}
+
+/// What is counted of a connection that is over: as long as it is open, no room is needed for it.
+private final class CountedFaults {
+    let faults: PerDirection<FaultCounts>
+
+    init(_ faults: PerDirection<FaultCounts>) { self.faults = faults }
 }
 
 /// A format, and what is known of the frames of all its connections.
@@ -153,6 +164,12 @@ public struct TracedFrame {
         if info.missing > 0 { return .incomplete }
         if let body { return body }
         return format.decodeBody(of: bytes, shape)
+    }
+
+    /// The same, by what is known of the frame's kind.
+    package func decodedBody(of bytes: RawSpan, _ kinds: FrameKinds) -> DecodedBody {
+        if info.missing > 0 { return .incomplete }
+        return body ?? kinds.body(kind, bytes, shape)
     }
 }
 

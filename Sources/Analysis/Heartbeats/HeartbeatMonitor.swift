@@ -127,7 +127,7 @@ public final class HeartbeatMonitor: Analysis {
             end(&watch, at: closing.time, because: closing.reason, into: &findings)
             if let finding = watch.close(closing) { findings.append(finding) }
             if watch.late > HeartbeatWatch.mostLate { findings.append(watch.moreLate(at: closing.time)) }
-        } else if connection.heartbeats[contract.from] == 0 {
+        } else if !connection.hadHeartbeats[contract.from] {
             var watch = HeartbeatWatch(connection, contract)
             end(&watch, at: closing.time, because: closing.reason, into: &findings)
         }

@@ -56,7 +56,7 @@ public struct FormatProbe {
             if framer.shape != nil || framer.proof != nil { fits = true }
         }
         if frames.count >= detection.blocksAfter { blocks = true }
-        if frames.isRefuted || (aligned && (framer.run != nil || frames.hasUnframed)) { isRefuted = true }
+        if frames.isRefuted || (aligned && (framer.hasRun || frames.hasUnframed)) { isRefuted = true }
     }
 
     /// What the trial's frames say.

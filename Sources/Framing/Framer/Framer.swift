@@ -14,7 +14,8 @@ public struct Framer {
     public internal(set) var counts = ByteCounts()
 
     /// How to tell where frames end.
-    package let rule: any FramingRule
+    package var rule: any FramingRule { shared.rule }
+    private let shared: SharedRule
     var mode: Mode
     var memory = ScanMemory()
 
@@ -30,7 +31,11 @@ public struct Framer {
     /// Holes inside `pending`, as ranges of it.
     var holes: [Range<Int>] = []
     /// The unframed run that is being collected.
-    var run: UnframedRun?
+    var run: UnframedRun? {
+        get { openRun?.run }
+        set { openRun = newValue.map { OpenRun($0) } }
+    }
+    private var openRun: OpenRun?
     /// The newest chunk.
     var latest = ChunkPlace(range: 0..<0, time: Timestamp(nanoseconds: 0), packet: 0)
 
@@ -38,14 +43,19 @@ public struct Framer {
         /// The next byte starts a frame.
         case aligned
         /// The next frame's start is to be found; what is passed over is unframed for `reason`.
-        case searching(reason: UnframedReason, detail: String)
+        indirect case searching(reason: UnframedReason, detail: String)
     }
 
     /// A framer at the start of a stream.
     ///
     /// - Parameter aligned: whether the stream's first byte is known to be a frame's first.
     public init(rule: any FramingRule, direction: Direction, aligned: Bool) {
-        self.rule = rule
+        self.init(SharedRule(rule), direction: direction, aligned: aligned)
+    }
+
+    /// The same with a rule that other streams have, too.
+    package init(_ shared: SharedRule, direction: Direction, aligned: Bool) {
+        self.shared = shared
         self.direction = direction
         mode = aligned ? .aligned : .searching(reason: .noSync, detail: "picked up in the middle")
         if !aligned { memory.opening = nil }
@@ -53,6 +63,9 @@ public struct Framer {
 
     /// How many bytes are held until more of the stream is known.
     public var heldBytes: Int { pending.count + (run?.bytes.count ?? 0) }
+
+    /// Whether unframed bytes are being collected.
+    var hasRun: Bool { openRun != nil }
 
     var isAligned: Bool {
         if case .aligned = mode { true } else { false }
@@ -66,7 +79,7 @@ public struct Framer {
 
     /// When a frame is over if its sender goes on pausing; nil where no pause ends one.
     public var idleDeadline: Timestamp? {
-        guard let idle = rule.idle, isAligned, !pending.isEmpty else { return nil }
+        guard let idle = shared.rule.idle, isAligned, !pending.isEmpty else { return nil }
         return latest.time + idle
     }
 
@@ -120,7 +133,7 @@ public struct Framer {
             taken += count
             guard pending.count >= wanted else { return taken }
             var memory = self.memory
-            let scan = rule.scan(
+            let scan = shared.rule.scan(
                 pending.storage.span.bytes.extracting(0..<pending.count), from: 0, origin: origin, ended: false,
                 memory: &memory)
             self.memory = memory
@@ -184,7 +197,7 @@ public struct Framer {
         while at < bytes.byteCount {
             switch mode {
             case .searching(let reason, let detail):
-                switch rule.resume(bytes, from: at, origin: first, ended: ended, memory: &memory) {
+                switch shared.rule.resume(bytes, from: at, origin: first, ended: ended, memory: &memory) {
                 case .found(let start, let how):
                     passOver(bytes.extracting(at..<start), BadBytes(reason, detail), scratch: scratch)
                     closeRun("back in step at offset \(first + start): \(how)", scratch)
@@ -195,9 +208,10 @@ public struct Framer {
                     return start
                 }
             case .aligned:
-                if run != nil { closeRun(nil, scratch) }
+                if hasRun { closeRun(nil, scratch) }
                 let (known, start) = (scratch.items.count, at)
-                let found = rule.frames(in: bytes, from: at, origin: first, memory: &memory, into: &scratch.items)
+                let found = shared.rule.frames(
+                    in: bytes, from: at, origin: first, memory: &memory, into: &scratch.items)
                 if found.end > at {
                     note(from: known, start: at, end: found.end, first: first, scratch: scratch)
                     at = found.end
@@ -207,7 +221,7 @@ public struct Framer {
                     return at
                 }
                 if found.end > start { continue }
-                switch rule.scan(bytes, from: at, origin: first, ended: ended, memory: &memory) {
+                switch shared.rule.scan(bytes, from: at, origin: first, ended: ended, memory: &memory) {
                 case .shape(let found):
                     guard at + found.total <= bytes.byteCount else {
                         shape = found
@@ -260,7 +274,7 @@ public struct Framer {
 
     /// Notes the frame whose bytes are all in `pending`.
     mutating func finishHeldFrame(_ found: FrameShape, scratch: FramingScratch) {
-        if run != nil { closeRun(nil, scratch) }
+        if hasRun { closeRun(nil, scratch) }
         let missing = holes.isEmpty ? 0 : holes.reduce(0) { $0 + $1.count }
         let place = origin..<origin + found.total
         scratch.heldFrame = FrameInfo(
@@ -302,4 +316,19 @@ public struct Framer {
             FramingScratch.CompleteRun(
                 run: closed, framesBefore: scratch.items.count, isBeforeHeld: scratch.heldFrame == nil))
     }
+}
+
+/// A rule of which there is one copy for all streams that it cuts.
+package final class SharedRule: Sendable {
+    let rule: any FramingRule
+
+    /// A rule to be shared.
+    package init(_ rule: any FramingRule) { self.rule = rule }
+}
+
+/// An unframed run that is being collected: most streams never have one, and need no room for it.
+private final class OpenRun: Sendable {
+    let run: UnframedRun
+
+    init(_ run: UnframedRun) { self.run = run }
 }

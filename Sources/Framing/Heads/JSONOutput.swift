@@ -42,7 +42,7 @@ package enum JSONOutput {
         case 0x09: bytes.append(UInt8(ascii: "t"))
         default:
             bytes += [UInt8(ascii: "u"), UInt8(ascii: "0"), UInt8(ascii: "0")]
-            bytes += [hexDigits[Int(scalar >> 4)], hexDigits[Int(scalar & 15)]]
+            bytes += [hexDigit(scalar >> 4), hexDigit(scalar & 15)]
         }
     }
 
@@ -69,22 +69,27 @@ package enum JSONOutput {
         decimal(value.magnitude, into: &bytes)
     }
 
-    /// A number in decimal: its digits are written where they belong, from the last to the first.
+    /// A number in decimal.
     package static func decimal(_ value: UInt64, into bytes: inout [UInt8]) {
-        if value < 10 {
-            bytes.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value))
-            return
+        guard value < 100_000_000 else {
+            decimal(value / 100_000_000, into: &bytes)
+            return decimal(UInt32(value % 100_000_000), digits: 8, into: &bytes)
         }
-        var digits = InlineArray<20, UInt8>(repeating: 0)
+        decimal(UInt32(truncatingIfNeeded: value), digits: 1, into: &bytes)
+    }
+
+    /// A number of at most eight digits, with zeros before it where it has fewer than so many.
+    package static func decimal(_ value: UInt32, digits: Int, into bytes: inout [UInt8]) {
+        // The last digit comes first, and is pushed up by the others.
+        var text: UInt64 = 0
+        var count = 0
         var rest = value
-        var at = 20
-        while rest > 0 {
-            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-            at &-= 1
-            digits[at] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit)
-            rest = quotient
-        }
-        bytes.append(contentsOf: digits.span.bytes.extracting(at..<20))
+        repeat {
+            text = text << 8 | UInt64(0x30 + rest % 10)
+            rest /= 10
+            count &+= 1
+        } while rest > 0 || count < digits
+        bytes.append(first: count, of: text)
     }
 
     /// An object of fields.
@@ -101,20 +106,40 @@ package enum JSONOutput {
 
     /// Bytes in lower-case hex digits.
     package static func hex(_ raw: RawSpan, into bytes: inout [UInt8]) {
-        bytes.reserveCapacity(bytes.count + 2 * raw.byteCount)
-        let digits = hexDigits.span
-        for offset in 0..<raw.byteCount {
-            let byte = raw[unchecked: offset]
-            bytes.append(digits[Int(byte >> 4)])
-            bytes.append(digits[Int(byte & 15)])
+        bytes.reserveCapacity(bytes.count + 2 * raw.byteCount + 8)
+        var at = 0
+        while at &+ 4 <= raw.byteCount {
+            bytes.append(first: 8, of: hexDigits(raw.unsafeLoadUnaligned(fromUncheckedByteOffset: at, as: UInt32.self)))
+            at &+= 4
         }
+        while at < raw.byteCount {
+            hex(raw[unchecked: at], into: &bytes)
+            at &+= 1
+        }
+    }
+
+    /// The digits of four bytes at once, each half of a byte in a byte of its own.
+    @inline(__always)
+    private static func hexDigits(_ raw: UInt32) -> UInt64 {
+        var halves = UInt64(raw.littleEndian)
+        halves = (halves | halves << 16) & 0x0000_ffff_0000_ffff
+        halves = (halves | halves << 8) & 0x00ff_00ff_00ff_00ff
+        // The upper half of a byte comes first.
+        halves = (halves >> 4 | halves << 8) & 0x0f0f_0f0f_0f0f_0f0f
+        // 10 and above have bit 4 after adding 6, and lie 39 further on.
+        let letters = (halves &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return halves &+ 0x3030_3030_3030_3030 &+ letters &* 39
+    }
+
+    /// `0` to `9`, `a` to `f`.
+    @inline(__always)
+    private static func hexDigit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") &+ value : UInt8(ascii: "a") &- 10 &+ value
     }
 
     /// Two lower-case hex digits.
     package static func hex(_ byte: UInt8, into bytes: inout [UInt8]) {
-        bytes.append(hexDigits[Int(byte >> 4)])
-        bytes.append(hexDigits[Int(byte & 15)])
+        bytes.append(hexDigit(byte >> 4))
+        bytes.append(hexDigit(byte & 15))
     }
-
-    private static let hexDigits = Array("0123456789abcdef".utf8)
 }

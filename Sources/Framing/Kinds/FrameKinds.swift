@@ -153,7 +153,10 @@ package final class FrameKinds {
 extension FrameKinds {
     /// Writes the type's name as a JSON string, or null.
     package func writeType(_ kind: Int?, _ content: RawSpan, _ shape: FrameShape, into bytes: inout [UInt8]) {
-        if let kind { return bytes.append(contentsOf: kinds[kind].typeJSON) }
+        if let kind {
+            let json = kinds[kind].typeJSON
+            return bytes.append(contentsOf: json.span.bytes)
+        }
         if let type = format.type(of: content, shape) {
             JSONOutput.string(type, into: &bytes)
         } else {
@@ -183,7 +186,17 @@ extension FrameKinds {
             let body = content.extracting(shape.head..<shape.head + shape.body)
             if ProtobufReader.isMessage(body) == false { return DecodedBody(.opaque) }
         }
-        return format.decodeBody(of: content, shape)
+        return body(kind, content, shape)
+    }
+
+    /// What a frame's body is.
+    package func body(_ kind: Int?, _ content: RawSpan, _ shape: FrameShape) -> DecodedBody {
+        guard let kind else { return format.decodeBody(of: content, shape) }
+        let body = content.extracting(shape.head..<shape.head + shape.body)
+        if traits[kind].check == .protobuf, body.byteCount > 0, let json = ProtobufBody.json(ofMessage: body) {
+            return DecodedBody(.protobuf, bytes: json)
+        }
+        return kinds[kind].body.decode(body, type: kinds[kind].type)
     }
 }
 

@@ -10,6 +10,9 @@ package final class NDJSONWriter: TraceSink {
     @exclusivity(unchecked) private var output: BufferedOutput
     @exclusivity(unchecked) private var timestamps = TimestampText()
     private let bodyLimit: Int
+    /// What the last frame's line begins with, and its times.
+    @exclusivity(unchecked) private var beginning = (connection: 0, direction: Direction.fromClient, text: [UInt8]())
+    @exclusivity(unchecked) private var lastTimes: (time: Timestamp, started: Timestamp, text: [UInt8])?
 
     /// A writer that begins with the `trace` line.
     ///
@@ -62,15 +65,12 @@ package final class NDJSONWriter: TraceSink {
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
         guard let kinds = connection.kinds?[frame.direction] else { return }
         let info = frame.info
-        begin("frame", connection.number)
-        from(frame.direction)
-        put(",\"index\":")
+        beginFrame(connection.number, frame.direction)
         number(info.index)
-        time(info.time)
-        put(",\"started\":\"")
-        timestamps.rfc3339(info.started, into: &output.bytes)
-        put("\"")
-        place(info.offset, info.length)
+        times(info.time, info.started)
+        number(info.offset)
+        put(",\"length\":")
+        number(info.length)
         put(",\"segments\":")
         number(info.segments)
         if info.merged { put(",\"merged\":true,\"type\":") } else { put(",\"merged\":false,\"type\":") }
@@ -83,9 +83,13 @@ package final class NDJSONWriter: TraceSink {
             self.body(body, frame.body ?? kinds.shownBody(frame.kind, bytes, frame.shape), missing: 0)
         } else {
             let secrets = FrameSecrets(of: frame, bytes, kinds)
-            object(secrets.shown(kinds.format.fields(of: bytes, frame.shape)))
+            if secrets.hidesFields {
+                object(secrets.shown(kinds.format.fields(of: bytes, frame.shape)))
+            } else {
+                kinds.writeFields(of: bytes, frame.shape, into: &output.bytes)
+            }
             put(",\"body\":")
-            let decoded = frame.decodedBody(of: bytes, kinds.format)
+            let decoded = frame.decodedBody(of: bytes, kinds)
             self.body(body, secrets.shown(decoded, of: body), missing: info.missing)
         }
         end()
@@ -214,7 +218,7 @@ package final class NDJSONWriter: TraceSink {
     }
 
     private func put(_ text: StaticString) {
-        text.withUTF8Buffer { output.bytes.append(contentsOf: $0) }
+        text.withUTF8Buffer { output.bytes.append(copying: UnsafeRawBufferPointer($0)) }
     }
 
     private func ascii(_ text: String) {
@@ -231,6 +235,34 @@ package final class NDJSONWriter: TraceSink {
 
     private func boolean(_ value: Bool) {
         if value { put("true") } else { put("false") }
+    }
+
+    /// Writes what a frame's line begins with, up to its index. Many frames of a side follow one another.
+    private func beginFrame(_ connection: Int, _ direction: Direction) {
+        if beginning.connection != connection || beginning.direction != direction {
+            let start = output.bytes.count
+            begin("frame", connection)
+            from(direction)
+            put(",\"index\":")
+            beginning = (connection, direction, Array(output.bytes[start...]))
+        } else {
+            let text = beginning.text
+            output.bytes.append(contentsOf: text.span.bytes)
+        }
+    }
+
+    /// Writes a frame's times, up to its offset. Many frames have the same.
+    private func times(_ time: Timestamp, _ started: Timestamp) {
+        if let last = lastTimes, last.time == time, last.started == started {
+            output.bytes.append(contentsOf: last.text.span.bytes)
+            return
+        }
+        let start = output.bytes.count
+        self.time(time)
+        put(",\"started\":\"")
+        timestamps.rfc3339(started, into: &output.bytes)
+        put("\",\"offset\":")
+        lastTimes = (time, started, Array(output.bytes[start...]))
     }
 
     private func from(_ direction: Direction) {

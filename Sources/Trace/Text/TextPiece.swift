@@ -21,13 +21,16 @@ struct TextPiece {
 
     /// Adds a text that is printable.
     mutating func put(_ text: String) {
+        let start = bytes.count
         bytes.append(contentsOf: text.utf8)
-        width += DisplayWidth.of(text)
+        width +=
+            bytes.span.bytes.extracting(start..<bytes.count).isPrintableASCII
+            ? bytes.count - start : DisplayWidth.of(text)
     }
 
     /// Adds ASCII.
     mutating func put(ascii text: StaticString) {
-        text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        text.withUTF8Buffer { bytes.append(copying: UnsafeRawBufferPointer($0)) }
         width += text.utf8CodeUnitCount
     }
 
@@ -46,9 +49,14 @@ struct TextPiece {
 
     /// Adds text from the network, which is valid UTF-8, as a terminal may get it, cut at so many columns.
     mutating func put(printable text: RawSpan, columns: Int) {
-        if text.byteCount <= columns, text.isPrintableASCII {
-            bytes.append(contentsOf: text)
-            width += text.byteCount
+        let fitting = text.byteCount <= columns ? text : text.extracting(0..<max(0, columns - 1))
+        if fitting.isPrintableASCII,
+            text.byteCount <= columns
+                || columns > 0 && text[byte: columns - 1] < 0x7f && text[byte: columns - 1] >= 0x20
+        {
+            bytes.append(contentsOf: fitting)
+            width += fitting.byteCount
+            if fitting.byteCount < text.byteCount { put("…") }
         } else {
             put(PrintableText.of(text.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }, columns: columns))
         }

@@ -73,7 +73,7 @@ package final class TextWriter: TraceSink {
             BodyPreview.add(body, decoded, columns: room, to: &pieces.preview)
         } else {
             let secrets = FrameSecrets(of: frame, bytes, kinds)
-            let shown = secrets.shown(frame.decodedBody(of: bytes, kinds.format), of: body)
+            let shown = secrets.shown(frame.decodedBody(of: bytes, kinds), of: body)
             BodyPreview.add(body, shown, columns: room, to: &pieces.preview)
         }
         put(pieces.size, .faint)
@@ -220,7 +220,7 @@ package final class TextWriter: TraceSink {
         case .utc, .local:
             let millisecond = time.nanoseconds / 1_000_000
             if let lastClock, lastClock.millisecond == millisecond, time.nanoseconds > 0 {
-                output.bytes.append(contentsOf: lastClock.text)
+                output.bytes.append(contentsOf: lastClock.text.span.bytes)
                 return
             }
             let offset = options.times == .local ? options.utcOffset(time) : 0
@@ -313,13 +313,16 @@ package final class TextWriter: TraceSink {
 
     private func put(_ piece: TextPiece, _ style: TextStyle, padding: Int = 0) {
         begin(style)
-        output.bytes.append(contentsOf: piece.bytes)
+        output.bytes.append(contentsOf: piece.bytes.span.bytes)
         space(padding)
         end(style)
     }
 
     private func space(_ count: Int) {
-        for _ in 0..<max(0, count) { output.bytes.append(UInt8(ascii: " ")) }
+        guard count > 0 else { return }
+        output.bytes.append(addingCapacity: count) { output in
+            for _ in 0..<count { output.append(UInt8(ascii: " ")) }
+        }
     }
 
     private func begin(_ style: TextStyle) {

@@ -58,6 +58,15 @@ struct ProtobufBody: BodyEncoding {
         }
     }
 
+    /// A message by number, as JSON; nil where it is none.
+    static func json(ofMessage bytes: RawSpan) -> [UInt8]? {
+        do throws(ProtobufError) {
+            return try ProtobufDecoder.json(of: bytes, type: nil, schema: nil)
+        } catch {
+            return nil
+        }
+    }
+
     func check(_ input: RawSpan, _ context: BodyContext) -> BodyCheck {
         guard schema == nil, let isMessage = ProtobufReader.isMessage(input) else { return .unknown }
         return isMessage ? .faultless : .faulty(.badBody)

@@ -5,12 +5,13 @@ struct JSONRedaction {
     /// What a secret is shown as.
     static let mark = "«secret»"
 
-    private let paths: [[String]]
-    /// For each open container, how far each path has been followed there: indices of paths and of their components.
-    private var followed: [Set<Step>] = []
+    private let paths: [[[UInt8]]]
+    /// For each open container, how far each path has been followed there. Most have not: that costs nothing.
+    private var followed: [[Step]] = []
     private var indices: [Int] = []
 
-    private struct Step: Hashable {
+    /// Indices of a path and of the component that comes next.
+    private struct Step: Equatable {
         var path: Int
         var component: Int
     }
@@ -18,7 +19,7 @@ struct JSONRedaction {
     /// A redaction of the values at these paths: names of members and indices into arrays. A name that meets an array is
     /// looked for in each of its elements.
     init(_ paths: [[String]]) {
-        self.paths = paths
+        self.paths = paths.map { $0.map { Array($0.utf8) } }
     }
 
     /// The text, compact, with the values replaced; nil where it is no JSON.
@@ -71,20 +72,36 @@ struct JSONRedaction {
     }
 
     /// How far the paths lead to the value that starts here.
-    private mutating func steps(to key: Range<Int>?, _ text: RawSpan) -> Set<Step> {
-        guard let around = followed.last else { return Set(paths.indices.map { Step(path: $0, component: 0) }) }
+    private mutating func steps(to key: Range<Int>?, _ text: RawSpan) -> [Step] {
+        guard let around = followed.last else { return paths.indices.map { Step(path: $0, component: 0) } }
         guard let key else {
-            let index = String(indices[indices.count - 1])
+            let index = indices[indices.count - 1]
             indices[indices.count - 1] += 1
-            return around.union(next(around, index))
+            if around.isEmpty { return [] }
+            let name = Array(String(index).utf8)
+            var steps = around
+            let more = next(around, name.span.bytes)
+            for step in more where !steps.contains(step) { steps.append(step) }
+            return steps
         }
-        return next(around, JSONText.string(key, escaped: true, in: text))
+        if around.isEmpty { return [] }
+        // Between the quotes.
+        let name = text.extracting(key.lowerBound + 1..<key.upperBound - 1)
+        guard (0..<name.byteCount).contains(where: { name[unchecked: $0] == UInt8(ascii: "\\") }) else {
+            return next(around, name)
+        }
+        let decoded = Array(JSONText.string(key, escaped: true, in: text).utf8)
+        return next(around, decoded.span.bytes)
     }
 
-    private func next(_ steps: Set<Step>, _ name: String) -> Set<Step> {
-        Set(
-            steps.filter { paths[$0.path][$0.component] == name }.map {
-                Step(path: $0.path, component: $0.component + 1)
-            })
+    private func next(_ steps: [Step], _ name: RawSpan) -> [Step] {
+        var next: [Step] = []
+        for step in steps {
+            let component = paths[step.path][step.component]
+            guard component.span.bytes.elementsEqual(name) else { continue }
+            let step = Step(path: step.path, component: step.component + 1)
+            if !next.contains(step) { next.append(step) }
+        }
+        return next
     }
 }

@@ -22,6 +22,7 @@ struct ProtobufDecoder {
         of bytes: RawSpan, type: String?, schema: MessageSchema?
     ) throws(ProtobufError) -> [UInt8] {
         var decoder = ProtobufDecoder(schema: schema)
+        decoder.output.reserveCapacity(64 + 4 * min(bytes.byteCount, 1_024))
         try decoder.message(bytes, 0..<bytes.byteCount, type.flatMap { schema?.messages[$0] }, depth: 0)
         return decoder.output
     }

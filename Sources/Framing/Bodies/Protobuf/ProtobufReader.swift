@@ -35,6 +35,7 @@ struct ProtobufReader {
     /// The fields of the message that fills `range`, in order.
     mutating func fields(of bytes: RawSpan, in range: Range<Int>) throws(ProtobufError) -> [ProtobufField] {
         var fields: [ProtobufField] = []
+        fields.reserveCapacity(min(range.count / 2, 8))
         var at = range.lowerBound
         while at < range.upperBound {
             let (number, type) = try tag(bytes, &at, range.upperBound)

@@ -31,7 +31,7 @@ extension BinaryHead {
             return JSONOutput.object(fields(of: head), into: &bytes)
         }
         for text in texts {
-            bytes.append(contentsOf: text.key)
+            bytes.append(contentsOf: text.key.span.bytes)
             switch text.value {
             case .number(let offset, let width, let order):
                 JSONOutput.decimal(head.unsigned(at: offset, width: width, order), into: &bytes)
