@@ -19,6 +19,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
@@ -42,7 +43,12 @@ let package = Package(
         .target(name: "Trace", dependencies: ["Framing", "Streams"]),
         .target(
             name: "Analysis",
-            dependencies: ["Framing", "Streams", "Trace", .product(name: "HeapModule", package: "swift-collections")]),
+            dependencies: [
+                "Framing", "Streams", "Trace",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ]),
         .target(name: "TraceDiff", dependencies: ["Expressions", "Framing", "Streams", "Trace", "Yams"]),
         .target(
             name: "Pipeline",
@@ -78,8 +84,8 @@ let package = Package(
         .executableTarget(
             name: "frametap",
             dependencies: [
-                "Framing", "LiveCapture", "Packets", "Peers", "Pipeline", "Proxy", "Replay", "Streams", "Trace",
-                "TraceDiff",
+                "Analysis", "Framing", "LiveCapture", "Packets", "Peers", "Pipeline", "Proxy", "Replay", "Streams",
+                "Trace", "TraceDiff",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
@@ -98,7 +104,7 @@ let package = Package(
         .testTarget(
             name: "PipelineTests",
             dependencies: [
-                "Framing", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace",
+                "Analysis", "Framing", "Packets", "Peers", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace",
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .testTarget(

@@ -58,6 +58,17 @@ need_postgres() {
     lacks "PostgreSQL" postgresql postgresql
 }
 
+# A browser that opens pages without a window, for the report's.
+need_chromium() {
+    local program
+    for program in chromium chromium-browser google-chrome "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome" \
+        /Applications/Chromium.app/Contents/MacOS/Chromium
+    do
+        if command -v "$program" >/dev/null; then return 0; fi
+    done
+    lacks "Chromium" chromium -
+}
+
 # A Python that has jsonschema with draft 2020-12 (4.0 or later) and PyYAML; prints nothing where there is none.
 python_with_jsonschema() {
     local python

@@ -10,6 +10,13 @@ public protocol Analysis: AnyObject {
     /// Which frames of a format it is to be shown.
     func interest(in format: Format) -> FrameInterest
 
+    /// A connection opened.
+    func opened(_ connection: TracedConnection, into findings: inout [Finding])
+
+    /// Deadlines of a connection before `time` have passed: told where something happens on it before time in general may
+    /// pass so far, since something older is waited for elsewhere.
+    func settle(_ connection: TracedConnection, before time: Timestamp, into findings: inout [Finding])
+
     /// A connection's format is known.
     func recognised(_ connection: TracedConnection, into findings: inout [Finding])
 
@@ -21,6 +28,16 @@ public protocol Analysis: AnyObject {
         _ notice: StreamNotice, _ packet: NoticedPacket, on connection: TracedConnection, into findings: inout [Finding]
     )
 
+    /// Whether it is to be told of each packet's bytes, acknowledgments and retransmissions; costs time, so few are.
+    var wantsPackets: Bool { get }
+
+    /// Bytes of a direction passed, or are missing; told only those who want packets.
+    func received(_ byteCount: Int, isMissing: Bool, _ packet: NoticedPacket, on connection: TracedConnection)
+
+    /// Bytes belong to no frame; told only those who want packets.
+    func unframed(
+        _ run: UnframedRun, from direction: Direction, on connection: TracedConnection, into findings: inout [Finding])
+
     /// One direction ended.
     func finished(
         _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding])
@@ -31,6 +48,9 @@ public protocol Analysis: AnyObject {
     /// Deadlines before `time` have passed.
     func advance(to time: Timestamp, into findings: inout [Finding])
 
+    /// The trace is over, and all connections are.
+    func finish(into findings: inout [Finding])
+
     /// The earliest deadline there is; nil where nothing is waited for.
     var nextDeadline: Timestamp? { get }
 }
@@ -40,6 +60,26 @@ extension Analysis {
     public func noticed(
         _ notice: StreamNotice, _ packet: NoticedPacket, on connection: TracedConnection, into findings: inout [Finding]
     ) {}
+
+    /// Most have no use for it.
+    public func unframed(
+        _ run: UnframedRun, from direction: Direction, on connection: TracedConnection, into findings: inout [Finding]
+    ) {}
+
+    /// Most have no use for it.
+    public func opened(_ connection: TracedConnection, into findings: inout [Finding]) {}
+
+    /// Those whose deadlines depend on more than what they are told have to.
+    public func settle(_ connection: TracedConnection, before time: Timestamp, into findings: inout [Finding]) {}
+
+    /// Most know all when the last connection is over.
+    public func finish(into findings: inout [Finding]) {}
+
+    /// Most do not.
+    public var wantsPackets: Bool { false }
+
+    /// Most have no use for it.
+    public func received(_ byteCount: Int, isMissing: Bool, _ packet: NoticedPacket, on connection: TracedConnection) {}
 }
 
 /// The packet of a notice.

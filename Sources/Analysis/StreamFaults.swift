@@ -69,7 +69,7 @@ public final class StreamFaults: Analysis {
                 .dataAfterEnd, .warning,
                 "\(Quantities.counted(byteCount, "byte")) at offset \(offset), behind the end of the stream (FIN)",
                 offset, byteCount)
-        case .acknowledged, .retransmitted, .windowClosed, .unrecorded, .held, .idle:
+        case .synchronised, .acknowledged, .retransmitted, .overtaken, .windowClosed, .unrecorded, .held, .idle:
             return
         }
     }

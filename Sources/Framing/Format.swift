@@ -15,30 +15,16 @@ public struct Format: Sendable {
     public var detection: FormatDetection?
     /// Who sends heartbeats, and how often; nil where nobody does.
     public var heartbeat: HeartbeatContract?
+    /// Which frames are requests and answers.
+    public var pairings: [Pairing] = []
+    /// What a server passes on from one client to others; nil where nothing is.
+    public var relay: Relay?
+    /// What a server sends to all of its clients, which tell that they have it; nil where nothing is.
+    public var broadcast: Broadcast?
     /// Values that are not shown unless asked for.
     public var secrets: [Secret] = []
     /// What goes wrong at published receivers of this format, by name.
     public var hazards: [String] = []
     /// Whether streams of it are cut into frames; not where it can only be said what they are.
     public var isFramed = true
-}
-
-/// What a format promises of heartbeats.
-public struct HeartbeatContract: Sendable {
-    /// What a heartbeat is.
-    public var condition: Expression
-    /// Who sends them.
-    public var from: Direction
-    /// How often.
-    public var every: Interval
-    /// After how long without one there is a gap.
-    public var gap: Interval
-
-    /// What a format promises of heartbeats.
-    public init(condition: Expression, from: Direction, every: Interval, gap: Interval) {
-        self.condition = condition
-        self.from = from
-        self.every = every
-        self.gap = gap
-    }
 }

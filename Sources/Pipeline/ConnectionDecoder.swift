@@ -41,6 +41,21 @@ final class ConnectionDecoder: ConnectionReceiver {
     // MARK: Stream events
 
     func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
+        if !decoder.packetAnalyses.isEmpty { passed(bytes.byteCount, false, direction, time, packet) }
+        take(bytes, from: direction, at: time, packet: packet)
+    }
+
+    private func passed(
+        _ byteCount: Int, _ isMissing: Bool, _ direction: Direction, _ time: Timestamp, _ packet: Int
+    ) {
+        let packet = NoticedPacket(from: direction, time: time, number: packet)
+        for analysis in decoder.packetAnalyses {
+            analysis.received(byteCount, isMissing: isMissing, packet, on: connection)
+        }
+    }
+
+    private func take(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
+        decoder.settle(connection, before: time)
         if !isFraming { awaitFormat(at: time) }
         if isFraming {
             if side(direction).receive(bytes, at: time, packet: packet) { expectPause(of: direction) }
@@ -52,6 +67,12 @@ final class ConnectionDecoder: ConnectionReceiver {
     }
 
     func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
+        if !decoder.packetAnalyses.isEmpty { passed(byteCount, true, direction, time, 0) }
+        miss(byteCount, from: direction, at: time)
+    }
+
+    private func miss(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
+        decoder.settle(connection, before: time)
         if !isFraming { awaitFormat(at: time) }
         if isFraming {
             side(direction).missing(byteCount, at: time)
@@ -61,6 +82,10 @@ final class ConnectionDecoder: ConnectionReceiver {
     }
 
     func noticed(_ notice: StreamNotice, from direction: Direction, at time: Timestamp, packet: Int) {
+        if !decoder.packetAnalyses.isEmpty {
+            let packet = NoticedPacket(from: direction, time: time, number: packet)
+            decoder.tellPacketAnalyses { $0.noticed(notice, packet, on: connection, into: &$1) }
+        }
         switch notice {
         case .unrecorded(let offset, let byteCount):
             let hole = Hole(direction: direction, offset: offset, byteCount: byteCount, time: time)
@@ -71,8 +96,15 @@ final class ConnectionDecoder: ConnectionReceiver {
         case .conflict, .late, .afterEnd:
             let packet = NoticedPacket(from: direction, time: time, number: packet)
             if detection?.notice(notice, packet) != true { tell(notice, packet) }
-        case .acknowledged, .retransmitted, .windowClosed, .held:
-            return
+        case .overtaken(let since):
+            connection.traffic[direction].disturb { $0.overtaken = (time, since) }
+        case .windowClosed(let isClosed):
+            // Who does not take bytes keeps the other from sending.
+            connection.traffic[direction.opposite].disturb { $0.close(isClosed, at: time) }
+        case .held(let isHeld):
+            connection.traffic[direction].disturb { $0.close(isHeld, at: time, isHeld: true) }
+        case .synchronised, .acknowledged, .retransmitted:
+            break
         }
     }
 
@@ -99,6 +131,9 @@ final class ConnectionDecoder: ConnectionReceiver {
         connection.faults = PerDirection(
             fromClient: sides.fromClient?.counts.faults ?? FaultCounts(),
             fromServer: sides.fromServer?.counts.faults ?? FaultCounts())
+        connection.hadHeartbeats = PerDirection(
+            fromClient: sides.fromClient.map { $0.counts.heartbeats > 0 } ?? false,
+            fromServer: sides.fromServer.map { $0.counts.heartbeats > 0 } ?? false)
         decoder.analyse { $0.closed(closing, on: connection, into: &$1) }
         for sink in decoder.sinks { sink.closed(closing, counts: bytes, on: connection) }
         var totals = Summary.Totals()
@@ -203,11 +238,12 @@ final class ConnectionDecoder: ConnectionReceiver {
         let held = detection?.held ?? []
         detection = nil
         for event in held {
+            // Deadlines of this connection pass between what was held, as if its format had been known: `take` sees to that.
             switch event {
             case .received(let bytes, let direction, let time, let packet):
-                received(bytes.span.bytes, from: direction, at: time, packet: packet)
+                take(bytes.span.bytes, from: direction, at: time, packet: packet)
             case .missing(let byteCount, let direction, let time):
-                missing(byteCount, from: direction, at: time)
+                miss(byteCount, from: direction, at: time)
             case .finished(let direction, let time):
                 finish(direction, at: time)
             case .noticed(let notice, let packet):

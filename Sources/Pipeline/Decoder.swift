@@ -19,6 +19,8 @@ public final class Decoder: StreamReceiver {
     /// Those of them that are told of frames.
     let frameSinks: [any TraceSink]
     let analyses: [any Analysis]
+    /// Those of them that are told of every packet.
+    let packetAnalyses: [any Analysis]
     let scratch = FramingScratch()
     /// Working memory of whichever connection gets bytes, taken and given back as a whole.
     @exclusivity(unchecked) var picks: [FrameSieve.Pick] = []
@@ -59,11 +61,13 @@ public final class Decoder: StreamReceiver {
     ///
     /// - Parameters:
     ///   - options: what to look for.
-    ///   - analyses: what to find out; in this order.
+    ///   - analyses: what to find out, in this order; nil: what the options ask for.
     ///   - sinks: what takes the trace; in this order.
-    public init(_ options: DecodingOptions, analyses: [any Analysis] = Decoder.allAnalyses(), sinks: [any TraceSink]) {
+    public init(_ options: DecodingOptions, analyses: [any Analysis]? = nil, sinks: [any TraceSink]) {
         self.options = options
+        let analyses = analyses ?? Self.allAnalyses(replacing: options.extraAnalyses())
         self.analyses = analyses
+        packetAnalyses = analyses.filter(\.wantsPackets)
         self.sinks = sinks
         frameSinks = sinks.filter(\.takesFrames)
     }
@@ -86,6 +90,11 @@ public final class Decoder: StreamReceiver {
         return plan
     }
 
+    /// Every analysis there is, some of them replaced by others of the same kind; those of other kinds come behind them.
+    public static func allAnalyses(replacing others: [any Analysis]) -> [any Analysis] {
+        allAnalyses().filter { analysis in !others.contains { type(of: $0) == type(of: analysis) } } + others
+    }
+
     /// What to do for connections whose format was not recognised.
     var planOfNone: FormatPlan {
         if let known = plans.none { return known }
@@ -96,13 +105,17 @@ public final class Decoder: StreamReceiver {
 
     /// Every analysis there is. A new one is a line here.
     public static func allAnalyses() -> [any Analysis] {
-        [HeartbeatMonitor(), ChecksumCheck(), BodyFaults(), ConnectFailures(), StreamFaults()]
+        [
+            HeartbeatMonitor(), RoundTripMonitor(), ReconnectStorms(), ChecksumCheck(), BodyFaults(), ConnectFailures(),
+            StreamFaults(),
+        ]
     }
 
     /// A connection opened.
     public func open(_ opening: Opening) -> any ConnectionReceiver {
         let connection = TracedConnection(opening)
         for sink in sinks { sink.opened(connection) }
+        analyse { $0.opened(connection, into: &$1) }
         return ConnectionDecoder(connection, decoder: self)
     }
 
@@ -117,6 +130,12 @@ public final class Decoder: StreamReceiver {
             pause.connection.pause(until: time)
         }
         analyse { $0.advance(to: time, into: &$1) }
+    }
+
+    /// Something happens on a connection: what was due on it before is found first.
+    @inline(__always)
+    func settle(_ connection: TracedConnection, before time: Timestamp) {
+        if earliest < time { analyse { $0.settle(connection, before: time, into: &$1) } }
     }
 
     /// The earliest deadline that something waits for.
@@ -145,6 +164,7 @@ public final class Decoder: StreamReceiver {
     ///
     /// - Parameter passedOver: packets that the source passed over, by what they were.
     public func finish(passedOver: [(kind: String, packets: Int)] = []) {
+        analyse { $0.finish(into: &$1) }
         summary.passedOver = passedOver
         for sink in sinks { sink.summary(summary) }
     }
@@ -172,6 +192,15 @@ public final class Decoder: StreamReceiver {
     func analyse(_ ask: (any Analysis, inout [Finding]) -> Void) {
         for analysis in analyses { ask(analysis, &findings) }
         report()
+    }
+
+    /// Whether somebody wants to be told of each packet's acknowledgment.
+    public var wantsPackets: Bool { !packetAnalyses.isEmpty }
+
+    /// Tells those who want to know of every packet.
+    func tellPacketAnalyses(_ tell: (any Analysis, inout [Finding]) -> Void) {
+        for analysis in packetAnalyses { tell(analysis, &findings) }
+        if !findings.isEmpty { report() }
     }
 
     /// Shows a frame to analyses, and passes on what they find.

@@ -1,3 +1,4 @@
+import Analysis
 import Framing
 import Streams
 
@@ -21,6 +22,16 @@ public struct DecodingOptions: Sendable {
     public var detectionLimit = 65_536
     /// After how long a silence the format is not looked for any more.
     public var idleTimeout = Interval(nanoseconds: 3_600_000_000_000)
+
+    /// Whether heartbeats are learned where a format says nothing of them; every frame has to be looked at then.
+    public var learnsHeartbeats = false
+    /// Whether frames are found at which published receivers would have gone wrong; every frame has to be looked at then.
+    public var findsHazards = false
+
+    /// The analyses that are only made where they are asked for.
+    public func extraAnalyses() -> [any Analysis] {
+        (learnsHeartbeats ? [LearnedHeartbeats()] : []) + (findsHazards ? [HazardFinder()] : [])
+    }
 
     /// What a decoder is to look for.
     public init(_ choice: Choice) {

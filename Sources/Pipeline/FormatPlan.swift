@@ -33,6 +33,8 @@ final class SidePlan {
     let analysesOfAll: [any Analysis]
     let analysesOfHeartbeats: [any Analysis]
     let analysesOfFaults: [any Analysis]
+    /// … requests and answers.
+    let analysesOfPairs: [any Analysis]
     /// Whether what frames stand for may not be their bytes as they lie.
     let transforms: Bool
     /// Whether bodies are more than bytes.
@@ -57,10 +59,12 @@ final class SidePlan {
         analysesOfAll = those(.all)
         analysesOfHeartbeats = those(.heartbeats)
         analysesOfFaults = those(.faultyBodies)
+        analysesOfPairs = those(.paired)
         var wanted = FrameInterest()
         if sinksTakeFrames || !analysesOfAll.isEmpty { wanted.insert(.all) }
         if !analysesOfHeartbeats.isEmpty { wanted.insert(.heartbeats) }
         if !analysesOfFaults.isEmpty { wanted.insert(.faultyBodies) }
+        if !analysesOfPairs.isEmpty { wanted.insert(.paired) }
         sieve = FrameSieve(kinds, format, wanted: wanted)
     }
 }

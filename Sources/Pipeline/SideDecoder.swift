@@ -54,6 +54,7 @@ final class SideDecoder {
 
 extension SideDecoder: FrameReceiver {
     func framed(_ frames: FrameBatch, in bytes: RawSpan, from direction: Direction) {
+        connection.traffic[direction].add(frames.count, at: frames.time)
         sieve.sift(frames, in: bytes, counts: &counts, picks: &decoder.picks)
         if !decoder.picks.isEmpty { showPicks(frames, in: bytes, direction) }
     }
@@ -77,6 +78,7 @@ extension SideDecoder: FrameReceiver {
     }
 
     func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
+        connection.traffic[direction].add(1, at: frame.time)
         sieve.count(frame, &counts)
         if plan.transforms {
             transformed(frame, bytes, direction)
@@ -107,18 +109,24 @@ extension SideDecoder: FrameReceiver {
         }
         decoder.analyse(plan.analysesOfAll, traced, content, connection)
         if pick.isHeartbeat { decoder.analyse(plan.analysesOfHeartbeats, traced, content, connection) }
+        if pick.isPaired { decoder.analyse(plan.analysesOfPairs, traced, content, connection) }
         if pick.hasNewFault { decoder.analyse(plan.analysesOfFaults, traced, content, connection) }
         for sink in decoder.frameSinks { sink.frame(traced, bytes: content, on: connection) }
     }
 
     func unframed(_ run: UnframedRun, from direction: Direction) {
         var run = run
+        connection.traffic[direction].disturb { $0.unframed = run.time }
         // Where no frame is looked for, neither the stream's start nor a hole is why bytes belong to none.
         if let nothing = framer.rule as? Unrecognised { (run.reason, run.detail) = (.notDetected, nothing.detail) }
+        if !decoder.packetAnalyses.isEmpty {
+            decoder.tellPacketAnalyses { $0.unframed(run, from: direction, on: connection, into: &$1) }
+        }
         for sink in decoder.sinks { sink.unframed(run, from: direction, on: connection) }
     }
 
     func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {
+        connection.traffic[direction].disturb { $0.missing = time }
         let hole = Hole(direction: direction, offset: offset, byteCount: byteCount, time: time)
         for sink in decoder.sinks { sink.missing(hole, on: connection) }
     }

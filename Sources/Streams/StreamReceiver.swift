@@ -118,10 +118,14 @@ public enum CloseReason: String, Sendable, Hashable, CaseIterable {
 
 /// What was seen beside a direction's bytes; the direction is that of the sender of the packet.
 public enum StreamNotice: Hashable, Sendable {
+    /// The sender's SYN was seen.
+    case synchronised
     /// The *other* side's bytes up to this stream offset were acknowledged by the sender of this packet.
     case acknowledged(offset: Int)
     /// Bytes that had been seen before came again.
     case retransmitted(offset: Int, byteCount: Int)
+    /// The next bytes were overtaken: others behind them had been seen at `since`, so that all of them had been sent by then.
+    case overtaken(since: Timestamp)
     /// The sender's receive window closed (true) or opened again (false).
     case windowClosed(Bool)
     /// Bytes that had been seen before came again and were different. `kept` is what the stream has there.

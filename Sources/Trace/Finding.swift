@@ -7,6 +7,40 @@ public struct Finding: Hashable, Sendable {
     public enum Kind: String, Sendable, CaseIterable {
         /// No heartbeat for longer than the format allows.
         case heartbeatGap = "heartbeat-gap"
+        /// A heartbeat came later than it should, but before there was a gap.
+        case lateHeartbeat = "late-heartbeat"
+        /// A heartbeat ended a gap; whose fault it was.
+        case heartbeatResumed = "heartbeat-resumed"
+        /// No heartbeat ended a gap, although the connection stayed open; whose fault it was.
+        case heartbeatStopped = "heartbeat-stopped"
+        /// There was no first heartbeat.
+        case heartbeatNever = "heartbeat-never"
+        /// In a gap the sender sent other frames.
+        case trafficWithoutHeartbeats = "traffic-without-heartbeats"
+        /// Nothing was heard for so long that the other side may act on it.
+        case evictionWindow = "eviction-window"
+        /// The other side should have acted on a silence by now, and has not.
+        case evictionOverdue = "eviction-overdue"
+        /// The connection was closed when a silence could be the reason; whether it fits.
+        case evictionClose = "eviction-close"
+        /// A heartbeat was not answered in time.
+        case heartbeatUnanswered = "heartbeat-unanswered"
+        /// A request was not answered.
+        case unanswered
+        /// An answer came for which there was no request.
+        case answerWithoutRequest = "answer-without-request"
+        /// An answer came before that of an older request.
+        case answerOutOfOrder = "answer-out-of-order"
+        /// A message that the server should have passed on did not come to a receiver; from reports only.
+        case deliveryMissing = "delivery-missing"
+        /// It came twice; from reports only.
+        case deliveryTwice = "delivery-twice"
+        /// It came before an older one; from reports only.
+        case deliveryOutOfOrder = "delivery-out-of-order"
+        /// A frame at which a published receiver of the format would have gone wrong; only where that was asked for.
+        case hazard
+        /// A client connected again and again, each time at once.
+        case reconnectStorm = "reconnect-storm"
         /// The proxy could not reach the server; live only.
         case connectFailed = "connect-failed"
         /// A frame's checksum is not what its bytes add up to.

@@ -64,6 +64,11 @@ public final class TracedConnection {
         set { counted = CountedFaults(newValue) }
     }
     private var counted: CountedFaults?
+    /// What passed so far. Nothing that is called while it changes comes back to it.
+    @exclusivity(unchecked) public package(set) var traffic = PerDirection(
+        fromClient: Traffic(), fromServer: Traffic())
+    /// Whether each side sent a heartbeat; known when the connection is over.
+    package var hadHeartbeats = PerDirection(fromClient: false, fromServer: false)
 
     /// A connection whose format is not known yet.
     public init(_ opening: Opening) {

@@ -19,8 +19,8 @@ struct Frametap: AsyncParsableCommand {
             """,
         version: tool,
         subcommands: [
-            DemoCommand.self, ProxyCommand.self, CaptureCommand.self, DecodeCommand.self, StreamsCommand.self,
-            PacketsCommand.self, DiffCommand.self,
+            DemoCommand.self, ProxyCommand.self, CaptureCommand.self, DecodeCommand.self, ReportCommand.self,
+            StreamsCommand.self, PacketsCommand.self, DiffCommand.self,
             FormatsCommand.self, ServeCommand.self, ConnectCommand.self,
         ])
 

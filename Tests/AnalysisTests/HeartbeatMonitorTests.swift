@@ -36,7 +36,7 @@ import Trace
         for time in stride(from: gap, to: 20 * gap, by: Int(gap / 3)) { watching.advance(to: time) }
         watching.close(at: 30 * gap)
         #expect(watching.found == ["#1 at \(100 + gap)"])
-        let finding = try #require(watching.findings.first)
+        let finding = try #require(watching.findings.first { $0.kind == .heartbeatGap })
         #expect(finding.kind == .heartbeatGap && finding.severity == .warning)
         #expect(finding.from == .fromClient && finding.format == "im-json")
         #expect(finding.message == "heartbeat gap: 3.0 s since heartA, expected every 1 s")

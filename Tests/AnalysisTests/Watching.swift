@@ -8,18 +8,24 @@ import Trace
 /// A heartbeat monitor under test: heartbeats every second, a gap after three, times in nanoseconds.
 struct Watching {
     static let gap: Int64 = 3_000_000_000
-    let monitor = HeartbeatMonitor()
+    let monitor: HeartbeatMonitor
     private let chat: ChatBytes
     private(set) var findings: [Finding] = []
     private var connections: [Int: TracedConnection] = [:]
     private var frames: [Int: Int] = [:]
 
-    init() throws {
+    init(_ monitor: HeartbeatMonitor = HeartbeatMonitor()) throws {
+        self.monitor = monitor
         chat = try ChatBytes()
     }
 
     /// What was found, by connection and time.
-    var found: [String] { findings.map { "#\($0.connection) at \($0.time.nanoseconds)" } }
+    var found: [String] { found(.heartbeatGap) }
+
+    /// What was found of a kind, by connection and time.
+    func found(_ kind: Finding.Kind) -> [String] {
+        findings.filter { $0.kind == kind }.map { "#\($0.connection) at \($0.time.nanoseconds)" }
+    }
 
     /// A frame of a type, on a connection that is opened with its first frame.
     mutating func frame(_ type: String, at time: Int64, on number: Int = 1, from direction: Direction = .fromClient)
@@ -35,6 +41,7 @@ struct Watching {
         let traced = TracedFrame(
             info: info, direction: direction, isHeartbeat: type.hasPrefix("heart"))
         let connection = connection(number)
+        connection.traffic[direction].add(1, at: at)
         monitor.frame(traced, bytes: bytes.span.bytes, on: connection, into: &findings)
     }
 
@@ -42,6 +49,12 @@ struct Watching {
     mutating func heartbeat(at time: Int64, on number: Int = 1) throws {
         advance(to: time)
         try frame("heartA", at: time, on: number)
+    }
+
+    /// A connection opens, and its format is known.
+    mutating func open(at time: Int64, on number: Int) {
+        advance(to: time)
+        monitor.recognised(connection(number), into: &findings)
     }
 
     mutating func advance(to time: Int64) {

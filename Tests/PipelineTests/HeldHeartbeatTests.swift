@@ -77,6 +77,6 @@ import Trace
         format.detection?.frames = 4
         let known = try findings(story.steps, DecodingOptions(.fixed(format)))
         #expect(try findings(story.steps, DecodingOptions(.automatic([format]))) == known)
-        #expect(known.count == story.gaps, "\(known)")
+        #expect(known.count { $0.contains("heartbeat-gap") } == story.gaps, "\(known)")
     }
 }

@@ -36,6 +36,12 @@ package struct TraceLine: Hashable {
         return (all?[object] as? [String: Any])?[key] as? Int
     }
 
+    /// A text inside the object at a key.
+    package func text(of object: String, _ key: String) -> String? {
+        let all = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+        return (all?[object] as? [String: Any])?[key] as? String
+    }
+
     /// The line without what may depend on the cutting: `segments`, `merged`, and times.
     package var withoutCutting: String {
         text.replacing(#/"segments":\d+,"merged":(true|false),/#, with: "")

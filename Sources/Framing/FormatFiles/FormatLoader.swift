@@ -14,7 +14,7 @@ public enum FormatLoader {
             "format", "summary", "ports", "parameters", "client", "server", "frame", "body", "detect", "heartbeat",
             "secret",
         ]
-        + ["hazards", "names"] + LayoutLoader.keys
+        + ["hazards", "names", "pairs", "relay", "broadcast"] + LayoutLoader.keys
 
     /// The format that a file describes.
     ///
@@ -57,10 +57,13 @@ public enum FormatLoader {
         context.choices = 0
         let server = direction(top, "server")
         let detection = detection(top)
-        let heartbeat = heartbeat(top)
+        let heartbeat = top.map("heartbeat").flatMap { HeartbeatLoader.contract($0) }
+        let pairings = PairingLoader.pairings(top)
+        let relay = RelayLoader.relay(top)
+        let broadcast = RelayLoader.broadcast(top)
         let ports = ports(top)
         let secrets = secrets(top)
-        let hazards = top.texts("hazards").map(\.text)
+        let hazards = hazards(top)
         let summary = top.text("summary") ?? ""
         let name = top.requiredText("format")
         if let name, name.isEmpty || !name.utf8.allSatisfy(isNameByte) {
@@ -70,7 +73,7 @@ public enum FormatLoader {
         return Format(
             name: name, summary: summary, ports: ports,
             directions: PerDirection(fromClient: client, fromServer: server), detection: detection,
-            heartbeat: heartbeat,
+            heartbeat: heartbeat, pairings: pairings, relay: relay, broadcast: broadcast,
             secrets: secrets, hazards: hazards)
     }
 
@@ -104,6 +107,15 @@ public enum FormatLoader {
         guard let lists = top.map("names") else { return }
         for (key, _) in lists.node.mapping ?? [:] {
             if let name = key.string { top.context.sharedNames[name] = lists.map(name) }
+        }
+    }
+
+    private static func hazards(_ top: YAMLMap) -> [String] {
+        let known = Hazard.allCases.map(\.rawValue)
+        return top.texts("hazards").compactMap { text, node in
+            if known.contains(text) { return text }
+            top.context.add("there is no hazard \(text); \(LoadContext.hint(text, known))", at: node)
+            return nil
         }
     }
 
@@ -206,7 +218,7 @@ public enum FormatLoader {
         }
     }
 
-    // MARK: Detection and heartbeats
+    // MARK: Detection
 
     private static func detection(_ top: YAMLMap) -> FormatDetection? {
         guard let map = top.map("detect") else { return nil }
@@ -228,28 +240,16 @@ public enum FormatLoader {
         return detection
     }
 
-    private static func side(_ map: YAMLMap, _ key: String) -> Direction? {
+    /// One of the two sides.
+    static func side(_ map: YAMLMap, _ key: String) -> Direction? {
         guard let side = map.text(key) else { return nil }
         if let direction = Direction.allCases.first(where: { $0.sender == side }) { return direction }
         map.fault("\(map.path).\(key) is \(side); expected client or server", at: key)
         return nil
     }
 
-    private static func heartbeat(_ top: YAMLMap) -> HeartbeatContract? {
-        guard let map = top.map("heartbeat") else { return nil }
-        map.allow(["when", "from", "every", "gap"])
-        for key in ["from", "every"] where map[key] == nil { map.fault("heartbeat lacks \(key)") }
-        let from = side(map, "from")
-        let every = map.interval("every")
-        let gap = map.interval("gap")
-        let condition = condition(map, "when")
-        guard let condition, let from, let every else { return nil }
-        return HeartbeatContract(
-            condition: condition, from: from, every: every, gap: gap ?? Interval(nanoseconds: 3 * every.nanoseconds))
-    }
-
     /// An expression over a frame's values; those that no frame has are faults.
-    private static func condition(_ map: YAMLMap, _ key: String, except forbidden: String? = nil) -> Expression? {
+    static func condition(_ map: YAMLMap, _ key: String, except forbidden: String? = nil) -> Expression? {
         guard let source = map.requiredText(key) else { return nil }
         do throws(ExpressionError) {
             return try Expression(parsing: source) { path in

@@ -22,6 +22,10 @@ public struct FrameBatch {
     /// How many frames these are.
     public var count: Int { range.count }
 
+    /// When the newest chunk was seen.
+    @inline(__always)
+    public var time: Timestamp { chunk.time }
+
     /// The place of a frame's first byte in the bytes at hand, and its parts.
     @inline(__always)
     public subscript(index: Int) -> FrameItem { scratch.items[range.lowerBound &+ index] }

@@ -12,4 +12,6 @@ public struct FrameInterest: OptionSet, Sendable {
     public static let heartbeats = FrameInterest(rawValue: 2)
     /// Frames whose body is not what the format says, the first of a kind and direction.
     public static let faultyBodies = FrameInterest(rawValue: 4)
+    /// Requests and answers.
+    public static let paired = FrameInterest(rawValue: 8)
 }

@@ -12,6 +12,8 @@ package final class FrameKinds {
         package var type: String?
         /// Whether they are heartbeats; nil where that depends on more than the type.
         package var isHeartbeat: Bool?
+        /// What they are in the format's pairings; nil where that depends on more than the type.
+        var roles: [PairRole]?
         /// The name as traces write it: a JSON string, or null.
         package var typeJSON: [UInt8]
         /// What of them is not to be shown; nil where that depends on more than the type.
@@ -25,6 +27,10 @@ package final class FrameKinds {
         var isHeartbeat: Bool
         /// Whether only a closer look tells whether a frame is a heartbeat.
         var asksForHeartbeat: Bool
+        /// Whether they are requests or answers.
+        var isPaired: Bool
+        /// Whether only a closer look tells that.
+        var asksForPairs: Bool
         var check: BodyChain.QuickCheck
         /// Whether nothing of them is secret.
         var hidesNothing: Bool
@@ -43,6 +49,8 @@ package final class FrameKinds {
     package let secrets: [Secret]
     private let heartbeat: Expression?
     private let dependsOnTypeOnly: Bool
+    private let pairs: [(role: PairRole, condition: Expression)]
+    private let pairsDependOnTypeOnly: Bool
     @exclusivity(unchecked) private var layouts: [LayoutKinds]
     /// Whether a frame's fields are those of its head, and no others.
     private let hasPlainFields: Bool
@@ -57,6 +65,8 @@ package final class FrameKinds {
         secrets = format.secrets
         heartbeat = format.heartbeat?.condition
         dependsOnTypeOnly = heartbeat?.asksForTypeOnly ?? true
+        pairs = format.pairConditions(direction)
+        pairsDependOnTypeOnly = pairs.allSatisfy { $0.condition.asksForTypeOnly }
         let side = self.format
         layouts = side.layouts.map { LayoutKinds(FrameTelling(side.typeName, in: $0)) }
         hasPlainFields = side.rule.noted.isEmpty && side.layouts.allSatisfy { $0.trailer == nil && $0.head != nil }
@@ -98,15 +108,17 @@ package final class FrameKinds {
             let values = FrameValues(info: FrameInfo(of: shape), direction: direction)
             hidden = SecretPaths(secrets) { values.fulfil($0, content: content, shape: shape, format: format) }
         }
+        let roles = pairsDependOnTypeOnly ? self.roles(nil, FrameInfo(of: shape), content, shape) : nil
         let kind = Kind(
-            type: type, isHeartbeat: isHeartbeat, typeJSON: typeJSON, secrets: hidden,
+            type: type, isHeartbeat: isHeartbeat, roles: roles, typeJSON: typeJSON, secrets: hidden,
             body: format.body.chain(for: type))
         let number = kinds.count
         guard layouts[shape.layout].remember(number, content, shape) else { return nil }
         kinds.append(kind)
         traits.append(
             Traits(
-                isHeartbeat: isHeartbeat ?? false, asksForHeartbeat: isHeartbeat == nil, check: kind.body.quickCheck,
+                isHeartbeat: isHeartbeat ?? false, asksForHeartbeat: isHeartbeat == nil,
+                isPaired: roles?.isEmpty == false, asksForPairs: roles == nil, check: kind.body.quickCheck,
                 hidesNothing: hidden?.isEmpty ?? false))
         if let place { slots.remember(number, for: place.key(content)) }
         return number
@@ -118,6 +130,14 @@ package final class FrameKinds {
         guard let heartbeat else { return false }
         return FrameValues(info: info, direction: direction)
             .fulfil(heartbeat, content: content, shape: shape, format: format)
+    }
+
+    /// What a frame is in the format's pairings.
+    package func roles(_ kind: Int?, _ info: FrameInfo, _ content: RawSpan, _ shape: FrameShape) -> [PairRole] {
+        if let kind, let known = kinds[kind].roles { return known }
+        if pairs.isEmpty { return [] }
+        let values = FrameValues(info: info, direction: direction)
+        return pairs.filter { values.fulfil($0.condition, content: content, shape: shape, format: format) }.map(\.role)
     }
 
     /// What is wrong with a frame's body; nil where nothing is.

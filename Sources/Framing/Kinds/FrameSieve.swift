@@ -23,6 +23,8 @@ package final class FrameSieve {
         /// Its kind, where one was told.
         package var kind: Int?
         package var isHeartbeat: Bool
+        /// Whether it is a request or an answer; false where nobody asks.
+        package var isPaired = false
         /// Whether its body is one of the first that are not what they should be.
         package var hasNewFault: Bool
     }
@@ -100,7 +102,8 @@ package final class FrameSieve {
     private func learn(_ key: UInt64, _ frame: RawSpan, _ shape: FrameShape) {
         guard let kind = kinds.kind(of: frame, shape) else { return }
         let traits = kinds.traits[kind]
-        let isPicked = wanted.contains(.all) || traits.isHeartbeat || traits.asksForHeartbeat
+        let isPaired = wanted.contains(.paired) && (traits.isPaired || traits.asksForPairs)
+        let isPicked = wanted.contains(.all) || isPaired || traits.isHeartbeat || traits.asksForHeartbeat
         switch checksBodies ? traits.check : .none {
         case .none: work[key] = isPicked ? .everything : .nothing
         case .protobuf: work[key] = isPicked ? .everything : .messageCheck
@@ -173,6 +176,14 @@ package final class FrameSieve {
         if pick.isHeartbeat {
             counts.heartbeats &+= 1
             if wanted.contains(.heartbeats) { isPicked = true }
+        }
+        if wanted.contains(.paired) {
+            if let kind, !kinds.traits[kind].asksForPairs {
+                pick.isPaired = kinds.traits[kind].isPaired
+            } else {
+                pick.isPaired = !kinds.roles(kind, info(), content, shape).isEmpty
+            }
+            if pick.isPaired { isPicked = true }
         }
         // A body with a hole is not judged.
         if checksBodies, isWhole {

@@ -9,6 +9,9 @@ extension Flow {
         var sequence = segment.sequence
         if segment.flags.contains(.syn) {
             takeSYN(segment, from: direction, &shared)
+            if shared.options.notices {
+                receiver?.noticed(.synchronised, from: direction, at: packet.time, packet: packet.number)
+            }
             sequence &+= 1  // the SYN counts as one
         }
         if segment.flags.contains(.ack) { acknowledge(segment, by: direction, packet, &shared) }
@@ -21,8 +24,7 @@ extension Flow {
             }
             return
         }
-        sides[direction].takeWindow(
-            segment.window, from: direction, packet, shared.options.notices ? receiver : nil)
+        sides[direction].takeWindow(segment.window, from: direction, packet, receiver)
         guard state == .open else { return }
         if disprovesReset(segment, from: direction) { resetTime = nil }
         if segment.payloadLength > 0 || segment.flags.contains(.fin) {
@@ -112,6 +114,12 @@ extension Flow {
         guard count > skipped else { return }
         let fresh = payload.extracting(skipped..<count)
         let start = position + skipped
+        if isStarted, start == side.offset, let held = shared.held(side), !held.segments.isEmpty,
+            held.segments.firstTime < packet.time
+        {
+            receiver?.noticed(
+                .overtaken(since: held.segments.firstTime), from: direction, at: packet.time, packet: packet.number)
+        }
         if isStarted, start == side.offset, start + fresh.byteCount <= shared.held(side)?.segments.firstStart ?? .max {
             deliver(fresh, from: direction, at: packet.time, packet.number, &shared)
             drain(direction, &shared)

@@ -16,7 +16,7 @@ extension SendingSide {
             other.takeAcknowledgment(
                 segment.acknowledgment, by: direction, packet, fin: .max, notices ? receiver : nil)
         }
-        takeWindow(segment.window, from: direction, packet, notices ? receiver : nil)
+        takeWindow(segment.window, from: direction, packet, receiver)
         if payload.byteCount > 0 { deliver(payload, from: direction, at: packet.time, packet.number, receiver) }
         return true
     }

@@ -1,8 +1,8 @@
 import Framing
 
 /// The summary for people: a line for each format.
-enum SummaryText {
-    static func lines(_ summary: Summary) -> [String] {
+package enum SummaryText {
+    package static func lines(_ summary: Summary) -> [String] {
         let named = summary.formats.sorted { left, right in
             // Connections without a format come last.
             (left.key == nil ? 1 : 0, left.key ?? "") < (right.key == nil ? 1 : 0, right.key ?? "")
@@ -31,7 +31,8 @@ enum SummaryText {
         let frames = Quantities.counted(totals.bytes.frames, "frame")
         parts.append(cut.isEmpty ? frames : "\(frames) (\(cut.joined(separator: ", ")))")
         if totals.heartbeats > 0 { parts.append(Quantities.counted(totals.heartbeats, "heartbeat")) }
-        for (kind, count) in totals.findings.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+        for (kind, count) in totals.findings.sorted(by: { $0.key.rawValue < $1.key.rawValue })
+        where kind != .heartbeatResumed {  // each ends a gap, which is counted
             parts.append(Quantities.counted(count, kind.noun))
         }
         let missing = "\(Quantities.counted(totals.bytes.missing, "byte")) missing"
@@ -45,6 +46,23 @@ extension Finding.Kind {
     var noun: String {
         switch self {
         case .heartbeatGap: "gap"
+        case .lateHeartbeat: "late heartbeat"
+        case .heartbeatResumed: "gap's end"
+        case .heartbeatStopped: "heartbeat stop"
+        case .heartbeatNever: "side without heartbeat"
+        case .trafficWithoutHeartbeats: "busy gap"
+        case .evictionWindow: "long silence"
+        case .evictionOverdue: "overdue eviction"
+        case .evictionClose: "silent close"
+        case .heartbeatUnanswered: "unanswered heartbeat"
+        case .unanswered: "unanswered request"
+        case .answerWithoutRequest: "unasked answer"
+        case .answerOutOfOrder: "disordered answer"
+        case .deliveryMissing: "lost message"
+        case .deliveryTwice: "repeated message"
+        case .deliveryOutOfOrder: "disordered message"
+        case .hazard: "hazard"
+        case .reconnectStorm: "reconnect storm"
         case .connectFailed: "failed connect"
         case .badChecksum: "bad checksum"
         case .badJSON: "JSON fault"

@@ -2,7 +2,7 @@
 package enum DisplayWidth {
     /// The columns of one scalar: 2 for East-Asian wide and full-width ones and emoji (Unicode Standard Annex 11, W and F),
     /// 0 for marks that join the one before, else 1.
-    static func of(_ scalar: Unicode.Scalar) -> Int {
+    package static func of(_ scalar: Unicode.Scalar) -> Int {
         let value = scalar.value
         if value < 0x300 { return 1 }
         switch scalar.properties.generalCategory {

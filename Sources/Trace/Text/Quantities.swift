@@ -3,7 +3,7 @@ import Streams
 /// Numbers as people read them.
 package enum Quantities {
     /// `48,213`
-    static func grouped(_ value: Int) -> String {
+    package static func grouped(_ value: Int) -> String {
         let digits = Array(String(value.magnitude))
         var text = value < 0 ? "-" : ""
         for (index, digit) in digits.enumerated() {
@@ -19,7 +19,7 @@ package enum Quantities {
     }
 
     /// `812 B`, `48.9 kB`, `1.2 GB`: decimal units, one digit behind the point.
-    static func size(_ bytes: Int) -> String {
+    package static func size(_ bytes: Int) -> String {
         if bytes < 1_000 { return "\(bytes) B" }
         var value = Double(bytes)
         for unit in ["kB", "MB", "GB", "TB"] {
@@ -30,7 +30,7 @@ package enum Quantities {
     }
 
     /// `3.0 s`, `200 ms`
-    static func seconds(_ interval: Interval, always digits: Bool = false) -> String {
+    package static func seconds(_ interval: Interval, always digits: Bool = false) -> String {
         let seconds = interval.seconds
         if seconds < 0.9995 { return "\(Int((seconds * 1_000).rounded())) ms" }
         if digits || seconds.rounded() != seconds { return "\(decimal(seconds)) s" }

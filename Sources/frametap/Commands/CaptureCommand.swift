@@ -58,7 +58,7 @@ struct CaptureCommand: ParsableCommand {
         reading.run(&capture, until: progress)
         signals.cancel()
         if reading.hasFailed { throw ExitCode(2) }
-        if selection.fails(recording.decoder.summary) { throw ExitCode(1) }
+        if selection.failing.fails(recording.decoder.summary) { throw ExitCode(1) }
     }
 }
 

@@ -42,7 +42,7 @@ struct DecodeCommand: ParsableCommand {
         decoder.finish(passedOver: counters.passedOverByKind)
         decoder.flush()
         if hasFailed { throw ExitCode(2) }
-        if selection.fails(decoder.summary) { throw ExitCode(1) }
+        if selection.failing.fails(decoder.summary) { throw ExitCode(1) }
     }
 
     private func decodingOptions() throws -> DecodingOptions {
@@ -56,7 +56,8 @@ struct DecodeCommand: ParsableCommand {
         with options: ReassemblyOptions, to decoder: Decoder, _ progress: ReadingProgress
     ) throws -> (hasFailed: Bool, counters: CaptureCounters) {
         if ParallelReading.suits(files) {
-            if !decoder.takesFrames, SharedReading.isWorthIt(files, options: options) {
+            // Hazards may lie in what several clients send at once.
+            if !decoder.takesFrames, !self.format.hazards, SharedReading.isWorthIt(files, options: options) {
                 var reading = SharedReading()
                 let isRead = try reading.read(
                     files, options: options, to: decoder, { try decodingOptions() }, progress: progress)
@@ -80,7 +81,7 @@ struct DecodeCommand: ParsableCommand {
         decoder.finish()
         decoder.flush()
         if reading.hasFailed { throw ExitCode(2) }
-        if selection.fails(decoder.summary) { throw ExitCode(1) }
+        if selection.failing.fails(decoder.summary) { throw ExitCode(1) }
     }
 }
 

@@ -51,6 +51,7 @@ struct DemoCommand: ParsableCommand {
         // The main thread records; conversations run on those that tasks share.
         recording.run()
         signals.cancel()
+        if selection.failing.fails(recording.summary) { throw ExitCode(1) }
     }
 
     /// Server, proxy and clients of one format, until the clients are done.

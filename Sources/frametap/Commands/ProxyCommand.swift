@@ -61,6 +61,7 @@ struct ProxyCommand: ParsableCommand {
         recording.run()
         signals.cancel()
         if proxy.refused > 0 { complain("refused clients beyond the limit of connections: \(proxy.refused)") }
+        if selection.failing.fails(recording.summary) { throw ExitCode(1) }
     }
 
     private static func announce(_ entrance: Entrance, at place: Place) {

@@ -53,11 +53,7 @@ struct BodyOptions: ParsableArguments {
             }
             return format
         }
-        switch options.choice {
-        case .automatic(let formats): options.choice = .automatic(try formats.map(use))
-        case .fixed(let format): options.choice = .fixed(try use(format))
-        }
-        for (port, format) in options.byPort { options.byPort[port] = try use(format) }
+        try options.replaceFormats(use)
         for name in given.keys.sorted() where !known.contains(name) {
             let names =
                 known.isEmpty ? "none of these formats has keys" : "known are " + known.sorted().joined(separator: ", ")

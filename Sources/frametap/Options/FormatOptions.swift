@@ -12,6 +12,22 @@ struct FormatOptions: ParsableArguments {
             valueName: "format"))
     var formats: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "What is promised of heartbeats, where the format file says otherwise: 'every: 2 s, gap: 6 s'; none: nothing.",
+            discussion: """
+                The keys are those of a format file's heartbeat. Without when, from and every they go for formats that have \
+                heartbeats.
+                """,
+            valueName: "key: value"))
+    var heartbeat: String?
+
+    @Flag(help: "Where a format has no heartbeats, look for what comes as regularly, and for gaps in it.")
+    var learnHeartbeats = false
+
+    @Flag(help: "Tell the frames at which published receivers of the format would have stalled, misread or lost data.")
+    var hazards = false
+
     /// What the decoder is to look for.
     func decodingOptions() throws -> DecodingOptions {
         var byPort: [UInt16: Format] = [:]
@@ -26,7 +42,23 @@ struct FormatOptions: ParsableArguments {
         }
         var options = DecodingOptions(try asked.map { .fixed($0) } ?? .automatic(BuiltInFormats.all()))
         options.byPort = byPort
+        options.learnsHeartbeats = learnHeartbeats
+        options.findsHazards = hazards
+        if let heartbeat { try options.replaceFormats { try Self.override($0, heartbeat) } }
         return options
+    }
+
+    private static func override(_ format: Format, _ heartbeat: String) throws -> Format {
+        var format = format
+        if heartbeat == "none" {
+            format.heartbeat = nil
+            return format
+        }
+        do throws(FormatFileError) {
+            return try format.overridingHeartbeat(heartbeat, place: "--heartbeat") ?? format
+        } catch {
+            throw ValidationError("--heartbeat '\(heartbeat)': " + error.faults.map(\.message).joined(separator: "; "))
+        }
     }
 
     /// A built-in format or rule by its name, or the format that a file describes, with parameters behind a colon.
@@ -59,6 +91,15 @@ struct FormatOptions: ParsableArguments {
 }
 
 extension DecodingOptions {
+    /// Puts another in the place of each format that is looked for.
+    mutating func replaceFormats(_ replacement: (Format) throws -> Format) rethrows {
+        switch choice {
+        case .automatic(let formats): choice = .automatic(try formats.map(replacement))
+        case .fixed(let format): choice = .fixed(try replacement(format))
+        }
+        for (port, format) in byPort { byPort[port] = try replacement(format) }
+    }
+
     /// The ports on which servers of the formats looked for listen: they tell which end of a connection is the client.
     var serverPorts: Set<UInt16> {
         var ports = Set(byPort.keys)

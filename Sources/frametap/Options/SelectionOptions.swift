@@ -28,23 +28,12 @@ struct SelectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Write each body to a file of its own in this folder.", valueName: "folder"))
     var extract: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Exit with 1 if there was one of these: a kind of finding, unframed, missing, dropped. Separated by commas.",
-            valueName: "kinds"))
-    var failOn: String?
+    @OptionGroup var failing: FailOptions
 
     func validate() throws {
         if let count, count < 1 { throw ValidationError("--count is \(count); expected 1 or more") }
-        if let wrong = kinds.first(where: { !Self.known.contains($0) }) {
-            throw ValidationError("--fail-on does not know \(wrong); known are \(Self.known.joined(separator: ", "))")
-        }
         _ = try selection()
     }
-
-    private static let known = Finding.Kind.allCases.map(\.rawValue) + ["unframed", "missing", "dropped"]
-
-    private var kinds: [String] { (failOn ?? "").split(separator: ",").map(String.init) }
 
     /// What is asked for.
     func selection() throws -> Selection {
@@ -77,18 +66,5 @@ struct SelectionOptions: ParsableArguments {
             sinks = sinks.map { SelectingSink(selection, to: $0, whenDone: whenDone) }
         }
         return sinks
-    }
-
-    /// Whether the trace has something that `--fail-on` asks about.
-    func fails(_ summary: Summary) -> Bool {
-        let total = summary.total
-        return kinds.contains { kind in
-            switch kind {
-            case "unframed": total.bytes.unframed > 0
-            case "missing": total.bytes.missing > 0
-            case "dropped": summary.dropped > 0
-            default: Finding.Kind(rawValue: kind).map { total.findings[$0, default: 0] > 0 } ?? false
-            }
-        }
     }
 }

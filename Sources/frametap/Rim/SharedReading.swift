@@ -49,6 +49,7 @@ struct SharedReading {
             var reading = CaptureReading(showsProgress: index == 0)
             let share = CaptureShare(index, of: decodings.count)
             reading.read(paths, options: options.taking(share), to: part, progress: progress) {}
+            part.finish()
             parts.withLock { $0.append(Part(index: index, reading: reading, summary: part.summary)) }
         }
         let group = DispatchGroup()

@@ -78,10 +78,10 @@ struct Conversation: ~Copyable {
         }
     }
 
-    /// The notices of one direction.
+    /// The notices of one direction; that it has a SYN is none of interest.
     func notices(_ direction: Direction) -> [StreamNotice] {
         log.events.compactMap { event in
-            if case .noticed(_, direction, let notice, _, _) = event { notice } else { nil }
+            if case .noticed(_, direction, let notice, _, _) = event, notice != .synchronised { notice } else { nil }
         }
     }
 }

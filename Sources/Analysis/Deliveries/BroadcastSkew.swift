@@ -1,0 +1,163 @@
+import Framing
+import Streams
+import Trace
+
+/// How far apart the receivers of a broadcast had it: from the first receipt to the last, by the capture's times, and by the times of
+/// day that the receipts name.
+///
+/// A round is what the server sends to several connections with the same body, each once. For reports only, as it has to see
+/// connections of all hosts together.
+public final class BroadcastSkew: Analysis {
+    /// The upper ends of the buckets of skew, in milliseconds.
+    public static let limits: [Int64] = [60, 100, 200]
+
+    /// The rounds of a format.
+    public struct Outcome {
+        /// Rounds with receipts from two receivers or more.
+        public var rounds = 0
+        /// Rounds in which a receipt is missing.
+        public var incomplete = 0
+        /// By when the receipts were seen.
+        public var seen = RoundTripTimes(digits: .three, limits: BroadcastSkew.limits)
+        /// By the times that they name.
+        public var stamped = RoundTripTimes(digits: .three, limits: BroadcastSkew.limits)
+    }
+
+    private struct Key: Hashable {
+        var server: Endpoint
+        var hash: Int
+    }
+
+    private struct Round {
+        var start: Timestamp
+        var format: String
+        var within: Interval
+        /// When each connection's receipt was seen, and what time of day it names; nil while there is none.
+        var receipts: [Int: (seen: Timestamp, stamp: Interval?)?] = [:]
+    }
+
+    /// The latest round of each server and body, and the rounds whose receipts a connection owes.
+    private var rounds: [Key: Round] = [:]
+    private var owed: [Int: Key] = [:]
+    /// Receipts that came before the end of what they answer was told, by connection.
+    private var early: [Int: (seen: Timestamp, stamp: Interval?)] = [:]
+    private var outcomes: [String: Outcome] = [:]
+
+    private static let mostRounds = 4_096
+
+    /// Has seen nothing.
+    public init() {}
+
+    /// How far apart the receivers were, by format.
+    public func results() -> [(format: String, outcome: Outcome)] {
+        for key in rounds.keys { close(key) }
+        return outcomes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    /// Nothing is waited for.
+    public var nextDeadline: Timestamp? { nil }
+
+    /// All of formats that have broadcasts.
+    public func interest(in format: Format) -> FrameInterest { format.broadcast == nil ? [] : .all }
+
+    /// Needs nothing.
+    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
+
+    /// Takes a broadcast, or a receipt.
+    public func frame(
+        _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
+    ) {
+        guard let format = connection.format, let broadcast = format.broadcast else { return }
+        let side = format.directions[frame.direction]
+        let values = FrameValues(info: frame.info, direction: frame.direction, isHeartbeat: frame.isHeartbeat)
+        let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
+        if frame.direction == .fromServer {
+            guard values.fulfil(broadcast.sent, content: bytes, shape: frame.shape, format: side) else { return }
+            var hasher = Hasher()
+            body.withUnsafeBytes { hasher.combine(bytes: $0) }
+            let key = Key(server: connection.opening.server, hash: hasher.finalize())
+            send(key, frame.info.time, connection.number, format.name, broadcast)
+        } else if values.fulfil(broadcast.receipt, content: bytes, shape: frame.shape, format: side) {
+            take((frame.info.time, Self.stamp(body)), connection.number)
+        }
+    }
+
+    private func send(_ key: Key, _ time: Timestamp, _ connection: Int, _ format: String, _ broadcast: Broadcast) {
+        if let round = rounds[key], round.receipts[connection] != nil || round.start + round.within < time {
+            close(key)
+        }
+        guard rounds[key] != nil || rounds.count < Self.mostRounds else { return }
+        var round = rounds[key] ?? Round(start: time, format: format, within: broadcast.within)
+        round.start = min(round.start, time)
+        round.receipts[connection] = .some(nil)
+        // The end of a frame that only a pause tells is told later than its receipt.
+        if let receipt = early.removeValue(forKey: connection), receipt.seen >= time {
+            round.receipts[connection] = .some(receipt)
+        } else {
+            owed[connection] = key
+        }
+        rounds[key] = round
+    }
+
+    private func take(_ receipt: (seen: Timestamp, stamp: Interval?), _ connection: Int) {
+        guard let key = owed.removeValue(forKey: connection), rounds[key] != nil else {
+            early[connection] = receipt
+            return
+        }
+        rounds[key]?.receipts[connection] = .some(receipt)
+    }
+
+    private func close(_ key: Key) {
+        guard let round = rounds.removeValue(forKey: key), round.receipts.count > 1 else { return }
+        var outcome = outcomes[round.format] ?? Outcome()
+        let receipts = round.receipts.values.compactMap { $0 }
+        outcome.rounds += 1
+        if receipts.count < round.receipts.count { outcome.incomplete += 1 }
+        let seen = receipts.map(\.seen)
+        if seen.count > 1, let first = seen.min(), let last = seen.max() { outcome.seen.add(last - first) }
+        if let skew = Self.skew(receipts.compactMap { $0.stamp?.nanoseconds }) { outcome.stamped.add(skew) }
+        outcomes[round.format] = outcome
+    }
+
+    /// From the first to the last of some times of day.
+    private static func skew(_ stamps: [Int64]) -> Interval? {
+        let day: Int64 = 86_400_000_000_000
+        guard stamps.count > 1, let first = stamps.min(), let last = stamps.max() else { return nil }
+        if last - first < day / 2 { return Interval(nanoseconds: last - first) }
+        // Some are of the next day.
+        let moved = stamps.map { $0 < day / 2 ? $0 + day : $0 }
+        return Interval(nanoseconds: (moved.max() ?? 0) - (moved.min() ?? 0))
+    }
+
+    /// The time of day that a text ends with, `08:00:00.013`.
+    static func stamp(_ body: RawSpan) -> Interval? {
+        guard body.byteCount >= 12 else { return nil }
+        let text = body.copied(body.byteCount - 12..<body.byteCount)
+        func number(_ range: Range<Int>) -> Int64? {
+            var value: Int64 = 0
+            for byte in text[range] {
+                guard (0x30...0x39).contains(byte) else { return nil }
+                value = value * 10 + Int64(byte - 0x30)
+            }
+            return value
+        }
+        guard text[2] == 0x3a, text[5] == 0x3a, text[8] == 0x2e, let hours = number(0..<2), let minutes = number(3..<5),
+            let seconds = number(6..<8), let millis = number(9..<12), hours < 24, minutes < 60, seconds < 61
+        else { return nil }
+        return .milliseconds(((hours * 60 + minutes) * 60 + seconds) * 1_000 + millis)
+    }
+
+    /// Needs nothing.
+    public func finished(
+        _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
+    ) {}
+
+    /// A receipt that a connection owes does not come any more.
+    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
+        owed[connection.number] = nil
+        early[connection.number] = nil
+    }
+
+    /// Waits for nothing.
+    public func advance(to time: Timestamp, into findings: inout [Finding]) {}
+}

@@ -1,0 +1,68 @@
+import Framing
+import Streams
+import Trace
+
+/// A frame as a receiver sees it that reads chunk by chunk.
+struct HazardView {
+    var direction: Direction
+    var info: FrameInfo
+    var shape: FrameShape
+    var type: String?
+    var isHeartbeat: Bool
+    /// The chunks that the frame lies in, as ranges of the stream; empty where they are not known any more.
+    var chunks: [Range<Int>]
+
+    /// The frame's place in the stream.
+    var place: Range<Int> { info.offset..<info.offset + info.length }
+    /// Whether the frame is exactly one read.
+    var isOneRead: Bool { chunks == [place] }
+    /// Whether it was cut.
+    var isSplit: Bool { chunks.count > 1 }
+    /// Whether other bytes come before it in the read that it begins in.
+    var beginsWithin: Bool { chunks.first.map { $0.lowerBound < place.lowerBound } ?? false }
+    /// Whether other bytes are behind it in the read that it ends in.
+    var endsWithin: Bool { chunks.last.map { $0.upperBound > place.upperBound } ?? false }
+    /// Whether the read that it ends in ends within the next frame's header.
+    var isBeforeCutHead: Bool {
+        guard endsWithin, let last = chunks.last else { return false }
+        return last.upperBound - place.upperBound < shape.head
+    }
+    /// How many of its bytes are held at the end of each read but the last.
+    var held: [Int] { chunks.dropLast().map { $0.upperBound - place.lowerBound } }
+}
+
+/// Where the chunks of a stream end, as far back as a frame may still begin.
+struct ChunkEnds {
+    private var ends: [Int] = []
+    private var start = 0
+    private var end = 0
+    /// Of so many chunks the ends are remembered.
+    private static let most = 4_096
+
+    mutating func add(_ byteCount: Int) {
+        end += byteCount
+        ends.append(end)
+        if ends.count > Self.most {
+            start = ends[0]
+            ends.removeFirst()
+        }
+    }
+
+    /// The chunks that share bytes with a range; what lies wholly before it is forgotten.
+    mutating func chunks(of range: Range<Int>) -> [Range<Int>] {
+        let gone = ends.firstIndex { $0 > range.lowerBound } ?? ends.count
+        if gone > 0 {
+            start = ends[gone - 1]
+            ends.removeFirst(gone)
+        }
+        guard start <= range.lowerBound else { return [] }
+        var chunks: [Range<Int>] = []
+        var lower = start
+        for upper in ends {
+            chunks.append(lower..<upper)
+            if upper >= range.upperBound { return chunks }
+            lower = upper
+        }
+        return []
+    }
+}

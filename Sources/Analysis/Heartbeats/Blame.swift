@@ -1,0 +1,108 @@
+import Framing
+import Streams
+import Trace
+
+/// Whose fault a pause in heartbeats was, and what speaks for that.
+struct Blame {
+    /// Those who may be at fault.
+    enum Party: String, CaseIterable {
+        /// The sender sent nothing, or nothing that counts.
+        case sender
+        /// It was sent in time, and arrived late.
+        case network
+        /// Bytes of that time are missing: they may have been heartbeats.
+        case capture
+        /// The receiver took nothing, so the sender could not send.
+        case receiver
+        /// Cannot tell.
+        case unknown
+    }
+
+    /// A time without heartbeats.
+    struct Pause {
+        /// Who should have sent them.
+        var from: Direction
+        /// When the last came.
+        var start: Timestamp
+        /// When the next was due, and when it was too late.
+        var due: Timestamp
+        var deadline: Timestamp
+        /// When the pause was over.
+        var end: Timestamp
+        var every: Interval
+        /// How many other frames the sender sent meanwhile.
+        var otherFrames: Int
+    }
+
+    let party: Party
+    /// For people.
+    let reason: String
+
+    init(_ party: Party, _ reason: String) {
+        (self.party, self.reason) = (party, reason)
+    }
+
+    var data: [Field] { [Field("blame", .text(party.rawValue)), Field("reason", .text(reason))] }
+
+    /// Judges a pause.
+    ///
+    /// What the capture does not have comes first: nothing else can be told then. Silence of the sender is what is left.
+    ///
+    /// - Parameter heartbeat: the one that ended it.
+    init(for pause: Pause, endedBy heartbeat: FrameInfo?, on connection: TracedConnection) {
+        let (sender, receiver) = (pause.from.sender, pause.from.opposite.sender)
+        let disturbances = connection.traffic[pause.from].disturbances
+        if let missing = disturbances?.missing, missing > pause.start {
+            self.init(.capture, "the capture lost bytes of the \(sender) in that time")
+        } else if let overtaken = disturbances?.overtaken, overtaken.time == heartbeat?.time {
+            // It came with what filled a hole: it was among what was overtaken, or waited behind that.
+            self = Self.judge(overtaken, in: pause)
+        } else if let closed = disturbances?.closure(in: pause), closed.lowerBound <= pause.deadline {
+            let how =
+                disturbances?.isHeld == true
+                ? "the \(receiver) did not take what was sent, the proxy had to hold it"
+                : "the \(receiver)'s receive window was closed"
+            self.init(.receiver, "\(how) for \((closed.upperBound - closed.lowerBound).text(digits: true))")
+        } else if let unframed = disturbances?.unframed, unframed > pause.start {
+            self.init(.unknown, "cannot tell: bytes of the \(sender) in that time belong to no frame")
+        } else if let heartbeat, heartbeat.started < heartbeat.time, heartbeat.started <= pause.deadline {
+            self.init(
+                .unknown,
+                "cannot tell: its first byte came \((heartbeat.started - pause.start).text(digits: true)) after the last heartbeat, the rest late"
+            )
+        } else if let heartbeat, heartbeat.companions > 1, Int64(heartbeat.companions) >= Self.missed(pause) {
+            self.init(
+                .unknown,
+                "cannot tell: \(heartbeat.companions) frames came at once, as if sent in time and held up on the way")
+        } else if pause.otherFrames > 0 {
+            self.init(
+                .sender,
+                "the \(sender) sent \(Quantities.counted(pause.otherFrames, "other frame")), but no heartbeat")
+        } else {
+            self.init(.sender, "the \(sender) was silent")
+        }
+    }
+
+    /// How many heartbeats would have been due, the one that came included.
+    private static func missed(_ pause: Pause) -> Int64 {
+        max(2, (pause.end - pause.start).nanoseconds / max(1, pause.every.nanoseconds))
+    }
+
+    private static func judge(_ overtaken: (time: Timestamp, since: Timestamp), in pause: Pause) -> Blame {
+        let since = (overtaken.since - pause.start).text(digits: true)
+        let evidence = "bytes behind it were seen \(since) after the last heartbeat"
+        if overtaken.since <= pause.deadline {
+            return Blame(.network, "it was sent in time and arrived late: \(evidence)")
+        }
+        return Blame(.unknown, "cannot tell: it arrived out of order, and \(evidence), which is too late as well")
+    }
+}
+
+extension Disturbances {
+    /// The part of a pause, from when a heartbeat was due, in which the receiver took nothing.
+    fileprivate func closure(in pause: Blame.Pause) -> ClosedRange<Timestamp>? {
+        if let closedSince, closedSince <= pause.end { return closedSince...pause.end }
+        guard let closed, closed.upperBound >= pause.due, closed.lowerBound <= pause.end else { return nil }
+        return closed
+    }
+}

@@ -1,0 +1,176 @@
+import Framing
+import HeapModule
+import Streams
+import Trace
+
+/// Holds the heartbeats of connections against the format's contract: late ones, gaps and their ends, silences that the other
+/// side may act on, and connections without any.
+///
+/// Each thing is found once, dated by its deadline. The clock starts with the first heartbeat and stops when its sender's stream
+/// ends. What takes memory is a connection that sent a heartbeat; of those that did not, a limited number is waited for, and of
+/// the others it is said when they are over.
+public final class HeartbeatMonitor: Analysis {
+    private var watched: [Int: HeartbeatWatch] = [:]
+    /// One entry for each watched connection. A heartbeat moves only the watch; its entry follows when it comes up.
+    private var deadlines = Heap<Deadline>()
+    /// How many of the watched have not sent any heartbeat.
+    private var expecting = 0
+    /// Of so many connections at once the first heartbeat is waited for.
+    private let mostExpected: Int
+
+    private struct Deadline: Comparable {
+        var time: Timestamp
+        var connection: Int
+
+        static func < (left: Deadline, right: Deadline) -> Bool {
+            (left.time, left.connection) < (right.time, right.connection)
+        }
+    }
+
+    /// A monitor that watches nothing yet.
+    ///
+    /// - Parameter mostExpected: of so many connections at once the first heartbeat is waited for; that there was none on others
+    ///   is found when they are over.
+    public init(mostExpected: Int = 16_384) {
+        self.mostExpected = mostExpected
+    }
+
+    /// The earliest time at which something may have to be found.
+    public var nextDeadline: Timestamp? { deadlines.min?.time }
+
+    /// How many connections and deadlines it remembers.
+    package var remembered: Int { watched.count + deadlines.count }
+
+    /// Heartbeats.
+    public func interest(in format: Format) -> FrameInterest { format.heartbeat == nil ? [] : .heartbeats }
+
+    /// Waits for the first heartbeat.
+    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {
+        guard let contract = connection.format?.heartbeat, expecting < mostExpected else { return }
+        expecting += 1
+        var expected = HeartbeatWatch(connection, contract)
+        expected.isExpected = true
+        watch(expected)
+    }
+
+    private func watch(_ watch: HeartbeatWatch) {
+        let number = watch.connection.number
+        watched[number] = watch
+        deadlines.insert(Deadline(time: watch.deadline, connection: number))
+    }
+
+    /// Takes a heartbeat; says so if its deadline had passed unnoticed.
+    public func frame(
+        _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
+    ) {
+        guard frame.isHeartbeat, let format = connection.format, let contract = format.heartbeat,
+            contract.from == frame.direction
+        else { return }
+        if watched[connection.number] == nil {
+            var first = HeartbeatWatch(connection, contract)
+            // Nobody looks at it yet.
+            first.isParked = true
+            watched[connection.number] = first
+        }
+        let type = format.directions[frame.direction].type(of: bytes, frame.shape) ?? "heartbeat"
+        take(frame.info, type, on: connection.number, into: &findings)
+    }
+
+    private func take(_ heartbeat: FrameInfo, _ type: String, on number: Int, into findings: inout [Finding]) {
+        let time = heartbeat.time
+        guard var watch = watched[number] else { return }
+        if watch.isExpected {
+            expecting -= 1
+            watch.isExpected = false
+        }
+        if time > watch.deadline, !watch.isTold {
+            watch.isTold = true
+            // Other frames are counted up to this one: those before it may have come before the deadline.
+            findings += watch.gap(frames: heartbeat.index)
+        }
+        if let last = watch.last {
+            if watch.isTold {
+                findings.append(watch.resumption(with: heartbeat))
+            } else if time > last + watch.contract.late {
+                watch.late += 1
+                if watch.late <= HeartbeatWatch.mostLate { findings.append(watch.lateness(of: heartbeat)) }
+            }
+        }
+        watch.last = time
+        (watch.lastType, watch.lastIndex, watch.lastCount) = (type, heartbeat.index, heartbeat.index + 1)
+        watch.isTold = false
+        if watch.isParked {
+            watch.isParked = false
+            deadlines.insert(Deadline(time: watch.deadline, connection: number))
+        }
+        watched[number] = watch
+    }
+
+    /// Stops waiting for heartbeats of a side that has ended.
+    public func finished(
+        _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
+    ) {
+        guard var watch = watched[connection.number] else { return }
+        if watch.from == direction {
+            end(&watch, at: time, because: nil, into: &findings)
+        } else {
+            watch.otherEnd = watch.otherEnd ?? time
+        }
+        watched[connection.number] = watch
+    }
+
+    /// Stops waiting.
+    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
+        guard let contract = connection.format?.heartbeat else { return }
+        if var watch = watched.removeValue(forKey: connection.number) {
+            if watch.isExpected { expecting -= 1 }
+            end(&watch, at: closing.time, because: closing.reason, into: &findings)
+            if let finding = watch.close(closing) { findings.append(finding) }
+            if watch.late > HeartbeatWatch.mostLate { findings.append(watch.moreLate(at: closing.time)) }
+        } else if !connection.hadHeartbeats[contract.from] {
+            var watch = HeartbeatWatch(connection, contract)
+            end(&watch, at: closing.time, because: closing.reason, into: &findings)
+        }
+    }
+
+    /// Nothing more is waited for.
+    private func end(
+        _ watch: inout HeartbeatWatch, at time: Timestamp, because reason: CloseReason?,
+        into findings: inout [Finding]
+    ) {
+        guard !watch.isEnded else { return }
+        look(at: &watch, before: time, into: &findings)
+        watch.isEnded = true
+        if watch.last != nil, watch.isTold { findings.append(watch.stop(at: time, because: reason)) }
+    }
+
+    /// Finds what was due on a connection before `time`; its entry among the deadlines follows when it comes up.
+    public func settle(_ connection: TracedConnection, before time: Timestamp, into findings: inout [Finding]) {
+        guard var watch = watched[connection.number], !watch.isEnded else { return }
+        look(at: &watch, before: time, into: &findings)
+        watched[connection.number] = watch
+    }
+
+    private func look(at watch: inout HeartbeatWatch, before time: Timestamp, into findings: inout [Finding]) {
+        if watch.deadline < time, !watch.isTold {
+            watch.isTold = true
+            findings += watch.gap(frames: watch.connection.traffic[watch.from].frames)
+        }
+        findings += watch.lookForEviction(at: time)
+    }
+
+    /// Finds everything whose deadline lies before `time`.
+    public func advance(to time: Timestamp, into findings: inout [Finding]) {
+        while let due = deadlines.min, due.time < time {
+            deadlines.removeMin()
+            guard var watch = watched[due.connection], !watch.isEnded else { continue }
+            look(at: &watch, before: time, into: &findings)
+            // Where there never was any, there is nothing more to find until one comes.
+            watch.isParked = watch.last == nil && watch.isTold
+            watched[due.connection] = watch
+            if watch.isParked { continue }
+            let next = watch.nextLook(after: time) ?? time + watch.contract.gap
+            deadlines.insert(Deadline(time: max(next, time), connection: due.connection))
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import Framing
+import Streams
+import Trace
+
+/// What is said of heartbeats.
+extension HeartbeatWatch {
+    private var every: Interval { contract.every }
+    private var sender: String { from.sender }
+
+    func finding(
+        _ kind: Finding.Kind, _ severity: Finding.Severity, at time: Timestamp, _ message: String, _ data: [Field]
+    ) -> Finding {
+        Finding(
+            kind: kind, severity: severity, connection: connection.number, format: connection.format?.name, from: from,
+            time: time, message: message, data: data)
+    }
+
+    /// There is a gap, or there never was a heartbeat; and whether the sender sent anything else.
+    ///
+    /// - Parameter frames: how many frames the sender has sent.
+    func gap(frames: Int) -> [Finding] {
+        var found: [Finding] = []
+        let others = frames - lastCount
+        if last != nil {
+            let silence = contract.gap.text(digits: true)
+            let expected =
+                learned.map { learned in
+                    "which came every \(every.text(digits: true)): learned from \(learned.gaps) gaps with a spread of \(Int((learned.spread * 100).rounded())) %"
+                } ?? "expected every \(every.text())"
+            found.append(
+                finding(
+                    .heartbeatGap, learned == nil ? .warning : .info, at: deadline,
+                    "heartbeat gap: \(silence) since \(lastType), \(expected)",
+                    [
+                        Field("expectedEvery", .number(every.seconds)),
+                        Field("silentFor", .number(contract.gap.seconds)),
+                        Field("lastType", .text(lastType)), Field("lastIndex", .integer(Int64(lastIndex))),
+                    ] + learnedData))
+        } else {
+            found.append(
+                finding(
+                    .heartbeatNever, .warning, at: deadline,
+                    "no heartbeat from the \(sender) within \(contract.first.text(digits: true)), expected every \(every.text())",
+                    [
+                        Field("expectedEvery", .number(every.seconds)),
+                        Field("silentFor", .number(contract.first.seconds)),
+                    ]))
+        }
+        // What came right behind the last heartbeat says nothing: only what came when the next was due.
+        let due = (last ?? connection.opening.time) + every
+        if others > 0, connection.traffic[from].lastFrame >= due {
+            found.append(
+                finding(
+                    .trafficWithoutHeartbeats, learned == nil ? .warning : .info, at: deadline,
+                    "the \(sender) goes on sending, but no heartbeat: \(Quantities.counted(others, "frame")) since "
+                        + (last == nil ? "the connection opened" : lastType),
+                    [Field("otherFrames", .integer(Int64(others)))]))
+        }
+        return found
+    }
+
+    private var learnedData: [Field] {
+        guard let learned else { return [] }
+        return [
+            Field("learnedFrom", .integer(Int64(learned.gaps))),
+            Field("spread", .number((learned.spread * 1_000).rounded() / 1_000)),
+        ]
+    }
+
+    /// A heartbeat is late, but no gap was before it.
+    func lateness(of heartbeat: FrameInfo) -> Finding {
+        let silence = heartbeat.time - (last ?? heartbeat.time)
+        return finding(
+            .lateHeartbeat, .info, at: heartbeat.time,
+            "late heartbeat: \(silence.text(digits: true)) after \(lastType), expected every \(every.text())",
+            [
+                Field("expectedEvery", .number(every.seconds)), Field("silentFor", .number(silence.seconds)),
+                Field("index", .integer(Int64(heartbeat.index))), Field("lastIndex", .integer(Int64(lastIndex))),
+            ])
+    }
+
+    /// How many more were late.
+    func moreLate(at time: Timestamp) -> Finding {
+        let more = late - Self.mostLate
+        return finding(
+            .lateHeartbeat, .info, at: time, "\(Quantities.counted(more, "more heartbeat")) from the \(sender) late",
+            [Field("count", .integer(Int64(more)))])
+    }
+
+    /// A heartbeat ends a gap.
+    func resumption(with heartbeat: FrameInfo) -> Finding {
+        let silence = heartbeat.time - (last ?? heartbeat.time)
+        let others = heartbeat.index - lastCount
+        let blame = Blame(for: pause(until: heartbeat.time, others: others), endedBy: heartbeat, on: connection)
+        return finding(
+            .heartbeatResumed, .info, at: heartbeat.time,
+            "heartbeat again after \(silence.text(digits: true)): \(blame.reason)",
+            [
+                Field("silentFor", .number(silence.seconds)), Field("index", .integer(Int64(heartbeat.index))),
+                Field("lastIndex", .integer(Int64(lastIndex))), Field("otherFrames", .integer(Int64(others))),
+            ] + blame.data)
+    }
+
+    /// No heartbeat ended the gap before the sender's stream did.
+    func stop(at time: Timestamp, because reason: CloseReason?) -> Finding {
+        let silence = time - (last ?? time)
+        let others = connection.traffic[from].frames - lastCount
+        var blame = Blame(for: pause(until: time, others: others), endedBy: nil, on: connection)
+        if reason == .evicted { blame = Blame(.unknown, "cannot tell: the connection was let go to save memory") }
+        return finding(
+            .heartbeatStopped, learned == nil ? .warning : .info, at: time,
+            "the heartbeats stopped \(silence.text(digits: true)) before the end: \(blame.reason)",
+            [
+                Field("expectedEvery", .number(every.seconds)), Field("silentFor", .number(silence.seconds)),
+                Field("lastType", .text(lastType)), Field("lastIndex", .integer(Int64(lastIndex))),
+                Field("otherFrames", .integer(Int64(others))),
+            ] + blame.data)
+    }
+
+    private func pause(until end: Timestamp, others: Int) -> Blame.Pause {
+        let start = last ?? connection.opening.time
+        return Blame.Pause(
+            from: from, start: start, due: start + every, deadline: deadline, end: end, every: every,
+            otherFrames: others)
+    }
+}

@@ -1,0 +1,85 @@
+import Framing
+import Streams
+import Trace
+
+/// What is known of the heartbeats of one connection: when they came, what is told already, and what is due next.
+struct HeartbeatWatch {
+    let connection: TracedConnection
+    let contract: HeartbeatContract
+    /// Where the contract was learned: from what.
+    var learned: LearnedFrom?
+    /// When the last heartbeat came; nil before the first.
+    var last: Timestamp?
+    var lastType = "heartbeat"
+    var lastIndex = 0
+    /// How many frames the sender had sent when it came, itself included.
+    var lastCount = 0
+    /// Whether the gap since then, or that there was none, is told.
+    var isTold = false
+    /// How many late ones were told each.
+    var lateTold = 0
+    var late = 0
+    /// The silence that was told to reach the eviction window, by its start; and whether it was told to pass it.
+    var reached: Timestamp?
+    var isOverdueTold = false
+    /// Whether the sender's stream has ended: nothing is waited for any more.
+    var isEnded = false
+    /// Whether it is one of those whose first heartbeat is waited for.
+    var isExpected = false
+    /// Whether nobody looks at it before a heartbeat comes.
+    var isParked = false
+    /// When the other side ended its stream.
+    var otherEnd: Timestamp?
+
+    /// What a contract was learned from.
+    struct LearnedFrom {
+        var type: String
+        var gaps: Int
+        /// The difference between the longest and the shortest gap, as a share of the mean.
+        var spread: Double
+    }
+
+    init(_ connection: TracedConnection, _ contract: HeartbeatContract) {
+        self.connection = connection
+        self.contract = contract
+    }
+
+    /// Of so many late heartbeats of a connection each is told; of more only how many there were.
+    static let mostLate = 10
+
+    var from: Direction { contract.from }
+
+    /// When the next heartbeat is due at the latest.
+    var deadline: Timestamp {
+        if let last { return last + contract.gap }
+        return connection.opening.time + contract.first
+    }
+
+    /// When the other side heard something last that counts; nil before the first heartbeat.
+    var refreshed: Timestamp? {
+        guard let last, let eviction = contract.eviction else { return nil }
+        return eviction.refreshedBy == .frames ? max(last, connection.traffic[from].lastFrame) : last
+    }
+
+    /// When to look again: at the latest so soon that nothing is missed that no call tells of.
+    func nextLook(after now: Timestamp) -> Timestamp? {
+        guard !isEnded else { return nil }
+        var next: Timestamp?
+        if !isTold { next = deadline }
+        if let refreshed, let eviction = contract.eviction {
+            let silence = refreshed + eviction.after
+            let due =
+                reached != refreshed
+                ? silence : isOverdueTold ? .distantFuture : silence + eviction.sweep + slack(eviction)
+            // A frame that counts may come without a word.
+            let look = min(due, now + eviction.after)
+            next = min(next ?? look, look)
+        }
+        return next
+    }
+
+    /// By how much a clock may be wrong before a close does not fit any more.
+    func slack(_ eviction: HeartbeatContract.Eviction) -> Interval {
+        Interval(nanoseconds: max(250_000_000, (eviction.after.nanoseconds + eviction.sweep.nanoseconds) / 50))
+    }
+}

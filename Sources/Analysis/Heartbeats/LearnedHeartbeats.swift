@@ -1,0 +1,172 @@
+import Expressions
+import Framing
+import HeapModule
+import Streams
+import Trace
+
+/// Finds gaps in what comes as regularly as heartbeats, where the format says nothing of them.
+///
+/// It has to see every frame, so it runs only where it is asked for.
+public final class LearnedHeartbeats: Analysis {
+    private var connections: [Int: [Key: Candidate]] = [:]
+    private var deadlines = Heap<Deadline>()
+
+    /// At how many connections it looks at once, and at how many types of each side.
+    private static let most = (connections: 16_384, types: 8)
+    /// After so many intervals without one there is a gap.
+    private static let gap: Int64 = 3
+
+    private struct Key: Hashable {
+        var from: Direction
+        var type: String
+    }
+
+    private struct Candidate {
+        var last: Timestamp
+        var interval = LearnedInterval()
+        /// Once the interval is learned.
+        var watch: HeartbeatWatch?
+        var hasDeadline = false
+    }
+
+    private struct Deadline: Comparable {
+        var time: Timestamp
+        var connection: Int
+        var key: Key
+
+        static func < (left: Deadline, right: Deadline) -> Bool {
+            (left.time, left.connection, left.key.type) < (right.time, right.connection, right.key.type)
+        }
+
+        static func == (left: Deadline, right: Deadline) -> Bool {
+            !(left < right) && !(right < left)
+        }
+    }
+
+    /// Has seen nothing.
+    public init() {}
+
+    /// The earliest time at which a gap may have to be found.
+    public var nextDeadline: Timestamp? { deadlines.min?.time }
+
+    /// All of formats without contract.
+    public func interest(in format: Format) -> FrameInterest { format.heartbeat == nil && format.isFramed ? .all : [] }
+
+    /// Needs nothing.
+    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
+
+    /// Takes a frame: learns from it, or has it end a gap.
+    public func frame(
+        _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
+    ) {
+        guard let format = connection.format, format.heartbeat == nil else { return }
+        let number = connection.number
+        if connections[number] == nil {
+            guard connections.count < Self.most.connections else { return }
+            connections[number] = [:]
+        }
+        let type = format.directions[frame.direction].type(of: bytes, frame.shape) ?? "frame"
+        let key = Key(from: frame.direction, type: type)
+        let info = frame.info
+        guard var candidate = connections[number]?[key] else {
+            let own = connections[number]?.count { $0.key.from == key.from } ?? 0
+            if own < Self.most.types { connections[number]?[key] = Candidate(last: info.time) }
+            return
+        }
+        candidate.interval.add(info.time - candidate.last)
+        candidate.last = info.time
+        if candidate.interval.isLearned {
+            update(&candidate, key, with: info, on: connection, into: &findings)
+            if !candidate.hasDeadline, let watch = candidate.watch {
+                candidate.hasDeadline = true
+                deadlines.insert(Deadline(time: watch.deadline, connection: number, key: key))
+            }
+        }
+        connections[number]?[key] = candidate
+    }
+
+    private func update(
+        _ candidate: inout Candidate, _ key: Key, with info: FrameInfo, on connection: TracedConnection,
+        into findings: inout [Finding]
+    ) {
+        if var watch = candidate.watch {
+            if info.time > watch.deadline, !watch.isTold {
+                watch.isTold = true
+                findings += watch.gap(frames: info.index)
+            }
+            if watch.isTold { findings.append(watch.resumption(with: info)) }
+        }
+        guard let contract = Self.contract(key.from, every: candidate.interval.mean) else { return }
+        var watch = HeartbeatWatch(connection, contract)
+        watch.learned = HeartbeatWatch.LearnedFrom(
+            type: key.type, gaps: candidate.interval.count, spread: candidate.interval.spread)
+        (watch.last, watch.lastType, watch.lastIndex, watch.lastCount) =
+            (info.time, key.type, info.index, info.index + 1)
+        candidate.watch = watch
+    }
+
+    private static func contract(_ from: Direction, every: Interval) -> HeartbeatContract? {
+        // What a heartbeat is, the candidate knows: its type.
+        guard let condition = try? Expression(parsing: "type exists") else { return nil }
+        return HeartbeatContract(
+            condition: condition, from: from, every: every, gap: Interval(nanoseconds: gap * every.nanoseconds))
+    }
+
+    /// Stops waiting for a side that has ended.
+    public func finished(
+        _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
+    ) {
+        guard let candidates = connections[connection.number] else { return }
+        for (key, candidate) in candidates.sorted(by: { $0.key.type < $1.key.type }) where key.from == direction {
+            end(candidate, at: time, because: nil, into: &findings)
+            connections[connection.number]?[key] = nil
+        }
+    }
+
+    /// Stops waiting.
+    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
+        for candidate in connections.removeValue(forKey: connection.number)?
+            .sorted(by: { $0.key.type < $1.key.type }) ?? []
+        {
+            end(candidate.value, at: closing.time, because: closing.reason, into: &findings)
+        }
+    }
+
+    private func end(
+        _ candidate: Candidate, at time: Timestamp, because reason: CloseReason?, into findings: inout [Finding]
+    ) {
+        guard var watch = candidate.watch else { return }
+        if time > watch.deadline, !watch.isTold {
+            watch.isTold = true
+            findings += watch.gap(frames: watch.connection.traffic[watch.from].frames)
+        }
+        if watch.isTold { findings.append(watch.stop(at: time, because: reason)) }
+    }
+
+    /// Finds gaps of a connection whose deadline lies before `time`.
+    public func settle(_ connection: TracedConnection, before time: Timestamp, into findings: inout [Finding]) {
+        for (key, candidate) in (connections[connection.number] ?? [:]).sorted(by: { $0.key.type < $1.key.type }) {
+            guard var watch = candidate.watch, watch.deadline < time, !watch.isTold else { continue }
+            watch.isTold = true
+            findings += watch.gap(frames: watch.connection.traffic[watch.from].frames)
+            connections[connection.number]?[key]?.watch = watch
+        }
+    }
+
+    /// Finds every gap whose deadline lies before `time`.
+    public func advance(to time: Timestamp, into findings: inout [Finding]) {
+        while let due = deadlines.min, due.time < time {
+            deadlines.removeMin()
+            guard var candidate = connections[due.connection]?[due.key], var watch = candidate.watch else { continue }
+            candidate.hasDeadline = !watch.isTold && watch.deadline >= time
+            if candidate.hasDeadline {
+                deadlines.insert(Deadline(time: watch.deadline, connection: due.connection, key: due.key))
+            } else if !watch.isTold {
+                watch.isTold = true
+                findings += watch.gap(frames: watch.connection.traffic[watch.from].frames)
+            }
+            candidate.watch = watch
+            connections[due.connection]?[due.key] = candidate
+        }
+    }
+}

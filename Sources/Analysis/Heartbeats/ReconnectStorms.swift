@@ -1,0 +1,174 @@
+import Framing
+import HeapModule
+import Streams
+import Trace
+
+/// Finds clients that connect again and again, each time at once: no pause, or too short a one, between a connection that they
+/// lost and the next from the same address to the same server. A client that closed it in order wanted no more of it, and the
+/// next one is no reconnect.
+///
+/// Of at most so many pairs of ends something is remembered, and of each only the latest.
+public final class ReconnectStorms: Analysis {
+    /// A connection that opens so soon after the end of another is a reconnect.
+    static let pause = Interval.seconds(2)
+    /// So many reconnects within `window` are a storm.
+    static let reconnects = 5
+    /// The time in which they count together; without one for as long the storm is over.
+    static let window = Interval.seconds(60)
+    /// How long openings and ends are kept until they are put in order: a capture may tell that a connection is over a little
+    /// later than that the next one opened.
+    static let patience = Interval.milliseconds(2_500)
+    /// Of how many pairs of ends something is remembered, and how many openings and ends are put in order at once.
+    private static let most = (ends: 8_192, events: 65_536, ended: 64)
+
+    private struct Ends: Hashable {
+        var client: IPAddress
+        var server: Endpoint
+    }
+
+    /// An opening or an end; at the same time ends come first.
+    private struct Event: Comparable {
+        var time: Timestamp
+        var isOpening: Bool
+        var connection: TracedConnection
+
+        private var order: (Timestamp, Int, Int) { (time, isOpening ? 1 : 0, connection.number) }
+
+        static func < (left: Event, right: Event) -> Bool { left.order < right.order }
+        static func == (left: Event, right: Event) -> Bool { left.order == right.order }
+    }
+
+    private struct Opened {
+        var time: Timestamp
+        var connection: TracedConnection
+    }
+
+    private struct History {
+        /// When connections ended that no other has followed.
+        var ended: [Timestamp] = []
+        /// The openings of the latest reconnects, in order of time.
+        var reconnects: [Opened] = []
+        /// Until when nothing more is told of a storm.
+        var quietUntil: Timestamp?
+        var latest = Timestamp(nanoseconds: .min)
+    }
+
+    private var events = Heap<Event>()
+    private var histories: [Ends: History] = [:]
+    /// When the table was last cleared of what is old.
+    private var cleared = Timestamp(nanoseconds: .min)
+
+    /// Has seen no connection.
+    public init() {}
+
+    /// When the next opening or end is old enough.
+    public var nextDeadline: Timestamp? { events.min.map { $0.time + Self.patience } }
+
+    /// None.
+    public func interest(in format: Format) -> FrameInterest { [] }
+
+    /// Takes an opening.
+    public func opened(_ connection: TracedConnection, into findings: inout [Finding]) {
+        let opening = connection.opening
+        // Where the proxy was not told a server, it is no server's storm.
+        guard opening.handshake, !opening.server.address.isUnspecified else { return }
+        keep(Event(time: opening.time, isOpening: true, connection: connection), into: &findings)
+    }
+
+    /// Needs nothing.
+    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
+
+    /// Needs none.
+    public func frame(
+        _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
+    ) {}
+
+    /// Needs nothing.
+    public func finished(
+        _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
+    ) {}
+
+    /// Takes an end.
+    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
+        switch closing.reason {
+        case .endOfInput, .evicted: return
+        case .fin where closing.by == .fromClient: return
+        case .fin, .reset, .timeout, .connectFailed, .refusedByLimit: break
+        }
+        if connection.opening.server.address.isUnspecified { return }
+        keep(Event(time: closing.time, isOpening: false, connection: connection), into: &findings)
+    }
+
+    private func keep(_ event: Event, into findings: inout [Finding]) {
+        events.insert(event)
+        if events.count > Self.most.events, let first = events.popMin() { take(first, into: &findings) }
+    }
+
+    /// Takes what is old enough, in order of time.
+    public func advance(to time: Timestamp, into findings: inout [Finding]) {
+        while let first = events.min, first.time + Self.patience < time {
+            events.removeMin()
+            take(first, into: &findings)
+        }
+    }
+
+    /// Takes what is left.
+    public func finish(into findings: inout [Finding]) {
+        while let first = events.popMin() { take(first, into: &findings) }
+    }
+
+    private func take(_ event: Event, into findings: inout [Finding]) {
+        let opening = event.connection.opening
+        let ends = Ends(client: opening.client.address, server: opening.server)
+        // What only opens is nothing to remember.
+        if event.isOpening, histories[ends] == nil { return }
+        if histories[ends] == nil, histories.count >= Self.most.ends, !makeRoom(at: event.time) { return }
+        var history = histories[ends] ?? History()
+        history.latest = max(history.latest, event.time)
+        history.ended.removeAll { Self.pause < event.time - $0 }
+        if !event.isOpening {
+            history.ended.append(event.time)
+            if history.ended.count > Self.most.ended { history.ended.removeFirst() }
+        } else if history.ended.popLast() != nil {
+            history.reconnects.append(Opened(time: event.time, connection: event.connection))
+            if history.reconnects.count > Self.reconnects { history.reconnects.removeFirst() }
+            tell(&history, ends, into: &findings)
+        }
+        histories[ends] = history
+    }
+
+    /// Forgets what is too old to matter; says whether there is room now.
+    private func makeRoom(at time: Timestamp) -> Bool {
+        guard Interval.seconds(1) < time - cleared else { return false }
+        cleared = time
+        histories = histories.filter { !(Self.window < time - $0.value.latest) }
+        return histories.count < Self.most.ends
+    }
+
+    private func tell(_ history: inout History, _ ends: Ends, into findings: inout [Finding]) {
+        guard history.reconnects.count == Self.reconnects, let first = history.reconnects.first,
+            let last = history.reconnects.last, !(Self.window < last.time - first.time)
+        else { return }
+        let isGoingOn = history.quietUntil.map { last.time <= $0 } ?? false
+        history.quietUntil = last.time + Self.window
+        guard !isGoingOn else { return }
+        let span = last.time - first.time
+        findings.append(
+            Finding(
+                kind: .reconnectStorm, severity: .warning, connection: last.connection.number,
+                format: last.connection.format?.name,
+                from: .fromClient, time: last.time,
+                message:
+                    "reconnect storm: \(ends.client) connected again to \(ends.server) \(Self.reconnects) times in \(span.text(digits: true)), each time at once",
+                data: [
+                    Field("reconnects", .integer(Int64(Self.reconnects))), Field("within", .number(span.seconds)),
+                    Field("client", .text("\(ends.client)")), Field("server", .text("\(ends.server)")),
+                    Field("firstConnection", .integer(Int64(first.connection.number))),
+                ]))
+    }
+}
+
+extension IPAddress {
+    /// Whether it is the address that stands for none (RFC 4291 section 2.5.2, RFC 1122 section 3.2.1.3).
+    fileprivate var isUnspecified: Bool { high == 0 && low == 0 }
+}

@@ -1,0 +1,184 @@
+import Framing
+import Histogram
+import Streams
+import Trace
+
+/// Collects what a report tells, in bounded memory: of the first connections everything, of the others their counts.
+public final class ReportCollector: TraceSink {
+    private var connections: [Int: ConnectionReport] = [:]
+    private var unlisted = 0
+    private var pairs: [Pair: RoundTripTimes] = [:]
+    private var ownPairs: [Int: [Pair: RoundTripTimes]] = [:]
+    private var findings: [Finding.Severity: [Finding]] = [:]
+    private var findingCount = 0
+    private var summary = Summary()
+    private let deliveries = Deliveries()
+    private let broadcasts = BroadcastSkew()
+    private let tcp = TCPRoundTrips(most: Report.mostConnections)
+
+    private struct Pair: Hashable {
+        var format: String
+        var request: String
+        var answer: String
+        var from: Direction
+    }
+
+    /// Of how many pairs of types times are kept, in all and of one connection.
+    private static let most = (all: 256, own: 8)
+
+    /// Has seen nothing.
+    public init() {}
+
+    /// The analyses that tell it what a sink does not see; in place of the usual ones of their kinds.
+    public func analyses() -> [any Analysis] {
+        [
+            RoundTripMonitor { [unowned self] in take($0) },
+            tcp, deliveries, broadcasts, LearnedHeartbeats(),
+        ]
+    }
+
+    private func take(_ trip: RoundTripMonitor.RoundTrip) {
+        let pair = Pair(
+            format: trip.format, request: trip.request ?? "-", answer: trip.answer ?? "-", from: trip.from)
+        if pairs[pair] != nil || pairs.count < Self.most.all {
+            pairs[pair, default: RoundTripTimes(digits: .three)].add(trip.time)
+        }
+        guard connections[trip.connection] != nil else { return }
+        let own = ownPairs[trip.connection] ?? [:]
+        if own[pair] != nil || own.count < Self.most.own {
+            ownPairs[trip.connection, default: [:]][pair, default: RoundTripTimes()].add(trip.time)
+        }
+    }
+
+    // MARK: The trace
+
+    /// Begins a connection's part, for the first of them.
+    public func opened(_ connection: TracedConnection) {
+        if connections.count < Report.mostConnections {
+            connections[connection.number] = ConnectionReport(connection.opening)
+        } else {
+            unlisted += 1
+        }
+    }
+
+    /// Notes the format.
+    public func recognised(_ connection: TracedConnection) {
+        connections[connection.number]?.format = connection.format?.name
+    }
+
+    /// Counts a frame.
+    public func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
+        guard let report = connections[connection.number] else { return }
+        let (direction, info) = (frame.direction, frame.info)
+        if frame.isHeartbeat { report.heartbeats[direction] += 1 }
+        let name = connection.kinds?[direction].format.type(of: bytes, frame.shape) ?? "-"
+        if report.types[direction][name] != nil || report.types[direction].count < ConnectionReport.most {
+            report.types[direction][name, default: 0] += 1
+        }
+        let most = report.cuts[direction].frames.count
+        report.cuts[direction].frames[min(info.segments, most) - 1] += 1
+        if info.position == info.companions || info.segments > 1 {
+            report.cuts[direction].chunks[min(max(1, info.companions), most) - 1] += 1
+        }
+        report.timeLine.add(direction, at: info.time) { cell in
+            if frame.isHeartbeat { cell.heartbeats += 1 } else { cell.frames += 1 }
+            cell.bytes += info.length
+        }
+    }
+
+    /// Notes damage.
+    public func missing(_ hole: Hole, on connection: TracedConnection) {
+        connections[connection.number]?.timeLine.add(hole.direction, at: hole.time) { $0.isDamaged = true }
+    }
+
+    /// Notes damage.
+    public func dropped(_ hole: Hole, reason: String, on connection: TracedConnection) {}
+
+    /// Notes damage.
+    public func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {
+        connections[connection.number]?.timeLine.add(direction, at: run.time) { $0.isDamaged = true }
+    }
+
+    /// Keeps a finding, and what it says of gaps.
+    public func finding(_ finding: Finding) {
+        findingCount += 1
+        if findings[finding.severity, default: []].count < Report.mostFindings {
+            findings[finding.severity, default: []].append(finding)
+        }
+        guard let report = connections[finding.connection] else { return }
+        report.findings += 1
+        switch finding.kind {
+        case .heartbeatGap where report.gaps.count < ConnectionReport.most:
+            let silence = Interval.seconds(-(finding.data.number("silentFor") ?? 0))
+            report.gaps.append(ConnectionReport.Gap(start: finding.time + silence, from: finding.from))
+        case .heartbeatResumed, .heartbeatStopped:
+            guard let last = report.gaps.indices.last, report.gaps[last].end == nil else { return }
+            report.gaps[last].end = finding.time
+            report.gaps[last].blame = finding.data.text("blame") ?? ""
+            report.gaps[last].reason = finding.data.text("reason") ?? ""
+        default: return
+        }
+    }
+
+    /// Ends a connection's part.
+    public func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {
+        guard let report = connections[connection.number] else { return }
+        (report.closing, report.counts) = (closing, counts)
+        // What the proxy recorded has a handshake that took no time: no host acknowledged anything in it.
+        report.tcp = tcp.times(of: connection.number).flatMap { $0.handshake?.nanoseconds == 0 ? nil : $0 }
+    }
+
+    /// Keeps the counts.
+    public func summary(_ summary: Summary) { self.summary = summary }
+
+    /// Has nothing to write.
+    public func flush() {}
+
+    // MARK: The report
+
+    /// What was collected, once the trace is over.
+    public func report(source: String) -> Report {
+        var report = Report()
+        report.source = source
+        report.summary = summary
+        report.unlisted = unlisted
+        report.connections = connections.values.sorted { $0.opening.number < $1.opening.number }
+        for connection in report.connections {
+            connection.roundTrips = Self.rows(ownPairs[connection.opening.number] ?? [:])
+        }
+        report.roundTrips = Self.rows(pairs)
+        report.deliveries = deliveries.results()
+        report.broadcasts = broadcasts.results()
+        let byWeight = [Finding.Severity.error, .warning, .info].flatMap { severity in
+            (findings[severity] ?? []).sorted { ($0.time, $0.connection) < ($1.time, $1.connection) }
+        }
+        report.findings = Array(byWeight.prefix(Report.mostFindings))
+        report.moreFindings = findingCount - report.findings.count
+        return report
+    }
+
+    private static func rows(_ pairs: [Pair: RoundTripTimes]) -> [RoundTripRow] {
+        pairs.map { pair, times in
+            RoundTripRow(
+                format: pair.format, request: pair.request, answer: pair.answer, from: pair.from, times: times)
+        }.sorted {
+            ($0.format, $1.times.count, $0.request, $0.answer) < ($1.format, $0.times.count, $1.request, $1.answer)
+        }
+    }
+}
+
+extension [Field] {
+    /// A number by its name.
+    func number(_ name: String) -> Double? {
+        switch first(where: { $0.name == name })?.value {
+        case .number(let value): value
+        case .integer(let value): Double(value)
+        default: nil
+        }
+    }
+
+    /// A text by its name.
+    func text(_ name: String) -> String? {
+        if case .text(let value) = first(where: { $0.name == name })?.value { value } else { nil }
+    }
+}

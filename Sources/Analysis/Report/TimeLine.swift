@@ -1,0 +1,74 @@
+import Streams
+
+/// What passed on a connection when, in a bounded number of equal steps: their width doubles as time goes on.
+public struct TimeLine: Sendable {
+    /// What passed in one step in one direction.
+    public struct Cell: Sendable {
+        /// Frames that are no heartbeats.
+        public var frames = 0
+        /// Heartbeats.
+        public var heartbeats = 0
+        /// Bytes of frames.
+        public var bytes = 0
+        /// Whether bytes are missing or belong to no frame.
+        public var isDamaged = false
+
+        mutating func add(_ other: Cell) {
+            frames += other.frames
+            heartbeats += other.heartbeats
+            bytes += other.bytes
+            isDamaged = isDamaged || other.isDamaged
+        }
+    }
+
+    /// How many steps there are at most.
+    public static let most = 256
+
+    /// When the first step begins.
+    public let start: Timestamp
+    /// How long a step is.
+    public private(set) var step = Interval.milliseconds(1)
+    /// The steps of each direction.
+    public private(set) var cells: PerDirection<[Cell]> = PerDirection(fromClient: [], fromServer: [])
+
+    init(start: Timestamp) {
+        self.start = start
+    }
+
+    /// Adds to the step of a time.
+    mutating func add(_ direction: Direction, at time: Timestamp, _ change: (inout Cell) -> Void) {
+        let place = place(of: time)
+        while cells[direction].count <= place { cells[direction].append(Cell()) }
+        change(&cells[direction][place])
+    }
+
+    private mutating func place(of time: Timestamp) -> Int {
+        let passed = max(0, (time - start).nanoseconds)
+        while passed / step.nanoseconds >= Int64(Self.most) { widen() }
+        return Int(passed / step.nanoseconds)
+    }
+
+    private mutating func widen() {
+        step.nanoseconds *= 2
+        for direction in Direction.allCases {
+            let old = cells[direction]
+            cells[direction] = stride(from: 0, to: old.count, by: 2).map { index in
+                var cell = old[index]
+                if index + 1 < old.count { cell.add(old[index + 1]) }
+                return cell
+            }
+        }
+    }
+
+    /// The steps of a direction, brought to a number of equal columns up to `end`.
+    public func columns(_ direction: Direction, count: Int, until end: Timestamp) -> [Cell] {
+        var columns = [Cell](repeating: Cell(), count: count)
+        let total = max(1, (end - start).nanoseconds)
+        for (index, cell) in cells[direction].enumerated() {
+            let middle = Int64(index) * step.nanoseconds + step.nanoseconds / 2
+            let column = Int((Double(middle) / Double(total) * Double(count)).rounded(.down))
+            columns[min(max(0, column), count - 1)].add(cell)
+        }
+        return columns
+    }
+}

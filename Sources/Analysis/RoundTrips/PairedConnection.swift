@@ -1,0 +1,79 @@
+import DequeModule
+import Framing
+import Streams
+import Trace
+
+/// The requests of one connection that wait for an answer.
+final class PairedConnection {
+    /// A request, or an answer that came before its request was seen.
+    struct Waiting {
+        /// What request and answer have in common.
+        var key: Int
+        var time: Timestamp
+        var index: Int
+        var type: String?
+    }
+
+    /// What happened in one pairing.
+    struct Exchange {
+        var requests: Deque<Waiting> = []
+        /// Answers without request: a capture may tell of the request later, or that it lost bytes.
+        var early: Deque<Waiting> = []
+        /// Whether there were too many to know which answer belongs to which request.
+        var isLost = false
+        /// How many of a kind were found; of the first each is told.
+        var found: [Finding.Kind: Int] = [:]
+    }
+
+    let connection: TracedConnection
+    let pairings: [Pairing]
+    var exchanges: [Exchange]
+    /// Up to when bytes that nobody saw, or that belong to no frame, have been taken into account.
+    var synchronised = Timestamp(nanoseconds: .min)
+    /// Whether a deadline of it is waited for.
+    var hasDeadline = false
+
+    /// How many requests may wait.
+    static let mostRequests = 1_024
+    /// How many early answers.
+    static let mostEarly = 64
+    /// How long an answer without request waits to be told: longer than a hole is waited for.
+    static let patience = Interval.seconds(2)
+    /// Of so many findings of a kind each is told; of more only how many there were.
+    static let told = 10
+
+    init(_ connection: TracedConnection, _ pairings: [Pairing]) {
+        self.connection = connection
+        self.pairings = pairings
+        exchanges = pairings.map { _ in Exchange() }
+    }
+
+    /// When something may have to be found.
+    var deadline: Timestamp? {
+        var next: Timestamp?
+        for (index, exchange) in exchanges.enumerated() {
+            if let within = pairings[index].within, let first = exchange.requests.first {
+                next = min(next ?? .distantFuture, first.time + within)
+            }
+            if let first = exchange.early.first { next = min(next ?? .distantFuture, first.time + Self.patience) }
+        }
+        return next
+    }
+
+    /// Forgets what waits where bytes were lost: nobody knows what was among them.
+    func synchronise() {
+        var latest = synchronised
+        for direction in Direction.allCases {
+            guard let disturbances = connection.traffic[direction].disturbances else { continue }
+            for time in [disturbances.missing, disturbances.unframed] {
+                if let time, time > latest { latest = time }
+            }
+        }
+        guard latest > synchronised else { return }
+        synchronised = latest
+        for index in exchanges.indices {
+            exchanges[index].requests.removeAll()
+            exchanges[index].early.removeAll()
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import Framing
+import HeapModule
+import Streams
+import Trace
+
+/// Puts answers to their requests, by the format's pairings: finds requests without answer, answers without request, and those
+/// that come before an older request's.
+///
+/// What takes memory is a connection with a request that waits. Where bytes are missing or belong to no frame, what waited is
+/// forgotten: it may have been answered.
+public final class RoundTripMonitor: Analysis {
+    private var connections: [Int: PairedConnection] = [:]
+    private var deadlines = Heap<Deadline>()
+    /// Told of each round trip.
+    private let record: ((RoundTrip) -> Void)?
+
+    private struct Deadline: Comparable {
+        var time: Timestamp
+        var connection: Int
+
+        static func < (left: Deadline, right: Deadline) -> Bool {
+            (left.time, left.connection) < (right.time, right.connection)
+        }
+    }
+
+    /// A request and its answer.
+    public struct RoundTrip {
+        /// The connection's number.
+        public var connection: Int
+        /// The format's name.
+        public var format: String
+        /// The request's type.
+        public var request: String?
+        /// The answer's type.
+        public var answer: String?
+        /// Who asked.
+        public var from: Direction
+        /// From the request's last byte to the answer's last.
+        public var time: Interval
+    }
+
+    /// A monitor that has seen nothing.
+    ///
+    /// - Parameter record: told of each round trip, where somebody wants to know.
+    public init(record: ((RoundTrip) -> Void)? = nil) {
+        self.record = record
+    }
+
+    /// The earliest time at which an answer may be overdue.
+    public var nextDeadline: Timestamp? { deadlines.min?.time }
+
+    /// Requests and answers.
+    public func interest(in format: Format) -> FrameInterest { format.allPairings.isEmpty ? [] : .paired }
+
+    /// Needs nothing before the first request.
+    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
+
+    /// Takes a request, or an answer.
+    public func frame(
+        _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
+    ) {
+        guard let kinds = connection.kinds?[frame.direction], let format = connection.format else { return }
+        let roles = kinds.roles(frame.kind, frame.info, bytes, frame.shape)
+        guard !roles.isEmpty else { return }
+        let paired = connections[connection.number] ?? PairedConnection(connection, format.allPairings)
+        connections[connection.number] = paired
+        paired.synchronise()
+        let type = kinds.format.type(of: bytes, frame.shape)
+        for role in roles {
+            let key = Self.key(paired.pairings[role.pairing].rule, type, bytes, frame, kinds.format)
+            let waiting = PairedConnection.Waiting(
+                key: key, time: frame.info.time, index: frame.info.index, type: type)
+            if role.isRequest {
+                ask(waiting, role.pairing, on: paired)
+            } else {
+                answer(waiting, role.pairing, on: paired, into: &findings)
+            }
+        }
+        expectDeadline(of: paired)
+    }
+
+    /// What request and answer have in common.
+    private static func key(
+        _ rule: Pairing.Rule, _ type: String?, _ bytes: RawSpan, _ frame: TracedFrame, _ format: DirectionFormat
+    ) -> Int {
+        switch rule {
+        case .order: 0
+        case .type: type.hashValue
+        case .field(let name): format.field(name, of: bytes, frame.shape).hashValue
+        }
+    }
+
+    private func ask(_ request: PairedConnection.Waiting, _ pairing: Int, on paired: PairedConnection) {
+        guard !paired.exchanges[pairing].isLost else { return }
+        if let early = paired.exchanges[pairing].early.firstIndex(where: {
+            $0.key == request.key && !(PairedConnection.patience < request.time - $0.time)
+        }) {
+            let answer = paired.exchanges[pairing].early.remove(at: early)
+            // A request whose end only a pause tells is complete later than its answer. Where the capture has them in the other
+            // order, it cannot tell how long it took.
+            if request.time <= answer.time { tell(paired, pairing, request, answer) }
+            return
+        }
+        paired.exchanges[pairing].requests.append(request)
+        if paired.exchanges[pairing].requests.count > PairedConnection.mostRequests {
+            paired.exchanges[pairing].isLost = true
+            paired.exchanges[pairing].requests.removeAll()
+        }
+    }
+
+    private func answer(
+        _ answer: PairedConnection.Waiting, _ pairing: Int, on paired: PairedConnection, into findings: inout [Finding]
+    ) {
+        guard !paired.exchanges[pairing].isLost else { return }
+        let rule = paired.pairings[pairing]
+        guard let place = paired.exchanges[pairing].requests.firstIndex(where: { $0.key == answer.key }) else {
+            // Of a connection that was picked up in the middle nobody knows what was asked before.
+            if !paired.connection.opening.handshake, paired.exchanges[pairing].requests.isEmpty { return }
+            if paired.exchanges[pairing].early.count < PairedConnection.mostEarly {
+                paired.exchanges[pairing].early.append(answer)
+            }
+            return
+        }
+        let request = paired.exchanges[pairing].requests.remove(at: place)
+        if place > 0, rule.isOrdered {
+            let older = paired.exchanges[pairing].requests[0]
+            findings += paired.outOfOrder(answer, to: request, before: older, place, pairing)
+        }
+        tell(paired, pairing, request, answer)
+    }
+
+    private func tell(
+        _ paired: PairedConnection, _ pairing: Int, _ request: PairedConnection.Waiting,
+        _ answer: PairedConnection.Waiting
+    ) {
+        record?(
+            RoundTrip(
+                connection: paired.connection.number, format: paired.connection.format?.name ?? "-",
+                request: request.type, answer: answer.type, from: paired.pairings[pairing].from,
+                time: answer.time - request.time))
+    }
+
+    private func expectDeadline(of paired: PairedConnection) {
+        guard !paired.hasDeadline, let deadline = paired.deadline else { return }
+        paired.hasDeadline = true
+        deadlines.insert(Deadline(time: deadline, connection: paired.connection.number))
+    }
+
+    /// Needs nothing.
+    public func finished(
+        _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
+    ) {}
+
+    /// What waits now is not answered any more, unless it was the capture that ended.
+    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
+        guard let paired = connections.removeValue(forKey: connection.number) else { return }
+        paired.synchronise()
+        findings += paired.overdue(at: closing.time)
+        switch closing.reason {
+        case .endOfInput, .evicted: break
+        case .fin, .reset, .timeout, .connectFailed, .refusedByLimit: findings += paired.abandoned(at: closing.time)
+        }
+        findings += paired.untold(at: closing.time)
+    }
+
+    /// Finds every request whose answer was due before `time`.
+    public func advance(to time: Timestamp, into findings: inout [Finding]) {
+        while let due = deadlines.min, due.time < time {
+            deadlines.removeMin()
+            guard let paired = connections[due.connection] else { continue }
+            paired.hasDeadline = false
+            paired.synchronise()
+            findings += paired.overdue(at: time)
+            expectDeadline(of: paired)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Histogram
+import Streams
+
+/// How long round trips took: exact minimum and maximum, percentiles, and how many lie in the usual buckets.
+public struct RoundTripTimes: Sendable {
+    /// The upper ends of the buckets, in milliseconds; the last has none.
+    public static let limits: [Int64] = [50, 100, 200]
+
+    /// How many there were.
+    public private(set) var count = 0
+    /// The shortest.
+    public private(set) var minimum = Interval(nanoseconds: 0)
+    /// The longest.
+    public private(set) var maximum = Interval(nanoseconds: 0)
+    /// How many lie up to each of the limits, and beyond them.
+    public private(set) var buckets: [Int]
+    private let limits: [Interval]
+    private var histogram: Histogram<UInt32>
+
+    /// The longest time that percentiles tell apart from longer ones.
+    private static let longest: UInt64 = 3_600_000_000_000
+
+    /// None yet.
+    ///
+    /// - Parameters:
+    ///   - digits: how many significant digits percentiles have: 3 take 130 kB, 2 take 20.
+    ///   - limits: the upper ends of the buckets, in milliseconds.
+    public init(digits: SignificantDigits = .two, limits: [Int64] = RoundTripTimes.limits) {
+        self.limits = limits.map { .milliseconds($0) }
+        buckets = Array(repeating: 0, count: limits.count + 1)
+        histogram = Histogram(
+            lowestDiscernibleValue: 1, highestTrackableValue: Self.longest, numberOfSignificantValueDigits: digits)
+    }
+
+    /// Takes one; below zero, where clocks or the capture's order say so, counts as zero.
+    public mutating func add(_ time: Interval) {
+        let time = max(time, Interval(nanoseconds: 0))
+        minimum = count == 0 ? time : min(minimum, time)
+        maximum = max(maximum, time)
+        count += 1
+        histogram.record(min(UInt64(time.nanoseconds), Self.longest))
+        buckets[limits.firstIndex { time <= $0 } ?? limits.count] += 1
+    }
+
+    /// So much or less it was in so many of 100, as close as the digits go.
+    public func percentile(_ percentile: Double) -> Interval {
+        let value = Interval(nanoseconds: Int64(clamping: histogram.valueAtPercentile(percentile)))
+        return max(minimum, min(maximum, value))
+    }
+}

@@ -1,0 +1,108 @@
+import Framing
+import Streams
+import Trace
+
+/// TCP's own round trips: from SYN to SYN and ACK, and from bytes to their acknowledgment, as seen where the capture was made.
+///
+/// One byte position of each side is timed at once; what was sent again is not taken (Karn's algorithm, RFC 6298 section 3),
+/// since nobody knows which copy was acknowledged.
+public final class TCPRoundTrips: Analysis {
+    /// The way to one side and back.
+    public struct Times {
+        /// From SYN to SYN and ACK; nil where the handshake was not seen, or its SYN was sent again.
+        public var handshake: Interval?
+        /// From bytes to their acknowledgment, by who sent the bytes.
+        public var acknowledgments = PerDirection(fromClient: RoundTripTimes(), fromServer: RoundTripTimes())
+    }
+
+    private final class Timing {
+        var times = Times()
+        var offsets = PerDirection(fromClient: 0, fromServer: 0)
+        var timed: PerDirection<(end: Int, time: Timestamp)?> = PerDirection(fromClient: nil, fromServer: nil)
+        var hasSentAgain = false
+    }
+
+    private var timings: [Int: Timing] = [:]
+    private let most: Int
+
+    /// Times so many connections, the first.
+    public init(most: Int) {
+        self.most = most
+    }
+
+    /// What was found out about a connection.
+    public func times(of connection: Int) -> Times? { timings[connection]?.times }
+
+    /// Nothing is waited for.
+    public var nextDeadline: Timestamp? { nil }
+
+    /// All of them.
+    public var wantsPackets: Bool { true }
+
+    /// None.
+    public func interest(in format: Format) -> FrameInterest { [] }
+
+    /// Needs nothing.
+    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
+
+    /// Needs none.
+    public func frame(
+        _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
+    ) {}
+
+    private func timing(_ connection: TracedConnection) -> Timing? {
+        if let known = timings[connection.number] { return known }
+        guard timings.count < most else { return nil }
+        let timing = Timing()
+        timings[connection.number] = timing
+        return timing
+    }
+
+    /// Begins to time the last of some bytes, unless others are timed.
+    public func received(_ byteCount: Int, isMissing: Bool, _ packet: NoticedPacket, on connection: TracedConnection) {
+        guard let timing = timing(connection) else { return }
+        timing.offsets[packet.direction] += byteCount
+        if isMissing {
+            timing.timed[packet.direction] = nil
+        } else if timing.timed[packet.direction] == nil {
+            timing.timed[packet.direction] = (timing.offsets[packet.direction], packet.time)
+        }
+    }
+
+    /// Takes acknowledgments, and what was sent again.
+    public func noticed(
+        _ notice: StreamNotice, _ packet: NoticedPacket, on connection: TracedConnection, into findings: inout [Finding]
+    ) {
+        guard let timing = timing(connection) else { return }
+        let direction = packet.direction
+        switch notice {
+        case .synchronised where direction == .fromClient:
+            // The first opened the connection.
+            if packet.time > connection.opening.time { timing.hasSentAgain = true }
+        case .synchronised:
+            if timing.times.handshake == nil, connection.opening.handshake, !timing.hasSentAgain {
+                timing.times.handshake = packet.time - connection.opening.time
+            }
+        case .acknowledged(let offset):
+            if let timed = timing.timed[direction.opposite], offset >= timed.end {
+                timing.times.acknowledgments[direction.opposite].add(packet.time - timed.time)
+                timing.timed[direction.opposite] = nil
+            }
+        case .retransmitted(let offset, _):
+            if let timed = timing.timed[direction], offset < timed.end { timing.timed[direction] = nil }
+        case .overtaken: timing.timed[direction] = nil
+        default: return
+        }
+    }
+
+    /// Needs nothing.
+    public func finished(
+        _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
+    ) {}
+
+    /// Needs nothing: the times are asked for later.
+    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {}
+
+    /// Waits for nothing.
+    public func advance(to time: Timestamp, into findings: inout [Finding]) {}
+}

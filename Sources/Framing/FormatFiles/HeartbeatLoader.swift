@@ -1,0 +1,84 @@
+import Streams
+
+/// Reads what a format says of heartbeats.
+enum HeartbeatLoader {
+    private static let keys = ["when", "from", "every", "late", "gap", "first", "eviction", "answer"]
+
+    /// The contract of a `heartbeat` section; nil, with faults, where it is not whole.
+    ///
+    /// - Parameter base: what holds where the section says nothing.
+    static func contract(_ map: YAMLMap, over base: HeartbeatContract? = nil) -> HeartbeatContract? {
+        map.allow(keys)
+        if base == nil {
+            for key in ["from", "every"] where map[key] == nil { map.fault("\(map.path) lacks \(key)") }
+        }
+        let from = FormatLoader.side(map, "from") ?? base?.from
+        let every = map.interval("every") ?? base?.every
+        let gap = map.interval("gap")
+        let late = map.interval("late")
+        let first = map.interval("first")
+        let condition =
+            base == nil || map["when"] != nil ? FormatLoader.condition(map, "when") : base?.condition
+        let eviction = map.map("eviction").flatMap { Self.eviction($0, over: base?.eviction) } ?? base?.eviction
+        let answer = map.map("answer").flatMap { Self.answer($0, over: base?.answer) } ?? base?.answer
+        guard let condition, let from, let every else { return nil }
+        // An interval that is given anew leaves those alone that are longer; the rest follows from it.
+        let keptGap = map["every"] == nil || (base?.gap ?? every) > every ? base?.gap : nil
+        let newGap = gap ?? keptGap ?? Interval(nanoseconds: 3 * every.nanoseconds)
+        if newGap < every {
+            map.fault("\(map.path).gap is shorter than every", at: map["gap"] == nil ? "every" : "gap")
+        }
+        let isChanged = map["every"] != nil || map["gap"] != nil
+        return HeartbeatContract(
+            condition: condition, from: from, every: every, gap: newGap,
+            late: late ?? (isChanged ? nil : base?.late), first: first ?? (isChanged ? nil : base?.first),
+            eviction: eviction, answer: answer)
+    }
+
+    private static func answer(_ map: YAMLMap, over base: HeartbeatContract.Answer?) -> HeartbeatContract.Answer? {
+        map.allow(["when", "within"])
+        if base == nil, map["within"] == nil { map.fault("\(map.path) lacks within") }
+        let condition =
+            base == nil || map["when"] != nil ? FormatLoader.condition(map, "when") : base?.condition
+        guard let condition, let within = map.interval("within") ?? base?.within else { return nil }
+        return HeartbeatContract.Answer(condition: condition, within: within)
+    }
+
+    private static func eviction(
+        _ map: YAMLMap, over base: HeartbeatContract.Eviction?
+    ) -> HeartbeatContract.Eviction? {
+        map.allow(["after", "sweep", "refreshedBy", "does"])
+        if base == nil, map["after"] == nil { map.fault("\(map.path) lacks after") }
+        guard let after = map.interval("after") ?? base?.after else { return nil }
+        return HeartbeatContract.Eviction(
+            after: after, sweep: map.interval("sweep") ?? base?.sweep ?? Interval(nanoseconds: 0),
+            refreshedBy: map.choice("refreshedBy", HeartbeatContract.Eviction.Refresh.self) ?? base?.refreshedBy
+                ?? .frames,
+            deed: map.choice("does", HeartbeatContract.Eviction.Deed.self) ?? base?.deed ?? .close)
+    }
+}
+
+extension Format {
+    /// The format with a heartbeat contract of which some is replaced.
+    ///
+    /// - Parameters:
+    ///   - text: `key: value, …` as in a format file's `heartbeat`; what is not in it stays.
+    ///   - place: what errors call it.
+    /// - Returns: nil where the format has no contract, and the text is not a whole one.
+    public func overridingHeartbeat(_ text: String, place: String) throws(FormatFileError) -> Format? {
+        let context = LoadContext()
+        guard
+            let map = FormatYAML.compose("{\(text)}", context: context).flatMap({
+                YAMLMap($0, path: "heartbeat", context: context)
+            })
+        else { throw FormatFileError(file: place, faults: context.faults) }
+        if heartbeat == nil, ["when", "from", "every"].contains(where: { map[$0] == nil }) { return nil }
+        let contract = HeartbeatLoader.contract(map, over: heartbeat)
+        guard let contract, context.faults.isEmpty else {
+            throw FormatFileError(file: place, faults: context.faults)
+        }
+        var format = self
+        format.heartbeat = contract
+        return format
+    }
+}

@@ -1,0 +1,68 @@
+import Analysis
+import ArgumentParser
+import Framing
+import Packets
+import Pipeline
+import Trace
+
+/// `frametap report`: what went wrong on the connections of captures, and whose fault it was.
+struct ReportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report",
+        abstract: "Tell what happened on each connection: a time line, round trips, findings.",
+        discussion: """
+              frametap report chat.pcapng
+              frametap report chat.pcapng --as html --output chat.html
+            """)
+
+    /// The forms of a report.
+    enum Form: String, ExpressibleByArgument, CaseIterable {
+        case text, json, html
+    }
+
+    @Argument(help: ArgumentHelp("Capture files, or - for standard input.", valueName: "file"))
+    var files: [String]
+
+    @Option(name: .customLong("as"), help: "What to write: \(Form.allValueStrings.joined(separator: ", ")).")
+    var form = Form.text
+
+    @Option(help: ArgumentHelp("Write to this file instead of standard output.", valueName: "file"))
+    var output: String?
+
+    @OptionGroup var format: FormatOptions
+    @OptionGroup var bodies: BodyOptions
+    @OptionGroup var failing: FailOptions
+    @OptionGroup(title: "Reassembly") var reassembly: ReassemblyArguments
+
+    func run() throws {
+        signal(SIGPIPE, SIG_IGN)
+        var options = try format.decodingOptions()
+        try bodies.apply(to: &options)
+        options.idleTimeout = reassembly.idleTimeout.interval
+        let file = try output.map { try FileOutput(creating: $0) } ?? FileOutput.standardOutput()
+        file.whenBroken = { $0.endProcess() }
+        let collector = ReportCollector()
+        let decoder = Decoder(
+            options,
+            analyses: Decoder.allAnalyses(
+                replacing: collector.analyses() + options.extraAnalyses().filter { $0 is HazardFinder }),
+            sinks: [collector])
+        var reassembly = reassembly.options(for: files)
+        reassembly.serverPorts = options.serverPorts
+        reassembly.notices = decoder.wantsPackets
+        var reading = CaptureReading()
+        reading.read(files, options: reassembly, to: decoder) {}
+        for complaint in reading.complaints { complain(complaint) }
+        decoder.finish(passedOver: reading.counters.passedOverByKind)
+        let report = collector.report(source: files.joined(separator: " "))
+        switch form {
+        case .text:
+            let lines = ReportText.lines(report, columns: file.terminalColumns ?? 120)
+            file.write(Array(lines.joined(separator: "\n").utf8) + [UInt8(ascii: "\n")])
+        case .json: file.write(ReportJSON.bytes(report, tool: Frametap.tool))
+        case .html: file.write(Array(ReportHTML.page(report, tool: Frametap.tool).utf8))
+        }
+        if reading.hasFailed { throw ExitCode(2) }
+        if failing.fails(decoder.summary) { throw ExitCode(1) }
+    }
+}

@@ -1,0 +1,34 @@
+import ArgumentParser
+import Trace
+
+/// What makes a command a check.
+struct FailOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Exit with 1 if there was one of these: a kind of finding, unframed, missing, dropped. Separated by commas.",
+            valueName: "kinds"))
+    var failOn: String?
+
+    func validate() throws {
+        if let wrong = kinds.first(where: { !Self.known.contains($0) }) {
+            throw ValidationError("--fail-on does not know \(wrong); known are \(Self.known.joined(separator: ", "))")
+        }
+    }
+
+    private static let known = Finding.Kind.allCases.map(\.rawValue) + ["unframed", "missing", "dropped"]
+
+    private var kinds: [String] { (failOn ?? "").split(separator: ",").map(String.init) }
+
+    /// Whether the trace has something that `--fail-on` asks about.
+    func fails(_ summary: Summary) -> Bool {
+        let total = summary.total
+        return kinds.contains { kind in
+            switch kind {
+            case "unframed": total.bytes.unframed > 0
+            case "missing": total.bytes.missing > 0
+            case "dropped": summary.dropped > 0
+            default: Finding.Kind(rawValue: kind).map { total.findings[$0, default: 0] > 0 } ?? false
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+/// `frametap report`, and `--fail-on`, as commands.
+@Suite struct ReportCommandTests {
+    private static let capture = "\(Example.root)/fixtures/im-json/chat.pcap"
+    /// Much stricter than the format: then there are gaps.
+    private static let strict = ["--heartbeat", "every: 100 ms, gap: 300 ms"]
+
+    /// A browser, by whichever of its names it is installed.
+    private func browser() throws -> String {
+        let names = [
+            "chromium", "chromium-browser", "google-chrome",
+            "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+            "/Applications/Chromium.app/Contents/MacOS/Chromium",
+        ]
+        for name in names { if let found = try? Program.find(name) { return found.path } }
+        throw Program.Failure(description: "no Chromium is installed; scripts/test installs it")
+    }
+
+    /// What a browser makes of the page is what the report says; the picture stays in .build-screenshots for review.
+    @Test func aBrowserShowsThePage() throws {
+        let page = try Program.output("frametap", ["report", Self.capture, "--as", "html"] + Self.strict).output
+        let json = try Program.output("frametap", ["report", Self.capture, "--as", "json"] + Self.strict).output
+        let report = try #require(try JSONSerialization.jsonObject(with: Data(json)) as? [String: Any])
+        let connections = try #require(report["connections"] as? [[String: Any]])
+        let findings = try #require(report["findings"] as? [[String: Any]])
+        let gaps = connections.reduce(0) { $0 + (($1["gaps"] as? [Any])?.count ?? 0) }
+        #expect(gaps > 0 && !findings.isEmpty)
+
+        let folder = "\(Example.root)/.build-screenshots"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let (file, picture) = ("\(folder)/report.html", "\(folder)/report.png")
+        try Data(page).write(to: URL(filePath: file))
+        try? FileManager.default.removeItem(atPath: picture)
+        let options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1200,1600"]
+        let shown = try Program.output(try browser(), options + ["--dump-dom", "file://\(file)"]).text
+        #expect(shown.components(separatedBy: "<svg viewBox=\"0 0 1070 130\"").count - 1 == connections.count)
+        #expect(shown.components(separatedBy: "class=\"gap\" x=").count - 1 == gaps)
+        let rows = shown.components(separatedBy: "<table id=\"findings\">").last?.components(separatedBy: "</table>")
+            .first
+        #expect((rows?.components(separatedBy: "<tr class=").count ?? 0) - 1 == findings.count)
+        for connection in connections {
+            let client = try #require(connection["client"] as? String)
+            #expect(shown.contains("#\(connection["connection"] ?? 0) \(client) →"))
+        }
+        _ = try Program.output(try browser(), options + ["--screenshot=\(picture)", "file://\(file)"])
+        let size = try FileManager.default.attributesOfItem(atPath: picture)[.size] as? Int ?? 0
+        #expect(size > 10_000, "a page with pictures is not \(size) bytes")
+    }
+
+    @Test(arguments: ["decode", "report"]) func anyFindingMakesACommandACheck(command: String) throws {
+        func status(_ kinds: String, _ more: [String] = []) throws -> Int32 {
+            let output = ["--output", "/dev/null", "--fail-on", kinds]
+            return try Program.run("frametap", [command, Self.capture] + output + more).status
+        }
+        #expect(try status("heartbeat-gap,unframed") == 0)
+        #expect(try status("heartbeat-gap,unframed", Self.strict) == 1)
+        #expect(try status("heartbeat-gap", ["--heartbeat", "none"]) == 0)
+        #expect(try status("heartbeat-gaps") == 64)
+        #expect(try status("heartbeat-gap", ["--heartbeat", "evry: 1 s"]) == 64)
+    }
+
+    @Test func theSummaryIsTheSameWhateverIsPrinted() throws {
+        for capture in [Self.capture, "\(Example.root)/fixtures/tlv32/conversation.pcap"] {
+            let whole = try Program.output("frametap", ["decode", capture] + Self.strict).text
+            let summary = try Program.output("frametap", ["decode", capture, "--as", "summary"] + Self.strict).text
+            #expect(whole.hasSuffix(summary), "\(summary)")
+        }
+    }
+}

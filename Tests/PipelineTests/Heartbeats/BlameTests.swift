@@ -1,0 +1,187 @@
+import Streams
+import TestSupport
+import Testing
+import Trace
+
+/// Whose fault a gap was: for each, a capture in which it was so, and one that looks like it in which it was not.
+@Suite struct BlameTests {
+    @Test func theSenderWasSilent() throws {
+        var capture = try MadeCapture()
+        capture.handshake()
+        capture.heartbeats(0..<4, at: [0, 1_000, 2_000, 7_000])
+        let findings = try capture.finish(.heartbeatGap, .heartbeatResumed)
+        #expect(findings.map { $0["kind"] } == ["heartbeat-gap", "heartbeat-resumed"])
+        #expect(findings.last?["message"] == "heartbeat again after 5.0 s: the client was silent")
+        #expect(findings.last?.text(of: "data", "blame") == "sender")
+        var other = try MadeCapture()
+        other.handshake()
+        other.heartbeats(0..<4, at: [0, 1_000, 2_000, 5_000])
+        #expect(try other.finish(.heartbeatGap, .heartbeatResumed).isEmpty, "the deadline itself is no gap")
+    }
+
+    @Test func itWasSentInTimeAndTheNetworkWasLate() throws {
+        var capture = try MadeCapture()
+        let size = capture.heartbeat.count
+        capture.handshake()
+        capture.heartbeats(0..<2, at: [0, 1_000])
+        // The third is lost on its way, the fourth is not; then the third comes again.
+        capture.heartbeats(3..<5, at: [3_000, 4_000])
+        capture.send(capture.heartbeat, at: 6_500, position: 2 * size)
+        #expect(try capture.blame() == ["network"])
+    }
+
+    @Test func whatTheServersBytesWentThroughSaysNothingOfTheClient() throws {
+        var capture = try MadeCapture()
+        let text = try capture.chat.message("txt", [1], from: .fromServer)
+        capture.handshake()
+        capture.heartbeats(0..<2, at: [0, 1_000])
+        capture.send(.fromServer, text, at: 2_000, position: text.count)
+        capture.send(.fromServer, text, at: 5_000, position: 0)
+        capture.heartbeats(2..<3, at: [6_500])
+        #expect(try capture.blame() == ["sender"])
+    }
+
+    @Test func whatElseCameOutOfOrderSaysNothingOfTheHeartbeat() throws {
+        var capture = try MadeCapture()
+        let text = try capture.chat.message("txt", [1])
+        let size = capture.heartbeat.count
+        capture.handshake()
+        capture.heartbeats(0..<2, at: [0, 1_000])
+        capture.send(text, at: 2_000, position: 2 * size + text.count)
+        capture.send(text, at: 2_010, position: 2 * size)
+        capture.send(capture.heartbeat, at: 6_500, position: 2 * size + 2 * text.count)
+        #expect(try capture.blame() == ["sender"])
+    }
+
+    @Test func sentTooLateAndThenDelayedNobodyCanTell() throws {
+        var capture = try MadeCapture()
+        let size = capture.heartbeat.count
+        capture.handshake()
+        capture.heartbeats(0..<2, at: [0, 1_000])
+        capture.heartbeats(3..<4, at: [6_000])
+        capture.send(capture.heartbeat, at: 6_500, position: 2 * size)
+        #expect(try capture.blame() == ["unknown"])
+    }
+
+    @Test func theCaptureLostIt() throws {
+        var capture = try MadeCapture()
+        let size = capture.heartbeat.count
+        capture.handshake()
+        capture.heartbeats(0..<2, at: [0, 1_000])
+        // Nobody saw numbers 2 to 5; the server acknowledges them.
+        capture.heartbeats(6..<7, at: [6_000])
+        capture.send(.fromServer, at: 6_100, acknowledging: 7 * size)
+        capture.advance(to: 7_500)
+        capture.heartbeats(7..<8, at: [7_500])
+        #expect(try capture.blame() == ["capture"])
+    }
+
+    @Test func whatWasLostBeforeTheGapIsNotItsReason() throws {
+        var capture = try MadeCapture()
+        let size = capture.heartbeat.count
+        capture.handshake()
+        capture.heartbeats(0..<1, at: [0])
+        capture.heartbeats(2..<3, at: [1_000])
+        capture.send(.fromServer, at: 1_100, acknowledging: 3 * size)
+        capture.heartbeats(3..<5, at: [2_500, 9_000])
+        #expect(try capture.blame() == ["sender"])
+    }
+
+    @Test func theReceiverStalled() throws {
+        var capture = try MadeCapture()
+        let size = capture.heartbeat.count
+        capture.handshake()
+        capture.heartbeats(0..<2, at: [0, 1_000])
+        capture.send(.fromServer, at: 1_500, acknowledging: 2 * size, window: 0)
+        capture.send(.fromServer, at: 6_000, acknowledging: 2 * size)
+        capture.heartbeats(2..<3, at: [6_010])
+        let findings = try capture.finish(.heartbeatResumed)
+        #expect(findings.map { $0.text(of: "data", "blame") } == ["receiver"])
+        #expect(
+            findings.first?["message"]
+                == "heartbeat again after 5.0 s: the server's receive window was closed for 4.5 s")
+    }
+
+    /// Closed and open again before a heartbeat was due; closed when it was too late already; the client's own window.
+    @Test(arguments: [(1_100, 1_900, Direction.fromServer), (4_500, 6_000, .fromServer), (1_500, 6_000, .fromClient)])
+    func aClosedWindowThatKeptNobodyFromSending(from: Int, until: Int, of direction: Direction) throws {
+        var capture = try MadeCapture()
+        let size = capture.heartbeat.count
+        capture.handshake()
+        capture.heartbeats(0..<2, at: [0, 1_000])
+        let position = direction == .fromClient ? 2 * size : 0
+        capture.send(direction, at: from, position: position, acknowledging: 2 * size - position, window: 0)
+        capture.send(direction, at: until, position: position, acknowledging: 2 * size - position)
+        capture.heartbeats(2..<3, at: [6_010])
+        #expect(try capture.blame() == ["sender"])
+    }
+
+    @Test func theSenderSentOtherThings() throws {
+        var capture = try MadeCapture()
+        let text = try capture.chat.message("txt", [1])
+        let size = capture.heartbeat.count
+        capture.handshake()
+        capture.heartbeats(0..<2, at: [0, 1_000])
+        for number in 0..<5 {
+            capture.send(text, at: 2_000 + number * 1_000, position: 2 * size + number * text.count)
+        }
+        capture.send(capture.heartbeat, at: 8_000, position: 2 * size + 5 * text.count)
+        let findings = try capture.finish(.heartbeatGap, .trafficWithoutHeartbeats, .heartbeatResumed)
+        #expect(
+            findings.map { $0["kind"] } == ["heartbeat-gap", "traffic-without-heartbeats", "heartbeat-resumed"])
+        #expect(findings[1].number("otherFrames", of: "data") == 3, "up to the deadline")
+        #expect(findings[2].number("otherFrames", of: "data") == 5)
+        #expect(
+            findings[2]["message"] == "heartbeat again after 7.0 s: the client sent 5 other frames, but no heartbeat")
+    }
+
+    @Test func nobodyCanTellWhereBytesBelongToNoFrame() throws {
+        var capture = try MadeCapture()
+        let size = capture.heartbeat.count
+        let garbage = Array("nothing of ours\r\n".utf8)
+        capture.handshake()
+        capture.heartbeats(0..<2, at: [0, 1_000])
+        capture.send(garbage, at: 2_000, position: 2 * size)
+        capture.send(capture.heartbeat, at: 6_000, position: 2 * size + garbage.count)
+        #expect(try capture.blame() == ["unknown"])
+    }
+
+    @Test func nobodyCanTellWhereItCameInPiecesOrAllAtOnce() throws {
+        var pieces = try MadeCapture()
+        let heartbeat = pieces.heartbeat
+        pieces.handshake()
+        pieces.heartbeats(0..<2, at: [0, 1_000])
+        pieces.send(Array(heartbeat[..<10]), at: 2_000, position: 2 * heartbeat.count)
+        pieces.send(Array(heartbeat[10...]), at: 6_000, position: 2 * heartbeat.count + 10)
+        #expect(try pieces.blame() == ["unknown"])
+        var burst = try MadeCapture()
+        burst.handshake()
+        burst.heartbeats(0..<2, at: [0, 1_000])
+        burst.send(heartbeat + heartbeat + heartbeat + heartbeat, at: 5_000, position: 2 * heartbeat.count)
+        #expect(try burst.blame() == ["unknown"])
+        var two = try MadeCapture()
+        two.handshake()
+        two.heartbeats(0..<2, at: [0, 1_000])
+        two.send(heartbeat + heartbeat, at: 5_000, position: 2 * heartbeat.count)
+        #expect(try two.blame() == ["sender"], "four were due")
+    }
+
+    @Test func aGapWithoutEndHasItsReason() throws {
+        var capture = try MadeCapture()
+        let size = capture.heartbeat.count
+        capture.handshake()
+        capture.heartbeats(0..<2, at: [0, 1_000])
+        capture.send(.fromServer, at: 9_000, [.fin, .ack], acknowledging: 2 * size)
+        capture.send(at: 9_100, position: 2 * size, [.fin, .ack], acknowledging: 1)
+        let findings = try capture.finish(.heartbeatGap, .heartbeatStopped, .heartbeatResumed)
+        #expect(findings.map { $0["kind"] } == ["heartbeat-gap", "heartbeat-stopped"])
+        #expect(
+            findings.last?["message"] == "the heartbeats stopped 8.1 s before the end: the client was silent")
+        var inTime = try MadeCapture()
+        inTime.handshake()
+        inTime.heartbeats(0..<2, at: [0, 1_000])
+        inTime.send(at: 3_900, position: 2 * size, [.fin, .ack])
+        inTime.send(.fromServer, at: 9_000, [.fin, .ack], acknowledging: 2 * size + 1)
+        #expect(try inTime.finish(.heartbeatGap, .heartbeatStopped).isEmpty)
+    }
+}

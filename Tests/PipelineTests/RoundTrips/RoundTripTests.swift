@@ -1,0 +1,141 @@
+import Analysis
+import Framing
+import Packets
+import Pipeline
+import Streams
+import TestSupport
+import Testing
+import Trace
+
+/// Requests and answers, in the ways that formats pair them.
+@Suite struct RoundTripTests {
+    /// Something that a side sends, at a time in milliseconds: `2`, or `2 7` with an id.
+    struct Step: Sendable {
+        var from: Direction
+        var line: String
+        var time: Int64
+
+        static func ask(_ line: String, _ time: Int64) -> Step { Step(from: .fromClient, line: line, time: time) }
+        static func tell(_ line: String, _ time: Int64) -> Step { Step(from: .fromServer, line: line, time: time) }
+    }
+
+    /// Lines of a type and an id, each asked by the client and answered by the server.
+    private func format(_ pairs: String) throws -> Format {
+        try FormatLoader.load(
+            """
+            format: asking
+            framing: { rule: fixed, size: 2 }
+            header: [{ kind: { type: char } }, { id: { type: char } }]
+            frame: { type: kind }
+            pairs: [{ request: from == client, from: client, answer: from == server, \(pairs) }]
+            """, file: "asking")
+    }
+
+    private struct Outcome {
+        var findings: [TraceLine]
+        var times: [Int64]
+        var kinds: [String] { findings.map { $0["kind"] ?? "" } }
+    }
+
+    private func play(
+        _ pairs: String, _ steps: [Step], handshake: Bool = true, closing: CloseReason = .fin,
+        _ more: (any ConnectionReceiver) -> Void = { _ in }
+    ) throws -> Outcome {
+        let output = MemoryOutput()
+        var times: [Int64] = []
+        let monitor = RoundTripMonitor { times.append($0.time.nanoseconds / 1_000_000) }
+        let decoder = Decoder(
+            DecodingOptions(.fixed(try format(pairs))), analyses: [monitor],
+            sinks: [NDJSONWriter(to: output, source: "tests", tool: "tests")])
+        let loopback = IPAddress(v4: 0x7f00_0001)
+        func at(_ milliseconds: Int64) -> Timestamp { Timestamp(nanoseconds: milliseconds * 1_000_000) }
+        let connection = decoder.open(
+            Opening(
+                number: 1, time: at(0), client: Endpoint(loopback, 40_000), server: Endpoint(loopback, 9_000),
+                handshake: handshake))
+        for step in steps {
+            decoder.advance(to: at(step.time))
+            let bytes = Array(step.line.utf8)
+            connection.received(bytes.span.bytes, from: step.from, at: at(step.time), packet: 0)
+        }
+        more(connection)
+        let end = at((steps.last?.time ?? 0) + 10_000)
+        decoder.advance(to: end)
+        connection.closed(Closing(reason: closing, by: .fromClient, time: end))
+        decoder.finish()
+        return Outcome(findings: try traceLines(output.text).filter { $0.event == "finding" }, times: times)
+    }
+
+    @Test func answersInOrderHaveTheTimesOfTheirRequests() throws {
+        let outcome = try play(
+            "by: order",
+            [.ask("a1", 0), .ask("b2", 10), .tell("x1", 15), .tell("y2", 40), .ask("a3", 50), .tell("z3", 51)])
+        #expect(outcome.times == [15, 30, 1] && outcome.kinds == [])
+    }
+
+    @Test func aRequestWithoutAnswerIsFoundWhenItsTimeIsUp() throws {
+        let late = try play("within: 1 s", [.ask("a1", 0), .ask("b2", 10), .tell("x1", 15), .tell("y2", 2_000)])
+        #expect(
+            late.kinds == ["unanswered", "answer-without-request"], "its answer came too late, and is nobody's then")
+        #expect(late.findings.first?["time"] == "1970-01-01T00:00:01.010000000Z")
+        #expect(late.findings.first?["message"] == "b 1 from the client was not answered within 1.0 s")
+        #expect(late.findings.first?.from == "server")
+        let inTime = try play("within: 1 s", [.ask("a1", 0), .tell("x1", 1_000)])
+        #expect(inTime.kinds == [] && inTime.times == [1_000], "the deadline itself is in time")
+    }
+
+    @Test func withoutATimeItIsFoundWhenTheConnectionIsOver() throws {
+        #expect(try play("by: order", [.ask("a1", 0)]).kinds == ["unanswered"])
+        #expect(try play("by: order", [.ask("a1", 0)], closing: .endOfInput).kinds == [], "it may have come later")
+        let many = try play("by: order", (0..<15).map { .ask("a\($0 % 10)", Int64($0)) })
+        #expect(many.kinds == [String](repeating: "unanswered", count: 11))
+        #expect(many.findings.last?.number("count", of: "data") == 5)
+    }
+
+    @Test func anAnswerThatNobodyAskedFor() throws {
+        #expect(
+            try play("by: order", [.tell("x1", 0), .ask("a1", 5_000), .tell("y1", 5_001)]).kinds == [
+                "answer-without-request"
+            ])
+        let middle = try play("by: order", [.tell("x1", 0), .ask("a1", 5_000), .tell("y1", 5_001)], handshake: false)
+        #expect(middle.kinds == [], "it was asked for before the capture began")
+        let swapped = try play("by: order", [.tell("x1", 0), .ask("a1", 1)])
+        #expect(swapped.kinds == [] && swapped.times == [], "the capture has them in the wrong order")
+    }
+
+    @Test func answersByTypeTellWhichWereSkipped() throws {
+        let steps: [Step] = [.ask("a1", 0), .ask("b2", 10), .tell("b2", 20), .tell("a1", 30)]
+        let ordered = try play("by: type", steps)
+        #expect(ordered.kinds == ["answer-out-of-order"] && ordered.times == [10, 30])
+        #expect(ordered.findings.first?.number("skipped", of: "data") == 1)
+        #expect(try play("by: type, ordered: false", steps).kinds == [])
+        #expect(try play("by: type", [.ask("a1", 0), .ask("a2", 10), .tell("a2", 20), .tell("a1", 30)]).kinds == [])
+    }
+
+    @Test func answersByFieldComeAsTheyLike() throws {
+        let steps: [Step] = [.ask("a1", 0), .ask("a2", 10), .tell("x2", 20), .tell("x1", 30), .tell("x7", 40)]
+        let outcome = try play("by: fields.id", steps)
+        #expect(outcome.kinds == ["answer-without-request"] && outcome.times == [10, 30])
+        #expect(try play("by: fields.id, ordered: true", Array(steps.dropLast())).kinds == ["answer-out-of-order"])
+    }
+
+    @Test func behindMissingBytesNobodyKnowsWhatWasAsked() throws {
+        let outcome = try play("by: order", [.ask("a1", 0), .ask("b2", 10)]) { connection in
+            connection.missing(2, from: .fromServer, at: Timestamp(nanoseconds: 20_000_000))
+            let answer = Array("x1".utf8)
+            connection.received(answer.span.bytes, from: .fromServer, at: Timestamp(nanoseconds: 30_000_000), packet: 0)
+        }
+        #expect(outcome.kinds.filter { $0 == "unanswered" } == [])
+    }
+
+    @Test func whatWaitsIsBounded() throws {
+        let outcome = try play("by: order", (0..<5_000).map { .ask("a1", Int64($0)) })
+        #expect(outcome.kinds == [], "with so many nobody knows what is answered")
+    }
+
+    @Test func aHeartbeatIsARequestToo() throws {
+        let magic = try #require(try BuiltInFormats.format(named: "im-magic"))
+        #expect(magic.allPairings.map(\.isHeartbeat) == [false, true])
+        #expect(magic.scalingHeartbeat(by: 0.01).allPairings.last?.within == .seconds(0.1))
+    }
+}
