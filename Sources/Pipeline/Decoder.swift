@@ -208,12 +208,20 @@ public final class Decoder: StreamReceiver {
         _ analyses: [any Analysis], _ frame: TracedFrame, _ bytes: RawSpan, _ connection: TracedConnection
     ) {
         guard !analyses.isEmpty else { return }
-        for analysis in analyses { analysis.frame(frame, bytes: bytes, on: connection, into: &findings) }
-        report()
+        for analysis in analyses {
+            analysis.frame(frame, bytes: bytes, on: connection, into: &findings)
+            // One that is over, or later than it was, is found out when it comes.
+            if let deadline = analysis.nextDeadline, deadline < earliest { earliest = deadline }
+        }
+        tell()
     }
 
     private func report() {
         findEarliest()
+        tell()
+    }
+
+    private func tell() {
         guard !findings.isEmpty else { return }
         findings.sort { ($0.time, $0.connection) < ($1.time, $1.connection) }
         for finding in findings {

@@ -109,7 +109,10 @@ extension SideDecoder: FrameReceiver {
         }
         decoder.analyse(plan.analysesOfAll, traced, content, connection)
         if pick.isHeartbeat { decoder.analyse(plan.analysesOfHeartbeats, traced, content, connection) }
-        if pick.isPaired { decoder.analyse(plan.analysesOfPairs, traced, content, connection) }
+        if pick.isPaired, !connection.skipsPairs {
+            decoder.analyse(plan.analysesOfPairs, traced, content, connection)
+        }
+        counts.skipsPairs = connection.skipsPairs
         if pick.hasNewFault { decoder.analyse(plan.analysesOfFaults, traced, content, connection) }
         for sink in decoder.frameSinks { sink.frame(traced, bytes: content, on: connection) }
     }

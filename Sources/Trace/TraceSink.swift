@@ -67,6 +67,8 @@ public final class TracedConnection {
     /// What passed so far. Nothing that is called while it changes comes back to it.
     @exclusivity(unchecked) public package(set) var traffic = PerDirection(
         fromClient: Traffic(), fromServer: Traffic())
+    /// Whether nobody pairs its requests and answers any more.
+    package var skipsPairs = false
     /// Whether each side sent a heartbeat; known when the connection is over.
     package var hadHeartbeats = PerDirection(fromClient: false, fromServer: false)
 

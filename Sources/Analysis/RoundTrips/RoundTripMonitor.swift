@@ -10,6 +10,8 @@ import Trace
 /// forgotten: it may have been answered.
 public final class RoundTripMonitor: Analysis {
     private var connections: [Int: PairedConnection] = [:]
+    /// The one that was asked for last.
+    private var last: PairedConnection?
     private var deadlines = Heap<Deadline>()
     /// Told of each round trip.
     private let record: ((RoundTrip) -> Void)?
@@ -59,13 +61,11 @@ public final class RoundTripMonitor: Analysis {
     public func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {
-        guard let kinds = connection.kinds?[frame.direction], let format = connection.format else { return }
+        guard let kinds = connection.kinds?[frame.direction] else { return }
         let roles = kinds.roles(frame.kind, frame.info, bytes, frame.shape)
-        guard !roles.isEmpty else { return }
-        let paired = connections[connection.number] ?? PairedConnection(connection, format.allPairings)
-        connections[connection.number] = paired
+        guard !roles.isEmpty, let paired = paired(connection) else { return }
         paired.synchronise()
-        let type = kinds.format.type(of: bytes, frame.shape)
+        let type = frame.kind.map { kinds.kinds[$0].type } ?? kinds.format.type(of: bytes, frame.shape)
         for role in roles {
             let key = Self.key(paired.pairings[role.pairing].rule, type, bytes, frame, kinds.format)
             let waiting = PairedConnection.Waiting(
@@ -77,6 +77,19 @@ public final class RoundTripMonitor: Analysis {
             }
         }
         expectDeadline(of: paired)
+    }
+
+    private func paired(_ connection: TracedConnection) -> PairedConnection? {
+        if let last, last.connection === connection { return last }
+        if let known = connections[connection.number] {
+            last = known
+            return known
+        }
+        guard let format = connection.format else { return nil }
+        let paired = PairedConnection(connection, format.allPairings)
+        connections[connection.number] = paired
+        last = paired
+        return paired
     }
 
     /// What request and answer have in common.
@@ -105,6 +118,8 @@ public final class RoundTripMonitor: Analysis {
         if paired.exchanges[pairing].requests.count > PairedConnection.mostRequests {
             paired.exchanges[pairing].isLost = true
             paired.exchanges[pairing].requests.removeAll()
+            // Too many requests without any answer: the other side is not in the capture, or another format is meant.
+            if paired.exchanges.allSatisfy(\.isLost) { paired.connection.skipsPairs = true }
         }
     }
 
@@ -154,6 +169,7 @@ public final class RoundTripMonitor: Analysis {
     /// What waits now is not answered any more, unless it was the capture that ended.
     public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         guard let paired = connections.removeValue(forKey: connection.number) else { return }
+        last = nil
         paired.synchronise()
         findings += paired.overdue(at: closing.time)
         switch closing.reason {

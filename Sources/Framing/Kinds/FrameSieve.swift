@@ -12,6 +12,8 @@ package final class FrameSieve {
         package var heartbeats = 0
         /// Bodies that are not what they should be, by what is wrong.
         package var faults = FaultCounts()
+        /// Whether nobody pairs requests and answers any more.
+        package var skipsPairs = false
 
         package init() {}
     }
@@ -86,15 +88,21 @@ package final class FrameSieve {
             let key = place.key(frame)
             switch work[key] {
             case .nothing: continue
-            case .messageCheck:
-                let body = frame.extracting(item.shape.head..<item.shape.head &+ item.shape.body)
-                let isMessage = ProtobufReader.isMessage(body)
-                if isMessage == true || isMessage == false && counts.faults.countAnother(.badBody) { continue }
+            case .messageCheck: if isPlainMessage(frame, item.shape, &counts) { continue }
+            case .nothingButPair: if counts.skipsPairs { continue }
+            case .messageCheckAndPair: if counts.skipsPairs, isPlainMessage(frame, item.shape, &counts) { continue }
             case .everything: break
             case .unknown: learn(key, frame, item.shape)
             }
             judge(index &- batch.range.lowerBound, batch, frame, &counts, &picks)
         }
+    }
+
+    /// Whether a body is a Protobuf message, or another of many that are not: then there is no more to do.
+    @inline(__always)
+    private func isPlainMessage(_ frame: RawSpan, _ shape: FrameShape, _ counts: inout Counts) -> Bool {
+        let isMessage = ProtobufReader.isMessage(frame.extracting(shape.head..<shape.head &+ shape.body))
+        return isMessage == true || isMessage == false && counts.faults.countAnother(.badBody)
     }
 
     /// Finds out what there is to do for frames of a kind.
@@ -103,10 +111,10 @@ package final class FrameSieve {
         guard let kind = kinds.kind(of: frame, shape) else { return }
         let traits = kinds.traits[kind]
         let isPaired = wanted.contains(.paired) && (traits.isPaired || traits.asksForPairs)
-        let isPicked = wanted.contains(.all) || isPaired || traits.isHeartbeat || traits.asksForHeartbeat
+        let isPicked = wanted.contains(.all) || traits.isHeartbeat || traits.asksForHeartbeat
         switch checksBodies ? traits.check : .none {
-        case .none: work[key] = isPicked ? .everything : .nothing
-        case .protobuf: work[key] = isPicked ? .everything : .messageCheck
+        case .none: work[key] = isPicked ? .everything : isPaired ? .nothingButPair : .nothing
+        case .protobuf: work[key] = isPicked ? .everything : isPaired ? .messageCheckAndPair : .messageCheck
         case .closer: work[key] = .everything
         }
     }
@@ -177,7 +185,7 @@ package final class FrameSieve {
             counts.heartbeats &+= 1
             if wanted.contains(.heartbeats) { isPicked = true }
         }
-        if wanted.contains(.paired) {
+        if wanted.contains(.paired), !counts.skipsPairs {
             if let kind, !kinds.traits[kind].asksForPairs {
                 pick.isPaired = kinds.traits[kind].isPaired
             } else {

@@ -9,6 +9,8 @@ struct WorkByNumber {
         case nothing
         /// To look whether its body is a Protobuf message.
         case messageCheck
+        /// The same two, but for requests and answers, as long as somebody pairs them.
+        case nothingButPair, messageCheckAndPair
         /// To look closely.
         case everything
     }

@@ -4,9 +4,21 @@ import Streams
 struct DeadlineQueue {
     /// A connection to look at, if it still is the one with this number.
     struct Entry {
-        var time: Timestamp
-        var flow: Int
-        var number: Int
+        let time: Timestamp
+        // Half as wide as elsewhere: of every connection there are several.
+        private let place: UInt32
+        private let lowNumber: UInt32
+
+        init(time: Timestamp, flow: Int, number: Int) {
+            self.time = time
+            (place, lowNumber) = (UInt32(truncatingIfNeeded: flow), UInt32(truncatingIfNeeded: number))
+        }
+
+        /// The connection's place in the table.
+        var flow: Int { Int(place) }
+
+        /// Whether it is the connection with this number. No two that are 2³² apart are remembered at the same time.
+        func isOf(_ number: Int) -> Bool { UInt32(truncatingIfNeeded: number) == lowNumber }
     }
 
     private var entries: [Entry] = []

@@ -40,10 +40,12 @@ extension TCPReassembler {
             if shared.now > table.flows[entry.flow].quietAt {
                 table.flows[entry.flow].letGo(&shared)
                 if table.flows[entry.flow].state == .open {
-                    shared.idle.append(DeadlineQueue.Entry(time: shared.now, flow: entry.flow, number: entry.number))
+                    shared.idle.append(
+                        DeadlineQueue.Entry(
+                            time: shared.now, flow: entry.flow, number: table.flows[entry.flow].number))
                 }
             } else {
-                shared.note(\.quiet, after: shared.quietInterval, number: entry.number)
+                shared.note(\.quiet, after: shared.quietInterval, number: table.flows[entry.flow].number)
             }
         }
         while shared.idle.count > shared.options.idleLimit {
@@ -57,7 +59,7 @@ extension TCPReassembler {
         // Entries of connections that are closed since then are as good as none.
         if shared.quiet.count > 2 * shared.openCount + 4096 {
             shared.quiet.keep { [table] entry in
-                table.flows[entry.flow].number == entry.number && table.flows[entry.flow].state == .open
+                entry.isOf(table.flows[entry.flow].number) && table.flows[entry.flow].state == .open
             }
         }
         if shared.openCount >= shared.options.connectionLimit { evict() }
@@ -77,7 +79,7 @@ extension TCPReassembler {
             shared.current = entry.flow
             if chances > 0, table.flows[entry.flow].quietAt > entry.time {
                 chances -= 1
-                shared.note(\.quiet, after: shared.quietInterval, number: entry.number)
+                shared.note(\.quiet, after: shared.quietInterval, number: table.flows[entry.flow].number)
             } else {
                 abandon(entry.flow, .evicted, at: shared.now)
             }
@@ -92,7 +94,7 @@ extension TCPReassembler {
     }
 
     private func isOpen(_ entry: DeadlineQueue.Entry) -> Bool {
-        table.flows[entry.flow].number == entry.number && table.flows[entry.flow].state == .open
+        entry.isOf(table.flows[entry.flow].number) && table.flows[entry.flow].state == .open
     }
 
     /// Closes a connection for good: if it speaks again, it is another.

@@ -128,13 +128,13 @@ public struct TCPReassembler: ~Copyable {
 
     private mutating func meetDeadlines() {
         while let entry = shared.holes.popFirst(until: shared.now) ?? shared.pickups.popFirst(until: shared.now) {
-            guard table.flows[entry.flow].number == entry.number else { continue }
+            guard entry.isOf(table.flows[entry.flow].number) else { continue }
             shared.current = entry.flow
             table.flows[entry.flow].review(.fromClient, &shared)
             table.flows[entry.flow].review(.fromServer, &shared)
         }
         while let entry = shared.resets.popFirst(until: shared.now) {
-            guard table.flows[entry.flow].number == entry.number else { continue }
+            guard entry.isOf(table.flows[entry.flow].number) else { continue }
             shared.current = entry.flow
             table.flows[entry.flow].settleReset(&shared)
         }
@@ -155,7 +155,7 @@ public struct TCPReassembler: ~Copyable {
         while let entry = shared.closed.popFirst(
             until: shared.closed.count > shared.options.closedLimit ? Timestamp(nanoseconds: .max) : shared.now)
         {
-            guard table.flows[entry.flow].number == entry.number, table.flows[entry.flow].state == .closed else {
+            guard entry.isOf(table.flows[entry.flow].number), table.flows[entry.flow].state == .closed else {
                 continue
             }
             forgetLast(entry.flow)
