@@ -9,6 +9,11 @@ let fuzzed: [SwiftSetting] = fuzzer == nil ? [] : [.unsafeFlags(["-sanitize=fuzz
 let package = Package(
     name: "frametap",
     platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "frametap", targets: ["frametap"]),
+        // What reads a capture and makes a trace of it; the benchmarks use it.
+        .library(name: "FrametapCore", targets: ["Framing", "Packets", "Pipeline", "Streams", "Trace"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
