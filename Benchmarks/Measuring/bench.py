@@ -78,7 +78,8 @@ def keep(results, command):
         entry["value"] = float(f"{result.value:.4g}")
         by_name[result.name] = {**entry, "verdict": result.verdict, **conditions}
     order = list(PARTS)
-    everything = sorted(by_name.values(), key=lambda result: order.index(result["part"]))
+    # A part that is no more leaves no numbers.
+    everything = sorted((result for result in by_name.values() if result["part"] in order), key=lambda result: order.index(result["part"]))
     RESULTS.write_text(json.dumps({"results": everything}, indent=2, ensure_ascii=False) + "\n")
 
 

@@ -101,25 +101,32 @@ def table(results):
         mark = " (missed)" if result["verdict"] == "missed" else ""
         yield f"| {result['name']} | {quantity(result)}{mark} | {bounds[0]} | {bounds[1]} |"
     yield ""
-    latest = max(results, key=lambda result: result["date"])
-    machine = latest["machine"]
-    yield (
-        f"Measured on {latest['date']} by `scripts/bench`: {machine['processor']}, {machine['cores']} cores, "
-        f"{machine['memory_gib']} GiB, {machine['system']}, Swift {machine['swift']}.")
+    yield from conditions(results)
+
+
+def conditions(results):
+    """A line for each machine and day: which commands measured there."""
+    runs = {}
+    for result in results:
+        machine = result["machine"]
+        where = f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB, {machine['system']}, Swift {machine['swift']}"
+        # A dictionary, since a set has no order.
+        runs.setdefault((result["date"].split()[0], where), {})[f"`{result['command']}`"] = None
+    for (day, where), commands in runs.items():
+        yield f"Measured on {day} by {', '.join(commands)}: {where}."
 
 
 def draw():
     """Makes the chart and the table anew."""
-    results = bounded(json.loads(RESULTS.read_text())["results"])
-    if not results:
-        return
+    everything = json.loads(RESULTS.read_text())["results"]
+    results = bounded(everything)
     CHART.write_text("\n".join(svg(results)) + "\n")
     text = README.read_text()
     before, found, rest = text.partition(BEGIN)
     _, found_end, after = rest.partition(END)
     if not found or not found_end:
         sys.exit(f"{README}: expected the lines {BEGIN} and {END}")
-    README.write_text(f"{before}{BEGIN}\n" + "\n".join(table(results)) + f"\n{END}{after}")
+    README.write_text(f"{before}{BEGIN}\n" + "\n".join(table(everything)) + f"\n{END}{after}")
 
 
 if __name__ == "__main__":
