@@ -16,7 +16,7 @@ CHART = ROOT / "docs" / "benchmarks.svg"
 README = ROOT / "README.md"
 BEGIN, END = "<!-- benchmarks: made by scripts/chart -->", "<!-- end of benchmarks -->"
 
-WIDTH, LEFT, RIGHT, ROW, TOP = 900, 450, 110, 30, 56
+WIDTH, LEFT, RIGHT, ROW, TOP = 1000, 500, 140, 30, 56
 DECADES = (0.1, 1, 10, 100)
 
 STYLE = """
@@ -57,7 +57,7 @@ def place(value):
 
 
 def number(value):
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 1 else f"{value:.4g}"
 
 
 def quantity(result, value=None):

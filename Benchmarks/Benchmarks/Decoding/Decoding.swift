@@ -38,7 +38,7 @@ let benchmarks: @Sendable () -> Void = {
                 // Instructions are those of the processor's counters: 0 where a virtual machine has none. How often memory is
                 // taken is not among the metrics: without the package's traits it would read 0. scripts/guard counts both.
                 metrics: [.wallClock, .cpuTotal, .throughput, .instructions],
-                warmupIterations: 1, scalingFactor: .one, maxDuration: .seconds(5), maxIterations: 20)
+                warmupIterations: 1, scalingFactor: .one, maxDuration: .seconds(2), maxIterations: 20)
         ) { benchmark, capture in
             let run = try CaptureRun(one.format, as: one.form)
             for _ in benchmark.scaledIterations {
