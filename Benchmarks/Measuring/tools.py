@@ -80,10 +80,11 @@ class Workshop:
         return self.program("frametap")
 
     def capture(self, name, shape=None):
-        """A capture's path. Its name has its shape, so that another shape is another file."""
+        """A capture's path. Its name has its shape, so that another shape is another file; it is made anew where what makes it changed."""
         shape = shape or CAPTURES[name]
         path = self.folder / f"{shape.replace(' ', '-')}.pcap"
-        if not path.exists():
+        changed = max(source.stat().st_mtime for source in (BENCHMARKS / "Captures" / "Sources").rglob("*.swift"))
+        if not path.exists() or path.stat().st_mtime < changed:
             partial = path.with_suffix(".partial")
             output(self.program("make-capture"), *shape.split(), partial)
             partial.rename(path)

@@ -19,13 +19,16 @@ private let cases = [
     Case(name: "1 M frames of 45 bytes, ndjson", shape: small, form: .ndjson, frames: 995_000...1_000_000),
     Case(name: "1 M frames of 45 bytes, text", shape: small, form: .text, frames: 995_000...1_000_000),
     Case(
-        name: "100,000 frames of 1,005 bytes, summary", shape: .frames(connections: 100, count: 100_000, payload: 1_000),
+        name: "100,000 frames of 1,005 bytes, summary",
+        shape: .frames(connections: 100, count: 100_000, payload: 1_000),
         frames: 99_500...100_000),
     Case(
         name: "500,000 im-json frames, summary", shape: .chat(connections: 100, count: 500_000), format: "im-json",
         frames: 497_500...500_000),
-    Case(name: "100,000 segments in order", shape: .segments(count: 100_000, reversed: false), frames: 100_000...100_000),
-    Case(name: "100,000 segments reversed", shape: .segments(count: 100_000, reversed: true), frames: 100_000...100_000),
+    Case(
+        name: "100,000 segments in order", shape: .segments(count: 100_000, reversed: false), frames: 100_000...100_000),
+    Case(
+        name: "100,000 segments reversed", shape: .segments(count: 100_000, reversed: true), frames: 100_000...100_000),
     Case(name: "1 MiB in 1-byte segments", shape: .bytewise(size: 1 << 20), format: "im-json", frames: 1...1),
     Case(name: "16 MiB in 1-byte segments", shape: .bytewise(size: 16 << 20), format: "im-json", frames: 1...1),
 ]
