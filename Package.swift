@@ -12,6 +12,8 @@ let package = Package(
     products: [
         .executable(name: "frametap", targets: ["frametap"]),
         .library(name: "TraceTesting", targets: ["TraceTesting"]),
+        // What reads a capture and makes a trace of it; the benchmarks use it.
+        .library(name: "FrametapCore", targets: ["Framing", "Packets", "Pipeline", "Streams", "Trace"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),

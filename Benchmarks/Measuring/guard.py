@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Counts what decoding a frame takes and compares with Benchmarks/guard.json: scripts/guard [--accept] [--frametap FILE].
+
+It counts with the optimised build, since that is what has a hot path: in a debug build, most instructions are of what the optimiser takes
+away. Each capture is decoded twice, a short one and a longer one; the difference is what the frames took, without starting up.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+
+from tools import BENCHMARKS, Trouble, Workshop, output, say
+
+LIMITS = BENCHMARKS / "guard.json"
+# How much more may be counted than was accepted: processors differ in which memcpy the C library takes.
+MARGIN = {"instructions": 1.10, "allocations": 1.10}
+# Fewer allocations a frame than this are none: tables that grow now and then.
+SLACK = {"instructions": 0, "allocations": 0.01}
+ALLOCATING = ("malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc")
+
+# What is decoded, the lengths of both captures, the format and the form.
+CASES = {
+    "45-byte frames, --as summary": ("frames 10 {} 40", 20_000, 80_000, "len16-id", "summary"),
+    "45-byte frames, --as ndjson": ("frames 10 {} 40", 5_000, 20_000, "len16-id", "ndjson"),
+    "45-byte frames, --as text": ("frames 10 {} 40", 5_000, 20_000, "len16-id", "text"),
+    "1,005-byte frames, --as summary": ("frames 10 {} 1000", 5_000, 20_000, "len16-id", "summary"),
+    "im-json, --as summary": ("chat 10 {}", 5_000, 20_000, "im-json", "summary"),
+    "10-byte frames, segments reversed": ("reversed {}", 5_000, 20_000, "len16-id", "summary"),
+    "1-byte segments of one frame": ("bytewise {}", 20_000, 80_000, "im-json", "summary"),
+}
+
+
+def counted(shop, program, capture, *arguments):
+    """Instructions and allocations of a run that reads a capture from its standard input: then one thread does all."""
+    counts = shop.folder / "callgrind.out"
+    environment = {"PATH": os.environ["PATH"], "SWIFT_DETERMINISTIC_HASHING": "1", "TZ": "UTC"}
+    command = [
+        "valgrind", "--tool=callgrind", "--compress-strings=no", f"--callgrind-out-file={counts}", program, "decode", "-",
+        "--conflict-history", "0", *arguments]
+    with capture.open("rb") as file:
+        done = subprocess.run(
+            [str(word) for word in command], stdin=file, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment)
+    if done.returncode != 0:
+        raise Trouble(f"{' '.join(map(str, command))}: exit status {done.returncode}\n{done.stderr[-2000:]}")
+    text = counts.read_text()
+    total = re.search(r"^(?:summary|totals): (\d+)", text, re.MULTILINE)
+    if not total:
+        raise Trouble(f"{counts}: no line says how many instructions there were")
+    calls = re.findall(rf"^cfn=(?:{'|'.join(ALLOCATING)})\ncalls=(\d+)", text, re.MULTILINE)
+    if not calls:
+        raise Trouble(f"{counts}: nothing called malloc")
+    return {"instructions": int(total[1]), "allocations": sum(map(int, calls))}
+
+
+def measure(shop):
+    """What each frame takes, by case."""
+    # Valgrind reads debugging information for as long as it takes to count.
+    program = shop.folder / "frametap-to-count"
+    output("strip", "--strip-debug", "-o", program, shop.frametap)
+    for name, (shape, short, long, format_name, form) in CASES.items():
+        few, many = (
+            counted(shop, program, shop.capture(None, shape.format(count)), "--format", format_name, "--as", form) for count in (short, long))
+        yield name, {what: round((many[what] - few[what]) / (long - short), 3) for what in few}
+
+
+def compare(name, now, limits):
+    """Complaints about a case that has grown."""
+    accepted = limits.get(name)
+    if accepted is None:
+        yield f"{name}: Benchmarks/guard.json has no such case"
+        return
+    for what, count in now.items():
+        most = accepted[what] * MARGIN[what] + SLACK[what]
+        if count > most:
+            grown = f"{count / accepted[what] - 1:.0%} more than" if accepted[what] else "and not"
+            yield f"{name}: {count:,.3f} {what} for each, {grown} the {accepted[what]:,.3f} that were accepted (at most {most:,.3f} pass)"
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="scripts/guard", description="Fails where decoding a frame takes more than was accepted.")
+    parser.add_argument("--accept", action="store_true", help="take what is counted now as the measure, in Benchmarks/guard.json")
+    parser.add_argument("--frametap", metavar="FILE", help="the program; built with optimisation where none is named")
+    options = parser.parse_args()
+    shop = Workshop(options.frametap)
+    limits = json.loads(LIMITS.read_text()) if LIMITS.exists() else {}
+    complaints, counts = [], {}
+    try:
+        for name, now in measure(shop):
+            counts[name] = now
+            told = ", ".join(f"{count:,.3f} {what} (accepted: {limits.get(name, {}).get(what, 'none')})" for what, count in now.items())
+            print(f"{name}: {told}", flush=True)
+            complaints += compare(name, now, limits)
+    except (Trouble, subprocess.CalledProcessError, OSError) as trouble:
+        say(str(trouble))
+        return 2
+    if options.accept:
+        LIMITS.write_text(json.dumps(counts, indent=2, ensure_ascii=False) + "\n")
+        say(f"accepted: {LIMITS}")
+        return 0
+    for complaint in complaints:
+        print(f"FAILED: {complaint}")
+    if complaints:
+        print("Decoding has become slower. If it has to be: scripts/guard --accept, and commit Benchmarks/guard.json with the reason.")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,169 @@
+"""Relaying against HAProxy: small messages there and back, bulk, and what an idle connection costs."""
+
+import contextlib
+import json
+import os
+import re
+import resource
+import signal
+import socket
+import statistics
+import subprocess
+import time
+from pathlib import Path
+
+from tools import Result, Trouble, anonymous_memory, output
+
+PATIENCE = 30  # seconds
+
+HAPROXY = """
+global
+  nbthread 1
+defaults
+  mode tcp
+  timeout connect 5s
+  timeout client 120s
+  timeout server 120s
+listen relayed
+  bind 127.0.0.1:{port}
+  server only 127.0.0.1:{server}
+"""
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+def wait_for(port):
+    """Until somebody listens; read from the kernel's table, since iperf3 takes a connection that says nothing amiss."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        if re.search(rf"^ *\d+: 0100007F:{port:04X} \S+ 0A ", Path("/proc/net/tcp").read_text(), re.MULTILINE):
+            return
+        time.sleep(0.02)
+    raise Trouble(f"nobody listens on port {port} after {PATIENCE} s")
+
+
+@contextlib.contextmanager
+def running(*command, **options):
+    process = subprocess.Popen([str(word) for word in command], **options)
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@contextlib.contextmanager
+def frametap_proxy(shop, server, *arguments):
+    """frametap before a server, decoding all and writing a trace; gives its process, its port and the trace's path."""
+    trace = shop.folder / "proxy.ndjson"
+    command = [shop.frametap, "proxy", "--listen", "127.0.0.1:0", "--to", f"127.0.0.1:{server}", "--as", "none", "--trace", trace, *arguments]
+    try:
+        with running(*command, stderr=subprocess.PIPE, text=True) as process:
+            line = process.stderr.readline()
+            found = re.search(r"listening on 127\.0\.0\.1:(\d+)", line)
+            if not found:
+                raise Trouble(f"the proxy does not listen: {line.strip()}")
+            yield process, int(found[1]), trace
+    finally:
+        trace.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def haproxy(shop, server):
+    port, path = free_port(), shop.folder / "haproxy.cfg"
+    path.write_text(HAPROXY.format(port=port, server=server))
+    with running("haproxy", "-f", path, "-q"):
+        wait_for(port)
+        yield port
+
+
+@contextlib.contextmanager
+def echo_server(shop):
+    port = free_port()
+    with running(shop.program("ping_pong"), "server", port, stdout=subprocess.PIPE, text=True) as process:
+        if process.stdout.readline().strip() != "ready":
+            raise Trouble("the echo server does not listen")
+        yield port
+
+
+def compared(ways, measure, rounds):
+    """Medians of what is measured each way in turn, and of frametap's share of HAProxy's."""
+    values = [{way: measure(port) for way, port in ways.items()} for _ in range(rounds)]
+    medians = {way: round(statistics.median(round[way] for round in values), 2) for way in ways}
+    return statistics.median(round["frametap"] / round["haproxy"] for round in values), medians
+
+
+def recorded(trace, expected):
+    """How much of what was relayed the trace has: frames, and bytes that were dropped from it."""
+    frames = dropped = 0
+    with trace.open(encoding="utf-8") as lines:
+        for line in lines:
+            frames += line.startswith('{"event":"frame"')
+            dropped += line.startswith('{"event":"dropped"')
+    return {"frames_relayed": expected, "frames_in_trace": frames, "dropped_events": dropped}
+
+
+def proxy(shop, rounds):
+    """64-byte messages there and back, each waited for."""
+    total = {1: 20_000, 100: 200_000}
+    with echo_server(shop) as server, haproxy(shop, server) as other:
+        for connections, must in ((1, 0.9), (100, 0.6)):
+            def ask(port):
+                return float(output(shop.program("ping_pong"), "client", port, connections, total[connections] // connections))
+
+            with frametap_proxy(shop, server, "--format", "len16-id") as (process, port, trace):
+                ratio, medians = compared({"direct": server, "haproxy": other, "frametap": port}, ask, rounds)
+                process.send_signal(signal.SIGTERM)
+                process.wait(PATIENCE)
+                medians |= recorded(trace, 2 * rounds * total[connections])
+            plural = "s" if connections > 1 else ""
+            yield Result(
+                "proxy", f"proxy, 64-byte ping-pong, {connections} connection{plural}, messages against HAProxy", ratio, "×", must=must,
+                aim=1.0, more_is_better=True, details=medians)
+
+
+def bulk(shop, rounds):
+    """As many bytes as will go through, one way."""
+    server = free_port()
+    with running("iperf3", "-s", "-B", "127.0.0.1", "-p", server, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+        wait_for(server)
+        with haproxy(shop, server) as other, frametap_proxy(shop, server, "--format", "chunk", "--body-limit", "0") as (_, port, _):
+            def send(port):
+                text = output("iperf3", "-J", "-c", "127.0.0.1", "-p", port, "-t", "2")
+                return json.loads(text)["end"]["sum_received"]["bits_per_second"] / 1e9
+
+            ratio, medians = compared({"direct": server, "haproxy": other, "frametap": port}, send, rounds)
+    yield Result(
+        "bulk", "proxy, bulk bytes against HAProxy", ratio, "×", must=1.0, aim=1.5, more_is_better=True,
+        details={f"{way}_gbit_per_second": value for way, value in medians.items()})
+
+
+def idle(shop, rounds):
+    """Connections that say nothing: what each takes of the proxy's memory."""
+    count = 9_000
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if hard != resource.RLIM_INFINITY and hard < 2 * count + 200:
+        raise Trouble(f"the limit of open files is {hard}; the proxy needs {2 * count + 200} (ulimit -Hn)")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    with echo_server(shop) as server, frametap_proxy(shop, server, "--format", "len16-id") as (process, port, trace):
+        before = anonymous_memory(process.pid)
+        with contextlib.ExitStack() as all_of_them:
+            for _ in range(count):
+                all_of_them.enter_context(socket.create_connection(("127.0.0.1", port), PATIENCE))
+            until = time.monotonic() + PATIENCE
+            # Each has a socket to its client and one to the server.
+            while len(os.listdir(f"/proc/{process.pid}/fd")) < 2 * count:
+                if time.monotonic() > until:
+                    raise Trouble(f"the proxy has not relayed {count} connections after {PATIENCE} s")
+                time.sleep(0.1)
+            time.sleep(1)
+            after = anonymous_memory(process.pid)
+    yield Result(
+        "idle", f"memory per idle proxied connection, {count:,} of them", (after - before) / count / 1024, "KiB", must=32, aim=16)
