@@ -98,7 +98,7 @@ let package = Package(
         .testTarget(
             name: "PeersTests",
             dependencies: ["Framing", "Peers", "Streams", .product(name: "NIOEmbedded", package: "swift-nio")]),
-        .testTarget(name: "TraceTests", dependencies: ["Framing", "Packets", "Streams", "Trace"]),
+        .testTarget(name: "TraceTests", dependencies: ["Framing", "Packets", "Streams", "TestSupport", "Trace"]),
         .target(
             name: "TestSupport", dependencies: ["Framing", "Packets", "Pipeline", "Streams", "Trace"],
             path: "Tests/TestSupport"),
