@@ -52,7 +52,8 @@ public final class TracedConnection {
     /// Its format; nil while it is not known, or where none was recognised.
     public var format: Format? { known?.format }
     /// How the format was chosen; nil while it is not known.
-    public internal(set) var choice: FormatChoice?
+    public var choice: FormatChoice? { chosen?.choice }
+    private var chosen: SharedChoice?
 
     /// The kinds of its frames; nil while its format is not known.
     package var kinds: PerDirection<FrameKinds>? { known?.kinds }
@@ -82,13 +83,13 @@ public final class TracedConnection {
 
     /// Says what the format is.
     public func recognise(_ format: Format?, _ choice: FormatChoice) {
-        self.choice = choice
+        chosen = SharedChoice(choice)
         known = format.map { KnownFormat($0) }
     }
 
     /// Says what the format is, and what is known of its frames from other connections.
     package func recognise(_ format: KnownFormat, _ choice: FormatChoice) {
-        self.choice = choice
+        chosen = format.shared(choice)
         known = format
     }
 }
@@ -112,6 +113,23 @@ package final class KnownFormat {
         self.format = format
         kinds = PerDirection(fromClient: FrameKinds(format, .fromClient), fromServer: FrameKinds(format, .fromServer))
     }
+
+    /// How the format was chosen for the last connection: for the next it is mostly the same.
+    private var lastChoice: SharedChoice?
+
+    fileprivate func shared(_ choice: FormatChoice) -> SharedChoice {
+        if let lastChoice, lastChoice.choice == choice { return lastChoice }
+        let shared = SharedChoice(choice)
+        lastChoice = shared
+        return shared
+    }
+}
+
+/// A choice that many connections have in common.
+private final class SharedChoice {
+    let choice: FormatChoice
+
+    init(_ choice: FormatChoice) { self.choice = choice }
 }
 
 /// How a connection's format was chosen.

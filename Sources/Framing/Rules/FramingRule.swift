@@ -186,7 +186,12 @@ public struct ScanMemory: Sendable {
     /// No delimiter starts before this stream offset, other than at `delimiter`.
     public var searchedTo = 0
     /// The first delimiter at or behind the place looked at, where one is known.
-    public var delimiter: Int?
+    public var delimiter: Int? {
+        get { knownDelimiter < 0 ? nil : knownDelimiter }
+        set { knownDelimiter = newValue ?? -1 }
+    }
+    // Places of which there may be none are negative then: of each stream one of these is kept.
+    private var knownDelimiter = -1
     /// Nesting depth at `searchedTo`, for rules that count brackets.
     public var depth = 0
     /// Whatever else a rule has to remember at `searchedTo` (inside a string, behind an escape).
@@ -195,7 +200,11 @@ public struct ScanMemory: Sendable {
     /// Which alternative was decided on, four bits for each choice there is; 0 where none was.
     public var choices: UInt32 = 0
     /// The stream offset at which the frames unlike the rest end; nil where the stream was picked up behind them.
-    public var opening: Int? = 0
+    public var opening: Int? {
+        get { knownOpening < 0 ? nil : knownOpening }
+        set { knownOpening = newValue ?? -1 }
+    }
+    private var knownOpening = 0
 
     /// Nothing remembered.
     public init() {}
