@@ -54,7 +54,7 @@ final class SideDecoder {
 
 extension SideDecoder: FrameReceiver {
     func framed(_ frames: FrameBatch, in bytes: RawSpan, from direction: Direction) {
-        connection.traffic[direction].add(frames.count, at: frames.time)
+        connection.count(frames.count, from: direction, at: frames.time)
         sieve.sift(frames, in: bytes, counts: &counts, picks: &decoder.picks)
         if !decoder.picks.isEmpty { showPicks(frames, in: bytes, direction) }
     }
@@ -78,7 +78,7 @@ extension SideDecoder: FrameReceiver {
     }
 
     func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
-        connection.traffic[direction].add(1, at: frame.time)
+        connection.count(1, from: direction, at: frame.time)
         sieve.count(frame, &counts)
         if plan.transforms {
             transformed(frame, bytes, direction)

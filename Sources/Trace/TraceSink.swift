@@ -81,6 +81,15 @@ public final class TracedConnection {
     /// Its number, from 1.
     public var number: Int { opening.number }
 
+    /// So many more frames of a side were complete.
+    package func count(_ frames: Int, from direction: Direction, at time: Timestamp) {
+        if direction == .fromClient {
+            traffic.fromClient.add(frames, at: time)
+        } else {
+            traffic.fromServer.add(frames, at: time)
+        }
+    }
+
     /// Says what the format is.
     public func recognise(_ format: Format?, _ choice: FormatChoice) {
         chosen = SharedChoice(choice)

@@ -79,7 +79,7 @@ public struct Framer {
 
     /// When a frame is over if its sender goes on pausing; nil where no pause ends one.
     public var idleDeadline: Timestamp? {
-        guard let idle = shared.rule.idle, isAligned, !pending.isEmpty else { return nil }
+        guard let idle = shared.idle, isAligned, !pending.isEmpty else { return nil }
         return latest.time + idle
     }
 
@@ -321,9 +321,13 @@ public struct Framer {
 /// A rule of which there is one copy for all streams that it cuts.
 package final class SharedRule: Sendable {
     let rule: any FramingRule
+    let idle: Interval?
 
     /// A rule to be shared.
-    package init(_ rule: any FramingRule) { self.rule = rule }
+    package init(_ rule: any FramingRule) {
+        self.rule = rule
+        idle = rule.idle
+    }
 }
 
 /// An unframed run that is being collected: most streams never have one, and need no room for it.
