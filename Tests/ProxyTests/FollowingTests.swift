@@ -33,4 +33,22 @@ import Testing
         }
         #expect(comparable(program.output) == comparable(whole))
     }
+
+    /// The first INT or TERM ends it in order: what was read is counted and said, and that is no failure.
+    @Test(arguments: [
+        (["decode"], SIGINT, "end-of-input", "2 connections"),
+        (["decode", "--as", "ndjson"], SIGTERM, "end-of-input", "summary"),
+        (["report"], SIGINT, "#2", "2 connections"), (["streams"], SIGTERM, "end-of-input", "\"connection\":2"),
+        (["packets"], SIGINT, "\"number\":20,", "\"number\":1,"),
+    ])
+    func aSignalEndsItInOrder(_ arguments: [String], _ signal: Int32, _ sign: String, _ other: String) async throws {
+        let capture = Array(try Data(contentsOf: URL(filePath: Self.path)))
+        let program = try Program("frametap", arguments + ["-"])
+        // More than a pipe holds: once it is sent, reading has begun. It ends amid a packet, before the connections do.
+        try program.send(capture.prefix(200_000))
+        program.signal(signal)
+        #expect(try await program.exitStatus() == 0)
+        #expect(program.errors == "")
+        #expect(program.output.contains(sign) && program.output.contains(other), "\(program.output.suffix(400))")
+    }
 }

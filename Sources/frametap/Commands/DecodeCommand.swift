@@ -33,6 +33,8 @@ struct DecodeCommand: ParsableCommand {
         let options = try decodingOptions()
         let sink = try output.sink(source: files.joined(separator: " ")) { $0.endProcess() }
         let progress = ReadingProgress()
+        let signals = progress.endingOnSignals()
+        defer { signals.cancel() }
         let sinks = try selection.apply(to: sink) { progress.isDone = true }
         let decoder = Decoder(options, sinks: sinks)
         var reassembly = reassembly.options(for: files)

@@ -18,13 +18,18 @@ struct PacketsCommand: ParsableCommand {
         let output = FileOutput.standardOutput()
         output.whenBroken = { $0.endProcess() }
         var hasFailed = false
-        for path in files {
+        let progress = ReadingProgress()
+        let signals = progress.endingOnSignals()
+        defer { signals.cancel() }
+        for path in files where !progress.isOver {
             var listing = PacketListing(output: output, file: files.count > 1 ? path : nil)
             do {
-                let input = try FileInput(path)
+                let input = try FileInput(path, progress)
                 defer { input.closeFile() }
                 var reader = CaptureReader(input)
-                while try reader.step(to: &listing) != .end { listing.flush() }
+                while !progress.isOver, try reader.step(to: &listing) != .end { listing.flush() }
+            } catch where progress.isInterrupted {
+                // It ends where the signal found it.
             } catch {
                 hasFailed = true
                 complain(CaptureReading.describe(error, path))

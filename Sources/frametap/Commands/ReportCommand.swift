@@ -50,8 +50,11 @@ struct ReportCommand: ParsableCommand {
         var reassembly = reassembly.options(for: files)
         reassembly.serverPorts = options.serverPorts
         reassembly.notices = decoder.wantsPackets
+        let progress = ReadingProgress()
+        let signals = progress.endingOnSignals()
+        defer { signals.cancel() }
         var reading = CaptureReading()
-        reading.read(files, options: reassembly, to: decoder) {}
+        reading.read(files, options: reassembly, to: decoder, progress: progress) {}
         for complaint in reading.complaints { complain(complaint) }
         decoder.finish(passedOver: reading.counters.passedOverByKind)
         let report = collector.report(source: files.joined(separator: " "))

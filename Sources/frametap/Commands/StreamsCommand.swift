@@ -38,8 +38,11 @@ struct StreamsCommand: ParsableCommand {
         var options = reassembly.options(for: files)
         options.conflictHistory = 0  // nobody asks
         options.serverPorts = Set(BuiltInFormats.outlines.systems.flatMap(\.ports))
+        let progress = ReadingProgress()
+        let signals = progress.endingOnSignals()
+        defer { signals.cancel() }
         var reading = CaptureReading()
-        reading.read(files, options: options, to: listing) {}
+        reading.read(files, options: options, to: listing, progress: progress) {}
         listing.finish()
         for complaint in reading.complaints { complain(complaint) }
         if reading.hasFailed || streams?.hasFailed == true { throw ExitCode(2) }

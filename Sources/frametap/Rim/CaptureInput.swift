@@ -9,9 +9,9 @@ struct CaptureInput: ByteSource {
     private var offset = 0
 
     /// Looks whether the file can be read; `-` is standard input.
-    init(_ path: String) throws(Trouble) {
+    init(_ path: String, _ progress: ReadingProgress) throws(Trouble) {
         self.path = path
-        let input = try FileInput(path)
+        let input = try FileInput(path, progress)
         identity = input.identity
         pipe = input.identity == nil || path == "-" ? input : nil
         if pipe == nil { input.closeFile() }

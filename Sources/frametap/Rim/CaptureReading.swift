@@ -5,6 +5,18 @@ import Synchronization
 /// Whether enough of a capture was read.
 final class ReadingProgress: Sendable {
     private let done = Atomic(false)
+    private let interrupted = Atomic(false)
+
+    /// Whether no more is to be read. What was read still counts, unless somebody has all that was asked for.
+    var isOver: Bool { isDone || isInterrupted }
+
+    /// Whether a signal ended reading.
+    var isInterrupted: Bool { interrupted.load(ordering: .relaxed) }
+
+    /// Has INT and TERM end reading, in order.
+    func endingOnSignals() -> EndSignals {
+        EndSignals { self.interrupted.store(true, ordering: .relaxed) }
+    }
 
     /// Set by whoever has all that was asked for.
     var isDone: Bool {
@@ -48,17 +60,18 @@ struct CaptureReading {
     ) {
         var decoder = decoder
         do {
-            let input = try FileInput(path)
+            let input = try FileInput(path, progress)
             defer { input.closeFile() }
             var reader = CaptureReader(input, chunk: input.isFollowed ? 64 << 10 : 1 << 20)
             let bar = showsProgress ? ProgressBar(total: input.identity?.size) : nil
             defer { bar?.clear() }
-            while !progress.isDone, try reader.step(to: &decoder) != .end {
+            while !progress.isOver, try reader.step(to: &decoder) != .end {
                 if input.isFollowed { whenRead() }
                 bar?.update(bytes: reader.bytesRead, packets: reader.packetCount)
             }
         } catch {
-            complain(about: error, path)
+            // Where a signal ends what is followed, that may be amid a packet.
+            if !progress.isInterrupted { complain(about: error, path) }
         }
         decoder.finish()
         (counters, hasReachedLimit) = (decoder.counters, decoder.hasReachedLimit)
@@ -71,7 +84,7 @@ struct CaptureReading {
         var inputs: [(path: String, input: CaptureInput)] = []
         for path in paths {
             do {
-                inputs.append((path, try CaptureInput(path)))
+                inputs.append((path, try CaptureInput(path, progress)))
             } catch {
                 complain(about: error, path)
             }
@@ -83,12 +96,13 @@ struct CaptureReading {
         defer { bar?.clear() }
         var merge = CaptureMerge(inputs.map(\.input))
         var packets = MergedPackets(to: decoder)
-        reading: while !progress.isDone {
+        reading: while !progress.isOver {
             switch merge.step(to: &packets) {
             case .more:
                 if isFollowed { whenRead() }
                 bar?.update(bytes: merge.bytesRead, packets: packets.packetCount)
-            case .failed(let index, let failure): complain(about: failure, inputs[index].path)
+            case .failed(let index, let failure):
+                if !progress.isInterrupted { complain(about: failure, inputs[index].path) }
             case .stopped, .end: break reading
             }
         }

@@ -25,8 +25,13 @@ struct FileInput: ByteSource {
     /// Whether more may come while it is being read: what is known so far should be shown at once.
     var isFollowed: Bool { identity == nil }
 
+    private let progress: ReadingProgress?
+
     /// Opens a file; `-` is standard input.
-    init(_ path: String) throws(Trouble) {
+    ///
+    /// - Parameter progress: where it is said that what is followed shall be waited for no longer.
+    init(_ path: String, _ progress: ReadingProgress? = nil) throws(Trouble) {
+        self.progress = progress
         name = path == "-" ? "standard input" : path
         descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Trouble("cannot open \(path): \(systemError())") }
@@ -40,7 +45,8 @@ struct FileInput: ByteSource {
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(Trouble) -> Int {
-        try attempt {
+        guard waitForMore() else { return 0 }
+        return try attempt {
             #if canImport(Darwin)
             Darwin.read(descriptor, buffer.baseAddress, buffer.count)
             #elseif canImport(Musl)
@@ -49,6 +55,16 @@ struct FileInput: ByteSource {
             Glibc.read(descriptor, buffer.baseAddress, buffer.count)
             #endif
         }
+    }
+
+    /// Waits until something can be read; false where that is not wanted any more.
+    private func waitForMore() -> Bool {
+        guard isFollowed, let progress else { return true }
+        var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while !progress.isInterrupted {
+            if poll(&waited, 1, 200) != 0 { return true }
+        }
+        return false
     }
 
     /// Reads from a place of a regular file.

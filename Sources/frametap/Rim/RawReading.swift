@@ -20,17 +20,17 @@ struct RawReading {
     mutating func read(
         _ paths: [String], to receiver: any StreamReceiver, progress: ReadingProgress, whenRead: () -> Void
     ) {
-        for (index, path) in paths.enumerated() where !progress.isDone {
+        for (index, path) in paths.enumerated() where !progress.isOver {
             // 192.0.2.0/24 belongs to nobody (RFC 5737).
             let opening = Opening(
                 number: index + 1, time: Self.time, client: Endpoint(IPAddress(v4: 0xc000_0201), 49_152),
                 server: Endpoint(IPAddress(v4: 0xc000_0202), serverPort))
             let connection = receiver.open(opening)
             do {
-                let input = try FileInput(path)
+                let input = try FileInput(path, progress)
                 defer { input.closeFile() }
                 var chunk = [UInt8](repeating: 0, count: Self.longestChunk)
-                while !progress.isDone {
+                while !progress.isOver {
                     let count = try chunk.withUnsafeMutableBytes { try input.read(into: $0) }
                     if count == 0 { break }
                     let bytes = chunk.span.bytes.extracting(0..<count)

@@ -59,9 +59,12 @@ struct SharedReading {
         read(0)
         group.wait()
         let all = parts.withLock { $0 }.sorted { $0.index < $1.index }
-        guard let first = all.first,
-            all.allSatisfy({ !$0.reading.hasReachedLimit && $0.reading.counters == first.reading.counters })
-        else { return false }
+        guard let first = all.first else { return false }
+        // Where a signal ended reading, each got as far as it got.
+        if !progress.isInterrupted {
+            guard all.allSatisfy({ !$0.reading.hasReachedLimit && $0.reading.counters == first.reading.counters })
+            else { return false }
+        }
         for complaint in first.reading.complaints { complain(complaint) }
         for part in all { decoder.add(part.summary) }
         (hasFailed, counters) = (first.reading.hasFailed, first.reading.counters)
