@@ -28,7 +28,7 @@ struct PacketsCommand: ParsableCommand {
                 defer { input.closeFile() }
                 var reader = CaptureReader(input)
                 while !progress.isOver, try reader.step(to: &listing) != .end { listing.flush() }
-            } catch where progress.isInterrupted {
+            } catch  where progress.isInterrupted {
                 // It ends where the signal found it.
             } catch {
                 hasFailed = true
