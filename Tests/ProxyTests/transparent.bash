@@ -1,5 +1,5 @@
 # A client in a network of its own behind a router that redirects what it says to a transparent proxy (Linux). Run in
-# namespaces of its own: unshare -rn transparent.bash FRAMETAP FOLDER
+# namespaces of its own: unshare -rn (root: -n) transparent.bash FRAMETAP FOLDER
 set -eu
 frametap=$1 folder=$2
 PATH=$PATH:/usr/sbin:/sbin

@@ -1,4 +1,5 @@
 import Streams
+import TestSupport
 import Testing
 
 @testable import Framing
@@ -112,6 +113,25 @@ import Testing
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: return false
         default: return true
+        }
+    }
+
+    /// The quick way for bytes gives what the other one gives for text.
+    @Test func bytesAreShownAsTextIs() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        let alphabet = ["a", "b", " ", "~", "\u{7f}", "\n", "é", "心", "e\u{301}", "\u{200d}", "\u{202e}"]
+        for _ in 0..<3_000 {
+            let rare = Int.random(in: 1...12, using: &generator)
+            let text = (0..<Int.random(in: 0...12, using: &generator)).map { _ in
+                let isPlain = Int.random(in: 0..<rare, using: &generator) > 0
+                return alphabet[isPlain ? 0 : Int.random(in: 0..<alphabet.count, using: &generator)]
+            }.joined()
+            let columns = Bool.random(using: &generator) ? Int.max : Int.random(in: 0...12, using: &generator)
+            var piece = TextPiece()
+            piece.put(printable: Array(text.utf8).span.bytes, columns: columns)
+            let expected = PrintableText.of(text, columns: columns)
+            #expect(String(decoding: piece.bytes, as: UTF8.self) == expected, "seed \(seed): \(text.debugDescription)")
         }
     }
 }

@@ -17,8 +17,9 @@ package enum FormatYAML {
             return nil
         }
         do {
-            // What scalars mean, the keys they stand for say; to guess it from how they look takes long.
-            if let node = try Yams.compose(yaml: yaml, .basic) { return node }
+            // What scalars mean, the keys they stand for say; to guess it from how they look takes long. The encoding is named,
+            // since the default one is looked up in the environment.
+            if let node = try Yams.compose(yaml: yaml, .basic, .default, .utf8) { return node }
             context.add("the file is empty; expected a format, such as `frametap formats show im-json` prints", at: nil)
         } catch let error as YamlError {
             let (place, message) = describe(error)
@@ -42,7 +43,9 @@ package enum FormatYAML {
 
     /// Where the first alias outside quotes and comments is, roughly: a `*` at the start of a value.
     private static func alias(in yaml: String) -> (line: Int, column: Int)? {
-        for (index, line) in yaml.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        let star = UInt8(ascii: "*")
+        for (index, line) in yaml.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+        where line.utf8.contains(star) {
             var quote: Character?
             var previous: Character = " "
             for (column, character) in line.enumerated() {

@@ -55,11 +55,10 @@ struct TextPiece {
 
     /// Adds text from the network, which is valid UTF-8, as a terminal may get it, cut at so many columns.
     mutating func put(printable text: RawSpan, columns: Int) {
-        let fitting = text.byteCount <= columns ? text : text.extracting(0..<max(0, columns - 1))
-        if fitting.isPrintableASCII,
-            text.byteCount <= columns
-                || columns > 0 && text[byte: columns - 1] < 0x7f && text[byte: columns - 1] >= 0x20
+        // Whether it has to be cut depends on one character behind those that fit: with it, nothing else does.
+        if columns > 0, text.extracting(0..<(text.byteCount <= columns ? text.byteCount : columns + 1)).isPrintableASCII
         {
+            let fitting = text.byteCount <= columns ? text : text.extracting(0..<columns - 1)
             bytes.append(contentsOf: fitting)
             width += fitting.byteCount
             if fitting.byteCount < text.byteCount { put("…", columns: 1) }

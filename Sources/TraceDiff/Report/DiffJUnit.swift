@@ -11,15 +11,16 @@ public enum DiffJUnit {
         for conversation in difference.conversations {
             let title = title(of: conversation)
             if conversation.isEmpty {
-                cases += "    <testcase classname=\"\(escaped(name))\" name=\"\(escaped(title))\"/>\n"
+                cases +=
+                    "    <testcase classname=\"\(MarkupText.escaped(name))\" name=\"\(MarkupText.escaped(title))\"/>\n"
                 continue
             }
             failures += 1
             let lines = DiffText.of(TraceDifference(conversations: [conversation])).split(separator: "\n")
             let message = lines.last.map(String.init) ?? ""
             cases += """
-                    <testcase classname="\(escaped(name))" name="\(escaped(title))">
-                      <failure type="different" message="\(escaped(message))">\(escaped(lines.joined(separator: "\n")))</failure>
+                    <testcase classname="\(MarkupText.escaped(name))" name="\(MarkupText.escaped(title))">
+                      <failure type="different" message="\(MarkupText.escaped(message))">\(MarkupText.escaped(lines.joined(separator: "\n")))</failure>
                     </testcase>
 
                 """
@@ -28,7 +29,7 @@ public enum DiffJUnit {
         return """
             <?xml version="1.0" encoding="UTF-8"?>
             <testsuites tests="\(count)" failures="\(failures)">
-              <testsuite name="\(escaped(name))" tests="\(count)" failures="\(failures)">
+              <testsuite name="\(MarkupText.escaped(name))" tests="\(count)" failures="\(failures)">
             \(cases)  </testsuite>
             </testsuites>
 
@@ -43,24 +44,5 @@ public enum DiffJUnit {
         case (nil, let new?): return "no partner for connection \(new), \(format)"
         case (nil, nil): return ""
         }
-    }
-
-    /// Text as XML 1.0 may hold it (section 2.2): controls are not allowed, not even as references.
-    private static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "\n": escaped += "&#10;"
-            case "\t": escaped += "&#9;"
-            default:
-                let isAllowed = scalar.value >= 0x20 && scalar.value != 0xfffe && scalar.value != 0xffff
-                escaped.unicodeScalars.append(isAllowed ? scalar : "\u{fffd}")
-            }
-        }
-        return escaped
     }
 }

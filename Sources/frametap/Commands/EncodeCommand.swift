@@ -8,7 +8,7 @@ extension FormatsCommand {
     /// `frametap formats encode`: frames in, bytes out.
     struct Encode: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Build frames: lines of JSON on standard input, bytes on standard output.",
+            commandName: "encode", abstract: "Build frames: lines of JSON on standard input, bytes on standard output.",
             discussion: """
                 A line is {"fields":{…},"body":{"text":…}}, or "json", "protobuf" or "hex" for text. Lines of a trace will do: \
                 frames of the other side, and all that is no frame, are passed over.

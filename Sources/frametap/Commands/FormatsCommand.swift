@@ -10,7 +10,8 @@ struct FormatsCommand: ParsableCommand {
         defaultSubcommand: List.self)
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the built-in formats and the framing rules.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List the built-in formats and the framing rules.")
 
         func run() throws {
             let (systems, rules) = BuiltInFormats.outlines
@@ -31,7 +32,7 @@ struct FormatsCommand: ParsableCommand {
 
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print a built-in format's file: a start for your own.")
+            commandName: "show", abstract: "Print a built-in format's file: a start for your own.")
 
         @Argument(help: "The format's name.")
         var name: String
@@ -46,7 +47,8 @@ struct FormatsCommand: ParsableCommand {
     }
 
     struct Check: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Say what is wrong with a format file.")
+        static let configuration = CommandConfiguration(
+            commandName: "check", abstract: "Say what is wrong with a format file.")
 
         @Argument(help: "The format file.")
         var file: String

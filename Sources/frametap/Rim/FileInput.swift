@@ -1,4 +1,5 @@
 import Packets
+import Synchronization
 
 /// A capture file, or standard input.
 struct FileInput: ByteSource {
@@ -85,10 +86,20 @@ struct FileInput: ByteSource {
         if descriptor != STDIN_FILENO { close(descriptor) }
     }
 
+    /// What was read of pipes, by name: they give it only once, and options may be loaded again for another thread.
+    private static let pipes = Mutex<[String: [UInt8]]>([:])
+
     /// All of a small file.
     static func contents(of path: String, limit: Int) throws -> [UInt8] {
+        if let known = pipes.withLock({ $0[path] }) { return known }
         let input = try FileInput(path)
         defer { input.closeFile() }
+        let bytes = try contents(of: input, path, limit: limit)
+        if input.isFollowed { pipes.withLock { $0[path] = bytes } }
+        return bytes
+    }
+
+    private static func contents(of input: FileInput, _ path: String, limit: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
         while true {
