@@ -13,9 +13,11 @@ public protocol Analysis: AnyObject {
     /// A connection opened.
     func opened(_ connection: TracedConnection, into findings: inout [Finding])
 
-    /// Deadlines of a connection before `time` have passed: told where something happens on it before time in general may
-    /// pass so far, since something older is waited for elsewhere.
-    func settle(_ connection: TracedConnection, before time: Timestamp, into findings: inout [Finding])
+    /// Deadlines of a connection have passed: told where something happens on it before time in general may pass so far,
+    /// since something older is waited for elsewhere.
+    ///
+    /// - Parameter known: up to when all that came from each side has been told.
+    func settle(_ connection: TracedConnection, before known: PerDirection<Timestamp>, into findings: inout [Finding])
 
     /// A connection's format is known.
     func recognised(_ connection: TracedConnection, into findings: inout [Finding])
@@ -55,7 +57,33 @@ public protocol Analysis: AnyObject {
     var nextDeadline: Timestamp? { get }
 }
 
+/// Most have no use for most of it.
 extension Analysis {
+    /// None.
+    public func interest(in format: Format) -> FrameInterest { [] }
+
+    /// Needs nothing.
+    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
+
+    /// Needs none.
+    public func frame(
+        _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
+    ) {}
+
+    /// Needs nothing.
+    public func finished(
+        _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
+    ) {}
+
+    /// Remembers nothing.
+    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {}
+
+    /// Waits for nothing.
+    public func advance(to time: Timestamp, into findings: inout [Finding]) {}
+
+    /// Waits for nothing.
+    public var nextDeadline: Timestamp? { nil }
+
     /// Most have no use for it.
     public func noticed(
         _ notice: StreamNotice, _ packet: NoticedPacket, on connection: TracedConnection, into findings: inout [Finding]
@@ -70,7 +98,9 @@ extension Analysis {
     public func opened(_ connection: TracedConnection, into findings: inout [Finding]) {}
 
     /// Those whose deadlines depend on more than what they are told have to.
-    public func settle(_ connection: TracedConnection, before time: Timestamp, into findings: inout [Finding]) {}
+    public func settle(
+        _ connection: TracedConnection, before known: PerDirection<Timestamp>, into findings: inout [Finding]
+    ) {}
 
     /// Most know all when the last connection is over.
     public func finish(into findings: inout [Finding]) {}

@@ -15,9 +15,6 @@ public final class BodyFaults: Analysis {
     /// Frames with such bodies.
     public func interest(in format: Format) -> FrameInterest { .faultyBodies }
 
-    /// Needs nothing before the first frame.
-    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
-
     /// Reports what is wrong with the frame's body.
     public func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
@@ -34,14 +31,9 @@ public final class BodyFaults: Analysis {
                         Field("offset", .integer(Int64(frame.info.offset))),
                         Field("encoding", .text(fault.encoding)),
                         Field("detail", .text(fault.message)),
-                    ]))
+                    ] + .packets(("packet", frame.info.packet))))
         }
     }
-
-    /// Remembers nothing.
-    public func finished(
-        _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
-    ) {}
 
     /// Reports how many more there were.
     public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
@@ -59,9 +51,6 @@ public final class BodyFaults: Analysis {
             }
         }
     }
-
-    /// Waits for nothing.
-    public func advance(to time: Timestamp, into findings: inout [Finding]) {}
 
     private func kind(of fault: BodyFault.Kind) -> Finding.Kind {
         switch fault {

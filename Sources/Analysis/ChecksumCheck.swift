@@ -7,17 +7,11 @@ public final class ChecksumCheck: Analysis {
     /// A check that has seen nothing.
     public init() {}
 
-    /// Waits for nothing.
-    public var nextDeadline: Timestamp? { nil }
-
     /// All of those that have checksums.
     public func interest(in format: Format) -> FrameInterest {
         let sides = [format.directions.fromClient, format.directions.fromServer]
         return sides.contains { $0.layouts.contains(where: \.hasChecksums) } ? .all : []
     }
-
-    /// Needs nothing.
-    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
 
     /// Checks a frame that is whole.
     public func frame(
@@ -37,18 +31,7 @@ public final class ChecksumCheck: Analysis {
                     data: [
                         Field("index", .integer(Int64(frame.info.index))), Field("field", .text(result.field)),
                         Field("found", .text(found)), Field("expected", .text(expected)),
-                    ]))
+                    ] + .packets(("packet", frame.info.packet))))
         }
     }
-
-    /// Needs nothing.
-    public func finished(
-        _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
-    ) {}
-
-    /// Needs nothing.
-    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {}
-
-    /// Waits for nothing.
-    public func advance(to time: Timestamp, into findings: inout [Finding]) {}
 }

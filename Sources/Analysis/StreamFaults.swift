@@ -14,17 +14,6 @@ public final class StreamFaults: Analysis {
     /// Reports nothing yet.
     public init() {}
 
-    /// None.
-    public func interest(in format: Format) -> FrameInterest { [] }
-
-    /// Needs nothing.
-    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
-
-    /// Needs nothing.
-    public func frame(
-        _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
-    ) {}
-
     /// Reports what the stream does not have.
     public func noticed(
         _ notice: StreamNotice, _ packet: NoticedPacket, on connection: TracedConnection, into findings: inout [Finding]
@@ -69,21 +58,11 @@ public final class StreamFaults: Analysis {
                 .dataAfterEnd, .warning,
                 "\(Quantities.counted(byteCount, "byte")) at offset \(offset), behind the end of the stream (FIN)",
                 offset, byteCount)
-        case .synchronised, .acknowledged, .retransmitted, .overtaken, .windowClosed, .unrecorded, .held, .idle:
+        case .synchronised, .acknowledged, .retransmitted, .overtaken, .waiting, .windowClosed, .unrecorded, .held,
+            .idle:
             return
         }
     }
-
-    /// Remembers nothing.
-    public func finished(
-        _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
-    ) {}
-
-    /// Remembers nothing.
-    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {}
-
-    /// Waits for nothing.
-    public func advance(to time: Timestamp, into findings: inout [Finding]) {}
 
     private static func hex(_ key: String, _ bytes: ArraySlice<UInt8>) -> Field {
         var text: [UInt8] = []

@@ -55,7 +55,7 @@ final class ConnectionDecoder: ConnectionReceiver {
     }
 
     private func take(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
-        decoder.settle(connection, before: time)
+        decoder.settle(connection, before: time, from: direction)
         if !isFraming { awaitFormat(at: time) }
         if isFraming {
             if side(direction).receive(bytes, at: time, packet: packet) { expectPause(of: direction) }
@@ -72,7 +72,7 @@ final class ConnectionDecoder: ConnectionReceiver {
     }
 
     private func miss(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
-        decoder.settle(connection, before: time)
+        decoder.settle(connection, before: time, from: direction)
         if !isFraming { awaitFormat(at: time) }
         if isFraming {
             side(direction).missing(byteCount, at: time)
@@ -98,11 +98,13 @@ final class ConnectionDecoder: ConnectionReceiver {
             if detection?.notice(notice, packet) != true { tell(notice, packet) }
         case .overtaken(let since):
             connection.traffic[direction].disturb { $0.overtaken = (time, since) }
+        case .waiting(let since):
+            connection.traffic[direction].disturb { $0.waitingSince = since }
         case .windowClosed(let isClosed):
             // Who does not take bytes keeps the other from sending.
             connection.traffic[direction.opposite].disturb { $0.close(isClosed, at: time) }
         case .held(let isHeld):
-            connection.traffic[direction].disturb { $0.close(isHeld, at: time, isHeld: true) }
+            connection.traffic[direction].disturb { $0.close(isHeld, at: time) }
         case .synchronised, .acknowledged, .retransmitted:
             break
         }
@@ -113,6 +115,8 @@ final class ConnectionDecoder: ConnectionReceiver {
     }
 
     func finished(_ ending: Ending, from direction: Direction, at time: Timestamp) {
+        // What was due before is judged by what had come by then: what is held now may still become frames.
+        decoder.settle(connection, before: time, from: direction)
         if isFraming {
             finish(direction, at: time)
         } else if let (format, choice) = detection?.finished(direction, at: time) {
@@ -121,6 +125,7 @@ final class ConnectionDecoder: ConnectionReceiver {
     }
 
     func closed(_ closing: Closing) {
+        for direction in Direction.allCases { decoder.settle(connection, before: closing.time, from: direction) }
         if !isFraming { giveUpDetection() }
         for direction in Direction.allCases {
             sides[direction]?.finish()

@@ -132,10 +132,20 @@ public final class Decoder: StreamReceiver {
         analyse { $0.advance(to: time, into: &$1) }
     }
 
-    /// Something happens on a connection: what was due on it before is found first.
+    /// Bytes of a connection come: what was due on it before is found first, as far as each direction is known.
     @inline(__always)
-    func settle(_ connection: TracedConnection, before time: Timestamp) {
-        if earliest < time { analyse { $0.settle(connection, before: time, into: &$1) } }
+    func settle(_ connection: TracedConnection, before time: Timestamp, from direction: Direction) {
+        if earliest < time { settleNow(connection, before: time, from: direction) }
+    }
+
+    @inline(never)
+    private func settleNow(_ connection: TracedConnection, before time: Timestamp, from direction: Direction) {
+        connection.traffic[direction].disturbances?.waitingSince = nil
+        var known = PerDirection(fromClient: time, fromServer: time)
+        if let since = connection.traffic[direction.opposite].disturbances?.waitingSince {
+            known[direction.opposite] = min(time, since)
+        }
+        analyse { $0.settle(connection, before: known, into: &$1) }
     }
 
     /// The earliest deadline that something waits for.

@@ -126,6 +126,9 @@ public enum StreamNotice: Hashable, Sendable {
     case retransmitted(offset: Int, byteCount: Int)
     /// The next bytes were overtaken: others behind them had been seen at `since`, so that all of them had been sent by then.
     case overtaken(since: Timestamp)
+    /// Bytes or the end of this direction were seen at `since`, and wait for others before them, while the other direction goes
+    /// on: what was seen of this one is known up to that time only.
+    case waiting(since: Timestamp)
     /// The sender's receive window closed (true) or opened again (false).
     case windowClosed(Bool)
     /// Bytes that had been seen before came again and were different. `kept` is what the stream has there.

@@ -37,19 +37,19 @@ public final class Disturbances {
     public package(set) var unframed: Timestamp?
     /// When bytes came last that others behind them had overtaken, and since when those were there.
     public package(set) var overtaken: (time: Timestamp, since: Timestamp)?
+    /// Since when bytes or the end wait for others before them; nil while what was seen is known.
+    package var waitingSince: Timestamp?
     /// Since when the receiver takes nothing; nil while it takes what comes.
     public package(set) var closedSince: Timestamp?
     /// When it took nothing last, since it takes again.
     public package(set) var closed: ClosedRange<Timestamp>?
-    /// Whether it was the proxy that held bytes, and not a window of TCP.
-    public package(set) var isHeld = false
 
     init() {}
 
     /// The receiver takes nothing any more, or takes what comes again.
-    package func close(_ isClosed: Bool, at time: Timestamp, isHeld: Bool = false) {
+    package func close(_ isClosed: Bool, at time: Timestamp) {
         if isClosed {
-            (closedSince, self.isHeld) = (closedSince ?? time, isHeld)
+            closedSince = closedSince ?? time
         } else if let since = closedSince {
             closed = min(since, time)...time
             closedSince = nil

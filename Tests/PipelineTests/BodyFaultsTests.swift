@@ -44,7 +44,8 @@ import Trace
         #expect(findings.first?.contains(#""kind":"bad-json","severity":"warning""#) == true)
         #expect(
             findings.first?.hasSuffix(
-                #""data":{"index":1,"offset":31,"encoding":"json","detail":"expected a key in quotes at byte 8"}}"#)
+                #""data":{"index":1,"offset":31,"encoding":"json","detail":"expected a key in quotes at byte 8","packet":1}}"#
+            )
                 == true, "\(findings)")
         #expect(lines.last?.contains(#""findings":{"bad-json":1}"#) == true)
     }

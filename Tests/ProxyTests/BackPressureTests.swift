@@ -1,4 +1,7 @@
 import Foundation
+import Framing
+import Pipeline
+import TestSupport
 import Testing
 
 /// A server that does not read.
@@ -20,5 +23,29 @@ import Testing
         #expect(seen.text.contains("\"server right\": true"))
         proxy.program.signal(SIGTERM)
         #expect(try await proxy.program.exitStatus() == 0)
+    }
+
+    /// What had to wait for the receiver is the receiver's doing, live and in the capture.
+    @Test func aStalledReceiverIsBlamedForTheGap() async throws {
+        let format = try FormatLoader.load(
+            """
+            format: beats
+            framing: { rule: delimiter, end: "\\n" }
+            body: text
+            heartbeat: { when: body.text == "beat", from: client, every: 200 ms, gap: 1 s }
+            """, file: "beats.yaml")
+        let options = DecodingOptions(.fixed(format))
+        let ends = try await Ends("stalled")
+        let proxy = try await RunningProxy(to: ends.server, options: options)
+        try ends.program.send("\(proxy.port)")
+        _ = try await ends.result()
+        let recording = try await proxy.stop()
+        let lines = try recording.lines()
+        let resumed = try #require(
+            lines.first { $0["kind"] == "heartbeat-resumed" }, "\(lines.map { $0.text.prefix(99) })")
+        #expect(resumed.text(of: "data", "blame") == "receiver", "\(resumed.text)")
+        #expect(resumed.number("packet", of: "data") ?? 0 > resumed.number("lastPacket", of: "data") ?? 0)
+        let offline = try DecodedCapture(recording.capture, options: options).lines()
+        #expect(ComparableTrace(lines).differences(to: ComparableTrace(offline)) == [])
     }
 }

@@ -35,6 +35,7 @@ import Trace
             case (2, let number?): script.finish(.fin, on: number, from: direction)
             case (3, let number?) where resets: script.finish(.reset, on: number, from: direction)
             case (4...6, _): script.record()
+            case (7, let number?): script.toggleHold(on: number, from: direction)
             case (_, let number?):
                 let sizes = [1, 60, 500, 5_000, 65_495, 65_496, 200_000]
                 let most = sizes.randomElement(using: &generator) ?? 1

@@ -164,6 +164,44 @@ def slow_reader():
     both(client, server)
 
 
+def stalled():
+    """The server stops reading while the client sends lines, with a heartbeat before and behind them: what the client sends
+    has to wait for two seconds."""
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+    stuck = threading.Event()
+    line = b"x" * 999 + b"\n"
+
+    def beats(sock):
+        for _ in range(4):
+            sock.sendall(b"beat\n")
+            time.sleep(0.1)
+
+    def client(sock):
+        beats(sock)
+        sock.settimeout(0.5)
+        rest, sent = b"", 0
+        try:
+            while sent < 64 << 20:
+                rest = rest or line
+                count = sock.send(rest)
+                rest, sent = rest[count:], sent + count
+        except TimeoutError:
+            stuck.set()
+        sock.settimeout(PATIENCE)
+        sock.sendall(rest)
+        beats(sock)
+        sock.shutdown(socket.SHUT_WR)
+        read_all(sock, "client")
+
+    def server(sock):
+        stuck.wait(PATIENCE)
+        time.sleep(2)
+        read_all(sock, "server")
+        sock.close()
+
+    both(client, server)
+
+
 def refused():
     """Nobody listens, or takes the connection."""
     try:
@@ -309,6 +347,7 @@ proxy = int(sys.stdin.readline())
     "reset": lambda: resets(how),
     "reset-after-fin": lambda: resets(how, after_fin=True),
     "slow-reader": slow_reader,
+    "stalled": stalled,
     "refused": refused,
     "early-close": early_close,
     "no-answer": no_answer,

@@ -54,14 +54,8 @@ public final class BroadcastSkew: Analysis {
         return outcomes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// Nothing is waited for.
-    public var nextDeadline: Timestamp? { nil }
-
     /// All of formats that have broadcasts.
     public func interest(in format: Format) -> FrameInterest { format.broadcast == nil ? [] : .all }
-
-    /// Needs nothing.
-    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
 
     /// Takes a broadcast, or a receipt.
     public func frame(
@@ -147,17 +141,9 @@ public final class BroadcastSkew: Analysis {
         return .milliseconds(((hours * 60 + minutes) * 60 + seconds) * 1_000 + millis)
     }
 
-    /// Needs nothing.
-    public func finished(
-        _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
-    ) {}
-
     /// A receipt that a connection owes does not come any more.
     public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         owed[connection.number] = nil
         early[connection.number] = nil
     }
-
-    /// Waits for nothing.
-    public func advance(to time: Timestamp, into findings: inout [Finding]) {}
 }

@@ -32,6 +32,7 @@ public final class Deliveries: Analysis {
         var time: Timestamp
         var connection: Int
         var index: Int
+        var packet: Int
         /// The connections of the target when it was sent, and those on which it came.
         var expected: Set<Int>
         var received: Set<Int> = []
@@ -60,14 +61,8 @@ public final class Deliveries: Analysis {
         outcomes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// Nothing is waited for: what is missing is found when the connection is over.
-    public var nextDeadline: Timestamp? { nil }
-
     /// All of formats that pass messages on.
     public func interest(in format: Format) -> FrameInterest { format.relay == nil ? [] : .all }
-
-    /// Needs nothing.
-    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
 
     /// Takes a message, or its reception.
     public func frame(
@@ -117,7 +112,7 @@ public final class Deliveries: Analysis {
         messages[target, default: []].append(
             Message(
                 sender: sender, hash: Self.hash(frame, bytes), time: frame.info.time, connection: connection.number,
-                index: frame.info.index, expected: expected))
+                index: frame.info.index, packet: frame.info.packet, expected: expected))
         if messages[target]?.count ?? 0 > Self.most.messages { messages[target]?.removeFirst() }
     }
 
@@ -170,14 +165,9 @@ public final class Deliveries: Analysis {
                     Field("index", .integer(Int64(info.index))),
                     Field("sentConnection", .integer(Int64(message.connection))),
                     Field("sentIndex", .integer(Int64(message.index))),
-                ])
+                ] + .packets(("packet", info.packet), ("sentPacket", message.packet)))
         ]
     }
-
-    /// Needs nothing.
-    public func finished(
-        _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
-    ) {}
 
     /// Finds what did not come to a receiver whose connection is over.
     public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
@@ -206,10 +196,7 @@ public final class Deliveries: Analysis {
                         Field("sentConnection", .integer(Int64(message.connection))),
                         Field("sentIndex", .integer(Int64(message.index))),
                         Field("within", .number(relay.within.seconds)),
-                    ]))
+                    ] + .packets(("sentPacket", message.packet))))
         }
     }
-
-    /// Waits for nothing.
-    public func advance(to time: Timestamp, into findings: inout [Finding]) {}
 }

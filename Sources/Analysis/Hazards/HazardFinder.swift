@@ -33,17 +33,11 @@ public final class HazardFinder: Analysis {
     /// Has seen nothing.
     public init() {}
 
-    /// Nothing is waited for.
-    public var nextDeadline: Timestamp? { nil }
-
     /// Chunks, whose ends it has to know.
     public var wantsPackets: Bool { true }
 
     /// All of formats that name hazards.
     public func interest(in format: Format) -> FrameInterest { format.hazards.isEmpty ? [] : .all }
-
-    /// Needs nothing.
-    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
 
     private func state(_ connection: TracedConnection) -> State? {
         if let known = connections[connection.number] { return known }
@@ -154,7 +148,7 @@ public final class HazardFinder: Analysis {
                     Field("index", .integer(Int64(frame.info.index))),
                     Field("offset", .integer(Int64(frame.info.offset))),
                     Field("length", .integer(Int64(frame.info.length))),
-                ])
+                ] + .packets(("packet", frame.info.packet)))
         ]
     }
 
@@ -167,11 +161,6 @@ public final class HazardFinder: Analysis {
             from: direction, time: time, message: "\(hazard.rawValue): a published receiver \(harm)",
             data: [Field("hazard", .text(hazard.rawValue))] + data)
     }
-
-    /// Needs nothing.
-    public func finished(
-        _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
-    ) {}
 
     /// Says how many more there were.
     public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
@@ -189,7 +178,4 @@ public final class HazardFinder: Analysis {
                     [Field("count", .integer(Int64(more)))]))
         }
     }
-
-    /// Waits for nothing.
-    public func advance(to time: Timestamp, into findings: inout [Finding]) {}
 }

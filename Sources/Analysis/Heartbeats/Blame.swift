@@ -58,11 +58,9 @@ struct Blame {
             // It came with what filled a hole: it was among what was overtaken, or waited behind that.
             self = Self.judge(overtaken, in: pause)
         } else if let closed = disturbances?.closure(in: pause), closed.lowerBound <= pause.deadline {
-            let how =
-                disturbances?.isHeld == true
-                ? "the \(receiver) did not take what was sent, the proxy had to hold it"
-                : "the \(receiver)'s receive window was closed"
-            self.init(.receiver, "\(how) for \((closed.upperBound - closed.lowerBound).text(digits: true))")
+            // The same words for a proxy that had to hold bytes and for a closed window, which is what it records of that.
+            let duration = (closed.upperBound - closed.lowerBound).text(digits: true)
+            self.init(.receiver, "the \(receiver) took nothing for \(duration): what was sent had to wait")
         } else if let unframed = disturbances?.unframed, unframed > pause.start {
             self.init(.unknown, "cannot tell: bytes of the \(sender) in that time belong to no frame")
         } else if let heartbeat, heartbeat.started < heartbeat.time, heartbeat.started <= pause.deadline {

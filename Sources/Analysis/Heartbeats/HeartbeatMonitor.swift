@@ -11,7 +11,8 @@ import Trace
 /// the others it is said when they are over.
 public final class HeartbeatMonitor: Analysis {
     private var watched: [Int: HeartbeatWatch] = [:]
-    /// One entry for each watched connection. A heartbeat moves only the watch; its entry follows when it comes up.
+    /// When to look at which connection again. A heartbeat that moves a deadline away moves only the watch: the entry follows
+    /// when it comes up. One that moves it nearer, as behind a gap, adds an entry; the other one is not the scheduled one then.
     private var deadlines = Heap<Deadline>()
     /// How many of the watched have not sent any heartbeat.
     private var expecting = 0
@@ -50,13 +51,14 @@ public final class HeartbeatMonitor: Analysis {
         expecting += 1
         var expected = HeartbeatWatch(connection, contract)
         expected.isExpected = true
-        watch(expected)
+        schedule(&expected, at: expected.deadline)
+        watched[connection.number] = expected
     }
 
-    private func watch(_ watch: HeartbeatWatch) {
-        let number = watch.connection.number
-        watched[number] = watch
-        deadlines.insert(Deadline(time: watch.deadline, connection: number))
+    private func schedule(_ watch: inout HeartbeatWatch, at time: Timestamp) {
+        if let scheduled = watch.scheduled, scheduled <= time { return }
+        watch.scheduled = time
+        deadlines.insert(Deadline(time: time, connection: watch.connection.number))
     }
 
     /// Takes a heartbeat; says so if its deadline had passed unnoticed.
@@ -67,10 +69,7 @@ public final class HeartbeatMonitor: Analysis {
             contract.from == frame.direction
         else { return }
         if watched[connection.number] == nil {
-            var first = HeartbeatWatch(connection, contract)
-            // Nobody looks at it yet.
-            first.isParked = true
-            watched[connection.number] = first
+            watched[connection.number] = HeartbeatWatch(connection, contract)
         }
         let type = format.directions[frame.direction].type(of: bytes, frame.shape) ?? "heartbeat"
         take(frame.info, type, on: connection.number, into: &findings)
@@ -96,13 +95,9 @@ public final class HeartbeatMonitor: Analysis {
                 if watch.late <= HeartbeatWatch.mostLate { findings.append(watch.lateness(of: heartbeat)) }
             }
         }
-        watch.last = time
-        (watch.lastType, watch.lastIndex, watch.lastCount) = (type, heartbeat.index, heartbeat.index + 1)
+        watch.note(heartbeat, type)
         watch.isTold = false
-        if watch.isParked {
-            watch.isParked = false
-            deadlines.insert(Deadline(time: watch.deadline, connection: number))
-        }
+        schedule(&watch, at: watch.nextLook(after: time) ?? watch.deadline)
         watched[number] = watch
     }
 
@@ -139,38 +134,43 @@ public final class HeartbeatMonitor: Analysis {
         into findings: inout [Finding]
     ) {
         guard !watch.isEnded else { return }
-        look(at: &watch, before: time, into: &findings)
+        look(at: &watch, before: time, time, into: &findings)
         watch.isEnded = true
         if watch.last != nil, watch.isTold { findings.append(watch.stop(at: time, because: reason)) }
     }
 
     /// Finds what was due on a connection before `time`; its entry among the deadlines follows when it comes up.
-    public func settle(_ connection: TracedConnection, before time: Timestamp, into findings: inout [Finding]) {
+    public func settle(
+        _ connection: TracedConnection, before known: PerDirection<Timestamp>, into findings: inout [Finding]
+    ) {
         guard var watch = watched[connection.number], !watch.isEnded else { return }
-        look(at: &watch, before: time, into: &findings)
+        look(at: &watch, before: known[watch.from], known[watch.from.opposite], into: &findings)
         watched[connection.number] = watch
     }
 
-    private func look(at watch: inout HeartbeatWatch, before time: Timestamp, into findings: inout [Finding]) {
+    /// Finds what was due, as far as the heartbeats' sender and the other side are known.
+    private func look(
+        at watch: inout HeartbeatWatch, before time: Timestamp, _ other: Timestamp, into findings: inout [Finding]
+    ) {
         if watch.deadline < time, !watch.isTold {
             watch.isTold = true
             findings += watch.gap(frames: watch.connection.traffic[watch.from].frames)
         }
-        findings += watch.lookForEviction(at: time)
+        findings += watch.lookForEviction(before: time, other)
     }
 
     /// Finds everything whose deadline lies before `time`.
     public func advance(to time: Timestamp, into findings: inout [Finding]) {
         while let due = deadlines.min, due.time < time {
             deadlines.removeMin()
-            guard var watch = watched[due.connection], !watch.isEnded else { continue }
-            look(at: &watch, before: time, into: &findings)
+            guard var watch = watched[due.connection], !watch.isEnded, watch.scheduled == due.time else { continue }
+            watch.scheduled = nil
+            look(at: &watch, before: time, time, into: &findings)
             // Where there never was any, there is nothing more to find until one comes.
-            watch.isParked = watch.last == nil && watch.isTold
+            if watch.last != nil || !watch.isTold, let next = watch.nextLook(after: time) {
+                schedule(&watch, at: max(next, time))
+            }
             watched[due.connection] = watch
-            if watch.isParked { continue }
-            let next = watch.nextLook(after: time) ?? time + watch.contract.gap
-            deadlines.insert(Deadline(time: max(next, time), connection: due.connection))
         }
     }
 }

@@ -7,7 +7,11 @@ extension HeartbeatWatch {
     private var other: String { from.opposite.sender }
 
     /// Finds whether a silence reaches the time at which the other side may act, or passes the time by which it should have.
-    mutating func lookForEviction(at time: Timestamp) -> [Finding] {
+    ///
+    /// - Parameters:
+    ///   - time: up to when the silent side is known.
+    ///   - otherTime: up to when the other side is.
+    mutating func lookForEviction(before time: Timestamp, _ otherTime: Timestamp) -> [Finding] {
         guard let eviction = contract.eviction, let refreshed, !isEnded else { return [] }
         var found: [Finding] = []
         let start = refreshed + eviction.after
@@ -20,7 +24,7 @@ extension HeartbeatWatch {
                         + window(eviction), data(eviction)))
         }
         let end = start + eviction.sweep + slack(eviction)
-        if reached == refreshed, !isOverdueTold, end < time {
+        if reached == refreshed, !isOverdueTold, end < min(time, otherTime) {
             isOverdueTold = true
             if eviction.deed == .close, otherEnd == nil {
                 found.append(
@@ -77,7 +81,7 @@ extension HeartbeatWatch {
             Field("latest", .number((eviction.after + eviction.sweep).seconds)),
             Field("refreshedBy", .text(eviction.refreshedBy.rawValue)),
             Field("lastIndex", .integer(Int64(lastIndex))),
-        ]
+        ] + .packets(("lastPacket", lastPacket))
     }
 }
 

@@ -35,7 +35,7 @@ extension HeartbeatWatch {
                         Field("expectedEvery", .number(every.seconds)),
                         Field("silentFor", .number(contract.gap.seconds)),
                         Field("lastType", .text(lastType)), Field("lastIndex", .integer(Int64(lastIndex))),
-                    ] + learnedData))
+                    ] + .packets(("lastPacket", lastPacket)) + learnedData))
         } else {
             found.append(
                 finding(
@@ -76,7 +76,7 @@ extension HeartbeatWatch {
             [
                 Field("expectedEvery", .number(every.seconds)), Field("silentFor", .number(silence.seconds)),
                 Field("index", .integer(Int64(heartbeat.index))), Field("lastIndex", .integer(Int64(lastIndex))),
-            ])
+            ] + .packets(("packet", heartbeat.packet), ("lastPacket", lastPacket)))
     }
 
     /// How many more were late.
@@ -98,7 +98,7 @@ extension HeartbeatWatch {
             [
                 Field("silentFor", .number(silence.seconds)), Field("index", .integer(Int64(heartbeat.index))),
                 Field("lastIndex", .integer(Int64(lastIndex))), Field("otherFrames", .integer(Int64(others))),
-            ] + blame.data)
+            ] + .packets(("packet", heartbeat.packet), ("lastPacket", lastPacket)) + blame.data)
     }
 
     /// No heartbeat ended the gap before the sender's stream did.
@@ -114,7 +114,7 @@ extension HeartbeatWatch {
                 Field("expectedEvery", .number(every.seconds)), Field("silentFor", .number(silence.seconds)),
                 Field("lastType", .text(lastType)), Field("lastIndex", .integer(Int64(lastIndex))),
                 Field("otherFrames", .integer(Int64(others))),
-            ] + blame.data)
+            ] + .packets(("lastPacket", lastPacket)) + blame.data)
     }
 
     private func pause(until end: Timestamp, others: Int) -> Blame.Pause {

@@ -12,6 +12,7 @@ struct HeartbeatWatch {
     var last: Timestamp?
     var lastType = "heartbeat"
     var lastIndex = 0
+    var lastPacket = 0
     /// How many frames the sender had sent when it came, itself included.
     var lastCount = 0
     /// Whether the gap since then, or that there was none, is told.
@@ -26,8 +27,8 @@ struct HeartbeatWatch {
     var isEnded = false
     /// Whether it is one of those whose first heartbeat is waited for.
     var isExpected = false
-    /// Whether nobody looks at it before a heartbeat comes.
-    var isParked = false
+    /// When it is looked at again; nil: not before a heartbeat comes.
+    var scheduled: Timestamp?
     /// When the other side ended its stream.
     var otherEnd: Timestamp?
 
@@ -42,6 +43,12 @@ struct HeartbeatWatch {
     init(_ connection: TracedConnection, _ contract: HeartbeatContract) {
         self.connection = connection
         self.contract = contract
+    }
+
+    /// A heartbeat came.
+    mutating func note(_ heartbeat: FrameInfo, _ type: String) {
+        (last, lastType, lastIndex) = (heartbeat.time, type, heartbeat.index)
+        (lastPacket, lastCount) = (heartbeat.packet, heartbeat.index + 1)
     }
 
     /// Of so many late heartbeats of a connection each is told; of more only how many there were.

@@ -26,7 +26,8 @@ public final class LearnedHeartbeats: Analysis {
         var interval = LearnedInterval()
         /// Once the interval is learned.
         var watch: HeartbeatWatch?
-        var hasDeadline = false
+        /// When it is looked at again, if it is.
+        var scheduled: Timestamp?
     }
 
     private struct Deadline: Comparable {
@@ -52,9 +53,6 @@ public final class LearnedHeartbeats: Analysis {
     /// All of formats without contract.
     public func interest(in format: Format) -> FrameInterest { format.heartbeat == nil && format.isFramed ? .all : [] }
 
-    /// Needs nothing.
-    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
-
     /// Takes a frame: learns from it, or has it end a gap.
     public func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
@@ -77,12 +75,18 @@ public final class LearnedHeartbeats: Analysis {
         candidate.last = info.time
         if candidate.interval.isLearned {
             update(&candidate, key, with: info, on: connection, into: &findings)
-            if !candidate.hasDeadline, let watch = candidate.watch {
-                candidate.hasDeadline = true
-                deadlines.insert(Deadline(time: watch.deadline, connection: number, key: key))
-            }
+            schedule(&candidate, key, on: number)
         }
         connections[number]?[key] = candidate
+    }
+
+    /// A deadline that moves away finds its entry when that comes up; one that moves nearer gets another entry.
+    private func schedule(_ candidate: inout Candidate, _ key: Key, on number: Int) {
+        guard let watch = candidate.watch, !watch.isTold, watch.deadline < candidate.scheduled ?? .distantFuture else {
+            return
+        }
+        candidate.scheduled = watch.deadline
+        deadlines.insert(Deadline(time: watch.deadline, connection: number, key: key))
     }
 
     private func update(
@@ -100,8 +104,7 @@ public final class LearnedHeartbeats: Analysis {
         var watch = HeartbeatWatch(connection, contract)
         watch.learned = HeartbeatWatch.LearnedFrom(
             type: key.type, gaps: candidate.interval.count, spread: candidate.interval.spread)
-        (watch.last, watch.lastType, watch.lastIndex, watch.lastCount) =
-            (info.time, key.type, info.index, info.index + 1)
+        watch.note(info, key.type)
         candidate.watch = watch
     }
 
@@ -144,9 +147,11 @@ public final class LearnedHeartbeats: Analysis {
     }
 
     /// Finds gaps of a connection whose deadline lies before `time`.
-    public func settle(_ connection: TracedConnection, before time: Timestamp, into findings: inout [Finding]) {
+    public func settle(
+        _ connection: TracedConnection, before known: PerDirection<Timestamp>, into findings: inout [Finding]
+    ) {
         for (key, candidate) in (connections[connection.number] ?? [:]).sorted(by: { $0.key.type < $1.key.type }) {
-            guard var watch = candidate.watch, watch.deadline < time, !watch.isTold else { continue }
+            guard var watch = candidate.watch, watch.deadline < known[key.from], !watch.isTold else { continue }
             watch.isTold = true
             findings += watch.gap(frames: watch.connection.traffic[watch.from].frames)
             connections[connection.number]?[key]?.watch = watch
@@ -157,15 +162,16 @@ public final class LearnedHeartbeats: Analysis {
     public func advance(to time: Timestamp, into findings: inout [Finding]) {
         while let due = deadlines.min, due.time < time {
             deadlines.removeMin()
-            guard var candidate = connections[due.connection]?[due.key], var watch = candidate.watch else { continue }
-            candidate.hasDeadline = !watch.isTold && watch.deadline >= time
-            if candidate.hasDeadline {
-                deadlines.insert(Deadline(time: watch.deadline, connection: due.connection, key: due.key))
-            } else if !watch.isTold {
+            guard var candidate = connections[due.connection]?[due.key], var watch = candidate.watch,
+                candidate.scheduled == due.time
+            else { continue }
+            candidate.scheduled = nil
+            if watch.deadline < time, !watch.isTold {
                 watch.isTold = true
                 findings += watch.gap(frames: watch.connection.traffic[watch.from].frames)
             }
             candidate.watch = watch
+            schedule(&candidate, due.key, on: due.connection)
             connections[due.connection]?[due.key] = candidate
         }
     }

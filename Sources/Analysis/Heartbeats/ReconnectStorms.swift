@@ -64,9 +64,6 @@ public final class ReconnectStorms: Analysis {
     /// When the next opening or end is old enough.
     public var nextDeadline: Timestamp? { events.min.map { $0.time + Self.patience } }
 
-    /// None.
-    public func interest(in format: Format) -> FrameInterest { [] }
-
     /// Takes an opening.
     public func opened(_ connection: TracedConnection, into findings: inout [Finding]) {
         let opening = connection.opening
@@ -74,19 +71,6 @@ public final class ReconnectStorms: Analysis {
         guard opening.handshake, !opening.server.address.isUnspecified else { return }
         keep(Event(time: opening.time, isOpening: true, connection: connection), into: &findings)
     }
-
-    /// Needs nothing.
-    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
-
-    /// Needs none.
-    public func frame(
-        _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
-    ) {}
-
-    /// Needs nothing.
-    public func finished(
-        _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
-    ) {}
 
     /// Takes an end.
     public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {

@@ -66,13 +66,14 @@ public enum ReportHTML {
         var text =
             "<h2>Findings</h2>\n<table id=\"findings\"><thead><tr><th class=\"name\">time</th><th>connection</th>"
         text +=
-            "<th class=\"name\">side</th><th class=\"name\">kind</th><th class=\"name\">what</th></tr></thead><tbody>\n"
+            "<th class=\"name\">side</th><th class=\"name\">kind</th><th class=\"name\">what</th><th>packet</th></tr></thead><tbody>\n"
         for finding in report.findings.prefix(1_000) {
             text +=
                 "<tr class=\"\(finding.severity.rawValue)\"><td class=\"name\">\(ReportWords.clock(finding.time))</td>"
             text += "<td><a href=\"#c\(finding.connection)\">\(finding.connection)</a></td>"
             text += "<td class=\"name\">\(finding.from.sender)</td><td class=\"name\">\(finding.kind.rawValue)</td>"
-            text += "<td class=\"name\">\(escape(finding.message))</td></tr>\n"
+            text += "<td class=\"name\">\(escape(finding.message))</td>"
+            text += "<td>\(finding.packet.map(String.init) ?? "")</td></tr>\n"
         }
         text += "</tbody></table>\n"
         let more = max(0, report.findings.count - 1_000) + report.moreFindings
@@ -167,17 +168,6 @@ public enum ReportHTML {
 
     /// Text from the network as HTML may get it: nothing in it is markup, and nothing hides or turns the line around.
     static func escape(_ text: String) -> String {
-        var escaped = ""
-        for character in PrintableText.of(text, columns: 400) {
-            switch character {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "'": escaped += "&#39;"
-            default: escaped.append(character)
-            }
-        }
-        return escaped
+        MarkupText.escaped(PrintableText.of(text, columns: 400))
     }
 }

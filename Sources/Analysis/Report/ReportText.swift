@@ -84,11 +84,15 @@ public enum ReportText {
             let sign = finding.severity == .info ? "ℹ" : "⚠"
             lines.append(
                 "  \(sign) \(ReportWords.clock(finding.time))  #\(finding.connection) \(arrow(finding.from))  \(finding.kind.rawValue)  "
-                    + PrintableText.of(finding.message, columns: 240))
+                    + PrintableText.of(finding.message, columns: 240) + packet(finding))
         }
         let more = report.findings.count - 200 + report.moreFindings
         if more > 0 { lines.append("  \(Quantities.counted(more, "more finding")); --as json has more of them") }
         return lines + [""]
+    }
+
+    private static func packet(_ finding: Finding) -> String {
+        finding.packet.map { "  (packet \($0))" } ?? ""
     }
 
     private static func arrow(_ direction: Direction) -> String { direction == .fromClient ? "→" : "←" }

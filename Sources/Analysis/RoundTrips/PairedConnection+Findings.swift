@@ -28,12 +28,14 @@ extension PairedConnection {
         pairings[pairing].isHeartbeat ? .heartbeatUnanswered : .unanswered
     }
 
-    /// Requests whose answer was due before `time`, and answers whose request did not come.
-    func overdue(at time: Timestamp) -> [Finding] {
+    /// Requests whose answer was due, and answers whose request did not come, before what is known of each side.
+    func overdue(before known: PerDirection<Timestamp>) -> [Finding] {
         var found: [Finding] = []
         for (index, pairing) in pairings.enumerated() {
             if let within = pairing.within {
-                while let request = exchanges[index].requests.first, request.time + within < time {
+                while let request = exchanges[index].requests.first,
+                    request.time + within < known[pairing.from.opposite]
+                {
                     exchanges[index].requests.removeFirst()
                     found += tell(
                         kind(index), index, from: pairing.from.opposite, at: request.time + within,
@@ -41,10 +43,10 @@ extension PairedConnection {
                         [
                             Field("index", .integer(Int64(request.index))), Field("type", .text(name(request))),
                             Field("within", .number(within.seconds)),
-                        ])
+                        ] + .packets(("packet", request.packet)))
                 }
             }
-            while let answer = exchanges[index].early.first, answer.time + Self.patience < time {
+            while let answer = exchanges[index].early.first, answer.time + Self.patience < known[pairing.from] {
                 exchanges[index].early.removeFirst()
                 found += withoutRequest(answer, index)
             }
@@ -64,7 +66,7 @@ extension PairedConnection {
                     [
                         Field("index", .integer(Int64(request.index))), Field("type", .text(name(request))),
                         Field("waited", .number((time - request.time).seconds)),
-                    ])
+                    ] + .packets(("packet", request.packet)))
             }
             exchanges[index].early.removeAll()
             exchanges[index].requests.removeAll()
@@ -77,7 +79,8 @@ extension PairedConnection {
         return tell(
             .answerWithoutRequest, pairing, from: from.opposite, at: answer.time,
             "\(name(answer)) \(answer.index) answers no request of the \(from.sender)",
-            [Field("index", .integer(Int64(answer.index))), Field("type", .text(name(answer)))])
+            [Field("index", .integer(Int64(answer.index))), Field("type", .text(name(answer)))]
+                + .packets(("packet", answer.packet)))
     }
 
     /// An answer came before those of older requests.
@@ -90,7 +93,9 @@ extension PairedConnection {
             [
                 Field("index", .integer(Int64(answer.index))), Field("requestIndex", .integer(Int64(request.index))),
                 Field("skipped", .integer(Int64(skipped))), Field("oldestIndex", .integer(Int64(older.index))),
-            ])
+            ]
+                + .packets(
+                    ("packet", answer.packet), ("requestPacket", request.packet), ("oldestPacket", older.packet)))
     }
 
     /// How many more there were of each kind.

@@ -11,6 +11,7 @@ final class PairedConnection {
         var key: Int
         var time: Timestamp
         var index: Int
+        var packet: Int
         var type: String?
     }
 
@@ -30,8 +31,8 @@ final class PairedConnection {
     var exchanges: [Exchange]
     /// Up to when bytes that nobody saw, or that belong to no frame, have been taken into account.
     var synchronised = Timestamp(nanoseconds: .min)
-    /// Whether a deadline of it is waited for.
-    var hasDeadline = false
+    /// When it is looked at again, if it is.
+    var scheduled: Timestamp?
 
     /// How many requests may wait.
     static let mostRequests = 1_024

@@ -54,9 +54,6 @@ public final class RoundTripMonitor: Analysis {
     /// Requests and answers.
     public func interest(in format: Format) -> FrameInterest { format.allPairings.isEmpty ? [] : .paired }
 
-    /// Needs nothing before the first request.
-    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
-
     /// Takes a request, or an answer.
     public func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
@@ -69,7 +66,7 @@ public final class RoundTripMonitor: Analysis {
         for role in roles {
             let key = Self.key(paired.pairings[role.pairing].rule, type, bytes, frame, kinds.format)
             let waiting = PairedConnection.Waiting(
-                key: key, time: frame.info.time, index: frame.info.index, type: type)
+                key: key, time: frame.info.time, index: frame.info.index, packet: frame.info.packet, type: type)
             if role.isRequest {
                 ask(waiting, role.pairing, on: paired)
             } else {
@@ -156,22 +153,18 @@ public final class RoundTripMonitor: Analysis {
     }
 
     private func expectDeadline(of paired: PairedConnection) {
-        guard !paired.hasDeadline, let deadline = paired.deadline else { return }
-        paired.hasDeadline = true
+        // One pairing's answers may be due before what another waits for.
+        guard let deadline = paired.deadline, deadline < paired.scheduled ?? .distantFuture else { return }
+        paired.scheduled = deadline
         deadlines.insert(Deadline(time: deadline, connection: paired.connection.number))
     }
-
-    /// Needs nothing.
-    public func finished(
-        _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
-    ) {}
 
     /// What waits now is not answered any more, unless it was the capture that ended.
     public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         guard let paired = connections.removeValue(forKey: connection.number) else { return }
         last = nil
         paired.synchronise()
-        findings += paired.overdue(at: closing.time)
+        findings += paired.overdue(before: PerDirection(fromClient: closing.time, fromServer: closing.time))
         switch closing.reason {
         case .endOfInput, .evicted: break
         case .fin, .reset, .timeout, .connectFailed, .refusedByLimit: findings += paired.abandoned(at: closing.time)
@@ -179,14 +172,25 @@ public final class RoundTripMonitor: Analysis {
         findings += paired.untold(at: closing.time)
     }
 
+    /// Finds the requests of a connection whose answer was due before `time`.
+    public func settle(
+        _ connection: TracedConnection, before known: PerDirection<Timestamp>, into findings: inout [Finding]
+    ) {
+        guard let paired = connections[connection.number], let deadline = paired.deadline,
+            deadline < max(known.fromClient, known.fromServer)
+        else { return }
+        paired.synchronise()
+        findings += paired.overdue(before: known)
+    }
+
     /// Finds every request whose answer was due before `time`.
     public func advance(to time: Timestamp, into findings: inout [Finding]) {
         while let due = deadlines.min, due.time < time {
             deadlines.removeMin()
-            guard let paired = connections[due.connection] else { continue }
-            paired.hasDeadline = false
+            guard let paired = connections[due.connection], paired.scheduled == due.time else { continue }
+            paired.scheduled = nil
             paired.synchronise()
-            findings += paired.overdue(at: time)
+            findings += paired.overdue(before: PerDirection(fromClient: time, fromServer: time))
             expectDeadline(of: paired)
         }
     }

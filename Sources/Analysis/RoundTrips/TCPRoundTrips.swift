@@ -33,22 +33,8 @@ public final class TCPRoundTrips: Analysis {
     /// What was found out about a connection.
     public func times(of connection: Int) -> Times? { timings[connection]?.times }
 
-    /// Nothing is waited for.
-    public var nextDeadline: Timestamp? { nil }
-
     /// All of them.
     public var wantsPackets: Bool { true }
-
-    /// None.
-    public func interest(in format: Format) -> FrameInterest { [] }
-
-    /// Needs nothing.
-    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
-
-    /// Needs none.
-    public func frame(
-        _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
-    ) {}
 
     private func timing(_ connection: TracedConnection) -> Timing? {
         if let known = timings[connection.number] { return known }
@@ -94,15 +80,4 @@ public final class TCPRoundTrips: Analysis {
         default: return
         }
     }
-
-    /// Needs nothing.
-    public func finished(
-        _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
-    ) {}
-
-    /// Needs nothing: the times are asked for later.
-    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {}
-
-    /// Waits for nothing.
-    public func advance(to time: Timestamp, into findings: inout [Finding]) {}
 }

@@ -69,8 +69,10 @@ extension Flow {
             finishIfComplete(direction, &shared)
             return
         }
+        var hasWaited = false
         if let grace = held.grace, isOver == true {
             held.grace = nil
+            hasWaited = true
             let limit = sides[direction].position(of: grace.acknowledged)
             while let start = held.segments.firstStart, start <= limit { passHole(direction, &shared) }
             finishIfComplete(direction, givenUpTo: limit, &shared)
@@ -84,7 +86,7 @@ extension Flow {
         held.grace = HeldSide.Grace(
             deadline: shared.now + shared.options.holeGrace,
             packets: packets &+ shared.options.holeGracePackets, acknowledged: sides[direction].acknowledged)
-        shared.note(\.holes, after: shared.options.holeGrace, number: number)
+        shared.noteHole(since: hasWaited ? held.since ?? shared.now : shared.now, number: number)
     }
 
     /// Passes on all that waits, whatever lies between.

@@ -92,6 +92,9 @@ struct Flow {
         _ shared: inout ReassemblyState
     ) {
         shared.record(bytes, at: sides[direction].offset, from: direction)
+        if let since = shared.held(sides[direction.opposite])?.since {
+            receiver?.noticed(.waiting(since: since), from: direction.opposite, at: time, packet: packet)
+        }
         sides[direction].deliver(bytes, from: direction, at: time, packet, receiver)
     }
 

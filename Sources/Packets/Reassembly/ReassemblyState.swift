@@ -1,3 +1,4 @@
+import HeapModule
 import Streams
 
 /// Where an event comes from: the time and the number of its packet.
@@ -49,6 +50,17 @@ struct ReassemblyState {
     var nextDeadline = Timestamp(nanoseconds: .max)
     /// Since when something waits for its grace to go by: what comes of it will be that old.
     var heldSince = Timestamp.distantFuture
+    /// What waits for longer than its own grace, since it waited behind another hole before; until that grace is over.
+    private var older = Heap<Older>()
+
+    private struct Older: Comparable {
+        var since: Timestamp
+        var deadline: Timestamp
+
+        static func < (left: Older, right: Older) -> Bool {
+            (left.since, left.deadline) < (right.since, right.deadline)
+        }
+    }
     /// The place of the connection at hand, for its deadlines.
     var current = 0
 
@@ -93,12 +105,20 @@ struct ReassemblyState {
         updateHeldSince()
     }
 
+    /// Notes a hole to look at again, and since when something waits behind it.
+    mutating func noteHole(since: Timestamp, number: Int) {
+        if since < now { older.insert(Older(since: since, deadline: now + options.holeGrace)) }
+        note(\.holes, after: options.holeGrace, number: number)
+    }
+
     /// Finds out again since when something has been held.
     mutating func updateHeldSince() {
         func start(_ queue: DeadlineQueue, _ grace: Interval) -> Timestamp {
             queue.count == 0 ? .distantFuture : queue.first + Interval(nanoseconds: -grace.nanoseconds)
         }
+        while let first = older.min, first.deadline <= now { older.removeMin() }
         heldSince = min(
-            start(holes, options.holeGrace), start(pickups, options.pickupGrace), start(resets, options.resetGrace))
+            min(start(holes, options.holeGrace), start(pickups, options.pickupGrace)),
+            min(start(resets, options.resetGrace), older.min?.since ?? .distantFuture))
     }
 }

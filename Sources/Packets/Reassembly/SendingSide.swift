@@ -64,6 +64,12 @@ final class HeldSide {
     /// What is to be told once it is settled where the stream starts; the first of it.
     var early: [EarlyNotice] = []
 
+    /// When the first of what waits was seen.
+    var since: Timestamp? {
+        let first = segments.isEmpty ? nil : segments.firstTime
+        return [first, fin?.time].compactMap(\.self).min()
+    }
+
     /// Keeps what is to be told later, within a limit.
     func keep(_ notice: EarlyNotice) {
         if early.count < 64 { early.append(notice) }

@@ -55,6 +55,8 @@ public struct SyntheticConnection: Sendable {
         /// The next packet's identification.
         var identification: UInt16
         var isFinished = false
+        /// Whether it takes nothing at the moment: all it sends says so.
+        var isWindowClosed = false
     }
 
     /// A connection of which nothing has happened yet.
@@ -148,6 +150,16 @@ extension SyntheticConnection {
         }
     }
 
+    /// One side takes nothing any more, or takes what comes again: an ACK with a window of 0, or with the usual one
+    /// (RFC 9293 section 3.8.6).
+    public mutating func closeWindow(
+        _ isClosed: Bool, of direction: Direction, _ emit: (SyntheticPacket, RawSpan) -> Void
+    ) {
+        guard !isOver, sides[direction].isWindowClosed != isClosed else { return }
+        sides[direction].isWindowClosed = isClosed
+        send(.acknowledgment, .ack, from: direction, emit)
+    }
+
     /// One side sends no more: FIN and ACK, then an ACK from the other side, which may go on sending.
     public mutating func finish(from direction: Direction, _ emit: (SyntheticPacket, RawSpan) -> Void) {
         guard !isOver, !sides[direction].isFinished else { return }
@@ -182,6 +194,7 @@ extension SyntheticConnection {
             sequence: side.next,
             acknowledgment: flags.contains(.ack) ? sides[direction.opposite].next : 0,
             flags: flags, identification: side.identification)
+        if side.isWindowClosed { segment.window = 0 }
         if flags.contains(.syn) { segment.options = SyntheticConnection.options }
         segment.write(payload, into: &packet)
         sides[direction].identification &+= 1

@@ -38,6 +38,8 @@ package final class CaptureRecord {
     /// The packets of this file.
     private var packets: UInt64 = 0
     private var files = 1
+    /// The packets of all files.
+    package private(set) var packetCount = 0
 
     /// How much is written at once, at most, but for a longer packet.
     private static let bufferLimit = 256 << 10
@@ -63,6 +65,7 @@ package final class CaptureRecord {
     ) {
         goOn(adding: bytes.byteCount + (comment?.utf8.count ?? 0) + Self.overhead.packet, at: time, openConnections)
         packets += 1
+        packetCount += 1
         last = max(last, time)
         writer.appendPacket(
             bytes, originalLength: originalLength, at: time, comment: comment, droppedPackets: droppedPackets,

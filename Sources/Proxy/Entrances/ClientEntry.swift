@@ -204,6 +204,10 @@ private final class QueuedRecording: RelayRecording {
         queue.receive(buffer, on: connection, from: direction)
     }
 
+    func held(_ isHeld: Bool, from direction: Direction) {
+        queue.hold(isHeld, on: connection, from: direction)
+    }
+
     func finished(_ ending: Ending, from direction: Direction) {
         queue.finish(ending, on: connection, from: direction)
     }

@@ -26,6 +26,9 @@ package final class PacketRecorder {
             to: output, tool: tool, interface: CaptureRecord.Interface(name: "proxy", linkType: .raw), start: start)
     }
 
+    /// The number that the next packet will have, from 1, as a reader of all files counts them.
+    var nextPacket: Int { record.packetCount + 1 }
+
     /// A connection opened.
     func opened(_ opening: Opening) {
         var connection = SyntheticConnection(number: opening.number, client: opening.client, server: opening.server)
@@ -49,6 +52,11 @@ package final class PacketRecorder {
         connections[connection]?.data(bytes, from: direction) { packet($0, $1, at: time) }
         comment = []
         framesInComment = 0
+    }
+
+    /// What a direction sends has to wait since the other side does not take it: that side's window is closed; or it goes on.
+    func held(_ isHeld: Bool, on connection: Int, from direction: Direction, at time: Timestamp) {
+        connections[connection]?.closeWindow(isHeld, of: direction.opposite) { packet($0, $1, at: time) }
     }
 
     /// Bytes were relayed but not recorded.

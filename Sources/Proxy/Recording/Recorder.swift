@@ -92,6 +92,9 @@ package final class Recorder {
         case .dropped(let connection, let direction, let byteCount, let time):
             decoder.advance(to: time)
             dropped(byteCount, connection, direction, time)
+        case .held(let connection, let direction, let isHeld, let time):
+            decoder.advance(to: time)
+            held(isHeld, connection, direction, time)
         case .finished(let connection, let direction, let ending, let time):
             decoder.advance(to: time)
             finished(ending, connection, direction, time)
@@ -112,7 +115,7 @@ package final class Recorder {
         }
         connections[connection]?.offsets[direction] += buffer.readableBytes
         buffer.withUnsafeReadableBytes { bytes in
-            recorded.receiver.received(bytes.bytes, from: direction, at: time, packet: 0)
+            recorded.receiver.received(bytes.bytes, from: direction, at: time, packet: packets?.nextPacket ?? 0)
             packets?.received(bytes.bytes, on: connection, from: direction, at: time)
         }
     }
@@ -124,6 +127,13 @@ package final class Recorder {
         packets?.dropped(byteCount, on: connection, from: direction, at: time)
         connections[connection]?.offsets[direction] += byteCount
         connections[connection]?.unrecorded[direction] += byteCount
+    }
+
+    /// To a reader of the capture it is a closed window.
+    private func held(_ isHeld: Bool, _ connection: Int, _ direction: Direction, _ time: Timestamp) {
+        guard let recorded = connections[connection] else { return }
+        recorded.receiver.noticed(.held(isHeld), from: direction, at: time, packet: packets?.nextPacket ?? 0)
+        packets?.held(isHeld, on: connection, from: direction, at: time)
     }
 
     private func finished(_ ending: Ending, _ connection: Int, _ direction: Direction, _ time: Timestamp) {

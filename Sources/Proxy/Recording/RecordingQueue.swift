@@ -15,6 +15,7 @@ package final class RecordingQueue: Sendable {
         case opened(Opening)
         case received(connection: Int, Direction, ByteBuffer, Timestamp)
         case dropped(connection: Int, Direction, byteCount: Int, Timestamp)
+        case held(connection: Int, Direction, Bool, Timestamp)
         case finished(connection: Int, Direction, Ending, Timestamp)
         case expired(connection: Int, Timestamp)
         case refused(Opening, reason: CloseReason, detail: String)
@@ -55,6 +56,9 @@ package final class RecordingQueue: Sendable {
         /// Its number in the trace; nil while the recorder has not heard of it.
         var number: Int?
         var dropped = PerDirection(fromClient: 0, fromServer: 0)
+        /// Whether each direction is held, and what the recorder knows of that.
+        var isHeld = PerDirection(fromClient: false, fromServer: false)
+        var isToldHeld = PerDirection(fromClient: false, fromServer: false)
         /// What ended behind what was dropped.
         var endings: [End] = []
         private var finished: Set<Direction> = []
@@ -144,6 +148,29 @@ package final class RecordingQueue: Sendable {
         }
     }
 
+    /// What a direction sends has to wait for the other side, or goes on.
+    func hold(_ isHeld: Bool, on connection: Int, from direction: Direction) {
+        add { state, time in
+            guard var recorded = state.connections[connection] else { return }
+            recorded.isHeld[direction] = isHeld
+            if takes(Self.eventCost, &state) {
+                Self.tellHeld(&recorded, &state, time)
+            } else {
+                state.behind.insert(connection)
+            }
+            state.connections[connection] = recorded
+        }
+    }
+
+    /// Tells the recorder which directions are held, where it does not know.
+    private static func tellHeld(_ recorded: inout Recorded, _ state: inout State, _ time: Timestamp) {
+        guard let number = recorded.number else { return }
+        for direction in Direction.allCases where recorded.isHeld[direction] != recorded.isToldHeld[direction] {
+            recorded.isToldHeld[direction] = recorded.isHeld[direction]
+            state.events.append(.held(connection: number, direction, recorded.isHeld[direction], time))
+        }
+    }
+
     /// A direction of a connection ended.
     func finish(_ ending: Ending, on connection: Int, from direction: Direction) {
         end(connection, .finished(direction, ending))
@@ -226,6 +253,7 @@ package final class RecordingQueue: Sendable {
                 let count = recorded.dropped[direction]
                 state.events.append(.dropped(connection: number, direction, byteCount: count, time))
             }
+            if !recorded.isOver { tellHeld(&recorded, &state, time) }
             state.events += recorded.endings.map { event($0, number, time) }
             recorded.dropped = PerDirection(fromClient: 0, fromServer: 0)
             recorded.endings = []

@@ -6,6 +6,9 @@ protocol RelayRecording: AnyObject {
     /// Bytes were read and passed on.
     func received(_ buffer: ByteBuffer, from direction: Direction)
 
+    /// What one direction sends has had to wait for long, since the other side does not take it; or it goes on.
+    func held(_ isHeld: Bool, from direction: Direction)
+
     /// One direction ended.
     func finished(_ ending: Ending, from direction: Direction)
 

@@ -39,6 +39,8 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     private var partner: RelayHandler?
     private var context: ChannelHandlerContext?
     private var wantsToRead = false
+    /// How long the other end has taken nothing.
+    private var heldReading: HeldReading?
     /// What came before there was a partner.
     private var early: [ByteBuffer] = []
     private var hasEndedEarly = false
@@ -66,6 +68,13 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         (client.shared, server.shared) = (shared, shared)
         (client.partner, server.partner) = (server, client)
         for end in [client, server] {
+            if let eventLoop = end.context?.eventLoop {
+                let direction = end.direction
+                end.heldReading = HeldReading(on: eventLoop) { [weak shared] isHeld in
+                    guard let shared, !shared.state.isOver else { return }
+                    shared.recording.held(isHeld, from: direction)
+                }
+            }
             for buffer in end.early { end.forward(buffer) }
             end.partner?.context?.flush()
             end.early = []
@@ -121,12 +130,14 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
             context.read()
         } else {
             wantsToRead = true
+            heldReading?.begin()
         }
     }
 
     private func readIfWanted() {
         guard wantsToRead, let context, let other = partner?.context, other.channel.isWritable else { return }
         wantsToRead = false
+        heldReading?.end()
         context.read()
     }
 

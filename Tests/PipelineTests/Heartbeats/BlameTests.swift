@@ -99,7 +99,7 @@ import Trace
         #expect(findings.map { $0.text(of: "data", "blame") } == ["receiver"])
         #expect(
             findings.first?["message"]
-                == "heartbeat again after 5.0 s: the server's receive window was closed for 4.5 s")
+                == "heartbeat again after 5.0 s: the server took nothing for 4.5 s: what was sent had to wait")
     }
 
     /// Closed and open again before a heartbeat was due; closed when it was too late already; the client's own window.

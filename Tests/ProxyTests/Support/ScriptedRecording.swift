@@ -27,6 +27,7 @@ final class ScriptedRecording {
     private struct Side {
         var rest: ArraySlice<UInt8>
         var isFinished = false
+        var isHeld = false
     }
 
     let clock = Clock()
@@ -77,6 +78,14 @@ final class ScriptedRecording {
         hasNews = true
         queue.receive(ByteBuffer(bytes: bytes), on: number, from: direction)
         return true
+    }
+
+    /// What a direction sends has to wait, or goes on.
+    func toggleHold(on number: Int, from direction: Direction) {
+        guard let side = open[number]?[direction], !side.isFinished else { return }
+        open[number]?[direction].isHeld.toggle()
+        hasNews = true
+        queue.hold(!side.isHeld, on: number, from: direction)
     }
 
     /// A direction ends.
