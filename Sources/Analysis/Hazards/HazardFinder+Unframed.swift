@@ -1,0 +1,128 @@
+import Framing
+import Streams
+import Trace
+
+/// What published receivers make of bytes that belong to no frame.
+extension HazardFinder {
+    /// Judges a run.
+    func judge(
+        _ run: UnframedRun, from direction: Direction, _ format: Format, _ state: HazardState,
+        _ connection: TracedConnection, into findings: inout [Finding]
+    ) {
+        let rule = format.directions[direction].rule as? HeadAndBody
+        let chunks = state.sides[direction].ends.chunks(of: run.offset..<run.offset + run.bytes.count).places
+        var span: UnframedSpan
+        if let open = state.sides[direction].span, open.end == run.offset {
+            span = open
+            span.add(run, rule)
+        } else {
+            span = UnframedSpan(run, rule)
+        }
+        state.sides[direction].told = span.end
+        let knownHead = state.sides[direction].head
+        for name in format.hazards {
+            guard let hazard = Hazard(rawValue: name), !span.told.contains(hazard) else { continue }
+            var place = run.offset..<span.end
+            let harm: String?
+            switch (hazard, run.reason) {
+            case (.badHead, _) where span.head == .unreadable && span.beginsWithHead: harm = Self.unreadable
+            case (.zeroSizeBody, _) where span.head == .asks(0) && span.beginsWithHead: harm = Self.asksForNothing
+            case (.endlessHead, _) where span.beginsWithHead:
+                if let endless = span.endless { place = endless }
+                harm = span.endless == nil ? nil : Self.looksForEver
+            case (.noMagicCheck, _):
+                let needed = format.directions[direction].headLength
+                if let lost = span.lostStep { place = lost..<span.end }
+                harm = span.lostStep != nil && place.count >= needed ? Self.outOfStep : nil
+            case (.noLengthLimit, _):
+                let long = Self.tooLongFrame(in: run, format.directions[direction].rule)
+                if let long { place = run.offset + long..<span.end }
+                harm = long == nil ? nil : "waits for ever for a body of any length"
+            case (.wideID, .tooLong), (.wideID, .incomplete):
+                let isWide =
+                    direction == .fromClient && span.start == run.offset && knownHead != 11
+                    && Hazard.hasWideID(run.bytes.span.bytes)
+                harm = isWide ? "misreads: ids are filled up by characters, so that the field has more bytes" : nil
+            case (.shortResponse, _) where direction == .fromServer:
+                let short = Hazard.shortRead(chunks, format.directions[direction].headLength)
+                harm = short.map { "crashes: a read has \($0) bytes, and it takes it for a whole answer" }
+            case (.perRead, .incomplete), (.perRead, .tooLong):
+                harm = direction == .fromClient ? "misreads: takes each read for a line" : nil
+            default: harm = nil
+            }
+            guard let harm else { continue }
+            span.told.insert(hazard)
+            findings += tell(hazard, harm, direction, run.time, place, state, connection)
+        }
+        state.sides[direction].span = span
+    }
+
+    /// A frame ends the bytes that belong to none: what of them was open is known.
+    func endSpan(
+        before frame: HazardView, _ format: Format, _ state: HazardState, _ connection: TracedConnection,
+        into findings: inout [Finding]
+    ) {
+        let direction = frame.direction
+        state.sides[direction].head = frame.shape.head
+        guard let span = state.sides[direction].span else { return }
+        state.sides[direction].span = nil
+        guard span.end == frame.info.offset else { return }
+        func tell(_ hazard: Hazard, _ harm: String, _ start: Int) {
+            guard format.hazards.contains(hazard.rawValue), !span.told.contains(hazard) else { return }
+            findings += self.tell(hazard, harm, direction, span.time, start..<span.end, state, connection)
+        }
+        if let lost = span.lostStep { tell(.noMagicCheck, Self.outOfStep, lost) }
+        guard let rule = format.directions[direction].rule as? HeadAndBody, span.beginsWithHead else { return }
+        // The end of the frame's head is the end of what a receiver takes for one.
+        if span.end - span.search + frame.shape.head > rule.headLimit {
+            tell(.endlessHead, Self.looksForEver, span.search)
+        } else if span.head == nil, !span.isBlank, span.endless == nil {
+            tell(.badHead, Self.unreadable, span.start)
+        }
+    }
+
+    /// A direction is over: what it was cut in is not completed any more.
+    func endSpan(
+        of direction: Direction, _ state: HazardState, _ connection: TracedConnection, into findings: inout [Finding]
+    ) {
+        guard let span = state.sides[direction].span else { return }
+        state.sides[direction].span = nil
+        guard let cut = span.cut, span.end == state.sides[direction].ends.total else { return }
+        guard direction == .fromServer else {
+            servers[connection.opening.server]?.isLeftOver = true
+            return
+        }
+        guard let head = cut.head, head != .unreadable,
+            connection.format?.hazards.contains(Hazard.staleHead.rawValue) == true
+        else { return }
+        let harm = "goes deaf when it connects again: it keeps the head of this frame"
+        findings += tell(.staleHead, harm, direction, span.time, cut.offset..<span.end, state, connection)
+    }
+
+    /// Where a frame beyond its limit begins, which a receiver without limit would wait for: at the beginning, or where one that
+    /// looks for a head finds it.
+    private static func tooLongFrame(in run: UnframedRun, _ rule: any FramingRule) -> Int? {
+        switch run.reason {
+        case .tooLong: return 0
+        case .badHead, .badLength:
+            let bytes = run.bytes.span.bytes
+            return run.bytes.indices.first { start in
+                var memory = ScanMemory()
+                let scan = rule.scan(bytes, from: start, origin: run.offset, ended: false, memory: &memory)
+                if case .bad(let bad) = scan { return bad.reason == .tooLong }
+                return false
+            }
+        default: return nil
+        }
+    }
+
+    private static var unreadable: String { "goes deaf: has no read outstanding behind a head that it cannot read" }
+    private static var asksForNothing: String { "stalls: asks for exactly 0 bytes and is never called back" }
+    private static var looksForEver: String { "looks for the head's end without limit" }
+    private static var outOfStep: String { "misreads: never notices that it is out of step" }
+}
+
+extension DirectionFormat {
+    /// How long heads are, where all of them are alike; else 1.
+    fileprivate var headLength: Int { (layouts.first?.head as? BinaryHead)?.fixedLength ?? 1 }
+}
