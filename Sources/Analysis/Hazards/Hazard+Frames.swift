@@ -23,10 +23,10 @@ extension Hazard {
             return frame.direction == .fromClient && Self.endsInsideCharacter(body) && !frame.endsWithin
                 ? "crashes: the read ends inside a character" : nil
         case .negativeLength:
-            return frame.info.length >= 0x8002 ? "wedges: reads the length \(frame.info.length - 2) as negative" : nil
+            return Self.readsSign(frame.info.length)
         case .doubleAppend:
             guard let held = frame.held.first(where: { $0 >= frame.shape.head && $0 >= 1 }) else { return nil }
-            return "misreads: holds \(held) bytes of it, and appends the next read twice"
+            return Self.appendsTwice(held)
         case .mergedFrames:
             return frame.direction == .fromClient && frame.endsWithin
                 ? "wedges: has more in its buffer than this frame, and acts only on exactly one" : nil
@@ -34,12 +34,10 @@ extension Hazard {
             guard frame.direction == .fromClient, !frame.beginsWithin, let held = frame.held.first,
                 held < frame.shape.head
             else { return nil }
-            return "crashes: reads a header of \(frame.shape.head) bytes where it has \(held)"
+            return Self.readsHead(frame.shape.head, of: held)
         case .shortResponse:
-            guard frame.direction == .fromServer, let short = Self.shortRead(frame.chunks, frame.shape.head) else {
-                return nil
-            }
-            return "crashes: a read has \(short) bytes, and it takes it for a whole answer"
+            guard frame.direction == .fromServer else { return nil }
+            return Self.shortRead(frame.chunks, frame.shape.head).map(Self.takesForAnswer)
         case .mergedResponses:
             return frame.direction == .fromServer && frame.hasBytes(behindFirst: frame.shape.head)
                 ? "loses data: drops what is behind the first answer of a read" : nil
@@ -52,6 +50,24 @@ extension Hazard {
             .sharedBuffer, .keptBuffer, .alwaysFailure:
             return nil  // what else was seen decides
         }
+    }
+
+    static let isKept = "wedges: its buffer still has the request before this one"
+
+    static func readsSign(_ length: Int) -> String? {
+        length >= 0x8002 ? "wedges: reads the length \(length - 2) as negative" : nil
+    }
+
+    static func appendsTwice(_ held: Int) -> String {
+        "misreads: holds \(held) bytes of it, and appends the next read twice"
+    }
+
+    static func readsHead(_ length: Int, of held: Int) -> String {
+        "crashes: reads a header of \(length) bytes where it has \(held)"
+    }
+
+    static func takesForAnswer(_ short: Int) -> String {
+        "crashes: a read has \(short) bytes, and it takes it for a whole answer"
     }
 
     private static func isASCII(_ bytes: RawSpan) -> Bool {

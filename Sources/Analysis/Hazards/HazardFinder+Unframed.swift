@@ -9,7 +9,8 @@ extension HazardFinder {
         _ run: UnframedRun, from direction: Direction, _ format: Format, _ state: HazardState,
         _ connection: TracedConnection, into findings: inout [Finding]
     ) {
-        let rule = format.directions[direction].rule as? HeadAndBody
+        let side = format.directions[direction]
+        let rule = side.rule as? HeadAndBody
         let chunks = state.sides[direction].ends.chunks(of: run.offset..<run.offset + run.bytes.count).places
         var span: UnframedSpan
         if let open = state.sides[direction].span, open.end == run.offset {
@@ -19,6 +20,8 @@ extension HazardFinder {
             span = UnframedSpan(run, rule)
         }
         state.sides[direction].told = span.end
+        // The beginning of a frame, and not only more of it.
+        let isCut = span.cut?.offset == run.offset
         let knownHead = state.sides[direction].head
         for name in format.hazards {
             guard let hazard = Hazard(rawValue: name), !span.told.contains(hazard) else { continue }
@@ -31,11 +34,11 @@ extension HazardFinder {
                 if let endless = span.endless { place = endless }
                 harm = span.endless == nil ? nil : Self.looksForEver
             case (.noMagicCheck, _):
-                let needed = format.directions[direction].headLength
+                let needed = side.headLength
                 if let lost = span.lostStep { place = lost..<span.end }
                 harm = span.lostStep != nil && place.count >= needed ? Self.outOfStep : nil
             case (.noLengthLimit, _):
-                let long = Self.tooLongFrame(in: run, format.directions[direction].rule)
+                let long = Self.tooLongFrame(in: run, side.rule)
                 if let long { place = run.offset + long..<span.end }
                 harm = long == nil ? nil : "waits for ever for a body of any length"
             case (.wideID, .tooLong), (.wideID, .incomplete):
@@ -44,10 +47,11 @@ extension HazardFinder {
                     && Hazard.hasWideID(run.bytes.span.bytes)
                 harm = isWide ? "misreads: ids are filled up by characters, so that the field has more bytes" : nil
             case (.shortResponse, _) where direction == .fromServer:
-                let short = Hazard.shortRead(chunks, format.directions[direction].headLength)
-                harm = short.map { "crashes: a read has \($0) bytes, and it takes it for a whole answer" }
+                harm = Hazard.shortRead(chunks, side.headLength).map(Hazard.takesForAnswer)
             case (.perRead, .incomplete), (.perRead, .tooLong):
                 harm = direction == .fromClient ? "misreads: takes each read for a line" : nil
+            case (_, .incomplete) where isCut:
+                harm = hazard.harm(atCut: run, chunks, from: direction, side, isKept: state.isKept)
             default: harm = nil
             }
             guard let harm else { continue }
@@ -120,6 +124,31 @@ extension HazardFinder {
     private static var asksForNothing: String { "stalls: asks for exactly 0 bytes and is never called back" }
     private static var looksForEver: String { "looks for the head's end without limit" }
     private static var outOfStep: String { "misreads: never notices that it is out of step" }
+}
+
+extension Hazard {
+    /// What a published receiver has already made of the beginning of a frame, when the end cuts it.
+    fileprivate func harm(
+        atCut run: UnframedRun, _ chunks: [Range<Int>], from direction: Direction, _ side: DirectionFormat, isKept: Bool
+    ) -> String? {
+        let isRequest = direction == .fromClient
+        switch self {
+        case .shortFirstRead where isRequest:
+            guard let first = chunks.first, first.lowerBound == run.offset else { return nil }
+            return first.count < side.headLength ? Self.readsHead(side.headLength, of: first.count) : nil
+        case .keptBuffer where isRequest && isKept: return Self.isKept
+        case .doubleAppend:
+            let held = chunks.dropLast().map { $0.upperBound - run.offset }.first { $0 >= side.headLength }
+            return held.map(Self.appendsTwice)
+        case .negativeLength:
+            var memory = ScanMemory()
+            let scan = side.rule.scan(
+                run.bytes.span.bytes, from: 0, origin: run.offset, ended: false, memory: &memory)
+            guard case .shape(let shape) = scan else { return nil }
+            return Self.readsSign(shape.total)
+        default: return nil
+        }
+    }
 }
 
 extension DirectionFormat {

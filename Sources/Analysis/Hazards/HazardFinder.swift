@@ -87,7 +87,7 @@ public final class HazardFinder: Analysis {
         let isRequest = frame.direction == .fromClient
         switch hazard {
         case .keptBuffer where isRequest && state.isKept:
-            return "wedges: its buffer still has the \(frame.type == nil ? "frame" : "request") before this one"
+            return Hazard.isKept
         case .alwaysFailure where !isRequest:
             // A command without a name is none that a server knows: it is right to fail.
             guard case .value(0)? = format.field("result", of: bytes, frame.shape)?.decimalInteger,

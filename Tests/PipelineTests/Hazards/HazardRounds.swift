@@ -39,6 +39,8 @@ enum HazardRounds {
 
         /// The indices of the frames that were told.
         var frames: [Int] { told.compactMap(\.index) }
+        /// Which of the frames and runs is the first that was told.
+        var firstItem: Int? { items.firstIndex { item in told.contains { $0.offset == item.offset } } }
         /// Where the first of what was told begins.
         var first: Int? { told.map(\.offset).min() }
     }
@@ -109,9 +111,21 @@ enum HazardRounds {
     }
 
     /// The first frame at which what a receiver made of the reads is not what was sent; nil where all is well.
-    static func firstFailure(_ bodies: [[UInt8]], _ made: [[UInt8]?]) -> Int? {
+    ///
+    /// - Parameter lastIsCut: whether the last one is not all there: nothing should have been made of it.
+    static func firstFailure(_ bodies: [[UInt8]], _ made: [[UInt8]?], lastIsCut: Bool = false) -> Int? {
         let right = zip(bodies, made).prefix { $0 == $1 }.count
-        return right < bodies.count ? right : nil
+        let due = bodies.count - (lastIsCut ? 1 : 0)
+        return right < due || made.count > due ? right : nil
+    }
+
+    /// Cuts the end of the last frame off, one time in four.
+    static func cutEnd(of frames: inout [[UInt8]], using generator: inout SeededGenerator) -> Bool {
+        guard let last = frames.last, last.count > 1, Int.random(in: 0..<4, using: &generator) == 0 else {
+            return false
+        }
+        frames[frames.count - 1] = Array(last.prefix(Int.random(in: 1..<last.count, using: &generator)))
+        return true
     }
 
     /// Cuts bytes at random, often near the ends of frames.

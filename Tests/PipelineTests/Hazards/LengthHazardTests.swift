@@ -15,18 +15,19 @@ import Testing
                     ? [UInt8](repeating: 0x61, count: Int.random(in: 0x7ff0...0x8010, using: &generator))
                     : HazardRounds.body(12, using: &generator)
             }
-            let frames = try bodies.map {
+            var frames = try bodies.map {
                 try HazardRounds.frame("len16-id", .fromServer, [Field("id", .integer(3))], $0)
             }
+            let isCut = HazardRounds.cutEnd(of: &frames, using: &generator)
             let chunks = HazardRounds.cut(frames, using: &generator)
             var receiver = PublishedLengthReceiver([hazard.rawValue])
             var made: [[UInt8]?] = []
             for input in chunks.flatMap({ receiver.receive($0) }) {
                 if case .message(let message) = input { made.append(message.body) } else { made.append(nil) }
             }
-            let failure = HazardRounds.firstFailure(bodies, made)
-            let told = try HazardRounds.trace(hazard, "len16-id", chunks, from: .fromServer).frames
-            #expect(told.first == failure, "\(hazard), seed \(seed): \(told)")
+            let failure = HazardRounds.firstFailure(bodies, made, lastIsCut: isCut)
+            let told = try HazardRounds.trace(hazard, "len16-id", chunks, from: .fromServer)
+            #expect(told.firstItem == failure, "\(hazard), seed \(seed): \(told)")
             return failure != nil
         }
     }

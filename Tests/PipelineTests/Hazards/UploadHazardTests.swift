@@ -16,15 +16,17 @@ import Testing
     func uploads(hazard: Hazard) async throws {
         try await HazardRounds.rounds { generator, seed in
             let uploads = (0..<4).map { _ in upload(using: &generator) }
-            let chunks = HazardRounds.cut(uploads.map(\.bytes), using: &generator)
+            var frames = uploads.map(\.bytes)
+            let isCut = HazardRounds.cutEnd(of: &frames, using: &generator)
+            let chunks = HazardRounds.cut(frames, using: &generator)
             var receiver = PublishedUploadReceiver([hazard.rawValue])
             var made: [[UInt8]?] = []
             for output in chunks.flatMap({ receiver.receive($0, on: 1) }) {
                 if case .upload(let upload) = output { made.append(upload.payload) } else { made.append(nil) }
             }
-            let failure = HazardRounds.firstFailure(uploads.map(\.payload), made)
-            let told = try HazardRounds.trace(hazard, "tlv32", chunks, from: .fromClient).frames
-            #expect(told.first == failure, "\(hazard), seed \(seed): \(told), \(chunks)")
+            let failure = HazardRounds.firstFailure(uploads.map(\.payload), made, lastIsCut: isCut)
+            let told = try HazardRounds.trace(hazard, "tlv32", chunks, from: .fromClient)
+            #expect(told.firstItem == failure, "\(hazard), seed \(seed): \(told), \(chunks)")
             return failure != nil
         }
     }
