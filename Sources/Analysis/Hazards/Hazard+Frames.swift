@@ -31,9 +31,11 @@ extension Hazard {
             return frame.direction == .fromClient && frame.endsWithin
                 ? "wedges: has more in its buffer than this frame, and acts only on exactly one" : nil
         case .shortFirstRead:
-            guard frame.direction == .fromClient, !frame.beginsWithin, let held = frame.held.first,
-                held < frame.shape.head
-            else { return nil }
+            // The read that ended the frame before is not looked at again.
+            let held = frame.held.dropFirst(frame.beginsWithin ? 1 : 0)
+            guard frame.direction == .fromClient, let held = held.first(where: { $0 < frame.shape.head }) else {
+                return nil
+            }
             return Self.readsHead(frame.shape.head, of: held)
         case .shortResponse:
             guard frame.direction == .fromServer else { return nil }

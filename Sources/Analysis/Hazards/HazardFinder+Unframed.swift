@@ -134,8 +134,9 @@ extension Hazard {
         let isRequest = direction == .fromClient
         switch self {
         case .shortFirstRead where isRequest:
-            guard let first = chunks.first, first.lowerBound == run.offset else { return nil }
-            return first.count < side.headLength ? Self.readsHead(side.headLength, of: first.count) : nil
+            let beginsWithin = chunks.first.map { $0.lowerBound < run.offset } ?? false
+            let held = chunks.dropFirst(beginsWithin ? 1 : 0).map { $0.upperBound - run.offset }
+            return held.first { $0 < side.headLength }.map { Self.readsHead(side.headLength, of: $0) }
         case .keptBuffer where isRequest && isKept: return Self.isKept
         case .doubleAppend:
             let held = chunks.dropLast().map { $0.upperBound - run.offset }.first { $0 >= side.headLength }

@@ -45,9 +45,16 @@ enum HazardRounds {
         var first: Int? { told.map(\.offset).min() }
     }
 
+    private static let formats = Result { try BuiltInFormats.all() }
+
+    /// A built-in format; all are loaded once.
+    static func format(_ name: String) throws -> Format {
+        try #require(try formats.get().first { $0.name == name })
+    }
+
     /// Decodes what happens, and gives what is told of a hazard.
     static func trace(_ hazard: Hazard, _ format: String, _ events: [Event]) throws -> Traced {
-        var options = DecodingOptions(.fixed(try #require(try BuiltInFormats.format(named: format))))
+        var options = DecodingOptions(.fixed(try Self.format(format)))
         options.findsHazards = true
         let output = MemoryOutput()
         let decoder = Decoder(options, sinks: [NDJSONWriter(to: output, source: "tests", tool: "tests")])
@@ -149,7 +156,7 @@ enum HazardRounds {
     static func frame(
         _ format: String, _ direction: Direction, _ fields: [Field], _ body: [UInt8]
     ) throws -> [UInt8] {
-        try #require(try BuiltInFormats.format(named: format)).directions[direction].encode(fields, body: body)
+        try Self.format(format).directions[direction].encode(fields, body: body)
     }
 
     /// Checks many times; a check says whether a receiver went wrong, which has to happen often, and not always.

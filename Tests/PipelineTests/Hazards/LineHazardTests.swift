@@ -23,7 +23,7 @@ import Testing
     private func server(_ hazards: Set<String>) throws -> LineServerState {
         var options = PeerOptions()
         options.asPublished = hazards
-        var server = LineServerState(try #require(try BuiltInFormats.format(named: "line")), options: options)
+        var server = LineServerState(try HazardRounds.format("line"), options: options)
         _ = server.opened(1, with: "a client", at: Self.time)
         return server
     }

@@ -100,7 +100,7 @@ import Testing
 
     /// Frames as they should be: each is told that the published client would have written otherwise.
     @Test func framesWithWideIDs() async throws {
-        let format = try #require(try BuiltInFormats.format(named: "im-magic"))
+        let format = try HazardRounds.format("im-magic")
         let seal = try BodySeal(format, key: nil)
         try await HazardRounds.rounds { generator, seed in
             var messages = messages(using: &generator)
@@ -121,7 +121,7 @@ import Testing
 
     /// Frames as the published client writes them: the first that is too wide puts what reads them out of step, and is told.
     @Test func framesOfThePublishedClient() async throws {
-        let format = try #require(try BuiltInFormats.format(named: "im-magic"))
+        let format = try HazardRounds.format("im-magic")
         let seal = try BodySeal(format, key: nil)
         try await HazardRounds.rounds { generator, seed in
             var messages = messages(using: &generator)

@@ -12,7 +12,7 @@ import Testing
     private func client(_ hazards: Set<String>, _ uploads: [Upload]) throws -> UploadClientState {
         var options = PeerOptions()
         options.asPublished = hazards
-        let format = try #require(try BuiltInFormats.format(named: "tlv32"))
+        let format = try HazardRounds.format("tlv32")
         var client = UploadClientState(format, options: options)
         _ = client.opened(1, with: "a server", at: Self.time)
         _ = client.expect(uploads)

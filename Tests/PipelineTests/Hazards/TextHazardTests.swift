@@ -11,7 +11,7 @@ import Testing
 
     /// A server that has crashed is started again: each read that it crashes at is told.
     @Test func everyCutCharacter() async throws {
-        let format = try #require(try BuiltInFormats.format(named: "text-heartbeat"))
+        let format = try HazardRounds.format("text-heartbeat")
         var options = PeerOptions()
         options.asPublished = [Hazard.cutCharacter.rawValue]
         try await HazardRounds.rounds { [options] generator, seed in

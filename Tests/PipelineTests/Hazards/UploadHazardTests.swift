@@ -104,7 +104,7 @@ import Testing
     private func answers(_ uploads: [Upload], _ hazards: Set<String>) throws -> [[UInt8]] {
         var options = PeerOptions()
         options.asPublished = hazards
-        let format = try #require(try BuiltInFormats.format(named: "tlv32"))
+        let format = try HazardRounds.format("tlv32")
         let time = Timestamp(nanoseconds: 0)
         var server = UploadServerState(format, options: options)
         _ = server.opened(1, with: "a client", at: time)
