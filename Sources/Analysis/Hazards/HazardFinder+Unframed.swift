@@ -28,8 +28,12 @@ extension HazardFinder {
             var place = run.offset..<span.end
             let harm: String?
             switch (hazard, run.reason) {
-            case (.badHead, _) where span.head == .unreadable && span.beginsWithHead: harm = Self.unreadable
-            case (.zeroSizeBody, _) where span.head == .asks(0) && span.beginsWithHead: harm = Self.asksForNothing
+            case (.badHead, _) where span.beginsWithHead:
+                place = span.start..<span.end
+                harm = span.head == .unreadable ? Self.unreadable : nil
+            case (.zeroSizeBody, _) where span.beginsWithHead:
+                place = span.start..<span.end
+                harm = span.head == .asks(0) ? Self.asksForNothing : nil
             case (.endlessHead, _) where span.beginsWithHead:
                 if let endless = span.endless { place = endless }
                 harm = span.endless == nil ? nil : Self.looksForEver

@@ -31,8 +31,10 @@ public final class HazardFinder: Analysis {
     /// All of formats that name hazards.
     public func interest(in format: Format) -> FrameInterest { format.hazards.isEmpty ? [] : .all }
 
-    /// Needs nothing.
-    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
+    /// From here on it is known up to where a connection's bytes are framed.
+    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {
+        state(connection)?.isFramed = true
+    }
 
     private func state(_ connection: TracedConnection) -> HazardState? {
         if let known = connections[connection.number] { return known }
@@ -111,8 +113,11 @@ public final class HazardFinder: Analysis {
         if let reads = frame.reads, clients.isMixed(reads) {
             return "mixes two clients: another sent something while this frame was under way"
         }
-        let others = clients.connections.filter { $0 != connection.number }
-        let isInside = others.contains { connections[$0]?.sides.fromClient.isInsideFrame == true }
+        let isInside = clients.connections.contains { number in
+            guard number != connection.number, let other = connections[number], other.isFramed else { return false }
+            let start = other.sides.fromClient.firstRead
+            return start.map { $0 < frame.reads?.upperBound ?? 0 } ?? false
+        }
         return isInside ? "mixes two clients: a frame of another was under way" : nil
     }
 
@@ -199,7 +204,7 @@ public final class HazardFinder: Analysis {
 
     /// Says what was left open, and how many more there were.
     public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
-        servers[connection.opening.server]?.connections.remove(connection.number)
+        defer { forget(connection) }
         guard let state = connections.removeValue(forKey: connection.number) else { return }
         if closing.reason == .fin || closing.reason == .reset {
             for direction in Direction.allCases { endSpan(of: direction, state, connection, into: &findings) }
@@ -218,6 +223,13 @@ public final class HazardFinder: Analysis {
                     hazard, "the same \(Quantities.counted(more, "more time"))", .fromClient, closing.time, connection,
                     [Field("count", .integer(Int64(more)))]))
         }
+    }
+
+    /// A connection is no client of its server any more; a server without clients may have kept what one left.
+    private func forget(_ connection: TracedConnection) {
+        let server = connection.opening.server
+        servers[server]?.connections.remove(connection.number)
+        if servers[server]?.connections.isEmpty == true, servers[server]?.isLeftOver == false { servers[server] = nil }
     }
 
     /// Waits for nothing.

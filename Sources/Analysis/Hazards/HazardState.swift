@@ -4,6 +4,8 @@ import Streams
 /// What is known of a connection whose hazards are looked for.
 final class HazardState {
     var sides = PerDirection(fromClient: HazardSide(), fromServer: HazardSide())
+    /// Whether its format is known, so that its bytes are framed as they come.
+    var isFramed = false
     /// Whether the last request left something in the buffer.
     var isKept = false
     /// What its client has said that another one might say, too.
@@ -24,8 +26,8 @@ struct HazardSide {
     /// The unframed bytes behind the last frame.
     var span: UnframedSpan?
 
-    /// Whether the beginning of a frame is held.
-    var isInsideFrame: Bool { ends.total > told }
+    /// Which read brought the first byte of a frame of which only the beginning is held; nil where none is.
+    var firstRead: Int? { ends.read(ofByteAt: told) }
 }
 
 /// What a client of a server says.

@@ -56,6 +56,9 @@ struct ChunkEnds {
         }
     }
 
+    /// Which read brought a byte; nil where none has yet.
+    func read(ofByteAt offset: Int) -> Int? { ends.first { $0.end > offset }?.read }
+
     /// The chunks that share bytes with a range, and which reads they are; what lies wholly before it is forgotten.
     mutating func chunks(of range: Range<Int>) -> (places: [Range<Int>], reads: ClosedRange<Int>?) {
         let gone = ends.firstIndex { $0.end > range.lowerBound } ?? ends.count
