@@ -22,7 +22,7 @@ extension RawSpan {
     }
 
     /// The index of the first occurrence of `pattern`, which is not empty, at or behind `start`.
-    func firstRange(of pattern: [UInt8], from start: Int) -> Int? {
+    package func firstRange(of pattern: [UInt8], from start: Int) -> Int? {
         guard var at = firstIndex(of: pattern[0], from: start) else { return nil }
         while at + pattern.count <= byteCount {
             if pattern.indices.dropFirst().allSatisfy({ self[byte: at + $0] == pattern[$0] }) { return at }

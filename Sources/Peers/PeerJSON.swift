@@ -20,6 +20,16 @@ enum PeerJSON {
         try? JSONHead(sizeField: nil).value(of: name, in: object.span.bytes)
     }
 
+    /// Whether the bytes are an object.
+    static func isObject(_ bytes: [UInt8]) -> Bool {
+        do throws(JSONSyntaxError) {
+            _ = try JSONHead(sizeField: nil).value(of: "", in: bytes.span.bytes)
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// A member that is text.
     static func text(_ name: String, of object: [UInt8]) -> String? {
         guard case .text(let text)? = member(name, of: object) else { return nil }

@@ -135,7 +135,7 @@ import Testing
 
     @Test func optionsOutOfRangeAreRefused() async {
         var hazard = PeerOptions()
-        hazard.asPublished = ["zero-size-body"]
+        hazard.asPublished = ["split-frame"]
         var rounds = PeerOptions()
         rounds.rounds = 0
         for options in [hazard, rounds, options(timeScale: 0)] {

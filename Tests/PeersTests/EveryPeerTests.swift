@@ -61,6 +61,8 @@ import Testing
     @Test(arguments: [
         ("fixed", "counts-characters", ""), ("im-magic", "", "empty-body"), ("im-magic", "", "wide-id"),
         ("marker", "split-frame,lost-receipt", ""), ("marker", "lost-receipt", "lost-receipt"),
+        ("im-json", "zero-size-body", "zero-size-body"), ("im-json", "", "zero-size-body"),
+        ("im-json", "bad-head", "bad-head"), ("im-json", "bad-head,endless-head", "endless-head"),
     ])
     func hazardsHaveTheirEffect(format: String, atTheServer: String, atTheClient: String) async throws {
         try await serving(format, options(atTheServer)) { peer, server in
@@ -71,6 +73,15 @@ import Testing
             await #expect(throws: PeerError.self) {
                 try await peer.converse(with: server, options: hazardous, log: { _ in })
             }
+        }
+    }
+
+    /// What brings a hazard about does no harm to a server that is right, nor to clients that do not get it.
+    @Test(arguments: ["bad-head", "endless-head", "stale-head"]) func aRelayThatIsRightIsNotImpressed(hazard: String)
+        async throws
+    {
+        try await serving("im-json", options()) { peer, server in
+            try await peer.converse(with: server, options: options(hazard), log: { _ in })
         }
     }
 

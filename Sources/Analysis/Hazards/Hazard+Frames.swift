@@ -20,49 +20,56 @@ extension Hazard {
             if frame.isSplit { return "loses data: takes the first part for all, and drops the rest" }
             return frame.isBeforeCutHead ? "misreads: takes the beginning of the next frame's marker for its end" : nil
         case .cutCharacter:
-            return Self.endsInsideCharacter(body) && !frame.endsWithin
+            return frame.direction == .fromClient && Self.endsInsideCharacter(body) && !frame.endsWithin
                 ? "crashes: the read ends inside a character" : nil
         case .negativeLength:
-            return frame.info.length >= 0x8002 ? "wedges: reads the length \(frame.info.length - 2) as negative" : nil
+            return Self.readsSign(frame.info.length)
         case .doubleAppend:
             guard let held = frame.held.first(where: { $0 >= frame.shape.head && $0 >= 1 }) else { return nil }
-            return "misreads: holds \(held) bytes of it, and appends the next read twice"
+            return Self.appendsTwice(held)
         case .mergedFrames:
             return frame.direction == .fromClient && frame.endsWithin
                 ? "wedges: has more in its buffer than this frame, and acts only on exactly one" : nil
         case .shortFirstRead:
-            guard frame.direction == .fromClient, !frame.beginsWithin, let held = frame.held.first,
-                held < frame.shape.head
-            else { return nil }
-            return "crashes: reads a header of \(frame.shape.head) bytes where it has \(held)"
+            // The read that ended the frame before is not looked at again.
+            let held = frame.held.dropFirst(frame.beginsWithin ? 1 : 0)
+            guard frame.direction == .fromClient, let held = held.first(where: { $0 < frame.shape.head }) else {
+                return nil
+            }
+            return Self.readsHead(frame.shape.head, of: held)
         case .shortResponse:
-            return frame.direction == .fromServer && frame.isSplit
-                ? "crashes: takes a part of the answer for all of it" : nil
+            guard frame.direction == .fromServer else { return nil }
+            return Self.shortRead(frame.chunks, frame.shape.head).map(Self.takesForAnswer)
         case .mergedResponses:
-            return frame.direction == .fromServer && frame.beginsWithin
+            return frame.direction == .fromServer && frame.hasBytes(behindFirst: frame.shape.head)
                 ? "loses data: drops what is behind the first answer of a read" : nil
         case .perRead:
-            return frame.direction == .fromClient && !frame.isOneRead && !frame.chunks.isEmpty
-                ? "misreads: takes each read for a line" : nil
+            guard frame.direction == .fromClient, !frame.chunks.isEmpty else { return nil }
+            if !frame.isOneRead { return "misreads: takes each read for a line" }
+            return frame.type == "quit" && bytes.copied() != Array("esc\r\n".utf8)
+                ? "goes on: ends only at a read that is esc, CR and LF" : nil
         case .badHead, .endlessHead, .staleHead, .noMagicCheck, .noLengthLimit, .lostReceipt, .keyedByText,
-            .sharedBuffer,
-            .keptBuffer, .alwaysFailure:
+            .sharedBuffer, .keptBuffer, .alwaysFailure:
             return nil  // what else was seen decides
         }
     }
 
-    /// What a published receiver makes of bytes that belong to no frame; nil where it minds them as it should.
-    func harm(at run: UnframedRun, from direction: Direction) -> String? {
-        switch (self, run.reason) {
-        case (.badHead, .badHead): "goes deaf: has no read outstanding behind a head that it cannot read"
-        case (.endlessHead, .tooLong): "looks for the head's end for ever"
-        case (.staleHead, .incomplete) where direction == .fromServer:
-            "goes deaf when it connects again: it keeps the head of this frame"
-        case (.noMagicCheck, .badHead), (.noMagicCheck, .noSync), (.noMagicCheck, .afterGap):
-            "misreads: never notices that it is out of step"
-        case (.noLengthLimit, .tooLong): "waits for ever for a body of any length"
-        default: nil
-        }
+    static let isKept = "wedges: its buffer still has the request before this one"
+
+    static func readsSign(_ length: Int) -> String? {
+        length >= 0x8002 ? "wedges: reads the length \(length - 2) as negative" : nil
+    }
+
+    static func appendsTwice(_ held: Int) -> String {
+        "misreads: holds \(held) bytes of it, and appends the next read twice"
+    }
+
+    static func readsHead(_ length: Int, of held: Int) -> String {
+        "crashes: reads a header of \(length) bytes where it has \(held)"
+    }
+
+    static func takesForAnswer(_ short: Int) -> String {
+        "crashes: a read has \(short) bytes, and it takes it for a whole answer"
     }
 
     private static func isASCII(_ bytes: RawSpan) -> Bool {
@@ -74,6 +81,21 @@ extension Hazard {
     private static func hasWideID(_ bytes: RawSpan, _ frame: HazardView) -> Bool {
         guard frame.shape.head >= 57 else { return false }
         return !isASCII(bytes.extracting(7..<57))
+    }
+
+    /// The same where the ids have made a frame that is none: they are text all the same, up to its first NUL.
+    static func hasWideID(_ bytes: RawSpan) -> Bool {
+        guard bytes.byteCount >= 57 else { return false }
+        let ids = bytes.copied(7..<57)
+        guard let end = ids.firstIndex(of: 0), String(validating: ids[..<end], as: UTF8.self) != nil else {
+            return false
+        }
+        return ids.contains { $0 >= 0x80 }
+    }
+
+    /// How long the first read is that is shorter than an answer; nil where none is.
+    static func shortRead(_ reads: [Range<Int>], _ answer: Int) -> Int? {
+        reads.first { $0.count < answer }?.count
     }
 
     /// Whether the last bytes are the beginning of a UTF-8 character (RFC 3629 section 3).

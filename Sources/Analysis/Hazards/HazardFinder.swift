@@ -7,28 +7,17 @@ import Trace
 ///
 /// What such a receiver does after its first mistake nobody can tell: each frame is judged as if all had been well until then.
 public final class HazardFinder: Analysis {
-    private var connections: [Int: State] = [:]
-    /// The connections of each server that have sent something lately, and when: for the buffer that they would share.
-    private var senders: [Endpoint: [Int: Timestamp]] = [:]
-    /// The open connections that say each text, of each server: for those that are told apart by it.
-    private var texts: [Text: Set<Int>] = [:]
-
-    private struct Text: Hashable {
-        var server: Endpoint
-        var bytes: [UInt8]
-    }
-
-    private final class State {
-        var ends = PerDirection(fromClient: ChunkEnds(), fromServer: ChunkEnds())
-        /// Whether the last request left something in the buffer.
-        var isKept = false
-        var said: Set<Text> = []
-        var told: [Hazard: Int] = [:]
-    }
+    private var connections: [Int: HazardState] = [:]
+    /// What the clients of each server send, for the buffer that they would share.
+    var servers: [Endpoint: ClientReads] = [:]
+    /// The open connections that say each text, for those that are told apart by it.
+    private var texts: [SaidText: Set<Int>] = [:]
+    /// How many chunks there were.
+    private var reads = 0
 
     /// Of so many a hazard each is told; of more only how many there were.
     private static let told = 100
-    private static let most = (connections: 65_536, senders: 1_024, texts: 16)
+    private static let most = (connections: 65_536, servers: 1_024, sharers: 1_024, texts: 16)
 
     /// Has seen nothing.
     public init() {}
@@ -39,22 +28,29 @@ public final class HazardFinder: Analysis {
     /// All of formats that name hazards.
     public func interest(in format: Format) -> FrameInterest { format.hazards.isEmpty ? [] : .all }
 
-    private func state(_ connection: TracedConnection) -> State? {
+    /// From here on it is known up to where a connection's bytes are framed.
+    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {
+        state(connection)?.isFramed = true
+    }
+
+    private func state(_ connection: TracedConnection) -> HazardState? {
         if let known = connections[connection.number] { return known }
         guard connections.count < Self.most.connections else { return nil }
-        let state = State()
+        let state = HazardState()
         connections[connection.number] = state
         return state
     }
 
     /// Notes where a chunk ends.
     public func received(_ byteCount: Int, isMissing: Bool, _ packet: NoticedPacket, on connection: TracedConnection) {
-        state(connection)?.ends[packet.direction].add(byteCount)
+        reads += 1
+        state(connection)?.sides[packet.direction].ends.add(byteCount, read: reads)
         guard packet.direction == .fromClient else { return }
         let server = connection.opening.server
-        if senders[server] != nil || senders.count < Self.most.senders {
-            senders[server, default: [:]][connection.number] = packet.time
-            if senders[server]?.count ?? 0 > Self.most.senders { senders[server]?.removeAll() }
+        guard servers[server] != nil || servers.count < Self.most.servers else { return }
+        servers[server, default: ClientReads(first: reads)].add(reads, on: connection.number)
+        if servers[server]?.connections.count ?? 0 < Self.most.sharers {
+            servers[server]?.connections.insert(connection.number)
         }
     }
 
@@ -62,94 +58,121 @@ public final class HazardFinder: Analysis {
     public func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {
-        guard let format = connection.format, let state = state(connection), frame.info.missing == 0 else { return }
-        let info = frame.info
-        let side = format.directions[frame.direction]
+        guard let format = connection.format, let state = state(connection) else { return }
+        let (info, direction) = (frame.info, frame.direction)
+        let side = format.directions[direction]
+        let chunks = state.sides[direction].ends.chunks(of: info.offset..<info.offset + info.length)
         let view = HazardView(
-            direction: frame.direction, info: info, shape: frame.shape, type: side.type(of: bytes, frame.shape),
-            isHeartbeat: frame.isHeartbeat,
-            chunks: state.ends[frame.direction].chunks(of: info.offset..<info.offset + info.length))
+            direction: direction, info: info, shape: frame.shape, type: side.type(of: bytes, frame.shape),
+            isHeartbeat: frame.isHeartbeat, chunks: chunks.places, reads: chunks.reads)
+        endSpan(before: view, format, state, connection, into: &findings)
+        state.sides[direction].told = info.offset + info.length
+        guard info.missing == 0 else { return }
         for name in format.hazards {
             guard let hazard = Hazard(rawValue: name) else { continue }
             let harm =
                 hazard.harm(at: view, bytes) ?? self.harm(hazard, view, bytes, side, state, connection)
             if let harm { findings += tell(hazard, harm, view, state, connection) }
         }
-        if frame.direction == .fromClient { state.isKept = view.type == "location" || view.type == "voice" }
+        findings += lostReceipts(view, frame, bytes, format, state, connection)
+        if direction == .fromClient { state.isKept = view.type == "location" || view.type == "voice" }
     }
 
     /// What depends on more than the frame.
     private func harm(
-        _ hazard: Hazard, _ frame: HazardView, _ bytes: RawSpan, _ format: DirectionFormat, _ state: State,
+        _ hazard: Hazard, _ frame: HazardView, _ bytes: RawSpan, _ format: DirectionFormat, _ state: HazardState,
         _ connection: TracedConnection
     ) -> String? {
         let isRequest = frame.direction == .fromClient
         switch hazard {
         case .keptBuffer where isRequest && state.isKept:
-            return "wedges: its buffer still has the \(frame.type == nil ? "frame" : "request") before this one"
+            return Hazard.isKept
         case .alwaysFailure where !isRequest:
-            guard case .unsigned(0)? = format.field("result", of: bytes, frame.shape) else { return nil }
+            // A command without a name is none that a server knows: it is right to fail.
+            guard case .value(0)? = format.field("result", of: bytes, frame.shape)?.decimalInteger,
+                frame.type.flatMap({ Int($0) }) == nil
+            else { return nil }
             return "answers failure, though what was sent may be stored"
-        case .sharedBuffer where isRequest && frame.isSplit:
-            let others = senders[connection.opening.server] ?? [:]
-            let mixed = others.contains {
-                $0.key != connection.number && $0.value >= frame.info.started && $0.value <= frame.info.time
-            }
-            return mixed ? "mixes two clients: another sent something while this frame was under way" : nil
+        case .sharedBuffer where isRequest: return mixed(frame, connection)
         case .keyedByText where isRequest: return keyed(frame, bytes, state, connection)
         default: return nil
         }
     }
 
+    /// What a buffer that all clients share does to a frame of one of them.
+    private func mixed(_ frame: HazardView, _ connection: TracedConnection) -> String? {
+        let server = connection.opening.server
+        guard let clients = servers[server] else { return nil }
+        if clients.isLeftOver {
+            servers[server]?.isLeftOver = false
+            return "mixes two clients: one left the beginning of a frame in the buffer"
+        }
+        if let reads = frame.reads, clients.isMixed(reads) {
+            return "mixes two clients: another sent something while this frame was under way"
+        }
+        let isInside = clients.connections.contains { number in
+            guard number != connection.number, let other = connections[number], other.isFramed else { return false }
+            let start = other.sides.fromClient.firstRead
+            return start.map { $0 < frame.reads?.upperBound ?? 0 } ?? false
+        }
+        return isInside ? "mixes two clients: a frame of another was under way" : nil
+    }
+
+    /// The broadcasts for which a server that counts receipts waits for ever.
+    private func lostReceipts(
+        _ view: HazardView, _ frame: TracedFrame, _ bytes: RawSpan, _ format: Format, _ state: HazardState,
+        _ connection: TracedConnection
+    ) -> [Finding] {
+        guard let broadcast = format.broadcast, format.hazards.contains(Hazard.lostReceipt.rawValue) else { return [] }
+        let values = FrameValues(info: frame.info, direction: frame.direction, isHeartbeat: frame.isHeartbeat)
+        let what = frame.direction == .fromServer ? broadcast.sent : broadcast.receipt
+        let isOne = values.fulfil(
+            what, content: bytes, shape: frame.shape, format: format.directions[frame.direction])
+        guard frame.direction == .fromClient else {
+            if isOne { state.receipts.sent(view, within: broadcast.within) }
+            return []
+        }
+        let lost = state.receipts.heard(isReceipt: isOne, at: frame.info.started)
+        return lost.flatMap { tell(.lostReceipt, Self.lostReceipt, $0, state, connection) }
+    }
+
+    private static let lostReceipt = "waits for ever: this client did not confirm the broadcast"
+
     private func keyed(
-        _ frame: HazardView, _ bytes: RawSpan, _ state: State, _ connection: TracedConnection
+        _ frame: HazardView, _ bytes: RawSpan, _ state: HazardState, _ connection: TracedConnection
     ) -> String? {
         guard frame.isHeartbeat else { return "misreads: takes what is no heartbeat for a client of its own" }
         if frame.beginsWithin || frame.endsWithin {
             return "misreads: takes several heartbeats in one read for a client of its own"
         }
-        let text = Text(server: connection.opening.server, bytes: bytes.copied(0..<min(64, bytes.byteCount)))
+        let text = SaidText(server: connection.opening.server, bytes: bytes.copied(0..<min(64, bytes.byteCount)))
         if state.said.count < Self.most.texts, state.said.insert(text).inserted {
             texts[text, default: []].insert(connection.number)
         }
         return texts[text]?.count ?? 0 > 1 ? "misreads: takes it for another client, which says the same" : nil
     }
 
-    /// Judges bytes that belong to no frame.
-    public func unframed(
-        _ run: UnframedRun, from direction: Direction, on connection: TracedConnection, into findings: inout [Finding]
-    ) {
-        guard let format = connection.format, let state = state(connection) else { return }
-        for name in format.hazards {
-            guard let hazard = Hazard(rawValue: name), let harm = hazard.harm(at: run, from: direction) else {
-                continue
-            }
-            state.told[hazard, default: 0] += 1
-            guard state.told[hazard, default: 0] <= Self.told else { continue }
-            findings.append(
-                finding(
-                    hazard, harm, direction, run.time, connection,
-                    [
-                        Field("offset", .integer(Int64(run.offset))),
-                        Field("length", .integer(Int64(run.bytes.count))),
-                    ]))
-        }
+    private func tell(
+        _ hazard: Hazard, _ harm: String, _ frame: HazardView, _ state: HazardState, _ connection: TracedConnection
+    ) -> [Finding] {
+        let place = frame.info.offset..<frame.info.offset + frame.info.length
+        let index = Field("index", .integer(Int64(frame.info.index)))
+        return tell(
+            hazard, harm, frame.direction, frame.info.time, place, state, connection, [index],
+            packet: frame.info.packet)
     }
 
-    private func tell(
-        _ hazard: Hazard, _ harm: String, _ frame: HazardView, _ state: State, _ connection: TracedConnection
+    /// A finding, where it is one of the first of its kind.
+    func tell(
+        _ hazard: Hazard, _ harm: String, _ direction: Direction, _ time: Timestamp, _ place: Range<Int>,
+        _ state: HazardState, _ connection: TracedConnection, _ data: [Field] = [], packet: Int = 0
     ) -> [Finding] {
         state.told[hazard, default: 0] += 1
         guard state.told[hazard, default: 0] <= Self.told else { return [] }
-        return [
-            finding(
-                hazard, harm, frame.direction, frame.info.time, connection,
-                [
-                    Field("index", .integer(Int64(frame.info.index))),
-                    Field("offset", .integer(Int64(frame.info.offset))),
-                    Field("length", .integer(Int64(frame.info.length))),
-                ] + .packets(("packet", frame.info.packet)))
+        let extent = [
+            Field("offset", .integer(Int64(place.lowerBound))), Field("length", .integer(Int64(place.count))),
         ]
+        return [finding(hazard, harm, direction, time, connection, data + extent + .packets(("packet", packet)))]
     }
 
     private func finding(
@@ -162,10 +185,32 @@ public final class HazardFinder: Analysis {
             data: [Field("hazard", .text(hazard.rawValue))] + data)
     }
 
-    /// Says how many more there were.
+    /// Judges bytes that belong to no frame.
+    public func unframed(
+        _ run: UnframedRun, from direction: Direction, on connection: TracedConnection, into findings: inout [Finding]
+    ) {
+        guard let format = connection.format, let state = state(connection) else { return }
+        judge(run, from: direction, format, state, connection, into: &findings)
+    }
+
+    /// A frame that the end cut is known to be one.
+    public func finished(
+        _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
+    ) {
+        guard let state = connections[connection.number] else { return }
+        endSpan(of: direction, state, connection, into: &findings)
+    }
+
+    /// Says what was left open, and how many more there were.
     public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
-        senders[connection.opening.server]?[connection.number] = nil
+        defer { forget(connection) }
         guard let state = connections.removeValue(forKey: connection.number) else { return }
+        if closing.reason == .fin || closing.reason == .reset {
+            for direction in Direction.allCases { endSpan(of: direction, state, connection, into: &findings) }
+        }
+        for lost in state.receipts.ended(closing) {
+            findings += tell(.lostReceipt, Self.lostReceipt, lost, state, connection)
+        }
         for text in state.said {
             texts[text]?.remove(connection.number)
             if texts[text]?.isEmpty == true { texts[text] = nil }
@@ -177,5 +222,12 @@ public final class HazardFinder: Analysis {
                     hazard, "the same \(Quantities.counted(more, "more time"))", .fromClient, closing.time, connection,
                     [Field("count", .integer(Int64(more)))]))
         }
+    }
+
+    /// A connection is no client of its server any more; a server without clients may have kept what one left.
+    private func forget(_ connection: TracedConnection) {
+        let server = connection.opening.server
+        servers[server]?.connections.remove(connection.number)
+        if servers[server]?.connections.isEmpty == true, servers[server]?.isLeftOver == false { servers[server] = nil }
     }
 }

@@ -11,6 +11,8 @@ struct HazardView {
     var isHeartbeat: Bool
     /// The chunks that the frame lies in, as ranges of the stream; empty where they are not known any more.
     var chunks: [Range<Int>]
+    /// Which of the reads of all connections these are; nil where they are not known any more.
+    var reads: ClosedRange<Int>?
 
     /// The frame's place in the stream.
     var place: Range<Int> { info.offset..<info.offset + info.length }
@@ -27,42 +29,51 @@ struct HazardView {
         guard endsWithin, let last = chunks.last else { return false }
         return last.upperBound - place.upperBound < shape.head
     }
+    /// Whether some of its bytes are behind the first `count` of a read.
+    func hasBytes(behindFirst count: Int) -> Bool {
+        chunks.contains { min($0.upperBound, place.upperBound) > $0.lowerBound + count }
+    }
     /// How many of its bytes are held at the end of each read but the last.
     var held: [Int] { chunks.dropLast().map { $0.upperBound - place.lowerBound } }
 }
 
 /// Where the chunks of a stream end, as far back as a frame may still begin.
 struct ChunkEnds {
-    private var ends: [Int] = []
+    private var ends: [(end: Int, read: Int)] = []
     private var start = 0
-    private var end = 0
+    /// How many bytes there were.
+    private(set) var total = 0
     /// Of so many chunks the ends are remembered.
     private static let most = 4_096
 
-    mutating func add(_ byteCount: Int) {
-        end += byteCount
-        ends.append(end)
+    /// The next chunk; `read` is its number among those of all connections.
+    mutating func add(_ byteCount: Int, read: Int) {
+        total += byteCount
+        ends.append((total, read))
         if ends.count > Self.most {
-            start = ends[0]
+            start = ends[0].end
             ends.removeFirst()
         }
     }
 
-    /// The chunks that share bytes with a range; what lies wholly before it is forgotten.
-    mutating func chunks(of range: Range<Int>) -> [Range<Int>] {
-        let gone = ends.firstIndex { $0 > range.lowerBound } ?? ends.count
+    /// Which read brought a byte; nil where none has yet.
+    func read(ofByteAt offset: Int) -> Int? { ends.first { $0.end > offset }?.read }
+
+    /// The chunks that share bytes with a range, and which reads they are; what lies wholly before it is forgotten.
+    mutating func chunks(of range: Range<Int>) -> (places: [Range<Int>], reads: ClosedRange<Int>?) {
+        let gone = ends.firstIndex { $0.end > range.lowerBound } ?? ends.count
         if gone > 0 {
-            start = ends[gone - 1]
+            start = ends[gone - 1].end
             ends.removeFirst(gone)
         }
-        guard start <= range.lowerBound else { return [] }
+        guard start <= range.lowerBound, let first = ends.first else { return ([], nil) }
         var chunks: [Range<Int>] = []
         var lower = start
-        for upper in ends {
+        for (upper, read) in ends {
             chunks.append(lower..<upper)
-            if upper >= range.upperBound { return chunks }
+            if upper >= range.upperBound { return (chunks, first.read...read) }
             lower = upper
         }
-        return []
+        return ([], nil)
     }
 }

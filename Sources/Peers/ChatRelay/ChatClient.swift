@@ -13,6 +13,8 @@ final class ChatClient: Sendable {
         var lastError: String?
         var connecting: EventLoopPromise<Void>?
         var arrival: (expectation: ChatExpectation, promise: EventLoopPromise<Void>)?
+        /// What a published client keeps from one connection to the next.
+        var memory = PublishedHeadReader.Memory()
     }
 
     /// The ID it gives itself.
@@ -20,6 +22,7 @@ final class ChatClient: Sendable {
     private let server: PeerAddress
     private let format: Format
     private let noDelay: Bool
+    private let hazards: Set<String>
     private let log: PeerLog
     private let loop: any EventLoop
     private let session: NIOLoopBoundBox<Session>
@@ -30,6 +33,7 @@ final class ChatClient: Sendable {
         self.format = format
         self.log = log
         noDelay = options.noDelay
+        hazards = options.asPublished
         loop = MultiThreadedEventLoopGroup.singleton.any()
         session = .makeBoxSendingValue(
             Session(state: ChatClientState(name: name, options: options)), eventLoop: loop)
@@ -177,7 +181,10 @@ final class ChatClient: Sendable {
             .channelOption(.tcpOption(.tcp_nodelay), value: noDelay ? 1 : 0)
             .channelInitializer { [self] channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let codec = FrameCodecHandler(FrameCodec(format, sending: .fromClient))
+                    let reader =
+                        hazards.isEmpty
+                        ? nil : PublishedHeadReader(hazards: hazards, memory: session.value.memory)
+                    let codec = FrameCodecHandler(FrameCodec(format, sending: .fromClient, reader: reader))
                     try channel.pipeline.syncOperations.addHandlers(codec, ChatClientHandler(self))
                 }
             }

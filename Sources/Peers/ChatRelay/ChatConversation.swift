@@ -6,6 +6,7 @@ extension ChatPair {
     func converse() async throws {
         // A message that overtakes the receiver's first heartbeat would be lost.
         try await Task.sleep(for: .nanoseconds(max(options.scaled(.seconds(0.5)), .seconds(0.1)).nanoseconds))
+        try await provoke()
         // Two rounds at a time, so that there are texts right behind a picture, whose heads get cut.
         for first in stride(from: 0, to: options.rounds, by: 2) {
             let rounds = first..<min(first + 2, options.rounds)
@@ -15,6 +16,21 @@ extension ChatPair {
         }
         try await a.send(ChatMessage(text: "Anyone there?", from: a.name, to: Self.absent))
         try await wait(1)
+    }
+
+    /// Sends what brings the hazards about that are asked for. A server that is right relays the empty text, which is then the
+    /// client's to read, and passes over the rest; what is sent behind it arrives.
+    private func provoke() async throws {
+        if options.asPublished.contains("zero-size-body") {
+            try await a.send(ChatMessage(type: "txt", sender: a.name, target: b.name, body: []))
+        }
+        if options.asPublished.contains("bad-head") {
+            try await a.send(parts: [Array("no head\r\n".utf8)], pause: .seconds(0))
+        }
+        if options.asPublished.contains("endless-head") {
+            // Longer than a head may be; to whoever has no limit the next head's end is its end.
+            try await a.send(parts: [[UInt8](repeating: UInt8(ascii: "x"), count: 70_000)], pause: .seconds(0))
+        }
     }
 
     /// One way of the conversation, once for each picture: a write for each message, as fast as they go, so that the

@@ -4,25 +4,27 @@ import Streams
 /// The reference peers of `im-json`, a chat relay (WIRE-FORMATS §1).
 package enum ChatRelay: ReferencePeer {
     package static let format = "im-json"
+    package static let hazards = PublishedHeadReader.hazards
 
     package static func serve(
         at address: PeerAddress, options: PeerOptions, bound: @escaping @Sendable (Endpoint) -> Void,
         log: @escaping PeerLog
     ) async throws {
-        try options.check()
+        try options.check(hazards: hazards)
         let format = try wireFormat()
         let state = ChatRelayState(
             silence: options.scaled(.seconds(20)), sweepInterval: options.scaled(.seconds(30)),
             storeOffline: options.storeOffline)
         try await PeerServer.run(state, at: address, options: options, bound: bound, log: log) {
-            FrameCodec(format, sending: .fromServer)
+            let reader = options.asPublished.isEmpty ? nil : PublishedHeadReader(hazards: options.asPublished)
+            return FrameCodec(format, sending: .fromServer, reader: reader)
         }
     }
 
     package static func converse(
         with server: PeerAddress, options: PeerOptions, log: @escaping PeerLog
     ) async throws {
-        try options.check()
+        try options.check(hazards: hazards)
         try await ChatPair.run(wireFormat(), with: server, options: options, log: log) { pair in
             try await pair.converse()
         }
@@ -31,7 +33,7 @@ package enum ChatRelay: ReferencePeer {
     package static func demonstrate(
         to server: PeerAddress, options: PeerOptions, log: @escaping PeerLog
     ) async throws {
-        try options.check()
+        try options.check(hazards: hazards)
         // What lies in one segment is up to the script alone.
         var options = options
         options.noDelay = true

@@ -14,8 +14,10 @@ package struct PublishedMagicReader: MessageReader {
     private let takesAnyLength: Bool
     private let hasIDs: Bool
     private var held: [UInt8] = []
+    /// Whether what is held has been dropped to, and may not yet be all of a magic.
+    private var isSearching = false
 
-    /// More is not held: a receiver that waits for gigabytes is deaf all the same.
+    /// The longest frame, as in the format. More is not held: a receiver that waits for gigabytes is deaf all the same.
     private static let limit = 16 << 20
 
     /// A reader at the start of a stream of `direction`, whose headers have 62 bytes from the client and 11 from the server.
@@ -31,12 +33,15 @@ package struct PublishedMagicReader: MessageReader {
         held += bytes.copied(0..<min(bytes.byteCount, max(0, room)))
         var inputs: [PeerInput] = []
         while held.count >= headerLength + (waitsForBody ? 1 : 0) {
-            if !takesAnyMagic, !held.starts(with: Self.magic) {
+            let isInStep = held.starts(with: Self.magic)
+            if !isInStep, isSearching || !takesAnyMagic {
                 inputs.append(dropToMagic("the magic is not there"))
                 continue
             }
+            isSearching = false
             let length = Int(number(at: headerLength - 4))
-            if !takesAnyLength, length > Self.limit {
+            // Whoever does not look at the magic has nothing to find the way back by.
+            if isInStep, !takesAnyLength, headerLength + length > Self.limit {
                 held.removeFirst()
                 inputs.append(dropToMagic("a body of \(length) bytes", dropped: 1))
                 continue
@@ -75,6 +80,7 @@ package struct PublishedMagicReader: MessageReader {
         let start =
             held.indices.first { at in zip(held[at...], Self.magic).allSatisfy(==) } ?? held.endIndex
         held.removeFirst(start)
+        isSearching = true
         return .unframed(byteCount: dropped + start, detail: detail)
     }
 }

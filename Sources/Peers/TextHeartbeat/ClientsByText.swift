@@ -9,7 +9,8 @@ struct ClientsByText {
     /// How many texts are kept, and how many bytes of each.
     static let limit = (texts: 10_000, bytes: 1_024)
 
-    private var lastHeard: [[UInt8]: Timestamp] = [:]
+    /// When each text was heard last.
+    private(set) var lastHeard: [[UInt8]: Timestamp] = [:]
 
     /// A read; says so where it makes a new client.
     mutating func heard(_ bytes: [UInt8], at time: Timestamp) -> String? {

@@ -77,6 +77,10 @@ struct ConnectCommand: AsyncParsableCommand {
     }
 }
 
+/// The hazards that can be reproduced, a line for each format.
+private let hazardsByFormat = ReferencePeers.all.filter { !$0.hazards.isEmpty }
+    .map { "\($0.format): \($0.hazards.sorted().joined(separator: ", "))" }.joined(separator: "\n")
+
 /// What both kinds of peers can be asked.
 struct PeerCommandOptions: ParsableArguments {
     @Option(help: "Multiply every interval of the protocol by this.")
@@ -84,8 +88,8 @@ struct PeerCommandOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Do as the published programs do, with their faults, which WIRE-FORMATS lists; separated by commas.",
-            valueName: "hazard,…"))
+            "Do as the published programs do, with these of their faults; separated by commas.",
+            discussion: hazardsByFormat, valueName: "hazard,…"))
     var asPublished: String?
 
     @Option(

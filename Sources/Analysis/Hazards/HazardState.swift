@@ -1,0 +1,87 @@
+import Framing
+import Streams
+
+/// What is known of a connection whose hazards are looked for.
+final class HazardState {
+    var sides = PerDirection(fromClient: HazardSide(), fromServer: HazardSide())
+    /// Whether its format is known, so that its bytes are framed as they come.
+    var isFramed = false
+    /// Whether the last request left something in the buffer.
+    var isKept = false
+    /// What its client has said that another one might say, too.
+    var said: Set<SaidText> = []
+    var receipts = OwedReceipts()
+    /// How often each hazard was found.
+    var told: [Hazard: Int] = [:]
+}
+
+/// What is known of one direction of it.
+struct HazardSide {
+    /// Where its chunks end.
+    var ends = ChunkEnds()
+    /// Up to which offset frames and unframed bytes have been told.
+    var told = 0
+    /// How long the last frame's head was; nil before the first frame.
+    var head: Int?
+    /// The unframed bytes behind the last frame.
+    var span: UnframedSpan?
+
+    /// Which read brought the first byte of a frame of which only the beginning is held; nil where none is.
+    var firstRead: Int? { ends.read(ofByteAt: told) }
+}
+
+/// What a client of a server says.
+struct SaidText: Hashable {
+    var server: Endpoint
+    var bytes: [UInt8]
+}
+
+/// The clients' reads of one server in the order in which they came, for the buffer that its clients would share.
+struct ClientReads {
+    /// Of reads of one connection in a row: the number of the last one, and the connection.
+    private var rows: [(last: Int, connection: Int)] = []
+    /// Where the reads that are remembered begin.
+    private var first: Int
+    /// Whether a client has left the beginning of a frame behind.
+    var isLeftOver = false
+    /// The server's open connections.
+    var connections: Set<Int> = []
+
+    private static let most = 4_096
+
+    init(first: Int) {
+        self.first = first
+    }
+
+    /// A read.
+    mutating func add(_ read: Int, on connection: Int) {
+        if let last = rows.last, last.connection == connection {
+            rows[rows.count - 1].last = read
+            return
+        }
+        rows.append((read, connection))
+        if rows.count > Self.most {
+            first = rows[Self.most / 2].last + 1
+            rows.removeFirst(Self.most / 2 + 1)
+        }
+    }
+
+    /// Whether another connection has sent something between two reads of one.
+    func isMixed(_ reads: ClosedRange<Int>) -> Bool {
+        guard reads.lowerBound >= first else { return false }
+        let row = rows.partitioningIndex { $0.last >= reads.lowerBound }
+        return row < rows.count && rows[row].last < reads.upperBound
+    }
+}
+
+extension Array {
+    /// The index of the first element for which a condition holds that holds for all behind it, too.
+    fileprivate func partitioningIndex(where holds: (Element) -> Bool) -> Int {
+        var (lower, upper) = (0, count)
+        while lower < upper {
+            let middle = (lower + upper) / 2
+            if holds(self[middle]) { upper = middle } else { lower = middle + 1 }
+        }
+        return lower
+    }
+}

@@ -1,0 +1,74 @@
+import Framing
+import Streams
+import TestSupport
+import Testing
+
+@testable import Peers
+
+/// `line`: the server that takes each read for a line.
+@Suite struct LineHazardTests {
+    private static let time = Timestamp(nanoseconds: 0)
+
+    /// What a server does with one read: the lines that it logs, and whether the session is over.
+    private func deeds(_ actions: [LineServerState.Action]) -> [String] {
+        actions.compactMap { action in
+            switch action {
+            case .log(let line): line
+            case .close: "the end"
+            default: nil
+            }
+        }
+    }
+
+    private func server(_ hazards: Set<String>) throws -> LineServerState {
+        var options = PeerOptions()
+        options.asPublished = hazards
+        var server = LineServerState(try HazardRounds.format("line"), options: options)
+        _ = server.opened(1, with: "a client", at: Self.time)
+        return server
+    }
+
+    private func said(_ bytes: [UInt8]) -> String {
+        "#1 " + FieldValue.text(String(decoding: bytes, as: UTF8.self)).shortDescription
+    }
+
+    /// The published server answers each read: it goes on, whatever it was. Each line that does not get its one answer is told.
+    @Test func everyLine() async throws {
+        try await HazardRounds.rounds(300) { generator, seed in
+            let lines = (0..<3).map { _ in
+                let text =
+                    Int.random(in: 0..<12, using: &generator) == 0
+                    ? Array("esc".utf8) : HazardRounds.body(5, using: &generator)
+                return text + Array((Bool.random(using: &generator) ? "\r\n" : "\n").utf8)
+            }
+            let rest = Int.random(in: 0..<8, using: &generator) == 0 ? Array("rest".utf8) : []
+            var chunks = HazardRounds.cut(lines + [rest], using: &generator)
+            if Bool.random(using: &generator) { chunks = (lines + [rest]).filter { !$0.isEmpty } }
+            // Each read is judged as if all had been well until then: by servers that know nothing but the lines before it.
+            var wrong: Set<Int> = []
+            var at = 0
+            let traced = try HazardRounds.trace(.perRead, "line", chunks, from: .fromClient)
+            for chunk in chunks {
+                let read = at..<at + chunk.count
+                at += chunk.count
+                var (published, right) = (try server([Hazard.perRead.rawValue]), try server([]))
+                let made = deeds(published.received(chunk, on: 1, at: Self.time))
+                let before = traced.items.last { $0.offset <= read.lowerBound }?.offset ?? 0
+                _ = right.received(Array(chunks.flatMap { $0 }[before..<read.lowerBound]), on: 1, at: Self.time)
+                let due = deeds(right.received(chunk, on: 1, at: Self.time))
+                // The published one says the line with its end.
+                let text = chunk.last == 0x0a ? Array(chunk.dropLast(chunk.suffix(2).first == 0x0d ? 2 : 1)) : nil
+                let isRight = made == due || (text.map { due == [said($0)] } ?? false) && made == [said(chunk)]
+                if isRight { continue }
+                for item in traced.items
+                where item.offset < read.upperBound && item.offset + item.length > read.lowerBound {
+                    wrong.insert(item.offset)
+                }
+            }
+            #expect(
+                traced.told.map(\.offset) == wrong.sorted(),
+                "seed \(seed): \(traced), \(chunks.map { String(decoding: $0, as: UTF8.self) })")
+            return !wrong.isEmpty
+        }
+    }
+}

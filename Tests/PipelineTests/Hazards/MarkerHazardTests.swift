@@ -1,0 +1,146 @@
+import Framing
+import Streams
+import TestSupport
+import Testing
+
+@testable import Peers
+
+/// `marker`: frames that are cut, and broadcasts that are not confirmed.
+@Suite struct MarkerHazardTests {
+    @Test func framesBehindMarkers() async throws {
+        try await HazardRounds.rounds { generator, seed in
+            let bodies = (0..<4).map { _ in
+                HazardRounds.body(6, using: &generator).map { $0 == 0x61 || $0 == 0x62 ? 0x63 : $0 } + [0x31]
+            }
+            let chunks = HazardRounds.cut(bodies.map { Array("ab".utf8) + $0 }, using: &generator)
+            var receiver = PerReadSplitter()
+            var made: [[UInt8]?] = []
+            for input in chunks.flatMap({ receiver.receive($0.span.bytes, at: Timestamp(nanoseconds: 0)) }) {
+                if case .message(let message) = input { made.append(message.body) } else { made.append(nil) }
+            }
+            let failure = HazardRounds.firstFailure(bodies, made)
+            let told = try HazardRounds.trace(.splitFrame, "marker", chunks, from: .fromServer).frames
+            #expect(
+                told.first == failure, "seed \(seed): \(told), \(chunks.map { String(decoding: $0, as: UTF8.self) })")
+            return failure != nil
+        }
+    }
+
+    /// A server and three devices, some of whose receipts are lost: of the published server each broadcast that ended its run is
+    /// told, of one that gives up waiting each that was not confirmed.
+    @Test(arguments: [true, false]) func broadcastsWithoutReceipt(isPublished: Bool) async throws {
+        try await HazardRounds.rounds(60) { generator, seed in
+            var run = BroadcastRun(isPublished: isPublished, loss: 0.03, generator)
+            run.play()
+            generator = run.generator
+            let traced = try HazardRounds.trace(.lostReceipt, "marker", run.events)
+            let told = Set(traced.told.map { [$0.connection, $0.index ?? -1] })
+            #expect(told == run.lost, "seed \(seed): \(traced.told), \(run.lost)")
+            #expect(traced.told.allSatisfy { $0.from == .fromServer } && told.count == traced.told.count)
+            #expect(run.hasStalled == (isPublished && !run.lost.isEmpty), "seed \(seed)")
+            return !told.isEmpty
+        }
+    }
+}
+
+/// A server of `marker` and three devices, by a clock of their own.
+private struct BroadcastRun {
+    private enum Due {
+        case timer(PeerTimer)
+        case device([UInt8], connection: Int)
+    }
+
+    var events: [HazardRounds.Event] = []
+    /// The broadcasts, by connection and index, whose receipt is lost.
+    var lost: Set<[Int]> = []
+    /// Whether there was to be no broadcast any more, though the devices were there.
+    private(set) var hasStalled = true
+    var generator: SeededGenerator
+
+    private var server: BroadcastServerState
+    private var due: [(time: Timestamp, what: Due)] = []
+    private var now = Timestamp(nanoseconds: 0)
+    private var frames: [Int: Int] = [:]
+    private let loss: Double
+    private static let end = Timestamp(seconds: 40, nanoseconds: 0)
+
+    init(isPublished: Bool, loss: Double, _ generator: SeededGenerator) {
+        var options = PeerOptions()
+        if isPublished { options.asPublished = [Hazard.lostReceipt.rawValue] }
+        server = BroadcastServerState(options: options)
+        (self.loss, self.generator) = (loss, generator)
+    }
+
+    mutating func play() {
+        perform(server.started(at: now))
+        for number in 1...3 {
+            perform(server.opened(number, by: "a device", at: now))
+            due.append(
+                (
+                    now + .milliseconds(Int64(number)),
+                    .device(BroadcastText.link("d\(number)", at: now), connection: number)
+                ))
+            for second in 1...50 {
+                let time = now + .seconds(Double(second)) + .milliseconds(Int64(100 * number))
+                due.append((time, .device(Array("d\(number)".utf8), connection: number)))
+            }
+        }
+        while let next = due.indices.min(by: { due[$0].time < due[$1].time }) {
+            let (time, what) = due.remove(at: next)
+            switch what {
+            case .timer(let timer):
+                // In the end all that is under way is still confirmed.
+                if time > Self.end, timer == "sweep" { continue }
+                if time > Self.end, timer == "broadcast" {
+                    hasStalled = false
+                    continue
+                }
+                pass(to: time)
+                perform(server.due(timer, at: now))
+            case .device(let body, let number):
+                pass(to: time)
+                say(Array("ab".utf8) + body, from: .fromClient, number)
+                perform(server.received(.message(PeerMessage(fields: [], body: body)), on: number, at: now))
+            }
+        }
+    }
+
+    private mutating func pass(to time: Timestamp) {
+        if time > now { events.append(.pause(time - now)) }
+        now = max(now, time)
+    }
+
+    /// Bytes in one read or in two.
+    private mutating func say(_ bytes: [UInt8], from direction: Direction, _ number: Int) {
+        let (first, rest) = bytes.cut(at: Int.random(in: 0..<bytes.count, using: &generator))
+        for part in [first, rest] where !part.isEmpty { events.append(.read(part, direction, connection: number)) }
+    }
+
+    private mutating func perform(_ actions: [ServerAction]) {
+        for action in actions {
+            switch action {
+            case .wake(let timer, let wait):
+                due.removeAll { if case .timer(timer) = $0.what { true } else { false } }
+                due.append((now + wait, .timer(timer)))
+            case .send(.messages(let messages), let number):
+                for message in messages {
+                    say(Array("ab".utf8) + message.body, from: .fromServer, number)
+                    let index = frames[number, default: 0]
+                    frames[number] = index + 1
+                    guard Double.random(in: 0..<1, using: &generator) >= loss else {
+                        lost.insert([number, index])
+                        continue
+                    }
+                    let isLate = Int.random(in: 0..<10, using: &generator) == 0
+                    let wait = Int64.random(in: isLate ? 1_000...2_500 : 5...150, using: &generator)
+                    due.append(
+                        (
+                            now + .milliseconds(wait),
+                            .device(BroadcastText.receipt("d\(number)", at: now), connection: number)
+                        ))
+                }
+            default: continue
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import Framing
+import Streams
+import TestSupport
+import Testing
+
+@testable import Peers
+
+/// `tlv32`: the server's buffer.
+@Suite struct UploadHazardTests {
+    private func upload(using generator: inout SeededGenerator) -> Upload {
+        let command = UInt32.random(in: 1...8, using: &generator)
+        return Upload(command: command > 4 ? 2 : command, payload: HazardRounds.body(20, using: &generator))
+    }
+
+    @Test(arguments: [Hazard.mergedFrames, .shortFirstRead, .keptBuffer])
+    func uploads(hazard: Hazard) async throws {
+        try await HazardRounds.rounds { generator, seed in
+            let uploads = (0..<4).map { _ in upload(using: &generator) }
+            var frames = uploads.map(\.bytes)
+            let isCut = HazardRounds.cutEnd(of: &frames, using: &generator)
+            let chunks = HazardRounds.cut(frames, using: &generator)
+            var receiver = PublishedUploadReceiver([hazard.rawValue])
+            var made: [[UInt8]?] = []
+            for output in chunks.flatMap({ receiver.receive($0, on: 1) }) {
+                if case .upload(let upload) = output { made.append(upload.payload) } else { made.append(nil) }
+            }
+            let failure = HazardRounds.firstFailure(uploads.map(\.payload), made, lastIsCut: isCut)
+            let told = try HazardRounds.trace(hazard, "tlv32", chunks, from: .fromClient)
+            #expect(told.firstItem == failure, "\(hazard), seed \(seed): \(told), \(chunks)")
+            return failure != nil
+        }
+    }
+
+    /// An upload that a connection's receiver completes.
+    private struct Stored: Hashable {
+        var connection: Int
+        var upload: Upload?
+    }
+
+    /// Several clients upload at once; some leave in the middle of a frame, and others come after them.
+    @Test func clientsOfOneBuffer() async throws {
+        try await HazardRounds.rounds(300) { generator, seed in
+            var waiting: [Int: [[UInt8]]] = [:]
+            for number in 1...4 {
+                var frames = (0..<2).map { _ in upload(using: &generator).bytes }
+                if Int.random(in: 0..<8, using: &generator) == 0 {
+                    frames[1].removeLast(Int.random(in: 1..<frames[1].count, using: &generator))
+                }
+                waiting[number] = frames.flatMap { frame -> [[UInt8]] in
+                    guard frame.count > 1, Int.random(in: 0..<3, using: &generator) == 0 else { return [frame] }
+                    let (first, rest) = frame.cut(at: Int.random(in: 1..<frame.count, using: &generator))
+                    return [first, rest]
+                }
+            }
+            var events: [HazardRounds.Event] = []
+            var shared = PublishedUploadReceiver([Hazard.sharedBuffer.rawValue])
+            var right = PublishedUploadReceiver([])
+            var (made, due): ([Stored], [Stored]) = ([], [])
+            var number = 1
+            while let numbers = Optional(waiting.keys.sorted()), !numbers.isEmpty {
+                if waiting[number] == nil || Int.random(in: 0..<4, using: &generator) == 0 {
+                    number = numbers.randomElement(using: &generator) ?? number
+                }
+                guard let chunk = waiting[number]?.first, !chunk.isEmpty else {
+                    waiting[number] = nil
+                    events.append(.end(connection: number))
+                    shared.closed(number)
+                    right.closed(number)
+                    continue
+                }
+                waiting[number]?.removeFirst()
+                if waiting[number]?.isEmpty == true { waiting[number] = [[]] }
+                events.append(.read(chunk, .fromClient, connection: number))
+                if Bool.random(using: &generator) { events.append(.pause(.milliseconds(1))) }
+                made += shared.receive(chunk, on: number).map { output in
+                    if case .upload(let upload) = output {
+                        Stored(connection: number, upload: upload)
+                    } else {
+                        Stored(connection: number, upload: nil)
+                    }
+                }
+                due += right.receive(chunk, on: number).map { output in
+                    if case .upload(let upload) = output {
+                        Stored(connection: number, upload: upload)
+                    } else {
+                        Stored(connection: number, upload: nil)
+                    }
+                }
+            }
+            let same = zip(made, due).prefix { $0 == $1 }.count
+            var failure: [Int]?
+            if same < due.count {
+                let connection = due[same].connection
+                failure = [connection, due[..<same].count { $0.connection == connection }]
+            }
+            let traced = try HazardRounds.trace(.sharedBuffer, "tlv32", events)
+            let told = traced.told.first.map { [$0.connection, $0.index ?? -1] }
+            #expect(told == failure, "seed \(seed): \(traced), \(events)")
+            return failure != nil
+        }
+    }
+
+    /// What a server makes of uploads that it can store: its answers.
+    private func answers(_ uploads: [Upload], _ hazards: Set<String>) throws -> [[UInt8]] {
+        var options = PeerOptions()
+        options.asPublished = hazards
+        let format = try HazardRounds.format("tlv32")
+        let time = Timestamp(nanoseconds: 0)
+        var server = UploadServerState(format, options: options)
+        _ = server.opened(1, with: "a client", at: time)
+        return uploads.flatMap { upload in
+            var actions = server.received(upload.bytes, on: 1, at: time)
+            for case .work(let work) in actions { actions += server.done(work, error: nil, at: time) }
+            return actions.compactMap { if case .write(let bytes, _) = $0 { bytes } else { nil } }
+        }
+    }
+
+    /// Each answer of a server that says failure whatever happened; those of one that is right are not told, though it
+    /// refuses what it does not know.
+    @Test func answersOfFailure() async throws {
+        try await HazardRounds.rounds { generator, seed in
+            let count = Int.random(in: 1...3, using: &generator)
+            let uploads = (0..<count).map { _ in
+                Upload(
+                    command: .random(in: 1...14, using: &generator), payload: HazardRounds.body(9, using: &generator))
+            }
+            let (right, made) = (try answers(uploads, []), try answers(uploads, [Hazard.alwaysFailure.rawValue]))
+            let wrong = right.indices.filter { right[$0] != made[$0] }
+            let chunks = HazardRounds.cut(made, using: &generator)
+            let told = try HazardRounds.trace(.alwaysFailure, "tlv32", chunks, from: .fromServer).frames
+            #expect(told == wrong, "seed \(seed): \(uploads)")
+            let rightChunks = HazardRounds.cut(right, using: &generator)
+            #expect(try HazardRounds.trace(.alwaysFailure, "tlv32", rightChunks, from: .fromServer).told.isEmpty)
+            return !wrong.isEmpty
+        }
+    }
+}
