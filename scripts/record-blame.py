@@ -1,0 +1,624 @@
+"""The conversations of scripts/record-blame, which makes the namespaces that they need: record-blame.py FOLDER [NAME…]
+
+Each is a function with a client's and a server's socket in its hands, and is recorded by a tcpdump beside the server. It knows
+nothing of frametap. Where this machine was too busy to keep time, a conversation is held again.
+"""
+
+import ctypes
+import os
+import re
+import select
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+EVERY, GAP = 0.2, 1.2  # as in pulse.yaml
+BEAT, DATA, ANSWER = 1, 2, 3
+ADDRESS = {"client": "10.7.1.2", "server": "10.7.2.2"}
+SLACK = 0.1  # a client that wakes up so late has not done what it should have
+AT_ONCE = 8  # conversations
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+@contextmanager
+def inside(namespace):
+    """A socket that this thread makes belongs to a namespace."""
+    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+    other = os.open(f"/run/netns/{namespace}", os.O_RDONLY)
+    try:
+        if libc.setns(other, 0) != 0:
+            raise OSError(ctypes.get_errno(), f"cannot enter the namespace {namespace}")
+        yield
+    finally:
+        libc.setns(home, 0)
+        os.close(other)
+        os.close(home)
+
+
+class Overslept(Exception):
+    """This machine was too busy."""
+
+
+class Peer:
+    """One end of a connection, which reads what comes unless it is told not to."""
+
+    def __init__(self, connection):
+        self.socket = connection
+        self.sent = 0
+        self.heard = time.monotonic()
+        self.reads = threading.Event()
+        self.reads.set()
+        self.gone = threading.Event()
+        self.reader = threading.Thread(target=self.read_on, daemon=True)
+        self.reader.start()
+
+    def read_on(self):
+        while not self.gone.is_set():
+            readable = self.reads.is_set() and select.select([self.socket], [], [], 0.02)[0]
+            if not self.reads.is_set():
+                time.sleep(0.02)
+            elif readable and not self.read():
+                return
+
+    def read(self, size=65536):
+        try:
+            received = self.socket.recv(size)
+        except ConnectionResetError:
+            return b""
+        self.heard = time.monotonic()
+        return received
+
+    def frame(self, kind, body=b""):
+        self.sent += 1
+        return struct.pack("!IBH", self.sent, kind, len(body)) + body
+
+    def send(self, kind, body=b""):
+        self.socket.sendall(self.frame(kind, body))
+
+    def end(self):
+        """Sends FIN."""
+        self.socket.shutdown(socket.SHUT_WR)
+
+    def leave(self, reset=False):
+        """Gives the connection up, with RST if asked to."""
+        self.gone.set()
+        self.reader.join()
+        if reset:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.socket.close()
+
+
+class Tap:
+    """tcpdump beside one side; started anew, it goes on in the same file."""
+
+    def __init__(self, side, port, file):
+        self.side, self.port, self.file, self.parts = side, port, file, []
+
+    def start(self):
+        part = Path(f"{self.file}.{len(self.parts)}")
+        self.parts.append(part)
+        # -Z root: tcpdump would otherwise give up the right to write here.
+        self.process = subprocess.Popen(
+            ["ip", "netns", "exec", self.side, "tcpdump", "-i", "eth0", "-s", "0", "-B", "4096", "-Z", "root", "--immediate-mode",
+             "-w", str(part), f"tcp port {self.port}"],
+            stderr=subprocess.PIPE, text=True)
+        line = ""
+        while "listening on" not in line:
+            line = self.process.stderr.readline()
+            if not line:
+                raise RuntimeError("tcpdump does not listen")
+
+    def stop(self):
+        self.process.terminate()
+        said = self.process.communicate()[1]
+        if not re.search(r"^0 packets dropped by kernel", said, re.M):
+            raise RuntimeError(f"tcpdump lost packets: {said}")
+
+    def join(self):
+        recordings = [part.read_bytes() for part in self.parts]
+        self.file.write_bytes(recordings[0] + b"".join(recording[24:] for recording in recordings[1:]))
+        for part in self.parts:
+            part.unlink()
+
+
+class Stage:
+    """Where a conversation is held: a port of its own, and a clock."""
+
+    def __init__(self, port, files, server_buffer=0, client_buffer=0):
+        self.port, self.files = port, files
+        self.server_buffer, self.client_buffer = server_buffer, client_buffer
+        self.taps = [Tap(side, port, file) for side, file in files.items()]
+        self.listener = self.client = self.server = None
+
+    def listen(self):
+        with inside("server"):
+            self.listener = socket.socket()
+        self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if self.server_buffer:
+            self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.server_buffer)
+        self.listener.bind((ADDRESS["server"], self.port))
+        self.listener.listen()
+
+    def connect(self):
+        if not self.listener:
+            self.listen()
+        with inside("client"):
+            client = socket.socket()
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        # What cannot be sent yet waits here, and keeps no client from going on.
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 18)
+        if self.client_buffer:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.client_buffer)
+        client.connect((ADDRESS["server"], self.port))
+        server, _ = self.listener.accept()
+        server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 18)
+        self.client, self.server = Peer(client), Peer(server)
+        self.due = time.monotonic()
+
+    def wait(self, seconds):
+        """Waits on a clock that runs on meanwhile."""
+        self.due += seconds
+        time.sleep(max(0, self.due - time.monotonic()))
+        if time.monotonic() > self.due + SLACK:
+            raise Overslept
+
+    def beats(self, count=5):
+        for _ in range(count):
+            self.client.send(BEAT)
+            self.wait(EVERY)
+
+    def data(self, seconds, peer=None, body=b"something else"):
+        for _ in range(round(seconds / EVERY)):
+            (peer or self.client).send(DATA, body)
+            self.wait(EVERY)
+
+    @contextmanager
+    def dropped(self, match=""):
+        """The network loses the client's packets that match."""
+        said = subprocess.run(
+            f"nft --echo --handle add rule inet blame forward tcp dport {self.port} {match} drop", shell=True, check=True,
+            capture_output=True, text=True).stdout
+        yield
+        handle = re.search(r"# handle (\d+)", said)[1]
+        subprocess.run(["nft", "delete", "rule", "inet", "blame", "forward", "handle", handle], check=True)
+
+    @contextmanager
+    def unrecorded(self, seconds):
+        """The capture misses so many seconds, in which the conversation goes on."""
+        tap, = self.taps
+        tap.stop()
+        starts = threading.Timer(seconds, tap.start)
+        starts.start()
+        yield
+        starts.join()
+
+    def lost(self, frame):
+        """The network loses the segments that begin with a frame of the client's, again and again."""
+        return self.dropped(f"@ih,0,32 {frame}")
+
+    def close(self):
+        """The client closes the connection in order, and so does then the server; unless they did already."""
+        for one, other in (self.client, self.server), (self.server, self.client):
+            with suppress(OSError):
+                one.end()
+                other.reader.join(5)
+        self.client.leave()
+        self.server.leave()
+
+    def over(self):
+        if self.client:
+            self.close()
+        if self.listener:
+            self.listener.close()
+
+
+SCENARIOS = {}
+
+
+def scenario(name, taps=("server",), **buffers):
+    def keep(function):
+        SCENARIOS[name] = (function, taps, buffers)
+        return function
+    return keep
+
+
+# The sender.
+
+@scenario("sender-silent")
+def _(stage):
+    stage.connect()
+    stage.beats()
+    stage.wait(2)
+    stage.beats()
+
+
+@scenario("sender-busy")
+def _(stage):
+    stage.connect()
+    stage.beats()
+    stage.data(2)
+    stage.beats()
+
+
+@scenario("sender-late")
+def _(stage):
+    stage.connect()
+    stage.beats()
+    stage.wait(0.7)
+    stage.beats()
+
+
+@scenario("sender-soon")
+def _(stage):
+    stage.connect()
+    stage.beats()
+    stage.wait(0.2)
+    stage.beats()
+
+
+@scenario("sender-stops")
+def _(stage):
+    stage.connect()
+    stage.beats()
+    stage.data(3)
+
+
+@scenario("sender-ends")
+def _(stage):
+    stage.connect()
+    stage.beats()
+    stage.data(0.6)
+    stage.client.end()
+    stage.data(2, peer=stage.server)
+
+
+@scenario("sender-never")
+def _(stage):
+    stage.connect()
+    stage.data(2)
+
+
+@scenario("sender-leaves")
+def _(stage):
+    stage.connect()
+    stage.data(0.8)
+
+
+@scenario("sender-begins")
+def _(stage):
+    stage.connect()
+    stage.data(0.8)
+    stage.beats()
+
+
+# The network.
+
+@scenario("network-late", taps=("server", "client"))
+def _(stage):
+    stage.connect()
+    stage.beats()
+    with stage.lost(6):
+        stage.beats(9)
+    stage.beats()
+
+
+@scenario("network-cut", taps=("server", "client"))
+def _(stage):
+    stage.connect()
+    stage.beats()
+    with stage.dropped():
+        stage.beats(9)
+    # The client's TCP waits twice as long each time before it tries again.
+    stage.beats(15)
+
+
+@scenario("network-late-data")
+def _(stage):
+    stage.connect()
+    stage.beats()
+    stage.client.send(BEAT)
+    with stage.lost(7):
+        stage.data(0.2)
+    stage.beats()
+    stage.wait(2)
+    stage.beats()
+
+
+@scenario("network-late-too-late")
+def _(stage):
+    stage.connect()
+    stage.beats()
+    stage.wait(1.5)
+    with stage.lost(6):
+        stage.beats(2)
+    stage.beats()
+
+
+# The capture.
+
+@scenario("capture-lost")
+def _(stage):
+    stage.connect()
+    stage.beats()
+    with stage.unrecorded(1.5):
+        stage.beats(10)
+    stage.beats()
+
+
+@scenario("capture-lost-before")
+def _(stage):
+    stage.connect()
+    stage.beats()
+    with stage.unrecorded(0.3):
+        stage.beats(3)
+    stage.beats()
+    stage.wait(2)
+    stage.beats()
+
+
+@scenario("capture-lost-right-before")
+def _(stage):
+    stage.connect()
+    stage.beats()
+    with stage.unrecorded(0.1):
+        stage.data(0.2)
+    stage.beats(1)
+    stage.wait(2)
+    stage.beats()
+
+
+@scenario("capture-lost-answers")
+def _(stage):
+    stage.connect()
+    stage.beats()
+    stage.wait(0.3)
+    with stage.unrecorded(0.5):
+        stage.data(1, peer=stage.server)
+    stage.data(0.6, peer=stage.server)
+    stage.beats()
+
+
+# The receiver.
+
+@scenario("receiver-stalled", server_buffer=4096)
+def _(stage):
+    stage.connect()
+    stage.beats()
+    stage.server.reads.clear()
+    for _ in range(8):
+        stage.client.send(DATA, bytes(1000))
+    stage.beats(9)
+    stage.server.reads.set()
+    stage.beats()
+
+
+@scenario("receiver-slow", server_buffer=4096)
+def _(stage):
+    stage.connect()
+    stage.beats()
+    stage.server.reads.clear()
+    for _ in range(16):
+        stage.client.send(DATA, bytes(1000))
+    for _ in range(5):
+        stage.beats(2)
+        stage.server.read(3000)
+    stage.server.reads.set()
+    stage.beats()
+
+
+@scenario("receiver-stalled-before", server_buffer=4096)
+def _(stage):
+    stage.connect()
+    stage.beats()
+    stage.server.reads.clear()
+    for _ in range(8):
+        stage.client.send(DATA, bytes(1000))
+    stage.beats(2)
+    stage.server.reads.set()
+    stage.beats()
+    stage.wait(2)
+    stage.beats()
+
+
+@scenario("receiver-stalled-shortly", server_buffer=4096)
+def _(stage):
+    stage.connect()
+    stage.beats()
+    stage.server.reads.clear()
+    for _ in range(8):
+        stage.client.send(DATA, bytes(1000))
+    stage.wait(0.6)
+    stage.server.reads.set()
+    stage.wait(3)
+    stage.beats()
+
+
+@scenario("receiver-stalled-other-side", client_buffer=4096)
+def _(stage):
+    stage.connect()
+    stage.beats()
+    stage.client.reads.clear()
+    for _ in range(8):
+        stage.server.send(DATA, bytes(1000))
+    stage.wait(2)
+    stage.client.reads.set()
+    stage.beats()
+
+
+# Answers.
+
+@scenario("answered")
+def _(stage):
+    """Each at once, one after 0.3 s."""
+    stage.connect()
+    for number in range(8):
+        stage.client.send(BEAT)
+        stage.wait(0.3 if number == 4 else 0.02)
+        stage.server.send(ANSWER)
+        stage.wait(0.2 if number == 4 else 0.18)
+
+
+@scenario("answered-unanswered")
+def _(stage):
+    stage.connect()
+    for number in range(8):
+        stage.client.send(BEAT)
+        stage.wait(0.02)
+        if number < 7:
+            stage.server.send(ANSWER)
+        stage.wait(0.18)
+    stage.wait(0.8)
+
+
+@scenario("answered-too-late")
+def _(stage):
+    stage.connect()
+    for number in range(8):
+        stage.client.send(BEAT)
+        stage.wait(0.8 if number == 4 else 0.02)
+        stage.server.send(ANSWER)
+        stage.wait(0.18)
+
+
+# Eviction.
+
+def evict(stage, after, sweep, reset=False):
+    """The server looks every so often, and closes the connection when it has heard nothing for so long."""
+    while True:
+        stage.wait(sweep)
+        if time.monotonic() - stage.server.heard >= after:
+            if reset:
+                stage.server.leave(reset=True)
+            else:
+                stage.server.end()
+            return
+
+
+@scenario("eviction-fits")
+def _(stage):
+    stage.connect()
+    stage.beats()
+    evict(stage, after=2, sweep=1)
+
+
+@scenario("eviction-fits-reset")
+def _(stage):
+    stage.connect()
+    stage.beats()
+    evict(stage, after=2, sweep=1, reset=True)
+
+
+@scenario("eviction-too-late")
+def _(stage):
+    stage.connect()
+    stage.beats()
+    evict(stage, after=4, sweep=1)
+
+
+@scenario("eviction-too-soon")
+def _(stage):
+    stage.connect()
+    stage.beats()
+    evict(stage, after=1.4, sweep=0.2)
+
+
+@scenario("eviction-itself")
+def _(stage):
+    stage.connect()
+    stage.beats()
+    stage.wait(2.4)
+    stage.client.end()
+
+
+@scenario("eviction-heard")
+def _(stage):
+    stage.connect()
+    stage.beats()
+    stage.wait(1.6)
+    stage.data(0.2)
+    stage.wait(1.6)
+    stage.server.end()
+
+
+# Clients that come again and again.
+
+def come_again(stage, end, pause, times=7):
+    for _ in range(times):
+        stage.connect()
+        stage.beats(2)
+        end()
+        stage.close()
+        stage.wait(pause)
+
+
+@scenario("storm")
+def _(stage):
+    come_again(stage, lambda: stage.server.leave(reset=True), pause=0.2)
+
+
+@scenario("storm-in-order")
+def _(stage):
+    come_again(stage, stage.close, pause=0.2)
+
+
+@scenario("storm-patient")
+def _(stage):
+    come_again(stage, lambda: stage.server.leave(reset=True), pause=2.4)
+
+
+@scenario("storm-refused")
+def _(stage):
+    for _ in range(7):
+        with inside("client"):
+            client = socket.socket()
+        try:
+            client.connect((ADDRESS["server"], stage.port))
+        except ConnectionRefusedError:
+            pass
+        client.close()
+        time.sleep(0.3)
+
+
+def record(name, folder, port):
+    function, taps, buffers = SCENARIOS[name]
+    files = {side: folder / (f"{name}.pcap" if side == taps[0] else f"{name}-at-{side}.pcap") for side in taps}
+    for attempt in range(5):
+        stage = Stage(port, files, **buffers)
+        for tap in stage.taps:
+            tap.start()
+        try:
+            function(stage)
+            kept = True
+        except Overslept:
+            kept = False
+        stage.over()
+        time.sleep(0.3)
+        for tap in stage.taps:
+            tap.stop()
+            tap.join()
+        if kept:
+            return
+        port += 1_000
+    raise RuntimeError(f"{name}: this machine is too busy")
+
+
+def main():
+    folder, names = Path(sys.argv[1]), sys.argv[2:] or list(SCENARIOS)
+    for name in names:
+        if name not in SCENARIOS:
+            sys.exit(f"record-blame: there is no {name}; known are {', '.join(SCENARIOS)}")
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        ports = {name: 9201 + number for number, name in enumerate(SCENARIOS)}
+        for done in [pool.submit(record, name, folder, ports[name]) for name in names]:
+            done.result()
+
+
+main()
