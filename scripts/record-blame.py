@@ -181,18 +181,19 @@ class Stage:
             self.wait(EVERY)
 
     @contextmanager
-    def dropped(self, match=""):
-        """The network loses the client's packets that match."""
+    def dropped(self, match="", of="client"):
+        """The network loses the packets of one side that match."""
+        port = f"tcp {'dport' if of == 'client' else 'sport'} {self.port}"
         said = subprocess.run(
-            f"nft --echo --handle add rule inet blame forward tcp dport {self.port} {match} drop", shell=True, check=True,
+            f"nft --echo --handle add rule inet blame forward {port} {match} drop", shell=True, check=True,
             capture_output=True, text=True).stdout
         yield
         handle = re.search(r"# handle (\d+)", said)[1]
         subprocess.run(["nft", "delete", "rule", "inet", "blame", "forward", "handle", handle], check=True)
 
     @contextmanager
-    def unrecorded(self, seconds):
-        """The capture misses so many seconds, in which the conversation goes on."""
+    def unrecorded(self, seconds=0):
+        """The capture misses so many seconds, and what tcpdump takes to start, in which the conversation goes on."""
         tap, = self.taps
         tap.stop()
         starts = threading.Timer(seconds, tap.start)
@@ -320,6 +321,25 @@ def _(stage):
     stage.beats(15)
 
 
+@scenario("network-cut-back")
+def _(stage):
+    stage.connect()
+    stage.beats()
+    with stage.dropped(of="server"):
+        stage.beats(9)
+    stage.beats(15)
+
+
+@scenario("network-again", taps=("client",))
+def _(stage):
+    stage.connect()
+    stage.beats()
+    with stage.lost(6):
+        stage.beats(1)
+    stage.wait(2.2)
+    stage.beats()
+
+
 @scenario("network-late-data")
 def _(stage):
     stage.connect()
@@ -357,8 +377,8 @@ def _(stage):
 def _(stage):
     stage.connect()
     stage.beats()
-    with stage.unrecorded(0.3):
-        stage.beats(3)
+    with stage.unrecorded():
+        stage.beats(1)
     stage.beats()
     stage.wait(2)
     stage.beats()
@@ -368,7 +388,7 @@ def _(stage):
 def _(stage):
     stage.connect()
     stage.beats()
-    with stage.unrecorded(0.1):
+    with stage.unrecorded():
         stage.data(0.2)
     stage.beats(1)
     stage.wait(2)
@@ -405,9 +425,9 @@ def _(stage):
     stage.connect()
     stage.beats()
     stage.server.reads.clear()
-    for _ in range(16):
+    for _ in range(20):
         stage.client.send(DATA, bytes(1000))
-    for _ in range(5):
+    for _ in range(6):
         stage.beats(2)
         stage.server.read(3000)
     stage.server.reads.set()
@@ -418,10 +438,11 @@ def _(stage):
 def _(stage):
     stage.connect()
     stage.beats()
+    stage.client.send(BEAT)
     stage.server.reads.clear()
     for _ in range(8):
         stage.client.send(DATA, bytes(1000))
-    stage.beats(2)
+    stage.wait(0.4)
     stage.server.reads.set()
     stage.beats()
     stage.wait(2)

@@ -37,6 +37,8 @@ public final class Disturbances {
     public package(set) var unframed: Timestamp?
     /// When bytes came last that others behind them had overtaken, and since when those were there.
     public package(set) var overtaken: (time: Timestamp, since: Timestamp)?
+    /// When bytes were sent again last.
+    public package(set) var retransmitted: Timestamp?
     /// Since when the receiver takes nothing; nil while it takes what comes.
     public package(set) var closedSince: Timestamp?
     /// When it took nothing last, since it takes again.

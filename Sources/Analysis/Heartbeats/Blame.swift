@@ -30,6 +30,12 @@ struct Blame {
         /// When the pause was over.
         var end: Timestamp
         var every: Interval
+        /// After how long without a heartbeat the next is late.
+        var late: Interval
+        /// Since when the receiver took nothing when one was due; nil where it did.
+        var closed: Timestamp?
+        /// Whether the sender sent only what it had sent before when one was due.
+        var wasRepeating: Bool
         /// How many other frames the sender sent meanwhile.
         var otherFrames: Int
     }
@@ -57,12 +63,20 @@ struct Blame {
         } else if let overtaken = disturbances?.overtaken, overtaken.time == heartbeat?.time {
             // It came with what filled a hole: it was among what was overtaken, or waited behind that.
             self = Self.judge(overtaken, in: pause)
-        } else if let closed = disturbances?.closure(in: pause), closed.lowerBound <= pause.deadline {
+        } else if let start = pause.closed, let closed = disturbances?.closure(from: pause.due, to: pause.end),
+            !pause.hadTime(since: closed.upperBound)
+        {
             let how =
                 disturbances?.isHeld == true
                 ? "the \(receiver) did not take what was sent, the proxy had to hold it"
                 : "the \(receiver)'s receive window was closed"
-            self.init(.receiver, "\(how) for \((closed.upperBound - closed.lowerBound).text(digits: true))")
+            let again = start < closed.lowerBound ? " again and again" : ""
+            self.init(.receiver, "\(how)\(again) for \((closed.upperBound - start).text(digits: true))")
+        } else if pause.wasRepeating, let again = disturbances?.retransmitted, !pause.hadTime(since: again) {
+            self.init(
+                .network,
+                "bytes of the \(sender) had to be sent again, last \((again - pause.start).text(digits: true)) after the last heartbeat: until they arrive, its TCP holds back what is new"
+            )
         } else if let unframed = disturbances?.unframed, unframed > pause.start {
             self.init(.unknown, "cannot tell: bytes of the \(sender) in that time belong to no frame")
         } else if let heartbeat, heartbeat.started < heartbeat.time, heartbeat.started <= pause.deadline {
@@ -98,11 +112,16 @@ struct Blame {
     }
 }
 
+extension Blame.Pause {
+    /// Whether the sender, from when nothing kept it from sending any more, was late by itself.
+    fileprivate func hadTime(since time: Timestamp) -> Bool { late < end - time }
+}
+
 extension Disturbances {
-    /// The part of a pause, from when a heartbeat was due, in which the receiver took nothing.
-    fileprivate func closure(in pause: Blame.Pause) -> ClosedRange<Timestamp>? {
-        if let closedSince, closedSince <= pause.end { return closedSince...pause.end }
-        guard let closed, closed.upperBound >= pause.due, closed.lowerBound <= pause.end else { return nil }
+    /// When the receiver took nothing, last of all in a span of time.
+    func closure(from start: Timestamp, to end: Timestamp) -> ClosedRange<Timestamp>? {
+        if let closedSince, closedSince <= end { return closedSince...end }
+        guard let closed, closed.upperBound >= start, closed.lowerBound <= end else { return nil }
         return closed
     }
 }

@@ -84,11 +84,12 @@ public final class HeartbeatMonitor: Analysis {
             watch.isExpected = false
         }
         if time > watch.deadline, !watch.isTold {
-            watch.isTold = true
             // Other frames are counted up to this one: those before it may have come before the deadline.
-            findings += watch.gap(frames: heartbeat.index)
+            findings += watch.tellGap(frames: heartbeat.index)
         }
-        if let last = watch.last {
+        // It was among what nobody knew yet to be heartbeats: the gap that was told began with it.
+        let wasToldAlready = watch.last != nil && watch.told.map { time + watch.contract.gap <= $0 } ?? false
+        if let last = watch.last, !wasToldAlready {
             if watch.isTold {
                 findings.append(watch.resumption(with: heartbeat))
             } else if time > last + watch.contract.late {
@@ -98,7 +99,7 @@ public final class HeartbeatMonitor: Analysis {
         }
         watch.last = time
         (watch.lastType, watch.lastIndex, watch.lastCount) = (type, heartbeat.index, heartbeat.index + 1)
-        watch.isTold = false
+        if !wasToldAlready { watch.told = nil }
         if watch.isParked {
             watch.isParked = false
             deadlines.insert(Deadline(time: watch.deadline, connection: number))
@@ -153,8 +154,7 @@ public final class HeartbeatMonitor: Analysis {
 
     private func look(at watch: inout HeartbeatWatch, before time: Timestamp, into findings: inout [Finding]) {
         if watch.deadline < time, !watch.isTold {
-            watch.isTold = true
-            findings += watch.gap(frames: watch.connection.traffic[watch.from].frames)
+            findings += watch.tellGap(frames: watch.connection.traffic[watch.from].frames)
         }
         findings += watch.lookForEviction(at: time)
     }

@@ -91,8 +91,7 @@ public final class LearnedHeartbeats: Analysis {
     ) {
         if var watch = candidate.watch {
             if info.time > watch.deadline, !watch.isTold {
-                watch.isTold = true
-                findings += watch.gap(frames: info.index)
+                findings += watch.tellGap(frames: info.index)
             }
             if watch.isTold { findings.append(watch.resumption(with: info)) }
         }
@@ -137,8 +136,7 @@ public final class LearnedHeartbeats: Analysis {
     ) {
         guard var watch = candidate.watch else { return }
         if time > watch.deadline, !watch.isTold {
-            watch.isTold = true
-            findings += watch.gap(frames: watch.connection.traffic[watch.from].frames)
+            findings += watch.tellGap(frames: watch.connection.traffic[watch.from].frames)
         }
         if watch.isTold { findings.append(watch.stop(at: time, because: reason)) }
     }
@@ -147,8 +145,7 @@ public final class LearnedHeartbeats: Analysis {
     public func settle(_ connection: TracedConnection, before time: Timestamp, into findings: inout [Finding]) {
         for (key, candidate) in (connections[connection.number] ?? [:]).sorted(by: { $0.key.type < $1.key.type }) {
             guard var watch = candidate.watch, watch.deadline < time, !watch.isTold else { continue }
-            watch.isTold = true
-            findings += watch.gap(frames: watch.connection.traffic[watch.from].frames)
+            findings += watch.tellGap(frames: watch.connection.traffic[watch.from].frames)
             connections[connection.number]?[key]?.watch = watch
         }
     }
@@ -162,8 +159,7 @@ public final class LearnedHeartbeats: Analysis {
             if candidate.hasDeadline {
                 deadlines.insert(Deadline(time: watch.deadline, connection: due.connection, key: due.key))
             } else if !watch.isTold {
-                watch.isTold = true
-                findings += watch.gap(frames: watch.connection.traffic[watch.from].frames)
+                findings += watch.tellGap(frames: watch.connection.traffic[watch.from].frames)
             }
             candidate.watch = watch
             connections[due.connection]?[due.key] = candidate
