@@ -224,9 +224,15 @@ class Stage:
 SCENARIOS = {}
 
 
-def scenario(name, taps=("server",), **buffers):
+def scenario(name, taps=("server",), begins=True, **buffers):
+    """A conversation; unless it begins in another way, with a connection and some beats."""
     def keep(function):
-        SCENARIOS[name] = (function, taps, buffers)
+        def whole(stage):
+            if begins:
+                stage.connect()
+                stage.beats()
+            function(stage)
+        SCENARIOS[name] = (whole, taps, buffers)
         return function
     return keep
 
@@ -235,65 +241,61 @@ def scenario(name, taps=("server",), **buffers):
 
 @scenario("sender-silent")
 def _(stage):
-    stage.connect()
-    stage.beats()
     stage.wait(2)
+    stage.beats()
+
+
+@scenario("sender-hurried")
+def _(stage):
+    stage.wait(2)
+    stage.client.socket.sendall(b"".join(stage.client.frame(BEAT) for _ in range(3)))
+    stage.wait(EVERY)
     stage.beats()
 
 
 @scenario("sender-busy")
 def _(stage):
-    stage.connect()
-    stage.beats()
     stage.data(2)
     stage.beats()
 
 
 @scenario("sender-late")
 def _(stage):
-    stage.connect()
-    stage.beats()
     stage.wait(0.7)
     stage.beats()
 
 
 @scenario("sender-soon")
 def _(stage):
-    stage.connect()
-    stage.beats()
     stage.wait(0.2)
     stage.beats()
 
 
 @scenario("sender-stops")
 def _(stage):
-    stage.connect()
-    stage.beats()
     stage.data(3)
 
 
 @scenario("sender-ends")
 def _(stage):
-    stage.connect()
-    stage.beats()
     stage.data(0.6)
     stage.client.end()
     stage.data(2, peer=stage.server)
 
 
-@scenario("sender-never")
+@scenario("sender-never", begins=False)
 def _(stage):
     stage.connect()
     stage.data(2)
 
 
-@scenario("sender-leaves")
+@scenario("sender-leaves", begins=False)
 def _(stage):
     stage.connect()
     stage.data(0.8)
 
 
-@scenario("sender-begins")
+@scenario("sender-begins", begins=False)
 def _(stage):
     stage.connect()
     stage.data(0.8)
@@ -304,8 +306,6 @@ def _(stage):
 
 @scenario("network-late", taps=("server", "client"))
 def _(stage):
-    stage.connect()
-    stage.beats()
     with stage.lost(6):
         stage.beats(9)
     stage.beats()
@@ -313,8 +313,6 @@ def _(stage):
 
 @scenario("network-cut", taps=("server", "client"))
 def _(stage):
-    stage.connect()
-    stage.beats()
     with stage.dropped():
         stage.beats(9)
     # The client's TCP waits twice as long each time before it tries again.
@@ -323,8 +321,6 @@ def _(stage):
 
 @scenario("network-cut-back")
 def _(stage):
-    stage.connect()
-    stage.beats()
     with stage.dropped(of="server"):
         stage.beats(9)
     stage.beats(15)
@@ -332,8 +328,6 @@ def _(stage):
 
 @scenario("network-again", taps=("client",))
 def _(stage):
-    stage.connect()
-    stage.beats()
     with stage.lost(6):
         stage.beats(1)
     stage.wait(2.2)
@@ -342,8 +336,6 @@ def _(stage):
 
 @scenario("network-late-data")
 def _(stage):
-    stage.connect()
-    stage.beats()
     stage.client.send(BEAT)
     with stage.lost(7):
         stage.data(0.2)
@@ -354,8 +346,6 @@ def _(stage):
 
 @scenario("network-late-too-late")
 def _(stage):
-    stage.connect()
-    stage.beats()
     stage.wait(1.5)
     with stage.lost(6):
         stage.beats(2)
@@ -366,8 +356,6 @@ def _(stage):
 
 @scenario("capture-lost")
 def _(stage):
-    stage.connect()
-    stage.beats()
     with stage.unrecorded(1.5):
         stage.beats(10)
     stage.beats()
@@ -375,8 +363,6 @@ def _(stage):
 
 @scenario("capture-lost-before")
 def _(stage):
-    stage.connect()
-    stage.beats()
     with stage.unrecorded():
         stage.beats(1)
     stage.beats()
@@ -386,8 +372,6 @@ def _(stage):
 
 @scenario("capture-lost-right-before")
 def _(stage):
-    stage.connect()
-    stage.beats()
     with stage.unrecorded():
         stage.data(0.2)
     stage.beats(1)
@@ -397,8 +381,6 @@ def _(stage):
 
 @scenario("capture-lost-answers")
 def _(stage):
-    stage.connect()
-    stage.beats()
     stage.wait(0.3)
     with stage.unrecorded(0.5):
         stage.data(1, peer=stage.server)
@@ -410,8 +392,6 @@ def _(stage):
 
 @scenario("receiver-stalled", server_buffer=4096)
 def _(stage):
-    stage.connect()
-    stage.beats()
     stage.server.reads.clear()
     for _ in range(8):
         stage.client.send(DATA, bytes(1000))
@@ -422,8 +402,6 @@ def _(stage):
 
 @scenario("receiver-slow", server_buffer=4096)
 def _(stage):
-    stage.connect()
-    stage.beats()
     stage.server.reads.clear()
     for _ in range(20):
         stage.client.send(DATA, bytes(1000))
@@ -436,8 +414,6 @@ def _(stage):
 
 @scenario("receiver-stalled-before", server_buffer=4096)
 def _(stage):
-    stage.connect()
-    stage.beats()
     stage.client.send(BEAT)
     stage.server.reads.clear()
     for _ in range(8):
@@ -451,8 +427,6 @@ def _(stage):
 
 @scenario("receiver-stalled-shortly", server_buffer=4096)
 def _(stage):
-    stage.connect()
-    stage.beats()
     stage.server.reads.clear()
     for _ in range(8):
         stage.client.send(DATA, bytes(1000))
@@ -464,8 +438,6 @@ def _(stage):
 
 @scenario("receiver-stalled-other-side", client_buffer=4096)
 def _(stage):
-    stage.connect()
-    stage.beats()
     stage.client.reads.clear()
     for _ in range(8):
         stage.server.send(DATA, bytes(1000))
@@ -476,7 +448,7 @@ def _(stage):
 
 # Answers.
 
-@scenario("answered")
+@scenario("answered", begins=False)
 def _(stage):
     """Each at once, one after 0.3 s."""
     stage.connect()
@@ -487,7 +459,7 @@ def _(stage):
         stage.wait(0.2 if number == 4 else 0.18)
 
 
-@scenario("answered-unanswered")
+@scenario("answered-unanswered", begins=False)
 def _(stage):
     stage.connect()
     for number in range(8):
@@ -499,7 +471,7 @@ def _(stage):
     stage.wait(0.8)
 
 
-@scenario("answered-too-late")
+@scenario("answered-too-late", begins=False)
 def _(stage):
     stage.connect()
     for number in range(8):
@@ -525,44 +497,32 @@ def evict(stage, after, sweep, reset=False):
 
 @scenario("eviction-fits")
 def _(stage):
-    stage.connect()
-    stage.beats()
     evict(stage, after=2, sweep=1)
 
 
 @scenario("eviction-fits-reset")
 def _(stage):
-    stage.connect()
-    stage.beats()
     evict(stage, after=2, sweep=1, reset=True)
 
 
 @scenario("eviction-too-late")
 def _(stage):
-    stage.connect()
-    stage.beats()
     evict(stage, after=4, sweep=1)
 
 
 @scenario("eviction-too-soon")
 def _(stage):
-    stage.connect()
-    stage.beats()
     evict(stage, after=1.4, sweep=0.2)
 
 
 @scenario("eviction-itself")
 def _(stage):
-    stage.connect()
-    stage.beats()
     stage.wait(2.4)
     stage.client.end()
 
 
 @scenario("eviction-heard")
 def _(stage):
-    stage.connect()
-    stage.beats()
     stage.wait(1.6)
     stage.data(0.2)
     stage.wait(1.6)
@@ -580,22 +540,22 @@ def come_again(stage, end, pause, times=7):
         stage.wait(pause)
 
 
-@scenario("storm")
+@scenario("storm", begins=False)
 def _(stage):
     come_again(stage, lambda: stage.server.leave(reset=True), pause=0.2)
 
 
-@scenario("storm-in-order")
+@scenario("storm-in-order", begins=False)
 def _(stage):
     come_again(stage, stage.close, pause=0.2)
 
 
-@scenario("storm-patient")
+@scenario("storm-patient", begins=False)
 def _(stage):
     come_again(stage, lambda: stage.server.leave(reset=True), pause=2.4)
 
 
-@scenario("storm-refused")
+@scenario("storm-refused", begins=False)
 def _(stage):
     for _ in range(7):
         with inside("client"):

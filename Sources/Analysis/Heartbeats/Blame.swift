@@ -54,8 +54,12 @@ struct Blame {
     ///
     /// What the capture does not have comes first: nothing else can be told then. Silence of the sender is what is left.
     ///
-    /// - Parameter heartbeat: the one that ended it.
-    init(for pause: Pause, endedBy heartbeat: FrameInfo?, on connection: TracedConnection) {
+    /// - Parameters:
+    ///   - heartbeat: the one that ended it.
+    ///   - count: how many frames came at once with it, where more are known than lay in its chunk.
+    init(
+        for pause: Pause, endedBy heartbeat: FrameInfo?, amongAtOnce count: Int = 0, on connection: TracedConnection
+    ) {
         let (sender, receiver) = (pause.from.sender, pause.from.opposite.sender)
         let disturbances = connection.traffic[pause.from].disturbances
         if let missing = disturbances?.missing, missing > pause.start {
@@ -84,10 +88,11 @@ struct Blame {
                 .unknown,
                 "cannot tell: its first byte came \((heartbeat.started - pause.start).text(digits: true)) after the last heartbeat, the rest late"
             )
-        } else if let heartbeat, heartbeat.companions > 1, Int64(heartbeat.companions) >= Self.missed(pause) {
+        } else if let heartbeat, max(count, heartbeat.companions) >= pause.missed {
             self.init(
                 .unknown,
-                "cannot tell: \(heartbeat.companions) frames came at once, as if sent in time and held up on the way")
+                "cannot tell: \(max(count, heartbeat.companions)) frames came at once, as if sent in time and held up on the way"
+            )
         } else if pause.otherFrames > 0 {
             self.init(
                 .sender,
@@ -95,11 +100,6 @@ struct Blame {
         } else {
             self.init(.sender, "the \(sender) was silent")
         }
-    }
-
-    /// How many heartbeats would have been due, the one that came included.
-    private static func missed(_ pause: Pause) -> Int64 {
-        max(2, (pause.end - pause.start).nanoseconds / max(1, pause.every.nanoseconds))
     }
 
     private static func judge(_ overtaken: (time: Timestamp, since: Timestamp), in pause: Pause) -> Blame {
@@ -113,6 +113,9 @@ struct Blame {
 }
 
 extension Blame.Pause {
+    /// How many heartbeats would have been due, the one that came included.
+    var missed: Int { Int(max(2, (end - start).nanoseconds / max(1, every.nanoseconds))) }
+
     /// Whether the sender, from when nothing kept it from sending any more, was late by itself.
     fileprivate func hadTime(since time: Timestamp) -> Bool { late < end - time }
 }

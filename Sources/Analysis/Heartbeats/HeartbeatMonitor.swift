@@ -21,6 +21,8 @@ public final class HeartbeatMonitor: Analysis {
     private struct Deadline: Comparable {
         var time: Timestamp
         var connection: Int
+        /// Whether it is there beside the connection's own entry, once.
+        var isExtra = false
 
         static func < (left: Deadline, right: Deadline) -> Bool {
             (left.time, left.connection) < (right.time, right.connection)
@@ -89,9 +91,10 @@ public final class HeartbeatMonitor: Analysis {
         }
         // It was among what nobody knew yet to be heartbeats: the gap that was told began with it.
         let wasToldAlready = watch.last != nil && watch.told.map { time + watch.contract.gap <= $0 } ?? false
+        watch.doubt.take(time, into: &findings)
         if let last = watch.last, !wasToldAlready {
             if watch.isTold {
-                findings.append(watch.resumption(with: heartbeat))
+                resume(&watch, with: heartbeat, into: &findings)
             } else if time > last + watch.contract.late {
                 watch.late += 1
                 if watch.late <= HeartbeatWatch.mostLate { findings.append(watch.lateness(of: heartbeat)) }
@@ -105,6 +108,19 @@ public final class HeartbeatMonitor: Analysis {
             deadlines.insert(Deadline(time: watch.deadline, connection: number))
         }
         watched[number] = watch
+    }
+
+    private func resume(
+        _ watch: inout HeartbeatWatch, with heartbeat: FrameInfo, into findings: inout [Finding]
+    ) {
+        guard let doubt = watch.doubt(about: heartbeat) else {
+            findings.append(watch.resumption(with: heartbeat))
+            return
+        }
+        watch.doubt = doubt
+        watch.doubt.take(heartbeat.time, into: &findings)
+        let connection = watch.connection.number
+        deadlines.insert(Deadline(time: doubt.until, connection: connection, isExtra: true))
     }
 
     /// Stops waiting for heartbeats of a side that has ended.
@@ -141,6 +157,8 @@ public final class HeartbeatMonitor: Analysis {
     ) {
         guard !watch.isEnded else { return }
         look(at: &watch, before: time, into: &findings)
+        if let doubt = watch.doubt { findings.append(doubt.resolve()) }
+        watch.doubt = nil
         watch.isEnded = true
         if watch.last != nil, watch.isTold { findings.append(watch.stop(at: time, because: reason)) }
     }
@@ -153,6 +171,10 @@ public final class HeartbeatMonitor: Analysis {
     }
 
     private func look(at watch: inout HeartbeatWatch, before time: Timestamp, into findings: inout [Finding]) {
+        if let finding = watch.doubt?.resolve(before: time) {
+            findings.append(finding)
+            watch.doubt = nil
+        }
         if watch.deadline < time, !watch.isTold {
             findings += watch.tellGap(frames: watch.connection.traffic[watch.from].frames)
         }
@@ -165,6 +187,10 @@ public final class HeartbeatMonitor: Analysis {
             deadlines.removeMin()
             guard var watch = watched[due.connection], !watch.isEnded else { continue }
             look(at: &watch, before: time, into: &findings)
+            if due.isExtra {
+                watched[due.connection] = watch
+                continue
+            }
             // Where there never was any, there is nothing more to find until one comes.
             watch.isParked = watch.last == nil && watch.isTold
             watched[due.connection] = watch

@@ -92,9 +92,27 @@ extension HeartbeatWatch {
 
     /// A heartbeat ends a gap.
     func resumption(with heartbeat: FrameInfo) -> Finding {
+        let pause = pause(until: heartbeat.time, others: heartbeat.index - lastCount)
+        return resumption(with: heartbeat, Blame(for: pause, endedBy: heartbeat, on: connection))
+    }
+
+    /// Why nobody can tell yet what a heartbeat says that ends a gap; nil where it can be told.
+    ///
+    /// Several at once are what a client says that catches up, or what was held up on the way. Then all that were due follow.
+    func doubt(about heartbeat: FrameInfo) -> HeartbeatDoubt? {
+        guard heartbeat.companions > 1 else { return nil }
+        let pause = pause(until: heartbeat.time, others: heartbeat.index - lastCount)
+        let blame = Blame(for: pause, endedBy: heartbeat, on: connection)
+        guard blame.party == .sender, pause.otherFrames == 0 else { return nil }
+        let other = Blame(for: pause, endedBy: heartbeat, amongAtOnce: pause.missed, on: connection)
+        return HeartbeatDoubt(
+            until: heartbeat.time + Interval(nanoseconds: every.nanoseconds / 2), missed: pause.missed,
+            alone: resumption(with: heartbeat, blame), withAll: resumption(with: heartbeat, other))
+    }
+
+    private func resumption(with heartbeat: FrameInfo, _ blame: Blame) -> Finding {
         let silence = heartbeat.time - (last ?? heartbeat.time)
         let others = heartbeat.index - lastCount
-        let blame = Blame(for: pause(until: heartbeat.time, others: others), endedBy: heartbeat, on: connection)
         return finding(
             .heartbeatResumed, .info, at: heartbeat.time,
             "heartbeat again after \(silence.text(digits: true)): \(blame.reason)",

@@ -20,6 +20,8 @@ struct HeartbeatWatch {
     var closed: Timestamp?
     /// Whether the sender sent only what it had sent before when one was due before that.
     var wasRepeating = false
+    /// Where it is not known yet what to say of the end of a gap.
+    var doubt: HeartbeatDoubt?
     /// How many late ones were told each.
     var lateTold = 0
     var late = 0

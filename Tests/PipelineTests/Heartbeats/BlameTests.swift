@@ -235,6 +235,34 @@ import Trace
         #expect(try two.blame() == ["sender"], "four were due")
     }
 
+    /// As behind a network that lost everything: TCP first sends again what was lost, then what waited behind that.
+    @Test func nobodyCanTellWhereAllThatWereDueFollow() throws {
+        for (following, at, blame) in [(2, 5_001, "unknown"), (0, 5_001, "sender"), (2, 5_900, "sender")] {
+            var capture = try MadeCapture()
+            let (heartbeat, size) = (capture.heartbeat, capture.heartbeat.count)
+            capture.handshake()
+            capture.heartbeats(0..<2, at: [0, 1_000])
+            capture.send(heartbeat + heartbeat, at: 5_000, position: 2 * size)
+            capture.heartbeats(4..<4 + following, at: [at, at])
+            capture.heartbeats(4 + following..<5 + following, at: [6_000])
+            let found = try capture.finish(.heartbeatResumed)
+            #expect(found.map { $0.text(of: "data", "blame") } == [blame])
+            #expect(found.map { $0["time"] } == ["1970-01-01T00:00:05.000000000Z"])
+        }
+    }
+
+    @Test func whatNobodyCanTellYetIsToldAtTheEnd() throws {
+        var capture = try MadeCapture()
+        let heartbeat = capture.heartbeat
+        capture.handshake()
+        capture.heartbeats(0..<2, at: [0, 1_000])
+        capture.send(heartbeat + heartbeat, at: 5_000, position: 2 * heartbeat.count)
+        #expect(try capture.findings().count { $0["kind"] == "heartbeat-resumed" } == 0)
+        capture.advance(to: 5_501)
+        #expect(try capture.findings().count { $0["kind"] == "heartbeat-resumed" } == 1)
+        #expect(try capture.blame() == ["sender"])
+    }
+
     @Test func aGapWithoutEndHasItsReason() throws {
         var capture = try MadeCapture()
         let size = capture.heartbeat.count

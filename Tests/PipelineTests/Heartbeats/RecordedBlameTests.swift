@@ -29,6 +29,7 @@ import Trace
     /// The findings of each: from whom, kind, and whose fault it was or whether it fits.
     static let expected: [String: [String]] = [
         "sender-silent": gap("sender"),
+        "sender-hurried": gap("sender"),
         "sender-busy": gap("sender", traffic),
         "sender-late": [late],
         "sender-soon": [],
@@ -43,7 +44,7 @@ import Trace
         "network-late-data": gap("sender"),
         "network-late-too-late": gap("unknown"),
         "network-cut-at-client": gap("network"),
-        "network-cut": gap("sender"),
+        "network-cut": gap("unknown"),
         "network-cut-back": gap("network"),
         "network-again": gap("sender"),
 
