@@ -5,6 +5,7 @@ nothing of frametap. Where this machine was too busy to keep time, a conversatio
 """
 
 import ctypes
+import fcntl
 import os
 import re
 import select
@@ -128,6 +129,23 @@ class Tap:
             part.unlink()
 
 
+class Detour:
+    """The TUN device that marked packets go through: they wait here until nothing holds them up any more."""
+
+    def __init__(self):
+        self.tun = os.open("/dev/net/tun", os.O_RDWR)
+        # TUNSETIFF; IFF_TUN | IFF_NO_PI
+        fcntl.ioctl(self.tun, 0x400454CA, struct.pack("16sH22x", b"held", 0x1001))
+        self.open = threading.Event()
+        self.open.set()
+        threading.Thread(target=self.forward, daemon=True).start()
+
+    def forward(self):
+        while packet := os.read(self.tun, 2048):
+            self.open.wait()
+            os.write(self.tun, packet)
+
+
 class Stage:
     """Where a conversation is held: a port of its own, and a clock."""
 
@@ -181,15 +199,27 @@ class Stage:
             self.wait(EVERY)
 
     @contextmanager
-    def dropped(self, match="", of="client"):
-        """The network loses the packets of one side that match."""
-        port = f"tcp {'dport' if of == 'client' else 'sport'} {self.port}"
+    def rule(self, chain, rule):
         said = subprocess.run(
-            f"nft --echo --handle add rule inet blame forward {port} {match} drop", shell=True, check=True,
-            capture_output=True, text=True).stdout
+            f"nft --echo --handle add rule inet blame {chain} {rule}", shell=True, check=True, capture_output=True,
+            text=True).stdout
         yield
         handle = re.search(r"# handle (\d+)", said)[1]
-        subprocess.run(["nft", "delete", "rule", "inet", "blame", "forward", "handle", handle], check=True)
+        subprocess.run(["nft", "delete", "rule", "inet", "blame", chain, "handle", handle], check=True)
+
+    def dropped(self, match="", of="client"):
+        """The network loses the packets of one side that match."""
+        return self.rule("forward", f"tcp {'dport' if of == 'client' else 'sport'} {self.port} {match} drop")
+
+    @contextmanager
+    def held(self):
+        """The network holds the client's packets up, and then passes all of them on."""
+        detour.open.clear()
+        with self.rule("detour", f"iifname != held tcp dport {self.port} meta mark set 1"):
+            yield
+            detour.open.set()
+            # Until what was held is through; what comes now stands behind it in the queue.
+            time.sleep(0.05)
 
     @contextmanager
     def unrecorded(self, seconds=0):
@@ -317,6 +347,13 @@ def _(stage):
         stage.beats(9)
     # The client's TCP waits twice as long each time before it tries again.
     stage.beats(15)
+
+
+@scenario("network-held")
+def _(stage):
+    with stage.held():
+        stage.beats(9)
+    stage.beats()
 
 
 @scenario("network-cut-back")
@@ -592,6 +629,8 @@ def record(name, folder, port):
 
 
 def main():
+    global detour
+    detour = Detour()
     folder, names = Path(sys.argv[1]), sys.argv[2:] or list(SCENARIOS)
     for name in names:
         if name not in SCENARIOS:

@@ -117,6 +117,7 @@ public final class HeartbeatMonitor: Analysis {
             findings.append(watch.resumption(with: heartbeat))
             return
         }
+        if let older = watch.doubt { findings.append(older.resolve()) }
         watch.doubt = doubt
         watch.doubt.take(heartbeat.time, into: &findings)
         let connection = watch.connection.number

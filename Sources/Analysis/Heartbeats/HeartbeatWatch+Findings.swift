@@ -96,11 +96,10 @@ extension HeartbeatWatch {
         return resumption(with: heartbeat, Blame(for: pause, endedBy: heartbeat, on: connection))
     }
 
-    /// Why nobody can tell yet what a heartbeat says that ends a gap; nil where it can be told.
+    /// What nobody can tell yet of a heartbeat that ends a gap; nil where it can be told.
     ///
-    /// Several at once are what a client says that catches up, or what was held up on the way. Then all that were due follow.
+    /// It looks as if the sender had been silent; but if all the others follow that were due, they were held up on the way.
     func doubt(about heartbeat: FrameInfo) -> HeartbeatDoubt? {
-        guard heartbeat.companions > 1 else { return nil }
         let pause = pause(until: heartbeat.time, others: heartbeat.index - lastCount)
         let blame = Blame(for: pause, endedBy: heartbeat, on: connection)
         guard blame.party == .sender, pause.otherFrames == 0 else { return nil }

@@ -45,6 +45,7 @@ import Trace
         "network-late-too-late": gap("unknown"),
         "network-cut-at-client": gap("network"),
         "network-cut": gap("unknown"),
+        "network-held": gap("unknown"),
         "network-cut-back": gap("network"),
         "network-again": gap("sender"),
 
