@@ -105,7 +105,9 @@ final class ConnectionDecoder: ConnectionReceiver {
             connection.traffic[direction.opposite].disturb { $0.close(isClosed, at: time) }
         case .held(let isHeld):
             connection.traffic[direction].disturb { $0.close(isHeld, at: time) }
-        case .synchronised, .acknowledged, .retransmitted:
+        case .retransmitted:
+            connection.traffic[direction].disturb { $0.retransmitted = time }
+        case .synchronised, .acknowledged:
             break
         }
     }

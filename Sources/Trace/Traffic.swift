@@ -39,6 +39,8 @@ public final class Disturbances {
     public package(set) var overtaken: (time: Timestamp, since: Timestamp)?
     /// Since when bytes or the end wait for others before them; nil while what was seen is known.
     package var waitingSince: Timestamp?
+    /// When bytes were sent again last.
+    public package(set) var retransmitted: Timestamp?
     /// Since when the receiver takes nothing; nil while it takes what comes.
     public package(set) var closedSince: Timestamp?
     /// When it took nothing last, since it takes again.

@@ -11,6 +11,11 @@ import Testing
         return options
     }
 
+    /// What is noticed of the client, but for what merely came again.
+    private func faults(of talk: borrowing Conversation) -> [StreamNotice] {
+        talk.notices(.fromClient).filter { if case .retransmitted = $0 { false } else { true } }
+    }
+
     @Test func whatComesAfterItsHoleWasGivenUpIsLateOnce() {
         var talk = Conversation(quiet())
         talk.handshake()
@@ -23,7 +28,7 @@ import Testing
         talk.client(100, "abcdefghijklmn")
         talk.client(100, "abcdefghijklmn")
         #expect(
-            talk.notices(.fromClient) == [
+            faults(of: talk) == [
                 .late(offset: 4, bytes: Array("efg".utf8)), .late(offset: 2, bytes: Array("cd".utf8)),
                 .late(offset: 7, bytes: Array("hij".utf8)), .late(offset: 0, bytes: Array("ab".utf8)),
             ])
@@ -36,7 +41,7 @@ import Testing
         talk.advance(milliseconds: 1000)
         talk.client(103, "defghi")
         talk.client(99, "", .syn)
-        #expect(talk.notices(.fromClient) == [.late(offset: -2, bytes: Array("de".utf8))])
+        #expect(faults(of: talk) == [.late(offset: -2, bytes: Array("de".utf8))])
         #expect(talk.log.bytes(of: 1, from: .fromClient) == Array("fghi".utf8))
     }
 
@@ -44,7 +49,7 @@ import Testing
         var talk = Conversation(quiet())
         talk.handshake()
         talk.client(95, "old")
-        #expect(talk.notices(.fromClient).isEmpty && talk.story == ["1 handshake"])
+        #expect(faults(of: talk).isEmpty && talk.story == ["1 handshake"])
     }
 
     @Test func dataBehindTheFINIsToldAndKeepAlivesAreNot() {
@@ -57,7 +62,7 @@ import Testing
         talk.server(200, "", .fin)
         talk.client(104, "after all")
         #expect(
-            talk.notices(.fromClient) == [
+            faults(of: talk) == [
                 .afterEnd(offset: 3, byteCount: 4), .afterEnd(offset: 3, byteCount: 2),
             ])
         #expect(talk.story == ["1 handshake", "c:abc", "c.fin", "s.fin", "1 fin by client"])
@@ -69,7 +74,7 @@ import Testing
         talk.client(103, "def", .fin)
         talk.client(105, "fgh")
         talk.client(100, "abc")
-        #expect(talk.notices(.fromClient) == [.afterEnd(offset: 6, byteCount: 2)])
+        #expect(faults(of: talk) == [.afterEnd(offset: 6, byteCount: 2)])
         #expect(talk.story == ["1 handshake", "c:abc", "c:def", "c.fin"])
     }
 
@@ -79,7 +84,7 @@ import Testing
         talk.client(100, "abc", .fin)
         talk.client(100, "aXc")
         #expect(
-            talk.notices(.fromClient) == [.conflict(offset: 1, kept: Array("b".utf8), other: Array("X".utf8))])
+            faults(of: talk) == [.conflict(offset: 1, kept: Array("b".utf8), other: Array("X".utf8))])
     }
 
     /// A SYN near the numbers of a stream that was picked up in the middle is another connection's, if that one had an end
@@ -116,7 +121,7 @@ import Testing
         talk.server(200, ack: 500)
         talk.advance(milliseconds: 1000)
         for index in 0..<200 { talk.client(UInt32(100 + 2 * index), "y") }
-        let offsets = talk.notices(.fromClient).map { notice -> Int in
+        let offsets = faults(of: talk).map { notice -> Int in
             if case .late(let offset, _) = notice { offset } else { -1 }
         }
         #expect(offsets == (136..<200).map { 2 * $0 })

@@ -30,6 +30,12 @@ struct Blame {
         /// When the pause was over.
         var end: Timestamp
         var every: Interval
+        /// After how long without a heartbeat the next is late.
+        var late: Interval
+        /// Since when the receiver took nothing when one was due; nil where it did.
+        var closed: Timestamp?
+        /// Whether the sender sent only what it had sent before when one was due.
+        var wasRepeating: Bool
         /// How many other frames the sender sent meanwhile.
         var otherFrames: Int
     }
@@ -48,8 +54,12 @@ struct Blame {
     ///
     /// What the capture does not have comes first: nothing else can be told then. Silence of the sender is what is left.
     ///
-    /// - Parameter heartbeat: the one that ended it.
-    init(for pause: Pause, endedBy heartbeat: FrameInfo?, on connection: TracedConnection) {
+    /// - Parameters:
+    ///   - heartbeat: the one that ended it.
+    ///   - count: how many frames came at once with it, where more are known than lay in its chunk.
+    init(
+        for pause: Pause, endedBy heartbeat: FrameInfo?, amongAtOnce count: Int = 0, on connection: TracedConnection
+    ) {
         let (sender, receiver) = (pause.from.sender, pause.from.opposite.sender)
         let disturbances = connection.traffic[pause.from].disturbances
         if let missing = disturbances?.missing, missing > pause.start {
@@ -57,10 +67,18 @@ struct Blame {
         } else if let overtaken = disturbances?.overtaken, overtaken.time == heartbeat?.time {
             // It came with what filled a hole: it was among what was overtaken, or waited behind that.
             self = Self.judge(overtaken, in: pause)
-        } else if let closed = disturbances?.closure(in: pause), closed.lowerBound <= pause.deadline {
+        } else if let start = pause.closed, let closed = disturbances?.closure(from: pause.due, to: pause.end),
+            !pause.hadTime(since: closed.upperBound)
+        {
             // The same words for a proxy that had to hold bytes and for a closed window, which is what it records of that.
-            let duration = (closed.upperBound - closed.lowerBound).text(digits: true)
-            self.init(.receiver, "the \(receiver) took nothing for \(duration): what was sent had to wait")
+            let again = start < closed.lowerBound ? " again and again" : ""
+            let duration = (closed.upperBound - start).text(digits: true)
+            self.init(.receiver, "the \(receiver) took nothing\(again) for \(duration): what was sent had to wait")
+        } else if pause.wasRepeating, let again = disturbances?.retransmitted, !pause.hadTime(since: again) {
+            self.init(
+                .network,
+                "bytes of the \(sender) had to be sent again, last \((again - pause.start).text(digits: true)) after the last heartbeat: until they arrive, its TCP holds back what is new"
+            )
         } else if let unframed = disturbances?.unframed, unframed > pause.start {
             self.init(.unknown, "cannot tell: bytes of the \(sender) in that time belong to no frame")
         } else if let heartbeat, heartbeat.started < heartbeat.time, heartbeat.started <= pause.deadline {
@@ -68,10 +86,11 @@ struct Blame {
                 .unknown,
                 "cannot tell: its first byte came \((heartbeat.started - pause.start).text(digits: true)) after the last heartbeat, the rest late"
             )
-        } else if let heartbeat, heartbeat.companions > 1, Int64(heartbeat.companions) >= Self.missed(pause) {
+        } else if let heartbeat, max(count, heartbeat.companions) >= pause.missed {
             self.init(
                 .unknown,
-                "cannot tell: \(heartbeat.companions) frames came at once, as if sent in time and held up on the way")
+                "cannot tell: \(max(count, heartbeat.companions)) frames came at once, as if sent in time and held up on the way"
+            )
         } else if pause.otherFrames > 0 {
             self.init(
                 .sender,
@@ -79,11 +98,6 @@ struct Blame {
         } else {
             self.init(.sender, "the \(sender) was silent")
         }
-    }
-
-    /// How many heartbeats would have been due, the one that came included.
-    private static func missed(_ pause: Pause) -> Int64 {
-        max(2, (pause.end - pause.start).nanoseconds / max(1, pause.every.nanoseconds))
     }
 
     private static func judge(_ overtaken: (time: Timestamp, since: Timestamp), in pause: Pause) -> Blame {
@@ -96,11 +110,19 @@ struct Blame {
     }
 }
 
+extension Blame.Pause {
+    /// How many heartbeats would have been due, the one that came included.
+    var missed: Int { Int(max(2, (end - start).nanoseconds / max(1, every.nanoseconds))) }
+
+    /// Whether the sender, from when nothing kept it from sending any more, was late by itself.
+    fileprivate func hadTime(since time: Timestamp) -> Bool { late < end - time }
+}
+
 extension Disturbances {
-    /// The part of a pause, from when a heartbeat was due, in which the receiver took nothing.
-    fileprivate func closure(in pause: Blame.Pause) -> ClosedRange<Timestamp>? {
-        if let closedSince, closedSince <= pause.end { return closedSince...pause.end }
-        guard let closed, closed.upperBound >= pause.due, closed.lowerBound <= pause.end else { return nil }
+    /// When the receiver took nothing, last of all in a span of time.
+    func closure(from start: Timestamp, to end: Timestamp) -> ClosedRange<Timestamp>? {
+        if let closedSince, closedSince <= end { return closedSince...end }
+        guard let closed, closed.upperBound >= start, closed.lowerBound <= end else { return nil }
         return closed
     }
 }

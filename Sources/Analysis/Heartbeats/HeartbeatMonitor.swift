@@ -83,22 +83,36 @@ public final class HeartbeatMonitor: Analysis {
             watch.isExpected = false
         }
         if time > watch.deadline, !watch.isTold {
-            watch.isTold = true
             // Other frames are counted up to this one: those before it may have come before the deadline.
-            findings += watch.gap(frames: heartbeat.index)
+            findings += watch.tellGap(frames: heartbeat.index)
         }
-        if let last = watch.last {
+        // It was among what nobody knew yet to be heartbeats: the gap that was told began with it.
+        let wasToldAlready = watch.last != nil && watch.told.map { time + watch.contract.gap <= $0 } ?? false
+        watch.doubt.take(time, into: &findings)
+        if let last = watch.last, !wasToldAlready {
             if watch.isTold {
-                findings.append(watch.resumption(with: heartbeat))
+                resume(&watch, with: heartbeat, into: &findings)
             } else if time > last + watch.contract.late {
                 watch.late += 1
                 if watch.late <= HeartbeatWatch.mostLate { findings.append(watch.lateness(of: heartbeat)) }
             }
         }
         watch.note(heartbeat, type)
-        watch.isTold = false
+        if !wasToldAlready { watch.told = nil }
         schedule(&watch, at: watch.nextLook(after: time) ?? watch.deadline)
         watched[number] = watch
+    }
+
+    private func resume(
+        _ watch: inout HeartbeatWatch, with heartbeat: FrameInfo, into findings: inout [Finding]
+    ) {
+        guard let doubt = watch.doubt(about: heartbeat) else {
+            findings.append(watch.resumption(with: heartbeat))
+            return
+        }
+        if let older = watch.doubt { findings.append(older.resolve()) }
+        watch.doubt = doubt
+        watch.doubt.take(heartbeat.time, into: &findings)
     }
 
     /// Stops waiting for heartbeats of a side that has ended.
@@ -135,6 +149,8 @@ public final class HeartbeatMonitor: Analysis {
     ) {
         guard !watch.isEnded else { return }
         look(at: &watch, before: time, time, into: &findings)
+        if let doubt = watch.doubt { findings.append(doubt.resolve()) }
+        watch.doubt = nil
         watch.isEnded = true
         if watch.last != nil, watch.isTold { findings.append(watch.stop(at: time, because: reason)) }
     }
@@ -152,9 +168,12 @@ public final class HeartbeatMonitor: Analysis {
     private func look(
         at watch: inout HeartbeatWatch, before time: Timestamp, _ other: Timestamp, into findings: inout [Finding]
     ) {
+        if let finding = watch.doubt?.resolve(before: time) {
+            findings.append(finding)
+            watch.doubt = nil
+        }
         if watch.deadline < time, !watch.isTold {
-            watch.isTold = true
-            findings += watch.gap(frames: watch.connection.traffic[watch.from].frames)
+            findings += watch.tellGap(frames: watch.connection.traffic[watch.from].frames)
         }
         findings += watch.lookForEviction(before: time, other)
     }

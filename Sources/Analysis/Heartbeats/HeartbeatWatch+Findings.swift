@@ -15,14 +15,19 @@ extension HeartbeatWatch {
             time: time, message: message, data: data)
     }
 
-    /// There is a gap, or there never was a heartbeat; and whether the sender sent anything else.
+    /// There is a gap, or there never was a heartbeat; and whether the sender sent anything else. It is told once.
     ///
     /// - Parameter frames: how many frames the sender has sent.
-    func gap(frames: Int) -> [Finding] {
+    mutating func tellGap(frames: Int) -> [Finding] {
+        let (deadline, due) = (deadline, due)
+        told = deadline
+        let traffic = connection.traffic[from]
+        closed = traffic.disturbances?.closure(from: due, to: deadline)?.lowerBound
+        wasRepeating = traffic.lastFrame < due && traffic.disturbances?.retransmitted.map { $0 >= due } == true
         var found: [Finding] = []
         let others = frames - lastCount
-        if last != nil {
-            let silence = contract.gap.text(digits: true)
+        if let last {
+            let silence = deadline - last
             let expected =
                 learned.map { learned in
                     "which came every \(every.text(digits: true)): learned from \(learned.gaps) gaps with a spread of \(Int((learned.spread * 100).rounded())) %"
@@ -30,10 +35,9 @@ extension HeartbeatWatch {
             found.append(
                 finding(
                     .heartbeatGap, learned == nil ? .warning : .info, at: deadline,
-                    "heartbeat gap: \(silence) since \(lastType), \(expected)",
+                    "heartbeat gap: \(silence.text(digits: true)) since \(lastType), \(expected)",
                     [
-                        Field("expectedEvery", .number(every.seconds)),
-                        Field("silentFor", .number(contract.gap.seconds)),
+                        Field("expectedEvery", .number(every.seconds)), Field("silentFor", .number(silence.seconds)),
                         Field("lastType", .text(lastType)), Field("lastIndex", .integer(Int64(lastIndex))),
                     ] + .packets(("lastPacket", lastPacket)) + learnedData))
         } else {
@@ -47,7 +51,6 @@ extension HeartbeatWatch {
                     ]))
         }
         // What came right behind the last heartbeat says nothing: only what came when the next was due.
-        let due = (last ?? connection.opening.time) + every
         if others > 0, connection.traffic[from].lastFrame >= due {
             found.append(
                 finding(
@@ -89,9 +92,26 @@ extension HeartbeatWatch {
 
     /// A heartbeat ends a gap.
     func resumption(with heartbeat: FrameInfo) -> Finding {
+        let pause = pause(until: heartbeat.time, others: heartbeat.index - lastCount)
+        return resumption(with: heartbeat, Blame(for: pause, endedBy: heartbeat, on: connection))
+    }
+
+    /// What nobody can tell yet of a heartbeat that ends a gap; nil where it can be told.
+    ///
+    /// It looks as if the sender had been silent; but if all the others follow that were due, they were held up on the way.
+    func doubt(about heartbeat: FrameInfo) -> HeartbeatDoubt? {
+        let pause = pause(until: heartbeat.time, others: heartbeat.index - lastCount)
+        let blame = Blame(for: pause, endedBy: heartbeat, on: connection)
+        guard blame.party == .sender, pause.otherFrames == 0 else { return nil }
+        let other = Blame(for: pause, endedBy: heartbeat, amongAtOnce: pause.missed, on: connection)
+        return HeartbeatDoubt(
+            until: heartbeat.time + Interval(nanoseconds: every.nanoseconds / 2), missed: pause.missed,
+            alone: resumption(with: heartbeat, blame), withAll: resumption(with: heartbeat, other))
+    }
+
+    private func resumption(with heartbeat: FrameInfo, _ blame: Blame) -> Finding {
         let silence = heartbeat.time - (last ?? heartbeat.time)
         let others = heartbeat.index - lastCount
-        let blame = Blame(for: pause(until: heartbeat.time, others: others), endedBy: heartbeat, on: connection)
         return finding(
             .heartbeatResumed, .info, at: heartbeat.time,
             "heartbeat again after \(silence.text(digits: true)): \(blame.reason)",
@@ -117,10 +137,12 @@ extension HeartbeatWatch {
             ] + .packets(("lastPacket", lastPacket)) + blame.data)
     }
 
+    /// When the next heartbeat was due.
+    private var due: Timestamp { (last ?? connection.opening.time) + every }
+
     private func pause(until end: Timestamp, others: Int) -> Blame.Pause {
-        let start = last ?? connection.opening.time
-        return Blame.Pause(
-            from: from, start: start, due: start + every, deadline: deadline, end: end, every: every,
-            otherFrames: others)
+        Blame.Pause(
+            from: from, start: last ?? connection.opening.time, due: due, deadline: told ?? deadline, end: end,
+            every: every, late: contract.late, closed: closed, wasRepeating: wasRepeating, otherFrames: others)
     }
 }

@@ -15,8 +15,14 @@ struct HeartbeatWatch {
     var lastPacket = 0
     /// How many frames the sender had sent when it came, itself included.
     var lastCount = 0
-    /// Whether the gap since then, or that there was none, is told.
-    var isTold = false
+    /// The deadline by which none had come since then, or none at all, once that is told.
+    var told: Timestamp?
+    /// Since when the receiver took nothing when one was due before that; nil where it did.
+    var closed: Timestamp?
+    /// Whether the sender sent only what it had sent before when one was due before that.
+    var wasRepeating = false
+    /// Where it is not known yet what to say of the end of a gap.
+    var doubt: HeartbeatDoubt?
     /// How many late ones were told each.
     var lateTold = 0
     var late = 0
@@ -56,10 +62,20 @@ struct HeartbeatWatch {
 
     var from: Direction { contract.from }
 
+    /// Whether the gap since the last heartbeat, or that there was none, is told.
+    var isTold: Bool { told != nil }
+
     /// When the next heartbeat is due at the latest.
     var deadline: Timestamp {
-        if let last { return last + contract.gap }
-        return connection.opening.time + contract.first
+        guard let last else { return connection.opening.time + contract.first }
+        return max(last, undecided ?? last) + contract.gap
+    }
+
+    /// Since when there are bytes behind a hole of which it is not known yet what they are: a heartbeat may be the first.
+    private var undecided: Timestamp? {
+        let traffic = connection.traffic[from]
+        guard let missing = traffic.disturbances?.missing, traffic.lastFrame < missing else { return nil }
+        return missing
     }
 
     /// When the other side heard something last that counts; nil before the first heartbeat.
@@ -73,6 +89,7 @@ struct HeartbeatWatch {
         guard !isEnded else { return nil }
         var next: Timestamp?
         if !isTold { next = deadline }
+        if let doubt { next = min(next ?? doubt.until, doubt.until) }
         if let refreshed, let eviction = contract.eviction {
             let silence = refreshed + eviction.after
             let due =

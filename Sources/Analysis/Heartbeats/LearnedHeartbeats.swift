@@ -95,8 +95,7 @@ public final class LearnedHeartbeats: Analysis {
     ) {
         if var watch = candidate.watch {
             if info.time > watch.deadline, !watch.isTold {
-                watch.isTold = true
-                findings += watch.gap(frames: info.index)
+                findings += watch.tellGap(frames: info.index)
             }
             if watch.isTold { findings.append(watch.resumption(with: info)) }
         }
@@ -140,8 +139,7 @@ public final class LearnedHeartbeats: Analysis {
     ) {
         guard var watch = candidate.watch else { return }
         if time > watch.deadline, !watch.isTold {
-            watch.isTold = true
-            findings += watch.gap(frames: watch.connection.traffic[watch.from].frames)
+            findings += watch.tellGap(frames: watch.connection.traffic[watch.from].frames)
         }
         if watch.isTold { findings.append(watch.stop(at: time, because: reason)) }
     }
@@ -152,8 +150,7 @@ public final class LearnedHeartbeats: Analysis {
     ) {
         for (key, candidate) in (connections[connection.number] ?? [:]).sorted(by: { $0.key.type < $1.key.type }) {
             guard var watch = candidate.watch, watch.deadline < known[key.from], !watch.isTold else { continue }
-            watch.isTold = true
-            findings += watch.gap(frames: watch.connection.traffic[watch.from].frames)
+            findings += watch.tellGap(frames: watch.connection.traffic[watch.from].frames)
             connections[connection.number]?[key]?.watch = watch
         }
     }
@@ -167,8 +164,7 @@ public final class LearnedHeartbeats: Analysis {
             else { continue }
             candidate.scheduled = nil
             if watch.deadline < time, !watch.isTold {
-                watch.isTold = true
-                findings += watch.gap(frames: watch.connection.traffic[watch.from].frames)
+                findings += watch.tellGap(frames: watch.connection.traffic[watch.from].frames)
             }
             candidate.watch = watch
             schedule(&candidate, due.key, on: due.connection)

@@ -37,6 +37,8 @@ extension PairedConnection {
                     request.time + within < known[pairing.from.opposite]
                 {
                     exchanges[index].requests.removeFirst()
+                    exchanges[index].overdue.append(request.key)
+                    if exchanges[index].overdue.count > Self.mostEarly { exchanges[index].overdue.removeFirst() }
                     found += tell(
                         kind(index), index, from: pairing.from.opposite, at: request.time + within,
                         "\(name(request)) \(request.index) from the \(pairing.from.sender) was not answered within \(within.text(digits: true))",
@@ -72,6 +74,13 @@ extension PairedConnection {
             exchanges[index].requests.removeAll()
         }
         return found
+    }
+
+    /// An answer that came too late is nobody's; and it is not the next request's.
+    func tooLate(_ answer: Waiting, _ pairing: Int) -> [Finding]? {
+        guard let place = exchanges[pairing].overdue.firstIndex(of: answer.key) else { return nil }
+        exchanges[pairing].overdue.remove(at: place)
+        return withoutRequest(answer, pairing)
     }
 
     private func withoutRequest(_ answer: Waiting, _ pairing: Int) -> [Finding] {

@@ -20,6 +20,8 @@ final class PairedConnection {
         var requests: Deque<Waiting> = []
         /// Answers without request: a capture may tell of the request later, or that it lost bytes.
         var early: Deque<Waiting> = []
+        /// What requests that are not waited for any more have in common with their answers, which may still come.
+        var overdue: Deque<Int> = []
         /// Whether there were too many to know which answer belongs to which request.
         var isLost = false
         /// How many of a kind were found; of the first each is told.
@@ -36,7 +38,7 @@ final class PairedConnection {
 
     /// How many requests may wait.
     static let mostRequests = 1_024
-    /// How many early answers.
+    /// How many early answers, and how many that are overdue.
     static let mostEarly = 64
     /// How long an answer without request waits to be told: longer than a hole is waited for.
     static let patience = Interval.seconds(2)
@@ -75,6 +77,7 @@ final class PairedConnection {
         for index in exchanges.indices {
             exchanges[index].requests.removeAll()
             exchanges[index].early.removeAll()
+            exchanges[index].overdue.removeAll()
         }
     }
 }

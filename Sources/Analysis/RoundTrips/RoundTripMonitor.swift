@@ -128,6 +128,10 @@ public final class RoundTripMonitor: Analysis {
         guard let place = paired.exchanges[pairing].requests.firstIndex(where: { $0.key == answer.key }) else {
             // Of a connection that was picked up in the middle nobody knows what was asked before.
             if !paired.connection.opening.handshake, paired.exchanges[pairing].requests.isEmpty { return }
+            if let late = paired.tooLate(answer, pairing) {
+                findings += late
+                return
+            }
             if paired.exchanges[pairing].early.count < PairedConnection.mostEarly {
                 paired.exchanges[pairing].early.append(answer)
             }

@@ -39,11 +39,9 @@ extension Flow {
         _ payload: RawSpan, _ position: Int, _ range: Range<Int>, from direction: Direction, _ packet: PacketStamp,
         _ shared: ReassemblyState
     ) {
-        if shared.options.notices {
-            receiver?.noticed(
-                .retransmitted(offset: range.lowerBound, byteCount: range.count), from: direction, at: packet.time,
-                packet: packet.number)
-        }
+        receiver?.noticed(
+            .retransmitted(offset: range.lowerBound, byteCount: range.count), from: direction, at: packet.time,
+            packet: packet.number)
         let again = payload.extracting(range.lowerBound - position..<range.upperBound - position)
         shared.history(direction)?.compare(again, at: range.lowerBound) { offset, kept, other in
             receiver?.noticed(

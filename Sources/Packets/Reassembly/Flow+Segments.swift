@@ -135,7 +135,7 @@ extension Flow {
     ) {
         let held = shared.hold(&sides[direction])
         let before = held.segments.cost
-        let (receiver, notices) = (receiver, shared.options.notices)
+        let receiver = receiver
         let isStarted = sides[direction].marks.contains(.started)
         let policy = shared.options.overlap
         held.segments.insert(bytes, at: start, time: packet.time, packet: packet.number, policy: policy) {
@@ -149,7 +149,7 @@ extension Flow {
                     held.keep(HeldSide.EarlyNotice(offset: start + range.lowerBound, packet: packet, notice: notice))
                 }
             }
-            if notices { tell { .retransmitted(offset: $0, byteCount: range.count) } }
+            tell { .retransmitted(offset: $0, byteCount: range.count) }
             let again = bytes.extracting(range)
             guard !again.elementsEqual(other) else { return }
             let isFirst = policy == .first

@@ -47,8 +47,8 @@ public struct ReassemblyOptions: Sendable, Hashable {
     public var verifiesChecksums = false
     /// Ports of servers, beside those below 1024: for telling which end of a connection is the client where no SYN does.
     public var serverPorts: Set<UInt16> = []
-    /// Whether receivers want to hear of every acknowledgment and retransmission (`ConnectionReceiver.noticed`). What is
-    /// seldom, they hear of anyway.
+    /// Whether receivers want to hear of every SYN and acknowledgment (`ConnectionReceiver.noticed`). What is seldom, they
+    /// hear of anyway.
     public var notices = true
     /// Which of the connections are taken; nil: all.
     public var share: CaptureShare?

@@ -116,6 +116,75 @@ import Trace
         #expect(try capture.blame() == ["sender"])
     }
 
+    @Test func theReceiverStalledAgainAndAgain() throws {
+        var capture = try MadeCapture()
+        let size = capture.heartbeat.count
+        capture.handshake()
+        capture.heartbeats(0..<2, at: [0, 1_000])
+        for time in [1_500, 3_700, 5_500] {
+            capture.send(.fromServer, at: time, acknowledging: 2 * size, window: 0)
+            capture.send(.fromServer, at: time + 1_500, acknowledging: 2 * size)
+        }
+        capture.heartbeats(2..<3, at: [7_010])
+        let findings = try capture.finish(.heartbeatResumed)
+        #expect(findings.map { $0.text(of: "data", "blame") } == ["receiver"])
+        #expect(
+            findings.first?["message"]
+                == "heartbeat again after 6.0 s: the server took nothing again and again for 3.3 s: what was sent had to wait")
+    }
+
+    /// When a heartbeat was due the window was closed; then it was open for long enough.
+    @Test(arguments: [(4_400, "receiver"), (4_600, "sender")])
+    func aClosedWindowIsNoReasonToStaySilentBehindIt(heartbeat: Int, blame: String) throws {
+        var capture = try MadeCapture()
+        let size = capture.heartbeat.count
+        capture.handshake()
+        capture.heartbeats(0..<2, at: [0, 1_000])
+        capture.send(.fromServer, at: 1_500, acknowledging: 2 * size, window: 0)
+        capture.send(.fromServer, at: 2_500, acknowledging: 2 * size)
+        // Late begins at 2 s.
+        capture.heartbeats(2..<3, at: [heartbeat])
+        #expect(try capture.blame() == [blame])
+    }
+
+    /// What is lost is sent again and again, as seen beside the sender: its TCP may hold back what is new until it arrives.
+    @Test(arguments: [(6_010, "network"), (8_500, "sender")])
+    func theNetworkLostWhatTheSenderHadToSendAgain(heartbeat: Int, blame: String) throws {
+        var capture = try MadeCapture()
+        capture.handshake()
+        capture.heartbeats(0..<2, at: [0, 1_000])
+        for time in [1_200, 1_600, 3_400, 6_000] {
+            capture.send(capture.heartbeat, at: time, position: capture.heartbeat.count)
+        }
+        capture.heartbeats(2..<3, at: [heartbeat])
+        #expect(try capture.blame() == [blame])
+    }
+
+    /// As in a capture that has every packet twice.
+    @Test func whoSendsOtherThingsAndThoseAgainIsNotHeldBack() throws {
+        var capture = try MadeCapture()
+        let text = try capture.chat.message("txt", [1])
+        let size = capture.heartbeat.count
+        capture.handshake()
+        capture.heartbeats(0..<2, at: [0, 1_000])
+        for number in 0..<4 {
+            let position = 2 * size + number * text.count
+            capture.send(text, at: 2_000 + number * 1_000, position: position)
+            capture.send(text, at: 2_000 + number * 1_000 + 1, position: position)
+        }
+        capture.send(capture.heartbeat, at: 6_000, position: 2 * size + 4 * text.count)
+        #expect(try capture.blame() == ["sender"])
+    }
+
+    @Test func whatWasSentAgainBeforeAHeartbeatWasDueIsNoReason() throws {
+        var capture = try MadeCapture()
+        capture.handshake()
+        capture.heartbeats(0..<2, at: [0, 1_000])
+        capture.send(capture.heartbeat, at: 1_800, position: capture.heartbeat.count)
+        capture.heartbeats(2..<3, at: [4_010])
+        #expect(try capture.blame() == ["sender"])
+    }
+
     @Test func theSenderSentOtherThings() throws {
         var capture = try MadeCapture()
         let text = try capture.chat.message("txt", [1])
@@ -164,6 +233,32 @@ import Trace
         two.heartbeats(0..<2, at: [0, 1_000])
         two.send(heartbeat + heartbeat, at: 5_000, position: 2 * heartbeat.count)
         #expect(try two.blame() == ["sender"], "four were due")
+    }
+
+    /// As behind a network that lost everything: TCP first sends again what was lost, then what waited behind that.
+    @Test func nobodyCanTellWhereAllThatWereDueFollow() throws {
+        for (following, at, blame) in [(3, 5_001, "unknown"), (1, 5_001, "sender"), (3, 5_900, "sender")] {
+            var capture = try MadeCapture()
+            capture.handshake()
+            capture.heartbeats(0..<3, at: [0, 1_000, 5_000])
+            capture.heartbeats(3..<3 + following, at: [at, at, at])
+            capture.heartbeats(3 + following..<4 + following, at: [6_000])
+            let found = try capture.finish(.heartbeatResumed)
+            #expect(found.map { $0.text(of: "data", "blame") } == [blame])
+            #expect(found.map { $0["time"] } == ["1970-01-01T00:00:05.000000000Z"])
+        }
+    }
+
+    @Test func whatNobodyCanTellYetIsToldAtTheEnd() throws {
+        var capture = try MadeCapture()
+        let heartbeat = capture.heartbeat
+        capture.handshake()
+        capture.heartbeats(0..<2, at: [0, 1_000])
+        capture.send(heartbeat + heartbeat, at: 5_000, position: 2 * heartbeat.count)
+        #expect(try capture.findings().count { $0["kind"] == "heartbeat-resumed" } == 0)
+        capture.advance(to: 5_501)
+        #expect(try capture.findings().count { $0["kind"] == "heartbeat-resumed" } == 1)
+        #expect(try capture.blame() == ["sender"])
     }
 
     @Test func aGapWithoutEndHasItsReason() throws {

@@ -73,6 +73,18 @@ import Trace
         #expect(outcome.times == [15, 30, 1] && outcome.kinds == [])
     }
 
+    @Test func anAnswerThatCameTooLateIsNotTheNextRequests() throws {
+        let outcome = try play(
+            "by: order, within: 1 s",
+            [
+                .ask("a1", 0), .tell("x1", 1_500), .ask("b2", 1_600), .tell("y2", 1_610), .ask("c3", 2_000),
+                .tell("z3", 2_030),
+            ])
+        #expect(outcome.times == [10, 30])
+        #expect(outcome.kinds == ["unanswered", "answer-without-request"])
+        #expect(outcome.findings.last?.number("index", of: "data") == 0)
+    }
+
     @Test func aRequestWithoutAnswerIsFoundWhenItsTimeIsUp() throws {
         let late = try play("within: 1 s", [.ask("a1", 0), .ask("b2", 10), .tell("x1", 15), .tell("y2", 2_000)])
         #expect(
