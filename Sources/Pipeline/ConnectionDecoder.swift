@@ -58,7 +58,11 @@ final class ConnectionDecoder: ConnectionReceiver {
         decoder.settle(connection, before: time, from: direction)
         if !isFraming { awaitFormat(at: time) }
         if isFraming {
-            if side(direction).receive(bytes, at: time, packet: packet) { expectPause(of: direction) }
+            // A side is never replaced: nothing has to be counted to keep it while it is at work.
+            let mayPause = Unmanaged.passUnretained(side(direction))._withUnsafeGuaranteedRef {
+                $0.receive(bytes, at: time, packet: packet)
+            }
+            if mayPause { expectPause(of: direction) }
         } else if let (format, choice) = detection?.receive(bytes, from: direction, at: time, packet: packet) {
             start(decoder.plan(for: format), choice)
         } else if detection?.isExhausted == true {
@@ -234,7 +238,7 @@ final class ConnectionDecoder: ConnectionReceiver {
             }
         }
         let detail = "no known format in \(detection?.extent ?? "the stream")"
-        notDetected = SharedRule(Unrecognised(detail: detail))
+        notDetected = SharedRule.of(Unrecognised(detail: detail))
         begin()
     }
 

@@ -49,7 +49,7 @@ final class SidePlan {
         self.format = format
         self.endsFramesByPauses = endsFramesByPauses
         let rule = format.directions[direction].rule
-        sharedRule = SharedRule(rule)
+        sharedRule = SharedRule.of(rule)
         transforms = rule.transforms
         hasBodies = !format.directions[direction].body.isPlain
         let interests = analyses.map { $0.interest(in: format) }

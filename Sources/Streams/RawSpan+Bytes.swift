@@ -61,6 +61,21 @@ extension Array where Element == UInt8 {
         }
     }
 
+    /// Appends eight bytes for each of so many numbers, the lowest first.
+    @inlinable
+    @inline(__always)
+    public mutating func append(words count: Int, _ word: (Int) -> UInt64) {
+        append(addingCapacity: 8 * count) { output in
+            output.withUnsafeMutableBufferPointer { room, initialized in
+                let room = UnsafeMutableRawBufferPointer(room)
+                for index in 0..<count {
+                    room.storeBytes(of: word(index).littleEndian, toByteOffset: 8 * index, as: UInt64.self)
+                }
+                initialized = 8 * count
+            }
+        }
+    }
+
     /// Appends the first of the eight bytes of a number, the lowest first.
     @inlinable
     @inline(__always)

@@ -42,10 +42,11 @@ package struct TraceLine: Hashable {
         return (all?[object] as? [String: Any])?[key] as? String
     }
 
-    /// The line without what may depend on the cutting: `segments`, `merged`, and times.
+    /// The line without what may depend on the cutting: `segments`, `merged`, times, and the numbers of packets.
     package var withoutCutting: String {
         text.replacing(#/"segments":\d+,"merged":(true|false),/#, with: "")
             .replacing(#/"(time|started)":"[^"]*",/#, with: "")
+            .replacing(#/,"(packet|[a-z]+Packet)":\d+/#, with: "")
     }
 }
 

@@ -20,7 +20,7 @@ extension Framer {
             if scratch.heldFrame != nil { emitHeldFrame(companions, scratch, into: receiver) }
             if !scratch.items.isEmpty {
                 let batch = FrameBatch(
-                    scratch: scratch, range: 0..<scratch.items.count, origin: base, firstIndex: firstIndex,
+                    scratch, range: 0..<scratch.items.count, origin: base, firstIndex: firstIndex,
                     chunk: latest, before: before, companions: companions)
                 receiver.framed(batch, in: bytes, from: direction)
             }
@@ -37,14 +37,15 @@ extension Framer {
         var next = 0
         func batch(to end: Int) -> FrameBatch {
             FrameBatch(
-                scratch: scratch, range: next..<end, origin: base, firstIndex: firstIndex, chunk: latest,
+                scratch, range: next..<end, origin: base, firstIndex: firstIndex, chunk: latest,
                 before: before, companions: companions)
         }
         while nextRun < scratch.runs.count || next < scratch.items.count {
             let end = nextRun < scratch.runs.count ? scratch.runs[nextRun].framesBefore : scratch.items.count
             if next < end {
                 if scratch.endsEarlier {
-                    emitOneByOne(batch(to: end), isUnfinished: isUnfinished, bytes, into: receiver)
+                    emitOneByOne(
+                        batch(to: end), of: scratch.items.count, isUnfinished: isUnfinished, bytes, into: receiver)
                 } else {
                     receiver.framed(batch(to: end), in: bytes, from: direction)
                 }
@@ -72,11 +73,11 @@ extension Framer {
 
     /// Hands on frames that did not all end in the newest chunk: each is counted among those of the chunk it ended in.
     private func emitOneByOne(
-        _ batch: FrameBatch, isUnfinished: Bool, _ bytes: RawSpan, into receiver: any FrameReceiver
+        _ batch: FrameBatch, of count: Int, isUnfinished: Bool, _ bytes: RawSpan, into receiver: any FrameReceiver
     ) {
         func chunk(_ index: Int) -> Range<Int> {
-            let extent = batch.scratch.items[index].extent
-            return extent < 0 ? batch.chunk.range : batch.scratch.extents[Int(extent)].last.range
+            let extent = batch.noted(index).extent
+            return extent < 0 ? batch.chunk.range : batch.extent(Int(extent)).last.range
         }
         for index in 0..<batch.count {
             let item = batch[index]
@@ -85,10 +86,10 @@ extension Framer {
             let place = chunk(own)
             var (start, end) = (own, own + 1)
             while start > 0, chunk(start - 1) == place { start -= 1 }
-            while end < batch.scratch.items.count, chunk(end) == place { end += 1 }
+            while end < count, chunk(end) == place { end += 1 }
             let follower =
-                end < batch.scratch.items.count
-                ? batch.origin + batch.scratch.items[end].start : isUnfinished ? origin : Int.max
+                end < count
+                ? batch.origin + batch.noted(end).start : isUnfinished ? origin : Int.max
             info.position = own - start + 1
             info.companions = end - start + (follower < place.upperBound ? 1 : 0)
             receiver.framed(

@@ -50,7 +50,7 @@ public struct Framer {
     ///
     /// - Parameter aligned: whether the stream's first byte is known to be a frame's first.
     public init(rule: any FramingRule, direction: Direction, aligned: Bool) {
-        self.init(SharedRule(rule), direction: direction, aligned: aligned)
+        self.init(SharedRule.of(rule), direction: direction, aligned: aligned)
     }
 
     /// The same with a rule that other streams have, too.
@@ -133,7 +133,7 @@ public struct Framer {
             taken += count
             guard pending.count >= wanted else { return taken }
             var memory = self.memory
-            let scan = shared.rule.scan(
+            let scan = shared.scan(
                 pending.storage.span.bytes.extracting(0..<pending.count), from: 0, origin: origin, ended: false,
                 memory: &memory)
             self.memory = memory
@@ -197,7 +197,7 @@ public struct Framer {
         while at < bytes.byteCount {
             switch mode {
             case .searching(let reason, let detail):
-                switch shared.rule.resume(bytes, from: at, origin: first, ended: ended, memory: &memory) {
+                switch shared.resume(bytes, from: at, origin: first, ended: ended, memory: &memory) {
                 case .found(let start, let how):
                     passOver(bytes.extracting(at..<start), BadBytes(reason, detail), scratch: scratch)
                     closeRun("back in step at offset \(first + start): \(how)", scratch)
@@ -210,7 +210,7 @@ public struct Framer {
             case .aligned:
                 if hasRun { closeRun(nil, scratch) }
                 let (known, start) = (scratch.items.count, at)
-                let found = shared.rule.frames(
+                let found = shared.frames(
                     in: bytes, from: at, origin: first, memory: &memory, into: &scratch.items)
                 if found.end > at {
                     note(from: known, start: at, end: found.end, first: first, scratch: scratch)
@@ -221,7 +221,7 @@ public struct Framer {
                     return at
                 }
                 if found.end > start { continue }
-                switch shared.rule.scan(bytes, from: at, origin: first, ended: ended, memory: &memory) {
+                switch shared.scan(bytes, from: at, origin: first, ended: ended, memory: &memory) {
                 case .shape(let found):
                     guard at + found.total <= bytes.byteCount else {
                         shape = found
@@ -315,18 +315,6 @@ public struct Framer {
         scratch.runs.append(
             FramingScratch.CompleteRun(
                 run: closed, framesBefore: scratch.items.count, isBeforeHeld: scratch.heldFrame == nil))
-    }
-}
-
-/// A rule of which there is one copy for all streams that it cuts.
-package final class SharedRule: Sendable {
-    let rule: any FramingRule
-    let idle: Interval?
-
-    /// A rule to be shared.
-    package init(_ rule: any FramingRule) {
-        self.rule = rule
-        idle = rule.idle
     }
 }
 

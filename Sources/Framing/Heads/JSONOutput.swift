@@ -75,6 +75,7 @@ package enum JSONOutput {
             decimal(value / 100_000_000, into: &bytes)
             return decimal(UInt32(value % 100_000_000), digits: 8, into: &bytes)
         }
+        if value < 10 { return bytes.append(UInt8(0x30 + value)) }
         decimal(UInt32(truncatingIfNeeded: value), digits: 1, into: &bytes)
     }
 
@@ -106,12 +107,11 @@ package enum JSONOutput {
 
     /// Bytes in lower-case hex digits.
     package static func hex(_ raw: RawSpan, into bytes: inout [UInt8]) {
-        bytes.reserveCapacity(bytes.count + 2 * raw.byteCount + 8)
-        var at = 0
-        while at &+ 4 <= raw.byteCount {
-            bytes.append(first: 8, of: hexDigits(raw.unsafeLoadUnaligned(fromUncheckedByteOffset: at, as: UInt32.self)))
-            at &+= 4
+        let inFours = raw.byteCount & ~3
+        bytes.append(words: inFours / 4) { word in
+            hexDigits(raw.unsafeLoadUnaligned(fromUncheckedByteOffset: word &* 4, as: UInt32.self))
         }
+        var at = inFours
         while at < raw.byteCount {
             hex(raw[unchecked: at], into: &bytes)
             at &+= 1

@@ -78,7 +78,7 @@ package final class FrameSieve {
     ) {
         let length = batch.chunk.range.count
         for index in batch.range {
-            let item = batch.scratch.items[index]
+            let item = batch.noted(index)
             if item.extent >= 0 {
                 countHeld(index &- batch.range.lowerBound, batch, &counts)
             } else if item.shape.total < length {

@@ -37,6 +37,7 @@ extension Flow {
         shared.release(&sides[direction])
         let clamped = max(time, sides[direction].lastTime)
         sides[direction].lastTime = clamped
+        tellWhatWaits(direction.opposite, at: clamped, shared)
         receiver?.finished(ending, from: direction, at: clamped)
     }
 

@@ -32,6 +32,7 @@ extension Flow {
             shared.lose(sides[direction].offset..<start, from: direction)
             sides[direction].next &+= UInt32(truncatingIfNeeded: byteCount)
             sides[direction].offset = start
+            tellWhatWaits(direction.opposite, at: time, shared)
             receiver?.missing(byteCount, from: direction, at: time)
         }
         drain(direction, &shared)

@@ -92,10 +92,14 @@ struct Flow {
         _ shared: inout ReassemblyState
     ) {
         shared.record(bytes, at: sides[direction].offset, from: direction)
-        if let since = shared.held(sides[direction.opposite])?.since {
-            receiver?.noticed(.waiting(since: since), from: direction.opposite, at: time, packet: packet)
-        }
+        tellWhatWaits(direction.opposite, at: time, shared)
         sides[direction].deliver(bytes, from: direction, at: time, packet, receiver)
+    }
+
+    /// Before something of one direction is passed on: tells since when the other one waits, if it does.
+    func tellWhatWaits(_ direction: Direction, at time: Timestamp, _ shared: borrowing ReassemblyState) {
+        guard let since = shared.held(sides[direction])?.since else { return }
+        receiver?.noticed(.waiting(since: since), from: direction, at: time, packet: 0)
     }
 
     /// Takes the acknowledgment of a segment: what it says of the other direction.

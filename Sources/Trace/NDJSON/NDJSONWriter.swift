@@ -12,6 +12,7 @@ package final class NDJSONWriter: TraceSink {
     private let bodyLimit: Int
     /// What the last frame's line begins with, and its times.
     @exclusivity(unchecked) private var beginning = (connection: 0, direction: Direction.fromClient, text: [UInt8]())
+    @exclusivity(unchecked) private var lastExtent: (length: Int, isMerged: Bool, text: [UInt8])?
     @exclusivity(unchecked) private var lastTimes: (time: Timestamp, started: Timestamp, text: [UInt8])?
 
     /// A writer that begins with the `trace` line.
@@ -69,11 +70,7 @@ package final class NDJSONWriter: TraceSink {
         number(info.index)
         times(info.time, info.started)
         number(info.offset)
-        put(",\"length\":")
-        number(info.length)
-        put(",\"segments\":")
-        number(info.segments)
-        if info.merged { put(",\"merged\":true,\"type\":") } else { put(",\"merged\":false,\"type\":") }
+        extent(info.length, info.segments, info.merged)
         kinds.writeType(frame.kind, bytes, frame.shape, into: &output.bytes)
         if frame.isHeartbeat { put(",\"heartbeat\":true,\"fields\":") } else { put(",\"heartbeat\":false,\"fields\":") }
         let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
@@ -263,6 +260,21 @@ package final class NDJSONWriter: TraceSink {
         timestamps.rfc3339(started, into: &output.bytes)
         put("\",\"offset\":")
         lastTimes = (time, started, Array(output.bytes[start...]))
+    }
+
+    /// Writes how long a frame is and how it lay, up to its type. Many frames that were not split are alike.
+    private func extent(_ length: Int, _ segments: Int, _ isMerged: Bool) {
+        if segments == 1, let last = lastExtent, last.length == length, last.isMerged == isMerged {
+            output.bytes.append(contentsOf: last.text.span.bytes)
+            return
+        }
+        let start = output.bytes.count
+        put(",\"length\":")
+        number(length)
+        put(",\"segments\":")
+        number(segments)
+        if isMerged { put(",\"merged\":true,\"type\":") } else { put(",\"merged\":false,\"type\":") }
+        if segments == 1 { lastExtent = (length, isMerged, Array(output.bytes[start...])) }
     }
 
     private func from(_ direction: Direction) {

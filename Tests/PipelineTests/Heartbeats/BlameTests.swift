@@ -130,7 +130,8 @@ import Trace
         #expect(findings.map { $0.text(of: "data", "blame") } == ["receiver"])
         #expect(
             findings.first?["message"]
-                == "heartbeat again after 6.0 s: the server took nothing again and again for 3.3 s: what was sent had to wait")
+                == "heartbeat again after 6.0 s: the server took nothing again and again for 3.3 s: what was sent had to wait"
+        )
     }
 
     /// When a heartbeat was due the window was closed; then it was open for long enough.
