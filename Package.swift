@@ -96,7 +96,7 @@ let package = Package(
         .testTarget(name: "StreamsTests", dependencies: ["Streams"]),
         .testTarget(name: "ExpressionsTests", dependencies: ["Expressions"]),
         .testTarget(name: "FramingTests", dependencies: ["Framing"]),
-        .testTarget(name: "PacketsTests", dependencies: ["CZlib", "Packets"]),
+        .testTarget(name: "PacketsTests", dependencies: ["CZlib", "Packets", "TestSupport"]),
         .testTarget(
             name: "PeersTests",
             dependencies: ["Framing", "Peers", "Streams", .product(name: "NIOEmbedded", package: "swift-nio")]),
