@@ -49,13 +49,13 @@ public final class HeartbeatMonitor: Analysis {
     public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {
         guard let contract = connection.format?.heartbeat, expecting < mostExpected else { return }
         expecting += 1
-        var expected = HeartbeatWatch(connection, contract)
+        let expected = HeartbeatWatch(connection, contract)
         expected.isExpected = true
-        schedule(&expected, at: expected.deadline)
+        schedule(expected, at: expected.deadline)
         watched[connection.number] = expected
     }
 
-    private func schedule(_ watch: inout HeartbeatWatch, at time: Timestamp) {
+    private func schedule(_ watch: HeartbeatWatch, at time: Timestamp) {
         if let scheduled = watch.scheduled, scheduled <= time { return }
         watch.scheduled = time
         deadlines.insert(Deadline(time: time, connection: watch.connection.number))
@@ -65,19 +65,26 @@ public final class HeartbeatMonitor: Analysis {
     public func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {
-        guard frame.isHeartbeat, let format = connection.format, let contract = format.heartbeat,
-            contract.from == frame.direction
+        guard frame.isHeartbeat, let watch = watch(connection, from: frame.direction),
+            let kinds = connection.kinds?[frame.direction]
         else { return }
-        if watched[connection.number] == nil {
-            watched[connection.number] = HeartbeatWatch(connection, contract)
-        }
-        let type = format.directions[frame.direction].type(of: bytes, frame.shape) ?? "heartbeat"
-        take(frame.info, type, on: connection.number, into: &findings)
+        let known = frame.kind.map { kinds.kinds[$0].type } ?? kinds.format.type(of: bytes, frame.shape)
+        take(frame.info, known ?? "heartbeat", watch, into: &findings)
     }
 
-    private func take(_ heartbeat: FrameInfo, _ type: String, on number: Int, into findings: inout [Finding]) {
+    /// What is known of a connection's heartbeats; nil where its format has none from that side.
+    private func watch(_ connection: TracedConnection, from direction: Direction) -> HeartbeatWatch? {
+        if let known = watched[connection.number] { return known.from == direction ? known : nil }
+        guard let contract = connection.format?.heartbeat, contract.from == direction else { return nil }
+        let first = HeartbeatWatch(connection, contract)
+        watched[connection.number] = first
+        return first
+    }
+
+    private func take(
+        _ heartbeat: FrameInfo, _ type: String, _ watch: HeartbeatWatch, into findings: inout [Finding]
+    ) {
         let time = heartbeat.time
-        guard var watch = watched[number] else { return }
         if watch.isExpected {
             expecting -= 1
             watch.isExpected = false
@@ -91,7 +98,7 @@ public final class HeartbeatMonitor: Analysis {
         watch.doubt.take(time, into: &findings)
         if let last = watch.last, !wasToldAlready {
             if watch.isTold {
-                resume(&watch, with: heartbeat, into: &findings)
+                resume(watch, with: heartbeat, into: &findings)
             } else if time > last + watch.contract.late {
                 watch.late += 1
                 if watch.late <= HeartbeatWatch.mostLate { findings.append(watch.lateness(of: heartbeat)) }
@@ -99,12 +106,11 @@ public final class HeartbeatMonitor: Analysis {
         }
         watch.note(heartbeat, type)
         if !wasToldAlready { watch.told = nil }
-        schedule(&watch, at: watch.nextLook(after: time) ?? watch.deadline)
-        watched[number] = watch
+        schedule(watch, at: watch.nextLook(after: time) ?? watch.deadline)
     }
 
     private func resume(
-        _ watch: inout HeartbeatWatch, with heartbeat: FrameInfo, into findings: inout [Finding]
+        _ watch: HeartbeatWatch, with heartbeat: FrameInfo, into findings: inout [Finding]
     ) {
         guard let doubt = watch.doubt(about: heartbeat) else {
             findings.append(watch.resumption(with: heartbeat))
@@ -119,36 +125,35 @@ public final class HeartbeatMonitor: Analysis {
     public func finished(
         _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
     ) {
-        guard var watch = watched[connection.number] else { return }
+        guard let watch = watched[connection.number] else { return }
         if watch.from == direction {
-            end(&watch, at: time, because: nil, into: &findings)
+            end(watch, at: time, because: nil, into: &findings)
         } else {
             watch.otherEnd = watch.otherEnd ?? time
         }
-        watched[connection.number] = watch
     }
 
     /// Stops waiting.
     public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         guard let contract = connection.format?.heartbeat else { return }
-        if var watch = watched.removeValue(forKey: connection.number) {
+        if let watch = watched.removeValue(forKey: connection.number) {
             if watch.isExpected { expecting -= 1 }
-            end(&watch, at: closing.time, because: closing.reason, into: &findings)
+            end(watch, at: closing.time, because: closing.reason, into: &findings)
             if let finding = watch.close(closing) { findings.append(finding) }
             if watch.late > HeartbeatWatch.mostLate { findings.append(watch.moreLate(at: closing.time)) }
         } else if !connection.hadHeartbeats[contract.from] {
-            var watch = HeartbeatWatch(connection, contract)
-            end(&watch, at: closing.time, because: closing.reason, into: &findings)
+            let watch = HeartbeatWatch(connection, contract)
+            end(watch, at: closing.time, because: closing.reason, into: &findings)
         }
     }
 
     /// Nothing more is waited for.
     private func end(
-        _ watch: inout HeartbeatWatch, at time: Timestamp, because reason: CloseReason?,
+        _ watch: HeartbeatWatch, at time: Timestamp, because reason: CloseReason?,
         into findings: inout [Finding]
     ) {
         guard !watch.isEnded else { return }
-        look(at: &watch, before: time, time, into: &findings)
+        look(at: watch, before: time, time, into: &findings)
         if let doubt = watch.doubt { findings.append(doubt.resolve()) }
         watch.doubt = nil
         watch.isEnded = true
@@ -159,14 +164,13 @@ public final class HeartbeatMonitor: Analysis {
     public func settle(
         _ connection: TracedConnection, before known: PerDirection<Timestamp>, into findings: inout [Finding]
     ) {
-        guard var watch = watched[connection.number], !watch.isEnded else { return }
-        look(at: &watch, before: known[watch.from], known[watch.from.opposite], into: &findings)
-        watched[connection.number] = watch
+        guard let watch = watched[connection.number], !watch.isEnded else { return }
+        look(at: watch, before: known[watch.from], known[watch.from.opposite], into: &findings)
     }
 
     /// Finds what was due, as far as the heartbeats' sender and the other side are known.
     private func look(
-        at watch: inout HeartbeatWatch, before time: Timestamp, _ other: Timestamp, into findings: inout [Finding]
+        at watch: HeartbeatWatch, before time: Timestamp, _ other: Timestamp, into findings: inout [Finding]
     ) {
         if let finding = watch.doubt?.resolve(before: time) {
             findings.append(finding)
@@ -182,14 +186,13 @@ public final class HeartbeatMonitor: Analysis {
     public func advance(to time: Timestamp, into findings: inout [Finding]) {
         while let due = deadlines.min, due.time < time {
             deadlines.removeMin()
-            guard var watch = watched[due.connection], !watch.isEnded, watch.scheduled == due.time else { continue }
+            guard let watch = watched[due.connection], !watch.isEnded, watch.scheduled == due.time else { continue }
             watch.scheduled = nil
-            look(at: &watch, before: time, time, into: &findings)
+            look(at: watch, before: time, time, into: &findings)
             // Where there never was any, there is nothing more to find until one comes.
             if watch.last != nil || !watch.isTold, let next = watch.nextLook(after: time) {
-                schedule(&watch, at: max(next, time))
+                schedule(watch, at: max(next, time))
             }
-            watched[due.connection] = watch
         }
     }
 }

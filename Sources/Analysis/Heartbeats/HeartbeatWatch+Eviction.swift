@@ -11,7 +11,7 @@ extension HeartbeatWatch {
     /// - Parameters:
     ///   - time: up to when the silent side is known.
     ///   - otherTime: up to when the other side is.
-    mutating func lookForEviction(before time: Timestamp, _ otherTime: Timestamp) -> [Finding] {
+    func lookForEviction(before time: Timestamp, _ otherTime: Timestamp) -> [Finding] {
         guard let eviction = contract.eviction, let refreshed, !isEnded else { return [] }
         var found: [Finding] = []
         let start = refreshed + eviction.after

@@ -18,7 +18,7 @@ extension HeartbeatWatch {
     /// There is a gap, or there never was a heartbeat; and whether the sender sent anything else. It is told once.
     ///
     /// - Parameter frames: how many frames the sender has sent.
-    mutating func tellGap(frames: Int) -> [Finding] {
+    func tellGap(frames: Int) -> [Finding] {
         let (deadline, due) = (deadline, due)
         told = deadline
         let traffic = connection.traffic[from]

@@ -3,7 +3,7 @@ import Streams
 import Trace
 
 /// What is known of the heartbeats of one connection: when they came, what is told already, and what is due next.
-struct HeartbeatWatch {
+final class HeartbeatWatch {
     let connection: TracedConnection
     let contract: HeartbeatContract
     /// Where the contract was learned: from what.
@@ -52,7 +52,7 @@ struct HeartbeatWatch {
     }
 
     /// A heartbeat came.
-    mutating func note(_ heartbeat: FrameInfo, _ type: String) {
+    func note(_ heartbeat: FrameInfo, _ type: String) {
         (last, lastType, lastIndex) = (heartbeat.time, type, heartbeat.index)
         (lastPacket, lastCount) = (heartbeat.packet, heartbeat.index + 1)
     }

@@ -93,14 +93,14 @@ public final class LearnedHeartbeats: Analysis {
         _ candidate: inout Candidate, _ key: Key, with info: FrameInfo, on connection: TracedConnection,
         into findings: inout [Finding]
     ) {
-        if var watch = candidate.watch {
+        if let watch = candidate.watch {
             if info.time > watch.deadline, !watch.isTold {
                 findings += watch.tellGap(frames: info.index)
             }
             if watch.isTold { findings.append(watch.resumption(with: info)) }
         }
         guard let contract = Self.contract(key.from, every: candidate.interval.mean) else { return }
-        var watch = HeartbeatWatch(connection, contract)
+        let watch = HeartbeatWatch(connection, contract)
         watch.learned = HeartbeatWatch.LearnedFrom(
             type: key.type, gaps: candidate.interval.count, spread: candidate.interval.spread)
         watch.note(info, key.type)
@@ -137,7 +137,7 @@ public final class LearnedHeartbeats: Analysis {
     private func end(
         _ candidate: Candidate, at time: Timestamp, because reason: CloseReason?, into findings: inout [Finding]
     ) {
-        guard var watch = candidate.watch else { return }
+        guard let watch = candidate.watch else { return }
         if time > watch.deadline, !watch.isTold {
             findings += watch.tellGap(frames: watch.connection.traffic[watch.from].frames)
         }
@@ -149,7 +149,7 @@ public final class LearnedHeartbeats: Analysis {
         _ connection: TracedConnection, before known: PerDirection<Timestamp>, into findings: inout [Finding]
     ) {
         for (key, candidate) in (connections[connection.number] ?? [:]).sorted(by: { $0.key.type < $1.key.type }) {
-            guard var watch = candidate.watch, watch.deadline < known[key.from], !watch.isTold else { continue }
+            guard let watch = candidate.watch, watch.deadline < known[key.from], !watch.isTold else { continue }
             findings += watch.tellGap(frames: watch.connection.traffic[watch.from].frames)
             connections[connection.number]?[key]?.watch = watch
         }
@@ -159,7 +159,7 @@ public final class LearnedHeartbeats: Analysis {
     public func advance(to time: Timestamp, into findings: inout [Finding]) {
         while let due = deadlines.min, due.time < time {
             deadlines.removeMin()
-            guard var candidate = connections[due.connection]?[due.key], var watch = candidate.watch,
+            guard var candidate = connections[due.connection]?[due.key], let watch = candidate.watch,
                 candidate.scheduled == due.time
             else { continue }
             candidate.scheduled = nil
