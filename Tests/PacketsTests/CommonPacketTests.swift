@@ -10,7 +10,8 @@ import Testing
         var file = PcapFile()
         for (index, datagram) in datagrams.enumerated() {
             let frame =
-                isTagged ? Headers.ethernet([0, 5, 8, 0] + datagram.bytes, type: 0x8100) : Headers.ethernet(datagram.bytes)
+                isTagged
+                ? Headers.ethernet([0, 5, 8, 0] + datagram.bytes, type: 0x8100) : Headers.ethernet(datagram.bytes)
             let cut = datagram.original - datagram.bytes.count
             file.add(frame, at: 1_000 * index, original: frame.count + cut)
         }

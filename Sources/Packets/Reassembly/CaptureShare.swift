@@ -1,28 +1,63 @@
 import Streams
 
-/// One of several equal shares of a capture's connections, so that each can be a thread's work: what goes on between the same
-/// two hosts is in the same share.
+/// One of several shares of a capture's connections, so that each can be a thread's work: what goes on between the same two
+/// hosts is in the same share.
+///
+/// Pairs of hosts fall into buckets, and each bucket is in one share.
 public struct CaptureShare: Hashable, Sendable {
-    /// Counts from 0.
-    public let index: Int
+    /// How many buckets there are.
+    public static let buckets = 64
+
     /// How many shares there are.
     public let count: Int
+    /// Its buckets, a bit for each.
+    private let own: UInt64
 
-    /// A share.
-    public init(_ index: Int, of count: Int) {
-        (self.index, self.count) = (index, max(1, count))
+    private init(own: UInt64, of count: Int) {
+        (self.own, self.count) = (own, max(1, count))
     }
 
-    /// Whether the connections of two hosts are in it.
+    /// A share; all have as many buckets.
+    ///
+    /// - Parameter index: which one, from 0.
+    public init(_ index: Int, of count: Int) {
+        let own = (0..<Self.buckets).filter { $0 % max(1, count) == index }
+        self.init(own: own.reduce(0) { $0 | 1 << $1 }, of: count)
+    }
+
+    /// Shares of equal weight, as nearly as whole buckets allow.
+    ///
+    /// - Parameter weights: how much work each bucket is.
+    public static func balanced(_ weights: [Int], into count: Int) -> [CaptureShare] {
+        var own = [UInt64](repeating: 0, count: max(1, count))
+        var loads = [Int](repeating: 0, count: own.count)
+        // The heaviest first, each to who has least so far.
+        for bucket in (0..<buckets).sorted(by: { (weights[$1], $0) < (weights[$0], $1) }) {
+            let lightest = loads.indices.min { (loads[$0], $0) < (loads[$1], $1) } ?? 0
+            own[lightest] |= 1 << bucket
+            // Those of which nothing is known are spread, too.
+            loads[lightest] += max(1, weights[bucket])
+        }
+        return own.map { CaptureShare(own: $0, of: count) }
+    }
+
+    /// The bucket of two hosts.
     @inline(__always)
-    public func contains(_ one: IPAddress, _ other: IPAddress) -> Bool {
+    public static func bucket(_ one: IPAddress, _ other: IPAddress) -> Int {
         // The same for both directions, and in every thread: no seed. Who writes a capture on purpose can make it slow to read,
         // and could with one large connection, too.
         var sum = one.low &+ other.low
         if !one.isIPv4 { sum &+= one.high &+ other.high }
-        let mixed = (sum &* 0x9e37_79b9_7f4a_7c15) >> 33
-        return (Int(truncatingIfNeeded: mixed) &* count) >> 31 == index
+        return Int(truncatingIfNeeded: (sum &* 0x9e37_79b9_7f4a_7c15) >> 58)
     }
+
+    /// Whether a bucket is in it.
+    @inline(__always)
+    public func has(_ bucket: Int) -> Bool { own >> UInt64(bucket) & 1 == 1 }
+
+    /// Whether the connections of two hosts are in it.
+    @inline(__always)
+    public func contains(_ one: IPAddress, _ other: IPAddress) -> Bool { has(Self.bucket(one, other)) }
 }
 
 extension ReassemblyOptions {

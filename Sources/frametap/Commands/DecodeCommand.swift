@@ -59,10 +59,12 @@ struct DecodeCommand: ParsableCommand {
     ) throws -> (hasFailed: Bool, counters: CaptureCounters) {
         if ParallelReading.suits(files) {
             // Hazards may lie in what several clients send at once.
-            if !decoder.takesFrames, !self.format.hazards, SharedReading.isWorthIt(files, options: options) {
+            if !decoder.takesFrames, !self.format.hazards,
+                let shares = SharedReading.shares(of: files, options: options)
+            {
                 var reading = SharedReading()
                 let isRead = try reading.read(
-                    files, options: options, to: decoder, { try decodingOptions() }, progress: progress)
+                    files, shares, options: options, to: decoder, { try decodingOptions() }, progress: progress)
                 if isRead { return (reading.hasFailed, reading.counters) }
             }
             var reading = ParallelReading()

@@ -16,39 +16,41 @@ struct SharedReading {
     private(set) var hasFailed = false
     private(set) var counters = CaptureCounters()
 
-    /// Whether the first of a capture's bytes belong to all shares alike.
-    static func isWorthIt(_ paths: [String], options: ReassemblyOptions) -> Bool {
-        guard let first = paths.first, let input = try? FileInput(first) else { return false }
+    /// The shares that threads should have, as the first of a capture's bytes tell; nil where they would not have much the same
+    /// to do, or where it is not worth it.
+    static func shares(of paths: [String], options: ReassemblyOptions) -> [CaptureShare]? {
+        guard let first = paths.first, let input = try? FileInput(first) else { return nil }
         defer { input.closeFile() }
-        guard let size = input.identity?.size, size >= leastSize else { return false }
-        let balance = ShareBalance(threads)
-        var decoder = CaptureDecoder(options: options, receiver: balance)
+        guard let size = input.identity?.size, size >= leastSize else { return nil }
+        let weights = ShareWeights()
+        var decoder = CaptureDecoder(options: options, receiver: weights)
         var reader = CaptureReader(input)
         // What is compressed, each thread would have to expand.
-        guard (try? reader.step(to: &decoder)) != nil, !reader.isExpanding else { return false }
+        guard (try? reader.step(to: &decoder)) != nil, !reader.isExpanding else { return nil }
         decoder.finish()
-        return balance.isEven
+        return weights.shares(threads)
     }
 
     /// Reads the files.
     ///
     /// - Parameters:
+    ///   - shares: one for each thread.
     ///   - decoder: what the counts are added to.
     ///   - decodings: what the decoder looks for, loaded anew for each other thread: what threads share, each use of it would have
     ///     them wait for one another (reference counts).
     /// - Returns: false where the shares cannot be told apart, because of a limit that all connections share, or because the
     ///   file changed meanwhile. Nothing was added then.
     mutating func read(
-        _ paths: [String], options: ReassemblyOptions, to decoder: Decoder, _ decodings: () throws -> DecodingOptions,
+        _ paths: [String], _ shares: [CaptureShare], options: ReassemblyOptions, to decoder: Decoder,
+        _ decodings: () throws -> DecodingOptions,
         progress: ReadingProgress
     ) rethrows -> Bool {
-        let decodings = [decoder.options] + (try (1..<Self.threads).map { _ in try decodings() })
+        let decodings = [decoder.options] + (try shares.dropFirst().map { _ in try decodings() })
         let parts = Mutex<[Part]>([])
         @Sendable func read(_ index: Int) {
             let part = Decoder(decodings[index], sinks: [])
             var reading = CaptureReading(showsProgress: index == 0)
-            let share = CaptureShare(index, of: decodings.count)
-            reading.read(paths, options: options.taking(share), to: part, progress: progress) {}
+            reading.read(paths, options: options.taking(shares[index]), to: part, progress: progress) {}
             part.finish()
             parts.withLock { $0.append(Part(index: index, reading: reading, summary: part.summary)) }
         }
@@ -78,34 +80,33 @@ struct SharedReading {
     }
 }
 
-/// How many bytes of streams there are in each share.
-private final class ShareBalance: StreamReceiver {
-    private let shares: [Share]
+/// How much work each bucket of a capture's connections is: its bytes, and something for each packet.
+private final class ShareWeights: StreamReceiver {
+    private var buckets = (0..<CaptureShare.buckets).map { _ in Bucket() }
 
-    init(_ count: Int) {
-        shares = (0..<count).map { Share(share: CaptureShare($0, of: count)) }
-    }
-
-    /// Whether no share has much less than it should.
-    var isEven: Bool {
-        let sum = shares.reduce(0) { $0 + $1.byteCount }
-        return shares.allSatisfy { 3 * shares.count * $0.byteCount >= 2 * sum }
+    /// Shares of equal weight; nil where one would have much less than it should.
+    func shares(_ count: Int) -> [CaptureShare]? {
+        let weights = buckets.map(\.weight)
+        let shares = CaptureShare.balanced(weights, into: count)
+        let sum = weights.reduce(0, +)
+        let isEven = shares.allSatisfy { share in
+            let own = weights.indices.reduce(0) { share.has($1) ? $0 + weights[$1] : $0 }
+            return 3 * shares.count * own >= 2 * sum
+        }
+        return isEven ? shares : nil
     }
 
     func open(_ opening: Opening) -> any ConnectionReceiver {
-        shares.first { $0.share.contains(opening.client.address, opening.server.address) } ?? shares[0]
+        buckets[CaptureShare.bucket(opening.client.address, opening.server.address)]
     }
 
     func advance(to time: Timestamp) {}
 
-    private final class Share: ConnectionReceiver {
-        let share: CaptureShare
-        var byteCount = 0
-
-        init(share: CaptureShare) { self.share = share }
+    private final class Bucket: ConnectionReceiver {
+        var weight = 0
 
         func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
-            byteCount += bytes.byteCount
+            weight += bytes.byteCount + 100
         }
 
         func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) {}
