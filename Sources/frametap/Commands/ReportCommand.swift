@@ -56,6 +56,8 @@ struct ReportCommand: ParsableCommand {
         var reading = CaptureReading()
         reading.read(files, options: reassembly, to: decoder, progress: progress) {}
         for complaint in reading.complaints { complain(complaint) }
+        // Where nothing could be read, that nothing was found is no answer.
+        if reading.hasFailed, reading.counters.packets == 0 { throw ExitCode(2) }
         decoder.finish(passedOver: reading.counters.passedOverByKind)
         let report = collector.report(source: files.joined(separator: " "))
         switch form {
