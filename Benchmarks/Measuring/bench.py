@@ -69,9 +69,10 @@ def bound(result, number):
 
 
 def keep(results, command):
-    """Replaces the results of the same names in the file, and keeps the others."""
+    """Replaces the results of the parts that ran, and keeps those of the others."""
     kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"results": []}
-    by_name = {result["name"]: result for result in kept["results"]}
+    ran = {result.part for result in results}
+    by_name = {result["name"]: result for result in kept["results"] if result["part"] not in ran}
     conditions = {"machine": machine(), "commit": commit(), "command": command}
     for result in results:
         entry = asdict(result)

@@ -93,15 +93,22 @@ def svg(results):
 
 def table(results):
     """The README's table, and what the numbers were measured on."""
-    yield "| what | measured | must | aim |"
-    yield "| --- | --- | --- | --- |"
+    yield "| what | measured | must | aim | threads | wall | CPU |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
     for result in results:
         sign = "≥" if result["more_is_better"] else "≤"
         bounds = ["" if result[key] is None else f"{sign} {result[key]:g}" for key in ("must", "aim")]
         mark = " (missed)" if result["verdict"] == "missed" else ""
-        yield f"| {result['name']} | {quantity(result)}{mark} | {bounds[0]} | {bounds[1]} |"
+        yield f"| {result['name']} | {quantity(result)}{mark} | {bounds[0]} | {bounds[1]} | {' | '.join(spent(result))} |"
     yield ""
     yield from conditions(results)
+
+
+def spent(result):
+    """Threads, wall-clock and CPU seconds of the median run; empty where they were not taken."""
+    threads, wall, cpu = (result.get(key) for key in ("threads", "wall_seconds", "cpu_seconds"))
+    yield "" if threads is None else str(threads)
+    yield from ("" if value is None else f"{value:.3g} s" for value in (wall, cpu))
 
 
 def conditions(results):

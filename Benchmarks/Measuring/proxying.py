@@ -10,9 +10,10 @@ import socket
 import statistics
 import subprocess
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
-from tools import Result, Trouble, anonymous_memory, output
+from tools import Result, Trouble, anonymous_memory, output, thread_count
 
 PATIENCE = 30  # seconds
 
@@ -79,9 +80,9 @@ def frametap_proxy(shop, server, *arguments):
 def haproxy(shop, server):
     port, path = free_port(), shop.folder / "haproxy.cfg"
     path.write_text(HAPROXY.format(port=port, server=server))
-    with running("haproxy", "-f", path, "-q"):
+    with running("haproxy", "-f", path, "-q") as process:
         wait_for(port)
-        yield port
+        yield process, port
 
 
 @contextlib.contextmanager
@@ -93,11 +94,47 @@ def echo_server(shop):
         yield port
 
 
+def cpu_seconds(pid):
+    """CPU seconds of a process and of its children, such as HAProxy's worker."""
+    total = 0
+    for process in (pid, *children(pid)):
+        # Behind the name in brackets: state, parent, …; user and system time are fields 14 and 15 of all.
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        total += int(fields[11]) + int(fields[12])
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+def children(pid):
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@dataclass
+class Way:
+    """A way to the server: its port, and the process that relays; none on the direct way."""
+
+    port: int
+    process: subprocess.Popen = None
+
+    def measured(self, measure):
+        """What `measure` gives for this way, and the relay's CPU seconds and wall-clock seconds meanwhile."""
+        pid = self.process and self.process.pid
+        before, start = pid and cpu_seconds(pid), time.monotonic()
+        value = measure(self.port)
+        return value, pid and cpu_seconds(pid) - before, time.monotonic() - start
+
+
 def compared(ways, measure, rounds):
-    """Medians of what is measured each way in turn, and of frametap's share of HAProxy's."""
-    values = [{way: measure(port) for way, port in ways.items()} for _ in range(rounds)]
-    medians = {way: round(statistics.median(round[way] for round in values), 2) for way in ways}
-    return statistics.median(round["frametap"] / round["haproxy"] for round in values), medians
+    """What is measured each way in turn: frametap's share of HAProxy's, medians, and what frametap's process took."""
+    values = [{name: way.measured(measure) for name, way in ways.items()} for _ in range(rounds)]
+    medians = {name: round(statistics.median(round[name][0] for round in values), 2) for name in ways}
+    for name, way in ways.items():
+        if way.process:
+            medians[f"{name}_cpu_seconds"] = round(statistics.median(round[name][1] for round in values), 3)
+    columns = {
+        "threads": thread_count(ways["frametap"].process.pid),
+        "wall_seconds": round(statistics.median(round["frametap"][2] for round in values), 3),
+        "cpu_seconds": medians["frametap_cpu_seconds"]}
+    return statistics.median(round["frametap"][0] / round["haproxy"][0] for round in values), medians, columns
 
 
 def recorded(trace, expected):
@@ -113,20 +150,23 @@ def recorded(trace, expected):
 def proxy(shop, rounds):
     """64-byte messages there and back, each waited for."""
     total = {1: 20_000, 100: 200_000}
-    with echo_server(shop) as server, haproxy(shop, server) as other:
+    with echo_server(shop) as server, haproxy(shop, server) as (haproxy_process, other):
         for connections, must in ((1, 0.9), (100, 0.6)):
             def ask(port):
                 return float(output(shop.program("ping_pong"), "client", port, connections, total[connections] // connections))
 
             with frametap_proxy(shop, server, "--format", "len16-id") as (process, port, trace):
-                ratio, medians = compared({"direct": server, "haproxy": other, "frametap": port}, ask, rounds)
+                ways = {"direct": Way(server), "haproxy": Way(other, haproxy_process), "frametap": Way(port, process)}
+                ratio, medians, columns = compared(ways, ask, rounds)
+                for name in ("haproxy", "frametap"):
+                    medians[f"{name}_cpu_microseconds_a_message"] = round(medians[f"{name}_cpu_seconds"] / total[connections] * 1e6, 2)
                 process.send_signal(signal.SIGTERM)
                 process.wait(PATIENCE)
                 medians |= recorded(trace, 2 * rounds * total[connections])
             plural = "s" if connections > 1 else ""
             yield Result(
                 "proxy", f"proxy, 64-byte ping-pong, {connections} connection{plural}, messages against HAProxy", ratio, "×", must=must,
-                aim=1.0, more_is_better=True, details=medians)
+                aim=1.0, more_is_better=True, details=medians, **columns)
 
 
 def bulk(shop, rounds):
@@ -134,15 +174,17 @@ def bulk(shop, rounds):
     server = free_port()
     with running("iperf3", "-s", "-B", "127.0.0.1", "-p", server, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
         wait_for(server)
-        with haproxy(shop, server) as other, frametap_proxy(shop, server, "--format", "chunk", "--body-limit", "0") as (_, port, _):
+        with haproxy(shop, server) as (haproxy_process, other), \
+                frametap_proxy(shop, server, "--format", "chunk", "--body-limit", "0") as (process, port, _):
             def send(port):
                 text = output("iperf3", "-J", "-c", "127.0.0.1", "-p", port, "-t", "2")
                 return json.loads(text)["end"]["sum_received"]["bits_per_second"] / 1e9
 
-            ratio, medians = compared({"direct": server, "haproxy": other, "frametap": port}, send, rounds)
+            ways = {"direct": Way(server), "haproxy": Way(other, haproxy_process), "frametap": Way(port, process)}
+            ratio, medians, columns = compared(ways, send, rounds)
     yield Result(
         "bulk", "proxy, bulk bytes against HAProxy", ratio, "×", must=1.0, aim=1.5, more_is_better=True,
-        details={f"{way}_gbit_per_second": value for way, value in medians.items()})
+        details={name if "cpu" in name else f"{name}_gbit_per_second": value for name, value in medians.items()}, **columns)
 
 
 def idle(shop, rounds):

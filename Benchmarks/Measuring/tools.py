@@ -95,21 +95,71 @@ class Workshop:
         return [self.frametap, "decode", self.capture(name), "--format", shape, "--as", form]
 
 
-def seconds(command):
-    """How long a command takes; what it prints goes to /dev/null."""
+@dataclass
+class Usage:
+    """What running a command took: wall-clock seconds, CPU seconds of all its threads, and how many threads it had."""
+
+    wall: float
+    cpu: float
+    threads: int
+
+
+def usage(command):
+    """Runs a command; what it prints goes to /dev/null."""
     start = time.monotonic()
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.DEVNULL)
-    taken = time.monotonic() - start
-    if done.returncode != 0:
-        raise Trouble(f"{' '.join(map(str, command))}: exit status {done.returncode}")
-    return taken
+    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL)
+    threads = 1
+    while True:
+        pid, status, resources = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            break
+        threads = max(threads, thread_count(process.pid))
+        time.sleep(0.002)
+    wall = time.monotonic() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise Trouble(f"{' '.join(map(str, command))}: exit status {process.returncode}")
+    return Usage(wall, resources.ru_utime + resources.ru_stime, threads)
+
+
+def thread_count(pid):
+    """How many threads a process has now; 0 where it is gone."""
+    try:
+        return len(os.listdir(f"/proc/{pid}/task"))
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+
+
+def median_usage(command, rounds):
+    """Medians of what a command takes; it runs once more before, to warm up."""
+    usage(command)
+    return middle([usage(command) for _ in range(rounds)])
+
+
+def middle(usages):
+    return Usage(
+        statistics.median(used.wall for used in usages), statistics.median(used.cpu for used in usages),
+        max(used.threads for used in usages))
+
+
+@dataclass
+class Comparison:
+    """What two commands took, run in turn: medians of each, and of the ratios of each pair."""
+
+    ours: Usage
+    theirs: Usage
+    wall_ratio: float
+    cpu_ratio: float
 
 
 def in_turn(first, second, rounds):
-    """Medians of the times of two commands, run in turn, and of their ratio."""
-    seconds(first), seconds(second)
-    pairs = [(seconds(first), seconds(second)) for _ in range(rounds)]
-    return (*(statistics.median(times) for times in zip(*pairs)), statistics.median(a / b for a, b in pairs))
+    """Compares two commands that run in turn."""
+    usage(first), usage(second)
+    pairs = [(usage(first), usage(second)) for _ in range(rounds)]
+    return Comparison(
+        middle([ours for ours, _ in pairs]), middle([theirs for _, theirs in pairs]),
+        statistics.median(ours.wall / theirs.wall for ours, theirs in pairs),
+        statistics.median(ours.cpu / theirs.cpu for ours, theirs in pairs))
 
 
 def frames_of(command):
@@ -153,6 +203,10 @@ class Result:
     must: float = None
     aim: float = None
     more_is_better: bool = False
+    # Threads at work and CPU seconds of all of them, beside the wall-clock seconds: what was measured, and what it was compared with.
+    threads: int = None
+    wall_seconds: float = None
+    cpu_seconds: float = None
     details: dict = field(default_factory=dict)
     date: str = field(default_factory=lambda: datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"))
 

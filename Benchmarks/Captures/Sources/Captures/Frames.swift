@@ -1,6 +1,7 @@
 /// Frames as they are on the wire.
 enum Frames {
-    /// A len16-id frame: length of what follows, id, flag, and a letter again and again.
+    /// A len16-id frame: length of what follows, id, flag, and a Protobuf message of `payload` bytes (2 to 129, or
+    /// 131 to 16,386), whose field 1 is a string.
     static func numbered(_ number: Int, payload: Int, into bytes: inout [UInt8]) {
         let length = payload + 3
         bytes.append(UInt8(length >> 8))
@@ -8,7 +9,15 @@ enum Frames {
         bytes.append(0)
         bytes.append(UInt8(number % 7))
         bytes.append(0)
-        bytes.append(contentsOf: repeatElement(UInt8(ascii: "a") + UInt8(number % 26), count: payload))
+        let size = payload - (payload < 130 ? 2 : 3)
+        bytes.append(0x0a)
+        if size < 128 {
+            bytes.append(UInt8(size))
+        } else {
+            bytes.append(UInt8(size & 0x7f) | 0x80)
+            bytes.append(UInt8(size >> 7))
+        }
+        bytes.append(contentsOf: repeatElement(UInt8(ascii: "a") + UInt8(number % 26), count: size))
     }
 
     /// The im-json message of 95 bytes.
