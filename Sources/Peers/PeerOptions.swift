@@ -28,6 +28,13 @@ package struct PeerOptions: Sendable {
     /// The AES key of bodies; nil where they go in the clear.
     package var key: [UInt8]?
 
+    /// For how long a client waits at least for what has to arrive, however small the time scale.
+    package var leastWait = Interval.seconds(2)
+
+    /// The most bytes that a server takes with one read; nil: as many as there are. A small number cuts what a client sends
+    /// whatever the kernel merged.
+    package var readSize: Int?
+
     /// Everything as WIRE-FORMATS says.
     package init() {}
 
@@ -35,6 +42,9 @@ package struct PeerOptions: Sendable {
     func scaled(_ interval: Interval) -> Interval {
         .seconds(interval.seconds * timeScale)
     }
+
+    /// For how long something may take to arrive: scaled, and not less than `leastWait`.
+    func limit(_ interval: Interval) -> Interval { max(scaled(interval), leastWait) }
 
     /// - Throws: `PeerError` where an option is out of its range, or a hazard is not among `hazards`.
     func check(hazards: Set<String> = []) throws(PeerError) {

@@ -1,17 +1,12 @@
 import Framing
 import Streams
-import Synchronization
 import Testing
 
 @testable import Peers
 
 /// Real sockets on loopback, at a small time scale.
 @Suite struct ConversationTests {
-    private final class Lines: Sendable {
-        private let lines = Mutex<[String]>([])
-        var all: [String] { lines.withLock { $0 } }
-        func add(_ line: String) { lines.withLock { $0.append(line) } }
-    }
+    private typealias Lines = SimplePeers.Lines
 
     /// Runs a script against a server on a port of its own, and gives the server's lines.
     private func serving(
@@ -34,9 +29,7 @@ import Testing
     }
 
     private func options(timeScale: Double) -> PeerOptions {
-        var options = PeerOptions()
-        options.timeScale = timeScale
-        return options
+        SimplePeers.options(timeScale: timeScale)
     }
 
     private func client(
@@ -76,15 +69,15 @@ import Testing
         let said = Lines()
         let lines = try await serving(scaled) { server in
             let client = try client("CinentA", of: server, scaled, said)
-            try await client.start(within: .seconds(2))
+            try await client.start(within: SimplePeers.patience)
             try await client.skipHeartbeats(.max)
-            // Silent for more than 0.2 s at a sweep every 0.3 s: at the latest after 0.5 s.
-            for _ in 0..<100 where said.all.filter({ $0 == "CinentA connected" }).count < 2 {
-                try await Task.sleep(for: .milliseconds(20))
+            // Silent for more than 0.2 s at a sweep every 0.3 s.
+            try await SimplePeers.eventually("the client connects again") {
+                said.all.filter { $0 == "CinentA connected" }.count >= 2
             }
             try await client.end().get()
         }
-        #expect(lines.contains { $0.hasPrefix("#1 (CinentA) evicted: silent for 0.") })
+        #expect(lines.contains { $0.hasPrefix("#1 (CinentA) evicted: silent for ") })
         #expect(lines.contains { $0.hasPrefix("#2 connected from 127.0.0.1:") })
         #expect(said.all.contains("CinentA the server closed the connection; connects again in 0.0025 s"))
     }
@@ -97,10 +90,10 @@ import Testing
             let a = try client("CinentA", of: server, scaled, Lines())
             let b = try client("CinentB", of: server, scaled, Lines())
             let message = ChatMessage(text: "later", from: "CinentA", to: "CinentB")
-            try await a.start(within: .seconds(2))
+            try await a.start(within: SimplePeers.patience)
             try await a.send(message)
-            let arrival = try await b.arrival(of: [message], within: .seconds(2))
-            try await b.start(within: .seconds(2))
+            let arrival = try await b.arrival(of: [message], within: SimplePeers.patience)
+            try await b.start(within: SimplePeers.patience)
             try await arrival.get()
             try await a.end().get()
             try await b.end().get()
@@ -114,7 +107,7 @@ import Testing
             let conversation = Task {
                 try await ChatRelay.converse(with: server, options: long, log: { said.add($0) })
             }
-            for _ in 0..<100 where said.all.count < 2 { try await Task.sleep(for: .milliseconds(20)) }
+            try await SimplePeers.eventually("both clients say something") { said.all.count >= 2 }
             conversation.cancel()
             await #expect(throws: CancellationError.self) { try await conversation.value }
         }
@@ -128,7 +121,7 @@ import Testing
         _ = try await serving(scaled) { free.add(String($0.port)) }
         let port = try #require(free.all.first.flatMap(Int.init))
         let client = try client("CinentA", of: PeerAddress(host: "127.0.0.1", port: port), scaled, Lines())
-        let error = await #expect(throws: PeerError.self) { try await client.start(within: .seconds(0.2)) }
+        let error = await #expect(throws: PeerError.self) { try await client.start(within: .seconds(5)) }
         #expect(error?.description == "CinentA could not connect to 127.0.0.1:\(port): Connection refused")
         try await client.end().get()
     }

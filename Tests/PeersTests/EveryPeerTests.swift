@@ -14,6 +14,7 @@ import Testing
         options.timeScale = 0.1
         options.asPublished = Set(hazards.split(separator: ",").map(String.init))
         options.key = key
+        if hazards.isEmpty { options.leastWait = SimplePeers.patience }
         return options
     }
 
@@ -69,6 +70,7 @@ import Testing
             var options = options(atTheClient)
             // The input that triggers it is the client's.
             if format == "fixed" { options.asPublished = ["counts-characters"] }
+            options.leastWait = PeerOptions().leastWait
             let hazardous = options
             await #expect(throws: PeerError.self) {
                 try await peer.converse(with: server, options: hazardous, log: { _ in })
@@ -100,8 +102,9 @@ import Testing
         slow.timeScale = 100
         let long = slow
         try await serving("marker", long) { peer, server in
-            let conversation = Task { try await peer.converse(with: server, options: long, log: { _ in }) }
-            try await Task.sleep(for: .milliseconds(200))
+            let said = SimplePeers.Lines()
+            let conversation = Task { try await peer.converse(with: server, options: long, log: { said.add($0) }) }
+            try await SimplePeers.eventually("the client says something") { !said.all.isEmpty }
             conversation.cancel()
             await #expect(throws: CancellationError.self) { try await conversation.value }
         }

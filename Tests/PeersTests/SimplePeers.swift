@@ -17,7 +17,21 @@ enum SimplePeers {
         var options = PeerOptions()
         options.timeScale = timeScale
         options.asPublished = asPublished
+        // What arrives late is not what a test is about; a hazard keeps it from arriving at all.
+        if asPublished.isEmpty { options.leastWait = patience }
         return options
+    }
+
+    /// How long anything may take; only something that is broken takes so long.
+    static let patience: Interval = .seconds(40)
+
+    /// Waits until something holds.
+    static func eventually(_ what: String, _ holds: () -> Bool) async throws {
+        let start = Timestamp.monotonic
+        while !holds() {
+            guard Timestamp.monotonic - start < patience else { throw PeerError("waited in vain: \(what)") }
+            try await Task.sleep(for: .milliseconds(5))
+        }
     }
 
     static func format(_ name: String) throws -> Format {

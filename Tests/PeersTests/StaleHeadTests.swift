@@ -39,10 +39,8 @@ import Testing
         let said = SimplePeers.Lines()
         let client = ChatClient(
             "CinentA", of: format, server: PeerAddress(endpoint), options: options, log: { said.add($0) })
-        try await client.start(within: .seconds(4))
-        for _ in 0..<500 where !said.all.contains(where: { $0.hasSuffix(last) }) {
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        try await client.start(within: SimplePeers.patience)
+        try await SimplePeers.eventually("the client says \(last)") { said.all.contains { $0.hasSuffix(last) } }
         try await client.end().get()
         server.cancel()
         try await server.value

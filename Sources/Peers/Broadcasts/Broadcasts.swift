@@ -70,7 +70,7 @@ package enum Broadcasts: ReferencePeer {
         _ count: Int, _ script: PeerScript, _ devices: [PeerClient<DeviceState>]
     ) async throws {
         // At the most 5 s between rounds, and some for the receipts.
-        let limit = max(script.options.scaled(.seconds(6 * Double(count))), .seconds(2))
+        let limit = script.options.limit(.seconds(6 * Double(count)))
         for device in devices {
             try await device.wait(for: "\(count) broadcasts", within: limit) { $0.broadcasts >= count }
         }

@@ -39,8 +39,8 @@ struct ChatPair: Sendable {
         try result.get()
     }
 
-    /// For how long something may take to arrive: 4 s, and at a small time scale not less than 2 s.
-    var patience: Interval { max(options.scaled(.seconds(4)), .seconds(2)) }
+    /// For how long something may take to arrive.
+    var patience: Interval { options.limit(.seconds(4)) }
 
     /// Waits an interval of the script, scaled.
     func wait(_ seconds: Double) async throws {

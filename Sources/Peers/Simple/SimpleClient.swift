@@ -83,7 +83,8 @@ struct SimpleClient<Machine: PeerMachine>: Sendable {
     ///
     /// - Parameters:
     ///   - what: what is waited for, in words.
-    ///   - seconds: how long that takes by the protocol, before scaling; 4 s more (at least 2 s) are allowed.
+    ///   - seconds: how long that takes by the protocol, before scaling; 4 s more are allowed, and at least
+    ///     `PeerOptions.leastWait`.
     func until(
         _ what: String, after seconds: Double = 0, _ condition: @escaping @Sendable (Machine) -> Bool
     ) async throws {
@@ -93,8 +94,8 @@ struct SimpleClient<Machine: PeerMachine>: Sendable {
     private func until(
         _ what: String, after seconds: Double, _ condition: @escaping @Sendable (Machine, Bool) -> Bool
     ) async throws {
-        let slack = max(options.scaled(.seconds(4)), .seconds(2))
-        let wait = Interval(nanoseconds: options.scaled(.seconds(seconds)).nanoseconds + slack.nanoseconds)
+        let wait = Interval(
+            nanoseconds: options.scaled(.seconds(seconds)).nanoseconds + options.limit(.seconds(4)).nanoseconds)
         try await runner.until("\(name): \(what)", within: wait, condition).get()
     }
 

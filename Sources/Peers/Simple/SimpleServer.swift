@@ -21,6 +21,10 @@ enum SimpleServer {
             .childChannelOption(.writeBufferWaterMark, value: .init(low: limit / 4, high: limit))
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if let size = options.readSize {
+                        try channel.syncOptions?.setOption(
+                            .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: size))
+                    }
                     try channel.pipeline.syncOperations.addHandler(MachineHandler(runner))
                 }
             }

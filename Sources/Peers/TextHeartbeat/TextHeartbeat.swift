@@ -98,7 +98,11 @@ extension SimpleClient<TextClientState> {
     /// read completes for a message.
     fileprivate func say(_ first: String, _ second: String, cutAt place: Int, pause: Double = 0.1) async throws {
         let (start, rest) = Array((first + second).utf8).cut(at: place)
-        try await write(start, rest, pause: pause)
+        try await write(start)
+        // The answer proves that a read ended there.
+        try await until("the answer to \(first)") { $0.hasHeard("收到 \(first)") }
+        try await wait(pause)
+        try await write(rest)
         try await until("the answers to \(first) and \(second)") { $0.hasHeard("收到 \(first)收到 \(second)") }
     }
 }
