@@ -31,6 +31,8 @@ package struct PeerOptions: Sendable {
     /// For how long a client waits at least for what has to arrive, however small the time scale.
     package var leastWait = Interval.seconds(2)
 
+    /// For how long a peer puts up at least with the other's silence, however small the time scale.
+    package var leastTolerance = Interval.seconds(0)
     /// The most bytes that a server takes with one read; nil: as many as there are. A small number cuts what a client sends
     /// whatever the kernel merged.
     package var readSize: Int?
@@ -42,6 +44,9 @@ package struct PeerOptions: Sendable {
     func scaled(_ interval: Interval) -> Interval {
         .seconds(interval.seconds * timeScale)
     }
+
+    /// For how long the other side may be silent: scaled, and not less than `leastTolerance`.
+    func tolerated(_ interval: Interval) -> Interval { max(scaled(interval), leastTolerance) }
 
     /// For how long something may take to arrive: scaled, and not less than `leastWait`.
     func limit(_ interval: Interval) -> Interval { max(scaled(interval), leastWait) }

@@ -65,7 +65,9 @@ import Testing
     }
 
     @Test func theSilentAreDisconnectedAndConnectAgain() async throws {
-        let scaled = options(timeScale: 0.01)
+        var options = options(timeScale: 0.01)
+        options.leastTolerance = .seconds(0)
+        let scaled = options
         let said = Lines()
         let lines = try await serving(scaled) { server in
             let client = try client("CinentA", of: server, scaled, said)

@@ -14,7 +14,9 @@ import Testing
         options.timeScale = 0.1
         options.asPublished = Set(hazards.split(separator: ",").map(String.init))
         options.key = key
-        if hazards.isEmpty { options.leastWait = SimplePeers.patience }
+        if hazards.isEmpty {
+            (options.leastWait, options.leastTolerance) = (SimplePeers.patience, SimplePeers.patience)
+        }
         return options
     }
 

@@ -18,7 +18,7 @@ enum SimplePeers {
         options.timeScale = timeScale
         options.asPublished = asPublished
         // What arrives late is not what a test is about; a hazard keeps it from arriving at all.
-        if asPublished.isEmpty { options.leastWait = patience }
+        if asPublished.isEmpty { (options.leastWait, options.leastTolerance) = (patience, patience) }
         return options
     }
 

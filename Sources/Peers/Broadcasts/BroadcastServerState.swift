@@ -98,7 +98,7 @@ package struct BroadcastServerState: ServerState {
         var actions: [ServerAction] = []
         for (number, device) in devices.sorted(by: { $0.key < $1.key }) where !device.isForgotten {
             let silent = time - device.lastHeard
-            guard silent > options.scaled(.seconds(2)) else { continue }
+            guard silent > options.tolerated(.seconds(2)) else { continue }
             devices[number]?.isForgotten = true
             actions.append(.log("\(name(number)) forgotten: silent for \(silent.inSeconds)"))
         }

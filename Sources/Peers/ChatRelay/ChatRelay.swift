@@ -13,7 +13,7 @@ package enum ChatRelay: ReferencePeer {
         try options.check(hazards: hazards)
         let format = try wireFormat()
         let state = ChatRelayState(
-            silence: options.scaled(.seconds(20)), sweepInterval: options.scaled(.seconds(30)),
+            silence: options.tolerated(.seconds(20)), sweepInterval: options.scaled(.seconds(30)),
             storeOffline: options.storeOffline)
         try await PeerServer.run(state, at: address, options: options, bound: bound, log: log) {
             let reader = options.asPublished.isEmpty ? nil : PublishedHeadReader(hazards: options.asPublished)

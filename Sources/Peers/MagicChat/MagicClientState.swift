@@ -40,7 +40,7 @@ package struct MagicClientState: ClientState {
         let serialNo = "6B7A3E52-0D1C-4C61-9F0B-0000000A1001"
         return [
             send(.login(userID, serialNo: serialNo)), send(ping), nextPing,
-            .wake(Self.login, after: options.scaled(.seconds(10))),
+            .wake(Self.login, after: options.tolerated(.seconds(10))),
         ]
     }
 
@@ -70,7 +70,7 @@ package struct MagicClientState: ClientState {
     package mutating func due(_ timer: PeerTimer, at time: Timestamp) -> [ClientAction] {
         switch timer {
         case Self.login where phase == .loggingIn:
-            return [.log("\(name) was not logged in within \(options.scaled(.seconds(10)).inSeconds)"), .close]
+            return [.log("\(name) was not logged in within \(options.tolerated(.seconds(10)).inSeconds)"), .close]
         case Self.ping:
             guard pingsToSkip == 0 else {
                 pingsToSkip -= 1

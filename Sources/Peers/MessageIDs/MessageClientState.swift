@@ -48,7 +48,7 @@ package struct MessageClientState: PeerMachine {
     ///   `asPublished` may have what `PublishedLengthReceiver` knows.
     package init(_ format: Format, userID: String, session: String, options: PeerOptions) {
         (self.format, self.userID, self.session) = (format, userID, session)
-        interval = options.scaled(.seconds(30))
+        interval = options.tolerated(.seconds(30))
         hazards = options.asPublished
         backoff = Backoff(
             first: options.scaled(.seconds(0.25)), longest: options.scaled(.seconds(30)),

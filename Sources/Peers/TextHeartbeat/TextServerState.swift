@@ -34,7 +34,7 @@ package struct TextServerState: PeerMachine {
     ///   `keyed-by-text` and `cut-character`.
     package init(_ format: Format, options: PeerOptions) {
         self.format = format
-        silence = options.scaled(.seconds(10))
+        silence = options.tolerated(.seconds(10))
         cutsCharacters = options.asPublished.contains("cut-character")
         byText = options.asPublished.contains("keyed-by-text") ? ClientsByText() : nil
     }
