@@ -15,6 +15,7 @@ final class ConnectionDecoder: ConnectionReceiver {
     private var detection: Detection?
     /// Where nothing is framed: the rule that says why.
     private var notDetected: SharedRule?
+    /// Which directions have a deadline pending at the decoder.
     private var awaitsPause = PerDirection(fromClient: false, fromServer: false)
     /// Whether it is among those whose formats are on trial.
     private var isDetecting = false
@@ -135,6 +136,9 @@ final class ConnectionDecoder: ConnectionReceiver {
         if !isFraming { giveUpDetection() }
         for direction in Direction.allCases {
             sides[direction]?.finish()
+            guard awaitsPause[direction] else { continue }
+            awaitsPause[direction] = false
+            decoder.cancelPause(of: direction, on: self, number: connection.number)
         }
         let bytes = PerDirection(
             fromClient: sides.fromClient?.framer.counts ?? ByteCounts(),
@@ -180,16 +184,15 @@ final class ConnectionDecoder: ConnectionReceiver {
     private func expectPause(of direction: Direction) {
         guard !awaitsPause[direction], let deadline = sides[direction]?.framer.idleDeadline else { return }
         awaitsPause[direction] = true
-        decoder.expectPause(of: self, number: connection.number, at: deadline)
+        decoder.expectPause(of: direction, on: self, number: connection.number, at: deadline)
     }
 
-    /// Ends the frames whose sender has been silent for too long.
-    func pause(until time: Timestamp) {
-        for direction in Direction.allCases where awaitsPause[direction] {
-            sides[direction]?.pause(until: time)
-            awaitsPause[direction] = false
-            expectPause(of: direction)
-        }
+    /// The deadline of a direction fired: ends its frame, if its sender has been silent for too long. Only this direction's
+    /// deadline is armed again; the other one's is pending still.
+    func pause(of direction: Direction, until time: Timestamp) {
+        awaitsPause[direction] = false
+        sides[direction]?.pause(until: time)
+        expectPause(of: direction)
     }
 
     private func finish(_ direction: Direction, at time: Timestamp) {

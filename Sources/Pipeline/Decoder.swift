@@ -1,7 +1,6 @@
 import Analysis
 import DequeModule
 import Framing
-import HeapModule
 import Streams
 import Trace
 
@@ -30,8 +29,10 @@ public final class Decoder: StreamReceiver {
     /// Connections whose formats are on trial: only so many at once, for the sake of memory.
     private var detecting: Deque<ConnectionDecoder> = []
     private static let detectingLimit = 1_024
-    /// When connections with a frame that a pause may end have to be looked at.
-    private var pauses = Heap<Pause>()
+    /// When frames that a pause of their sender may end have to be looked at: one deadline for each direction of a connection.
+    private var pauses = PendingDeadlines<Pause>()
+    /// How many deadlines of that kind are pending, stale entries included.
+    package var pendingPauses: Int { pauses.entries }
 
     private struct Plans {
         var fixed: FormatPlan?
@@ -43,17 +44,23 @@ public final class Decoder: StreamReceiver {
     /// The earliest deadline that anything waits for.
     private var earliest = Timestamp.distantFuture
 
-    private struct Pause: Comparable {
-        var deadline: Timestamp
-        var number: Int
-        var connection: ConnectionDecoder
+    /// A direction whose sender may pause.
+    private struct Pause: Hashable, Comparable {
+        let connection: ConnectionDecoder
+        let number: Int
+        let direction: Direction
 
         static func < (left: Pause, right: Pause) -> Bool {
-            (left.deadline, left.number) < (right.deadline, right.number)
+            (left.number, left.direction.rawValue) < (right.number, right.direction.rawValue)
         }
 
         static func == (left: Pause, right: Pause) -> Bool {
-            (left.deadline, left.number) == (right.deadline, right.number)
+            left.connection === right.connection && left.direction == right.direction
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(number)
+            hasher.combine(direction)
         }
     }
 
@@ -125,9 +132,8 @@ public final class Decoder: StreamReceiver {
     }
 
     private func pass(_ time: Timestamp) {
-        while let pause = pauses.min, pause.deadline < time {
-            pauses.removeMin()
-            pause.connection.pause(until: time)
+        while let (pause, _) = pauses.popFirst(before: time) {
+            pause.connection.pause(of: pause.direction, until: time)
         }
         analyse { $0.advance(to: time, into: &$1) }
     }
@@ -152,16 +158,21 @@ public final class Decoder: StreamReceiver {
     public var nextDeadline: Timestamp? { earliest == .distantFuture ? nil : earliest }
 
     private func findEarliest() {
-        earliest = pauses.min?.deadline ?? .distantFuture
+        earliest = pauses.first ?? .distantFuture
         for analysis in analyses {
             if let deadline = analysis.nextDeadline, deadline < earliest { earliest = deadline }
         }
     }
 
-    /// A connection's frame may be ended by a pause at `deadline`.
-    func expectPause(of connection: ConnectionDecoder, number: Int, at deadline: Timestamp) {
-        pauses.insert(Pause(deadline: deadline, number: number, connection: connection))
+    /// A frame of a connection may be ended by a pause of its sender at `deadline`.
+    func expectPause(of direction: Direction, on connection: ConnectionDecoder, number: Int, at deadline: Timestamp) {
+        pauses.arm(Pause(connection: connection, number: number, direction: direction), at: deadline)
         if deadline < earliest { earliest = deadline }
+    }
+
+    /// No pause of a sender ends a frame any more.
+    func cancelPause(of direction: Direction, on connection: ConnectionDecoder, number: Int) {
+        pauses.cancel(Pause(connection: connection, number: number, direction: direction))
     }
 
     /// A connection's formats are on trial from now on.

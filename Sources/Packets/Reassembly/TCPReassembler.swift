@@ -17,6 +17,9 @@ public struct TCPReassembler: ~Copyable {
     /// Whether a limit that all connections share was reached.
     var hasReachedLimit: Bool { shared.reachedLimit }
 
+    /// How many deadlines are pending, of all kinds; stale ones count, too.
+    package var pendingDeadlines: Int { shared.pendingDeadlines }
+
     /// A reassembler without connections.
     ///
     /// - Parameters:
@@ -136,7 +139,7 @@ public struct TCPReassembler: ~Copyable {
         while let entry = shared.resets.popFirst(until: shared.now) {
             guard entry.isOf(table.flows[entry.flow].number) else { continue }
             shared.current = entry.flow
-            table.flows[entry.flow].settleReset(&shared)
+            table.flows[entry.flow].meetReset(&shared)
         }
         forgetClosed()
         letIdleGo()
