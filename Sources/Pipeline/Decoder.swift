@@ -1,5 +1,4 @@
 import Analysis
-import DequeModule
 import Framing
 import Streams
 import Trace
@@ -27,8 +26,13 @@ public final class Decoder: StreamReceiver {
     private var plans = Plans()
     private var findings: [Finding] = []
     /// Connections whose formats are on trial: only so many at once, for the sake of memory.
-    private var detecting: Deque<ConnectionDecoder> = []
-    private static let detectingLimit = 1_024
+    private var detections = DetectionQueue()
+    /// What framers and detections may hold.
+    let budget: MemoryBudget
+    /// How many bytes framers and detections hold.
+    package var heldMemory: Int { budget.held }
+    /// Whether something was given up because all connections together held too much.
+    public var hasReachedMemoryLimit: Bool { budget.wasReached }
     /// When frames that a pause of their sender may end have to be looked at: one deadline for each direction of a connection.
     private var pauses = PendingDeadlines<Pause>()
     /// How many deadlines of that kind are pending, stale entries included.
@@ -72,6 +76,7 @@ public final class Decoder: StreamReceiver {
     ///   - sinks: what takes the trace; in this order.
     public init(_ options: DecodingOptions, analyses: [any Analysis]? = nil, sinks: [any TraceSink]) {
         self.options = options
+        budget = MemoryBudget(limit: options.memoryLimit)
         let analyses = analyses ?? Self.allAnalyses(replacing: options.extraAnalyses())
         self.analyses = analyses
         packetAnalyses = analyses.filter(\.wantsPackets)
@@ -132,8 +137,8 @@ public final class Decoder: StreamReceiver {
     }
 
     private func pass(_ time: Timestamp) {
-        while let (pause, _) = pauses.popFirst(before: time) {
-            pause.connection.pause(of: pause.direction, until: time)
+        while let (pause, deadline) = pauses.popFirst(before: time) {
+            pause.connection.pause(of: pause.direction, at: deadline, until: time)
         }
         analyse { $0.advance(to: time, into: &$1) }
     }
@@ -176,9 +181,16 @@ public final class Decoder: StreamReceiver {
     }
 
     /// A connection's formats are on trial from now on.
-    func detect(for connection: ConnectionDecoder) {
-        detecting.append(connection)
-        if detecting.count > Self.detectingLimit { detecting.removeFirst().pauseDetection() }
+    func queue(_ detection: Detection) { detections.add(detection) }
+
+    /// Something was given up to stay within the memory limit.
+    func report(_ eviction: Eviction, of direction: Direction, on connection: TracedConnection, at time: Timestamp) {
+        findings.append(
+            Finding(
+                kind: .memoryLimit, severity: .warning, connection: connection.number, format: connection.format?.name,
+                from: direction, time: time, message: eviction.message(direction, limit: options.totalMemoryLimit),
+                data: eviction.data(limit: options.totalMemoryLimit)))
+        report()
     }
 
     /// Ends the trace.

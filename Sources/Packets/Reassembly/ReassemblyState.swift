@@ -68,6 +68,9 @@ struct ReassemblyState {
     /// The place of the connection at hand, for its deadlines.
     var current = 0
 
+    /// Whether held segments take so much that the largest are passed on.
+    var isNearMemoryLimit: Bool { heldCost > options.totalReorderingLimit - options.totalReorderingLimit / 8 }
+
     init(options: ReassemblyOptions) {
         self.options = options
     }
