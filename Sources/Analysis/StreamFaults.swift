@@ -58,6 +58,15 @@ public final class StreamFaults: Analysis {
                 .dataAfterEnd, .warning,
                 "\(Quantities.counted(byteCount, "byte")) at offset \(offset), behind the end of the stream (FIN)",
                 offset, byteCount)
+        case .memoryLimit(let byteCount):
+            findings.append(
+                Finding(
+                    kind: .memoryLimit, severity: .warning, connection: connection.number,
+                    format: connection.format?.name,
+                    from: packet.direction, time: packet.time,
+                    message:
+                        "the memory limit was reached (--memory-limit): \(Quantities.counted(byteCount, "byte")) from the \(packet.direction.sender) waited behind a gap, which is missing now",
+                    data: [Field("evicted", .text("segments")), Field("held", .integer(Int64(byteCount)))]))
         case .synchronised, .acknowledged, .retransmitted, .overtaken, .waiting, .windowClosed, .unrecorded, .held,
             .idle:
             return

@@ -15,9 +15,12 @@ final class ConnectionDecoder: ConnectionReceiver {
     private var detection: Detection?
     /// Where nothing is framed: the rule that says why.
     private var notDetected: SharedRule?
+    /// Which directions have a deadline pending at the decoder.
     private var awaitsPause = PerDirection(fromClient: false, fromServer: false)
-    /// Whether it is among those whose formats are on trial.
-    private var isDetecting = false
+    /// Whether its detection is in the queue of those that are awake.
+    private var isQueued = false
+    /// What its detection holds; each side has an account of its own.
+    private var account = MemoryBudget.Account()
 
     init(_ connection: TracedConnection, decoder: Decoder) {
         self.connection = connection
@@ -67,6 +70,25 @@ final class ConnectionDecoder: ConnectionReceiver {
             start(decoder.plan(for: format), choice)
         } else if detection?.isExhausted == true {
             giveUpDetection()
+        } else {
+            hold(at: time)
+        }
+    }
+
+    /// Accounts for what is held until the format is known.
+    private func hold(at time: Timestamp) {
+        guard let detection else { return }
+        if !detection.isAwake {
+            isQueued = false
+        } else if !isQueued {
+            isQueued = true
+            decoder.queue(detection)
+        }
+        let memory = detection.memory
+        // Small changes do not matter, and what is asleep grows byte by byte.
+        if memory > account.held + 512 || memory < account.held {
+            decoder.budget.update(&account, of: self, to: memory)
+            decoder.budget.enforce(at: time)
         }
     }
 
@@ -97,7 +119,7 @@ final class ConnectionDecoder: ConnectionReceiver {
         case .idle:
             // What is held to recognise the format by is much, and it will hardly grow.
             if !isFraming { giveUpDetection() }
-        case .conflict, .late, .afterEnd:
+        case .conflict, .late, .afterEnd, .memoryLimit:
             let packet = NoticedPacket(from: direction, time: time, number: packet)
             if detection?.notice(notice, packet) != true { tell(notice, packet) }
         case .overtaken(let since):
@@ -134,7 +156,10 @@ final class ConnectionDecoder: ConnectionReceiver {
         for direction in Direction.allCases { decoder.settle(connection, before: closing.time, from: direction) }
         if !isFraming { giveUpDetection() }
         for direction in Direction.allCases {
-            sides[direction]?.finish()
+            sides[direction]?.close()
+            guard awaitsPause[direction] else { continue }
+            awaitsPause[direction] = false
+            decoder.cancelPause(of: direction, on: self, number: connection.number)
         }
         let bytes = PerDirection(
             fromClient: sides.fromClient?.framer.counts ?? ByteCounts(),
@@ -180,16 +205,22 @@ final class ConnectionDecoder: ConnectionReceiver {
     private func expectPause(of direction: Direction) {
         guard !awaitsPause[direction], let deadline = sides[direction]?.framer.idleDeadline else { return }
         awaitsPause[direction] = true
-        decoder.expectPause(of: self, number: connection.number, at: deadline)
+        decoder.expectPause(of: direction, on: self, number: connection.number, at: deadline)
     }
 
-    /// Ends the frames whose sender has been silent for too long.
-    func pause(until time: Timestamp) {
-        for direction in Direction.allCases where awaitsPause[direction] {
-            sides[direction]?.pause(until: time)
-            awaitsPause[direction] = false
-            expectPause(of: direction)
+    /// The deadline of a direction fired: ends its frame, if its sender has been silent for too long. Only this direction's
+    /// deadline is armed again; the other one's is pending still.
+    ///
+    /// - Parameters:
+    ///   - deadline: what fired. Where the sender has spoken since it was armed, the frame's own deadline is armed instead, so
+    ///     that frames end in order of their deadlines.
+    ///   - time: up to when there was silence.
+    func pause(of direction: Direction, at deadline: Timestamp, until time: Timestamp) {
+        awaitsPause[direction] = false
+        if let side = sides[direction], let due = side.framer.idleDeadline, due <= deadline {
+            side.pause(until: time)
         }
+        expectPause(of: direction)
     }
 
     private func finish(_ direction: Direction, at time: Timestamp) {
@@ -212,16 +243,6 @@ final class ConnectionDecoder: ConnectionReceiver {
             giveUpDetection()
         }
         if let detection { detection.lastTime = max(time, detection.lastTime ?? time) }
-        if !isFraming, !isDetecting {
-            isDetecting = true
-            decoder.detect(for: self)
-        }
-    }
-
-    /// Gives back what the trials of formats take, until more is seen.
-    func pauseDetection() {
-        isDetecting = false
-        detection?.sleep()
     }
 
     /// Goes by the port where the bytes said nothing, else takes every byte as unframed.
@@ -246,13 +267,14 @@ final class ConnectionDecoder: ConnectionReceiver {
     private func begin() {
         isFraming = true
         decoder.recognised(connection)
-        let held = detection?.held ?? []
+        let held = detection?.held ?? HeldEvents()
+        detection?.sleep()
         detection = nil
-        for event in held {
+        for event in held.events {
             // Deadlines of this connection pass between what was held, as if its format had been known: `take` sees to that.
             switch event {
-            case .received(let bytes, let direction, let time, let packet):
-                take(bytes.span.bytes, from: direction, at: time, packet: packet)
+            case .received(let place, let direction, let time, let packet):
+                take(held.bytes.span.bytes.extracting(place), from: direction, at: time, packet: packet)
             case .missing(let byteCount, let direction, let time):
                 miss(byteCount, from: direction, at: time)
             case .finished(let direction, let time):
@@ -261,5 +283,18 @@ final class ConnectionDecoder: ConnectionReceiver {
                 tell(notice, packet)
             }
         }
+        decoder.budget.close(&account)
+    }
+}
+
+extension ConnectionDecoder: MemoryHolder {
+    var memoryRank: (connection: Int, part: Int) { (connection.number, 0) }
+
+    /// Decides on the format now, by what was seen, and holds nothing more for that.
+    func evict(at time: Timestamp) {
+        guard !isFraming else { return }
+        let held = account.held
+        giveUpDetection()
+        decoder.report(.evictedDetection(held), of: .fromClient, on: connection, at: time)
     }
 }

@@ -1,7 +1,5 @@
 import Analysis
-import DequeModule
 import Framing
-import HeapModule
 import Streams
 import Trace
 
@@ -28,10 +26,17 @@ public final class Decoder: StreamReceiver {
     private var plans = Plans()
     private var findings: [Finding] = []
     /// Connections whose formats are on trial: only so many at once, for the sake of memory.
-    private var detecting: Deque<ConnectionDecoder> = []
-    private static let detectingLimit = 1_024
-    /// When connections with a frame that a pause may end have to be looked at.
-    private var pauses = Heap<Pause>()
+    private var detections = DetectionQueue()
+    /// What framers and detections may hold.
+    let budget: MemoryBudget
+    /// How many bytes framers and detections hold.
+    package var heldMemory: Int { budget.held }
+    /// Whether something was given up because all connections together held too much.
+    public var hasReachedMemoryLimit: Bool { budget.wasReached }
+    /// When frames that a pause of their sender may end have to be looked at: one deadline for each direction of a connection.
+    private var pauses = PendingDeadlines<Pause>()
+    /// How many deadlines of that kind are pending, stale entries included.
+    package var pendingPauses: Int { pauses.entries }
 
     private struct Plans {
         var fixed: FormatPlan?
@@ -43,17 +48,23 @@ public final class Decoder: StreamReceiver {
     /// The earliest deadline that anything waits for.
     private var earliest = Timestamp.distantFuture
 
-    private struct Pause: Comparable {
-        var deadline: Timestamp
-        var number: Int
-        var connection: ConnectionDecoder
+    /// A direction whose sender may pause.
+    private struct Pause: Hashable, Comparable {
+        let connection: ConnectionDecoder
+        let number: Int
+        let direction: Direction
 
         static func < (left: Pause, right: Pause) -> Bool {
-            (left.deadline, left.number) < (right.deadline, right.number)
+            (left.number, left.direction.rawValue) < (right.number, right.direction.rawValue)
         }
 
         static func == (left: Pause, right: Pause) -> Bool {
-            (left.deadline, left.number) == (right.deadline, right.number)
+            left.connection === right.connection && left.direction == right.direction
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(number)
+            hasher.combine(direction)
         }
     }
 
@@ -65,6 +76,7 @@ public final class Decoder: StreamReceiver {
     ///   - sinks: what takes the trace; in this order.
     public init(_ options: DecodingOptions, analyses: [any Analysis]? = nil, sinks: [any TraceSink]) {
         self.options = options
+        budget = MemoryBudget(limit: options.memoryLimit)
         let analyses = analyses ?? Self.allAnalyses(replacing: options.extraAnalyses())
         self.analyses = analyses
         packetAnalyses = analyses.filter(\.wantsPackets)
@@ -125,9 +137,8 @@ public final class Decoder: StreamReceiver {
     }
 
     private func pass(_ time: Timestamp) {
-        while let pause = pauses.min, pause.deadline < time {
-            pauses.removeMin()
-            pause.connection.pause(until: time)
+        while let (pause, deadline) = pauses.popFirst(before: time) {
+            pause.connection.pause(of: pause.direction, at: deadline, until: time)
         }
         analyse { $0.advance(to: time, into: &$1) }
     }
@@ -152,22 +163,34 @@ public final class Decoder: StreamReceiver {
     public var nextDeadline: Timestamp? { earliest == .distantFuture ? nil : earliest }
 
     private func findEarliest() {
-        earliest = pauses.min?.deadline ?? .distantFuture
+        earliest = pauses.first ?? .distantFuture
         for analysis in analyses {
             if let deadline = analysis.nextDeadline, deadline < earliest { earliest = deadline }
         }
     }
 
-    /// A connection's frame may be ended by a pause at `deadline`.
-    func expectPause(of connection: ConnectionDecoder, number: Int, at deadline: Timestamp) {
-        pauses.insert(Pause(deadline: deadline, number: number, connection: connection))
+    /// A frame of a connection may be ended by a pause of its sender at `deadline`.
+    func expectPause(of direction: Direction, on connection: ConnectionDecoder, number: Int, at deadline: Timestamp) {
+        pauses.arm(Pause(connection: connection, number: number, direction: direction), at: deadline)
         if deadline < earliest { earliest = deadline }
     }
 
+    /// No pause of a sender ends a frame any more.
+    func cancelPause(of direction: Direction, on connection: ConnectionDecoder, number: Int) {
+        pauses.cancel(Pause(connection: connection, number: number, direction: direction))
+    }
+
     /// A connection's formats are on trial from now on.
-    func detect(for connection: ConnectionDecoder) {
-        detecting.append(connection)
-        if detecting.count > Self.detectingLimit { detecting.removeFirst().pauseDetection() }
+    func queue(_ detection: Detection) { detections.add(detection) }
+
+    /// Something was given up to stay within the memory limit.
+    func report(_ eviction: Eviction, of direction: Direction, on connection: TracedConnection, at time: Timestamp) {
+        findings.append(
+            Finding(
+                kind: .memoryLimit, severity: .warning, connection: connection.number, format: connection.format?.name,
+                from: direction, time: time, message: eviction.message(direction, limit: options.totalMemoryLimit),
+                data: eviction.data(limit: options.totalMemoryLimit)))
+        report()
     }
 
     /// Ends the trace.

@@ -15,6 +15,8 @@ final class SideDecoder {
     // check that on every chunk.
     @exclusivity(unchecked) private(set) var framer: Framer
     @exclusivity(unchecked) private(set) var counts = FrameSieve.Counts()
+    /// What the framer holds, as far as it matters.
+    @exclusivity(unchecked) private var account = MemoryBudget.Account()
 
     /// A direction of which nothing was seen yet.
     ///
@@ -33,12 +35,30 @@ final class SideDecoder {
     @inline(never)
     func receive(_ bytes: RawSpan, at time: Timestamp, packet: Int) -> Bool {
         framer.receive(bytes, at: time, packet: packet, scratch: scratch, into: self)
+        // Most chunks leave as much or as little behind as the one before.
+        if (framer.heldMemory &- account.held).magnitude > Self.unaccounted { accountForHeld(at: time) }
         return plan.endsFramesByPauses
+    }
+
+    /// Changes up to so many bytes are not worth the time.
+    private static var unaccounted: UInt { 256 }
+
+    @inline(never)
+    private func accountForHeld(at time: Timestamp) {
+        decoder.budget.update(&account, of: self, to: framer.heldMemory)
+        decoder.budget.enforce(at: time)
+    }
+
+    /// The connection is over.
+    func close() {
+        finish()
+        decoder.budget.close(&account)
     }
 
     /// The next bytes were not seen.
     func missing(_ byteCount: Int, at time: Timestamp) {
         framer.missing(byteCount, at: time, scratch: scratch, into: self)
+        accountForHeld(at: time)
     }
 
     /// The sender pauses.
@@ -49,6 +69,18 @@ final class SideDecoder {
     /// Nothing comes any more.
     func finish() {
         framer.finish(scratch: scratch, into: self)
+    }
+}
+
+extension SideDecoder: MemoryHolder {
+    var memoryRank: (connection: Int, part: Int) { (connection.number, 1 + Int(framer.direction.rawValue)) }
+
+    /// Gives up the frame under way.
+    func evict(at time: Timestamp) {
+        let held = framer.heldBytes
+        if held > 0 { decoder.report(.evictedFrame(held), of: framer.direction, on: connection, at: time) }
+        framer.evict(because: decoder.budget.cause, scratch: scratch, into: self)
+        decoder.budget.update(&account, of: self, to: framer.heldMemory)
     }
 }
 

@@ -51,7 +51,7 @@ public struct Opening: Hashable, Sendable {
     public var client: Endpoint
     /// The other end.
     public var server: Endpoint
-    /// Whether the SYN was seen, so that the streams start at their first byte.
+    /// Whether a SYN was seen, or the SYN that answers it, so that the streams start at their first byte.
     public var handshake: Bool
     /// Whether which end is the client is only a guess (from the ports).
     public var clientGuessed: Bool
@@ -141,6 +141,9 @@ public enum StreamNotice: Hashable, Sendable {
     /// Nothing was said for so long that the connection was let go: it keeps its number and its place in the streams, and
     /// whatever else is held for it may be given up.
     case idle
+    /// So many bytes of this direction waited behind a gap, and were passed on since the memory limit was reached; the gap is
+    /// missing.
+    case memoryLimit(byteCount: Int)
     /// The proxy passed bytes on that it could not record; they will be `missing`, if more follow.
     case unrecorded(offset: Int, byteCount: Int)
     /// The proxy held the sender's bytes back because the other side did not take them.

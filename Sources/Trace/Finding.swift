@@ -57,6 +57,8 @@ public struct Finding: Hashable, Sendable {
         case lateData = "late-data"
         /// Bytes behind their sender's FIN; from captures only.
         case dataAfterEnd = "data-after-end"
+        /// What a connection held was given up, since all connections together held too much.
+        case memoryLimit = "memory-limit"
     }
 
     /// How much it matters.

@@ -1,5 +1,4 @@
 import Framing
-import HeapModule
 import Streams
 import Trace
 
@@ -11,22 +10,13 @@ import Trace
 /// the others it is said when they are over.
 public final class HeartbeatMonitor: Analysis {
     private var watched: [Int: HeartbeatWatch] = [:]
-    /// When to look at which connection again. A heartbeat that moves a deadline away moves only the watch: the entry follows
-    /// when it comes up. One that moves it nearer, as behind a gap, adds an entry; the other one is not the scheduled one then.
-    private var deadlines = Heap<Deadline>()
+    /// When to look at which connection again, by its number. A heartbeat that moves a deadline away moves only the watch: what
+    /// is armed follows when it fires. One that moves it nearer, as behind a gap, arms it anew.
+    private var deadlines = PendingDeadlines<Int>()
     /// How many of the watched have not sent any heartbeat.
     private var expecting = 0
     /// Of so many connections at once the first heartbeat is waited for.
     private let mostExpected: Int
-
-    private struct Deadline: Comparable {
-        var time: Timestamp
-        var connection: Int
-
-        static func < (left: Deadline, right: Deadline) -> Bool {
-            (left.time, left.connection) < (right.time, right.connection)
-        }
-    }
 
     /// A monitor that watches nothing yet.
     ///
@@ -37,10 +27,13 @@ public final class HeartbeatMonitor: Analysis {
     }
 
     /// The earliest time at which something may have to be found.
-    public var nextDeadline: Timestamp? { deadlines.min?.time }
+    public var nextDeadline: Timestamp? { deadlines.first }
 
     /// How many connections and deadlines it remembers.
     package var remembered: Int { watched.count + deadlines.count }
+
+    /// How many deadlines are pending, stale entries included.
+    package var pendingDeadlines: Int { deadlines.entries }
 
     /// Heartbeats.
     public func interest(in format: Format) -> FrameInterest { format.heartbeat == nil ? [] : .heartbeats }
@@ -58,7 +51,7 @@ public final class HeartbeatMonitor: Analysis {
     private func schedule(_ watch: HeartbeatWatch, at time: Timestamp) {
         if let scheduled = watch.scheduled, scheduled <= time { return }
         watch.scheduled = time
-        deadlines.insert(Deadline(time: time, connection: watch.connection.number))
+        deadlines.arm(watch.connection.number, at: time)
     }
 
     /// Takes a heartbeat; says so if its deadline had passed unnoticed.
@@ -137,6 +130,7 @@ public final class HeartbeatMonitor: Analysis {
     public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         guard let contract = connection.format?.heartbeat else { return }
         if let watch = watched.removeValue(forKey: connection.number) {
+            deadlines.cancel(connection.number)
             if watch.isExpected { expecting -= 1 }
             end(watch, at: closing.time, because: closing.reason, into: &findings)
             if let finding = watch.close(closing) { findings.append(finding) }
@@ -184,9 +178,8 @@ public final class HeartbeatMonitor: Analysis {
 
     /// Finds everything whose deadline lies before `time`.
     public func advance(to time: Timestamp, into findings: inout [Finding]) {
-        while let due = deadlines.min, due.time < time {
-            deadlines.removeMin()
-            guard let watch = watched[due.connection], !watch.isEnded, watch.scheduled == due.time else { continue }
+        while let due = deadlines.popFirst(before: time) {
+            guard let watch = watched[due.key], !watch.isEnded else { continue }
             watch.scheduled = nil
             look(at: watch, before: time, time, into: &findings)
             // Where there never was any, there is nothing more to find until one comes.

@@ -1,6 +1,5 @@
 import Expressions
 import Framing
-import HeapModule
 import Streams
 import Trace
 
@@ -9,7 +8,8 @@ import Trace
 /// It has to see every frame, so it runs only where it is asked for.
 public final class LearnedHeartbeats: Analysis {
     private var connections: [Int: [Key: Candidate]] = [:]
-    private var deadlines = Heap<Deadline>()
+    /// When to look at which type of a connection again.
+    private var deadlines = PendingDeadlines<Deadline>()
 
     /// At how many connections it looks at once, and at how many types of each side.
     private static let most = (connections: 16_384, types: 8)
@@ -30,17 +30,14 @@ public final class LearnedHeartbeats: Analysis {
         var scheduled: Timestamp?
     }
 
-    private struct Deadline: Comparable {
-        var time: Timestamp
+    /// What a deadline is for.
+    private struct Deadline: Hashable, Comparable {
         var connection: Int
         var key: Key
 
         static func < (left: Deadline, right: Deadline) -> Bool {
-            (left.time, left.connection, left.key.type) < (right.time, right.connection, right.key.type)
-        }
-
-        static func == (left: Deadline, right: Deadline) -> Bool {
-            !(left < right) && !(right < left)
+            (left.connection, left.key.type, left.key.from.rawValue)
+                < (right.connection, right.key.type, right.key.from.rawValue)
         }
     }
 
@@ -48,7 +45,10 @@ public final class LearnedHeartbeats: Analysis {
     public init() {}
 
     /// The earliest time at which a gap may have to be found.
-    public var nextDeadline: Timestamp? { deadlines.min?.time }
+    public var nextDeadline: Timestamp? { deadlines.first }
+
+    /// How many deadlines are pending, stale entries included.
+    package var pendingDeadlines: Int { deadlines.entries }
 
     /// All of formats without contract.
     public func interest(in format: Format) -> FrameInterest { format.heartbeat == nil && format.isFramed ? .all : [] }
@@ -86,7 +86,7 @@ public final class LearnedHeartbeats: Analysis {
             return
         }
         candidate.scheduled = watch.deadline
-        deadlines.insert(Deadline(time: watch.deadline, connection: number, key: key))
+        deadlines.arm(Deadline(connection: number, key: key), at: watch.deadline)
     }
 
     private func update(
@@ -121,6 +121,7 @@ public final class LearnedHeartbeats: Analysis {
         guard let candidates = connections[connection.number] else { return }
         for (key, candidate) in candidates.sorted(by: { $0.key.type < $1.key.type }) where key.from == direction {
             end(candidate, at: time, because: nil, into: &findings)
+            deadlines.cancel(Deadline(connection: connection.number, key: key))
             connections[connection.number]?[key] = nil
         }
     }
@@ -131,6 +132,7 @@ public final class LearnedHeartbeats: Analysis {
             .sorted(by: { $0.key.type < $1.key.type }) ?? []
         {
             end(candidate.value, at: closing.time, because: closing.reason, into: &findings)
+            deadlines.cancel(Deadline(connection: connection.number, key: candidate.key))
         }
     }
 
@@ -157,11 +159,8 @@ public final class LearnedHeartbeats: Analysis {
 
     /// Finds every gap whose deadline lies before `time`.
     public func advance(to time: Timestamp, into findings: inout [Finding]) {
-        while let due = deadlines.min, due.time < time {
-            deadlines.removeMin()
-            guard var candidate = connections[due.connection]?[due.key], let watch = candidate.watch,
-                candidate.scheduled == due.time
-            else { continue }
+        while let (due, _) = deadlines.popFirst(before: time) {
+            guard var candidate = connections[due.connection]?[due.key], let watch = candidate.watch else { continue }
             candidate.scheduled = nil
             if watch.deadline < time, !watch.isTold {
                 findings += watch.tellGap(frames: watch.connection.traffic[watch.from].frames)

@@ -1,5 +1,4 @@
 import Framing
-import HeapModule
 import Streams
 import Trace
 
@@ -12,18 +11,10 @@ public final class RoundTripMonitor: Analysis {
     private var connections: [Int: PairedConnection] = [:]
     /// The one that was asked for last.
     private var last: PairedConnection?
-    private var deadlines = Heap<Deadline>()
+    /// When an answer on a connection may be overdue, by its number.
+    private var deadlines = PendingDeadlines<Int>()
     /// Told of each round trip.
     private let record: ((RoundTrip) -> Void)?
-
-    private struct Deadline: Comparable {
-        var time: Timestamp
-        var connection: Int
-
-        static func < (left: Deadline, right: Deadline) -> Bool {
-            (left.time, left.connection) < (right.time, right.connection)
-        }
-    }
 
     /// A request and its answer.
     public struct RoundTrip {
@@ -49,7 +40,10 @@ public final class RoundTripMonitor: Analysis {
     }
 
     /// The earliest time at which an answer may be overdue.
-    public var nextDeadline: Timestamp? { deadlines.min?.time }
+    public var nextDeadline: Timestamp? { deadlines.first }
+
+    /// How many deadlines are pending, stale entries included.
+    package var pendingDeadlines: Int { deadlines.entries }
 
     /// Requests and answers.
     public func interest(in format: Format) -> FrameInterest { format.allPairings.isEmpty ? [] : .paired }
@@ -160,13 +154,14 @@ public final class RoundTripMonitor: Analysis {
         // One pairing's answers may be due before what another waits for.
         guard let deadline = paired.deadline, deadline < paired.scheduled ?? .distantFuture else { return }
         paired.scheduled = deadline
-        deadlines.insert(Deadline(time: deadline, connection: paired.connection.number))
+        deadlines.arm(paired.connection.number, at: deadline)
     }
 
     /// What waits now is not answered any more, unless it was the capture that ended.
     public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         guard let paired = connections.removeValue(forKey: connection.number) else { return }
         last = nil
+        deadlines.cancel(connection.number)
         paired.synchronise()
         findings += paired.overdue(before: PerDirection(fromClient: closing.time, fromServer: closing.time))
         switch closing.reason {
@@ -189,9 +184,8 @@ public final class RoundTripMonitor: Analysis {
 
     /// Finds every request whose answer was due before `time`.
     public func advance(to time: Timestamp, into findings: inout [Finding]) {
-        while let due = deadlines.min, due.time < time {
-            deadlines.removeMin()
-            guard let paired = connections[due.connection], paired.scheduled == due.time else { continue }
+        while let due = deadlines.popFirst(before: time) {
+            guard let paired = connections[due.key] else { continue }
             paired.scheduled = nil
             paired.synchronise()
             findings += paired.overdue(before: PerDirection(fromClient: time, fromServer: time))

@@ -19,6 +19,7 @@ public final class TCPRoundTrips: Analysis {
         var times = Times()
         var offsets = PerDirection(fromClient: 0, fromServer: 0)
         var timed: PerDirection<(end: Int, time: Timestamp)?> = PerDirection(fromClient: nil, fromServer: nil)
+        var hasSYN = false
         var hasSentAgain = false
     }
 
@@ -64,9 +65,10 @@ public final class TCPRoundTrips: Analysis {
         switch notice {
         case .synchronised where direction == .fromClient:
             // The first opened the connection.
-            if packet.time > connection.opening.time { timing.hasSentAgain = true }
+            if timing.hasSYN, packet.time > connection.opening.time { timing.hasSentAgain = true }
+            timing.hasSYN = true
         case .synchronised:
-            if timing.times.handshake == nil, connection.opening.handshake, !timing.hasSentAgain {
+            if timing.times.handshake == nil, timing.hasSYN, !timing.hasSentAgain {
                 timing.times.handshake = packet.time - connection.opening.time
             }
         case .acknowledged(let offset):

@@ -20,6 +20,21 @@ public struct FormatDetection: Sendable {
     /// A field that may have only so many values.
     public var distinct: (field: String, most: Int)?
 
+    /// Whether every frame's body must be what the format says: JSON that parses, a Protobuf message that does.
+    public var needsValidBodies = false
+    /// Whether the evidence speaks of the streams' first bytes: where those were not seen, the first bytes that were must do.
+    public var isAtStart = false
+    /// From how many frames that fulfil the condition on others may be among them, text; nil where none may.
+    public var among: (frames: Int, evidence: String)?
+    /// What is recognised where fewer frames than needed are all there is, whole, and nothing else fits; nil: nothing.
+    public var alone: String?
+    /// What is recognised where no more is there than the head of a frame that is not complete; nil: nothing. Then the condition
+    /// may only ask for fields of the head.
+    public var openHead: String?
+
+    /// So much evidence outweighs bytes that are no frame: it is not ruled out by them, nor by having been picked up in the middle.
+    public static let outweighing = 80
+
     /// Evidence of medium strength from one frame.
     public init(evidence: String) {
         self.evidence = evidence

@@ -1,18 +1,42 @@
 import Streams
 
 /// Finds out whether one direction of a connection is of a format, by framing it on trial.
+///
+/// A stream whose first byte was seen must be frames from there on. One that was picked up in the middle need not, but frames
+/// chain somewhere in nearly any bytes, if they are many: so twice as many must follow one another, and most bytes must lie in
+/// frames.
 public struct FormatProbe {
-    /// Whether the format fits: the heads of as many frames as needed are complete.
-    public private(set) var fits = false
-    /// Whether the format is ruled out: bytes that are no frame, or frames that are not as they should be.
-    public private(set) var isRefuted = false
-    /// Whether weaker formats have to wait for this one.
-    public private(set) var blocks: Bool
+    /// What a probe says at the moment.
+    public struct Verdict: Sendable, Hashable {
+        /// Whether the format fits: the heads of as many frames as needed are complete.
+        public var fits = false
+        /// Whether it does without a doubt, although the stream was picked up in the middle, and whatever the other side sends.
+        public var isSure = false
+        /// Whether it would fit, if the stream ended here: all is frames, though they are fewer than needed.
+        public var isAlone = false
+        /// Whether there are as many frames as of a stream that is seen from its first byte on.
+        public var hasEnough = false
+        /// Whether there is no more than the head of a frame, which could be.
+        public var isOpenHead = false
+        /// Whether the format is ruled out: bytes that are no frame, or frames that are not as they should be.
+        public var isRefuted = false
+        /// Whether weaker formats have to wait for this one.
+        public var blocks = false
+        /// Whether the frames that tell lie among others.
+        public var isAmongOthers = false
+    }
+
+    /// What it says of the stream so far.
+    public private(set) var verdict = Verdict()
 
     private var framer: Framer
+    private let direction: Direction
     private let format: DirectionFormat
     private let detection: FormatDetection
-    private let aligned: Bool
+    /// Whether the stream's first byte was seen, or the evidence says where a stream may be picked up.
+    private let isAligned: Bool
+    /// How many frames have to follow one another.
+    private let needed: Int
     private let frames = Frames()
     private let scratch = FramingScratch()
 
@@ -20,14 +44,25 @@ public struct FormatProbe {
     ///
     /// - Parameter aligned: whether the stream's first byte was seen.
     public init(_ format: DirectionFormat, _ detection: FormatDetection, direction: Direction, aligned: Bool) {
-        framer = Framer(rule: format.rule, direction: direction, aligned: aligned)
+        let isStrong = detection.strength >= FormatDetection.outweighing
+        isAligned = aligned || detection.isAtStart
+        framer = Framer(rule: format.rule, direction: direction, aligned: isAligned)
         self.format = format
         self.detection = detection
-        self.aligned = aligned
-        blocks = detection.blocksAfter == 0
+        self.direction = direction
+        let more = detection.isAtStart ? detection.frames + 1 : max(2 * detection.frames, 3)
+        needed = aligned || isStrong ? detection.frames : more
+        toleratesOthers = isStrong
+        verdict.blocks = detection.blocksAfter == 0
         frames.format = format
         frames.detection = detection
     }
+
+    /// Whether bytes that are no frame rule nothing out.
+    private let toleratesOthers: Bool
+
+    /// About how much memory it holds.
+    package var heldMemory: Int { framer.heldMemory }
 
     /// The next bytes of the stream.
     public mutating func receive(_ chunk: RawSpan) {
@@ -41,22 +76,53 @@ public struct FormatProbe {
         judge()
     }
 
-    /// The stream ended.
+    /// The stream ended, or no more of it is looked at.
     public mutating func finish() {
+        let hasOpenHead = openHead
         framer.finish(scratch: scratch, into: frames)
         judge()
+        verdict.isOpenHead = (hasOpenHead || verdict.isOpenHead) && !verdict.isRefuted
     }
 
     private mutating func judge() {
-        let needed = detection.frames
-        if frames.count >= needed {
-            fits = true
-        } else if frames.count + 1 == needed, detection.condition == nil, detection.distinct == nil {
-            // The head is complete, or proves enough: the rest need not be waited for.
-            if framer.shape != nil || framer.proof != nil { fits = true }
+        let hasOthers = framer.hasRun || frames.foreign > 0
+        verdict.isAmongOthers = frames.others > 0
+        if isAligned || toleratesOthers {
+            if count >= needed {
+                verdict.fits = true
+            } else if needed == detection.frames, count + 1 == needed, !isDemanding {
+                // The head is complete, or proves enough: the rest need not be waited for.
+                if framer.shape != nil || framer.proof != nil { verdict.fits = true }
+            }
+        } else {
+            // Frames in a row, and most of what was seen lies in them.
+            let isMost = framer.counts.framed >= framer.counts.unframed
+            verdict.fits = !framer.hasRun && frames.row >= needed && isMost
+            verdict.isSure = frames.row >= 2 * needed && !hasOthers
         }
-        if frames.count >= detection.blocksAfter { blocks = true }
-        if frames.isRefuted || (aligned && (framer.hasRun || frames.hasUnframed)) { isRefuted = true }
+        verdict.isAlone = frames.count > 0 && !hasOthers && !frames.isRefuted
+        verdict.hasEnough = frames.count >= detection.frames
+        if frames.count >= detection.blocksAfter { verdict.blocks = true }
+        if frames.isRefuted || (isAligned && hasOthers) { verdict.isRefuted = true }
+    }
+
+    /// How many frames tell.
+    private var count: Int {
+        guard let among = detection.among, frames.others > 0 else { return frames.count }
+        return frames.count >= among.frames ? max(frames.count, needed) : 0
+    }
+
+    /// Whether a frame has to be whole to tell.
+    private var isDemanding: Bool {
+        detection.condition != nil || detection.distinct != nil || detection.needsValidBodies || detection.among != nil
+    }
+
+    /// Whether the frame under way has a head that fulfils the condition, and nothing is known against it.
+    private var openHead: Bool {
+        guard detection.openHead != nil, isAligned, !verdict.isRefuted, let head = framer.openHead else { return false }
+        guard let condition = detection.condition else { return true }
+        return FrameValues(info: FrameInfo(of: head.shape), direction: direction).fulfil(
+            condition, content: head.bytes.span.bytes, shape: head.shape, format: format)
     }
 
     /// What the trial's frames say.
@@ -65,29 +131,48 @@ public struct FormatProbe {
         var detection: FormatDetection?
         /// How many frames fulfil the condition.
         var count = 0
-        /// Whether one did not.
+        /// How many of them follow one another up to here.
+        var row = 0
+        /// How many frames do not, where that is allowed.
+        var others = 0
+        /// Whether one did not, where it is not.
         var isRefuted = false
-        var hasUnframed = false
+        /// How many bytes are no frame; the beginning of one that was cut short does not count.
+        var foreign = 0
         private var values: Set<FieldValue> = []
 
         func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
             guard !isRefuted, let format, let detection else { return }
-            let fits = format.withContent(of: bytes, frame.shape) { content, shape in
+            // Whether it fulfils what every frame has to, and the condition.
+            let (isValid, fits) = format.withContent(of: bytes, frame.shape) { content, shape -> (Bool, Bool) in
+                if detection.needsValidBodies, frame.missing == 0,
+                    !format.decodeBody(of: content, shape).faults.isEmpty
+                {
+                    return (false, false)
+                }
                 if let condition = detection.condition,
                     !FrameValues(info: frame, direction: direction).fulfil(
                         condition, content: content, shape: shape, format: format)
                 {
-                    return false
+                    return (detection.among != nil && content.firstInvalidUTF8() == nil, false)
                 }
-                guard let distinct = detection.distinct else { return true }
+                guard let distinct = detection.distinct else { return (true, true) }
                 if let value = format.field(distinct.field, of: content, shape) { values.insert(value) }
-                return values.count <= distinct.most
+                return (values.count <= distinct.most, values.count <= distinct.most)
             }
-            if fits { count += 1 } else { isRefuted = true }
+            if fits {
+                count += 1
+                row += 1
+            } else if isValid {
+                others += 1
+            } else {
+                (isRefuted, row) = (true, 0)
+            }
         }
 
         func unframed(_ run: UnframedRun, from direction: Direction) {
-            hasUnframed = true
+            row = 0
+            if run.reason != .incomplete { foreign += run.bytes.count }
         }
 
         func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {}

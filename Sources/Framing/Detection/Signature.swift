@@ -8,6 +8,8 @@ package struct Signature: Sendable {
         case no
         /// More bytes are needed.
         case undecided
+        /// It is, and the rest of what is looked at would tell more.
+        case likely(evidence: String)
         /// It is; for people, by what.
         case yes(evidence: String)
     }
@@ -29,9 +31,7 @@ package struct Signature: Sendable {
         Signature(name: "http2", title: "HTTP/2") {
             begins($0, with: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "HTTP/2 connection preface (RFC 9113, section 3.4)")
         },
-        Signature(name: "ssh", title: "SSH") {
-            begins($0, with: "SSH-2.0-", "SSH identification string (RFC 4253, section 4.2)")
-        },
+        Signature(name: "ssh", title: "SSH", judge: ssh),
     ]
 
     /// A format that frames nothing: every byte is unframed, and it is said why.
@@ -63,7 +63,37 @@ package struct Signature: Sendable {
         let length = Int(start[byte: 7]) << 8 | Int(start[byte: 8])
         guard length >= 38 else { return .no }
         let hello = start[byte: 5] == 1 ? "ClientHello" : "ServerHello"
-        return .yes(evidence: "TLS handshake record, \(hello) (RFC 8446, section 5.1)")
+        let evidence = "TLS handshake record, \(hello) (RFC 8446, section 5.1)"
+        switch TLSHello.read(start) {
+        case .incomplete: return .likely(evidence: evidence)
+        case .malformed: return .yes(evidence: evidence)
+        case .complete(let message): return .yes(evidence: "\(evidence): \(shown(message.description))")
+        }
+    }
+
+    /// The identification string, `SSH-2.0-OpenSSH_9.6` and CR LF.
+    private static func ssh(_ start: RawSpan) -> Verdict {
+        let evidence = "SSH identification string (RFC 4253, section 4.2)"
+        guard matches(start, from: 0, "SSH-2.0-") == .whole else {
+            return matches(start, from: 0, "SSH-2.0-").verdict(evidence)
+        }
+        // At most 255 bytes with CR and LF.
+        guard let end = start.extracting(0..<min(start.byteCount, 255)).firstIndex(of: UInt8(ascii: "\n"), from: 0)
+        else {
+            return start.byteCount < 255 ? .likely(evidence: evidence) : .yes(evidence: evidence)
+        }
+        return .yes(evidence: "\(evidence): \(line(start, to: end))")
+    }
+
+    /// A line's text, without what ends it.
+    private static func line(_ start: RawSpan, to end: Int) -> String {
+        let last = end > 0 && start[byte: end - 1] == UInt8(ascii: "\r") ? end - 1 : end
+        return shown(String(decoding: start.copied(0..<last), as: UTF8.self))
+    }
+
+    /// Text from the network, for people: not longer than they want to read.
+    private static func shown(_ text: String) -> String {
+        text.unicodeScalars.count <= 200 ? text : String(text.prefix(200)) + "…"
     }
 
     /// A request line, `GET / HTTP/1.1`, or a status line, `HTTP/1.1 200 OK`.
@@ -71,7 +101,7 @@ package struct Signature: Sendable {
     /// Source: RFC 9112, sections 3 and 4. Methods may be any token; those in use are capital letters (RFC 9110, 9.1).
     private static func http(_ start: RawSpan) -> Verdict {
         let status = matches(start, from: 0, "HTTP/1.# ###")
-        if status != .no { return status.verdict("HTTP/1 status line (RFC 9112, section 4)") }
+        if status != .no { return told(start, status, "HTTP/1 status line (RFC 9112, section 4)") }
         var at = 0
         while at < start.byteCount, isMethod(start[byte: at]) { at += 1 }
         guard at <= 24 else { return .no }
@@ -85,7 +115,17 @@ package struct Signature: Sendable {
         let evidence = "HTTP/1 request line (RFC 9112, section 3)"
         let version = matches(start, from: at + 1, "HTTP/1.#\r\n")
         // A recipient may take a single LF for the end of a line (RFC 9112, section 2.2).
-        return version != .no ? version.verdict(evidence) : matches(start, from: at + 1, "HTTP/1.#\n").verdict(evidence)
+        if version != .no { return told(start, version, evidence) }
+        return told(start, matches(start, from: at + 1, "HTTP/1.#\n"), evidence)
+    }
+
+    /// What the first line matches, with the line itself.
+    private static func told(_ start: RawSpan, _ match: Match, _ evidence: String) -> Verdict {
+        guard match == .whole else { return match.verdict(evidence) }
+        guard let end = start.firstIndex(of: UInt8(ascii: "\n"), from: 0) else {
+            return start.byteCount < 512 ? .likely(evidence: evidence) : .yes(evidence: evidence)
+        }
+        return .yes(evidence: "\(evidence): \(line(start, to: end))")
     }
 
     private static func isMethod(_ byte: UInt8) -> Bool {

@@ -9,6 +9,12 @@ package struct SignatureProbe {
     package private(set) var match: (signature: Signature, evidence: String)?
     /// Whether bytes were seen that may be the beginning of one.
     package var isUndecided: Bool { match == nil && !start.isEmpty && !open.isEmpty }
+    /// The protocol that it is for certain, although more of its beginning would tell more.
+    private var likely: (signature: Signature, evidence: String)?
+    /// The protocol that it is, where no more is seen of the beginning.
+    package var bestMatch: (signature: Signature, evidence: String)? { match ?? likely }
+    /// About how much memory is held.
+    package var memory: Int { start.capacity }
 
     package init() {}
 
@@ -21,17 +27,27 @@ package struct SignatureProbe {
             switch signature.judge(start.span.bytes) {
             case .no: break
             case .undecided: left.append(signature)
+            case .likely(let evidence):
+                likely = (signature, evidence)
+                left.append(signature)
             case .yes(let evidence):
                 match = (signature, evidence)
                 return
             }
         }
         open = start.count < Signature.extent ? left : []
-        if open.isEmpty { start = [] }
+        if open.isEmpty { settle() }
     }
 
     /// The beginning ends here: at a hole, or the end of the stream.
     package mutating func finish() {
         open = []
+        settle()
+    }
+
+    /// No more is seen of the beginning.
+    private mutating func settle() {
+        match = match ?? likely
+        start = []
     }
 }

@@ -222,7 +222,11 @@ public enum FormatLoader {
 
     private static func detection(_ top: YAMLMap) -> FormatDetection? {
         guard let map = top.map("detect") else { return nil }
-        map.allow(["evidence", "strength", "frames", "blocksAfter", "from", "both", "when", "distinct"])
+        map.allow([
+            "evidence", "strength", "frames", "blocksAfter", "from", "both", "when", "distinct", "bodies", "start",
+            "among",
+            "alone", "openHead",
+        ])
         guard let evidence = map.requiredText("evidence") else { return nil }
         var detection = FormatDetection(evidence: evidence)
         detection.strength = map.integer("strength", in: 1...100) ?? 50
@@ -231,6 +235,22 @@ public enum FormatLoader {
         detection.from = side(map, "from")
         detection.needsBoth = map.boolean("both") ?? false
         if map["when"] != nil { detection.condition = condition(map, "when") }
+        if let bodies = map.text("bodies") {
+            if bodies != "valid" { map.fault("detect.bodies is \(bodies); expected valid", at: "bodies") }
+            detection.needsValidBodies = true
+        }
+        detection.isAtStart = map.boolean("start") ?? false
+        detection.alone = map.text("alone")
+        detection.openHead = map.text("openHead")
+        if detection.openHead != nil, let other = detection.condition?.paths.first(where: { $0.first != "fields" }) {
+            map.fault("with openHead the condition may only ask for fields.NAME, found \(other[0])", at: "when")
+        }
+        if let among = map.map("among") {
+            among.allow(["frames", "evidence"])
+            if let frames = among.integer("frames", in: 1...1_000), let text = among.requiredText("evidence") {
+                detection.among = (frames, text)
+            }
+        }
         if let distinct = map.map("distinct") {
             distinct.allow(["field", "most"])
             if let field = distinct.requiredText("field"), let most = distinct.integer("most", in: 1...1_000) {

@@ -29,6 +29,7 @@ extension Framer {
         if filled < byteCount {
             origin += byteCount - filled
             memory.restart(at: origin)
+            if case .skipping(let end, _) = mode, origin <= end { return }
             mode = .searching(reason: .afterGap, detail: "behind a hole of \(byteCount) bytes at offset \(hole)")
         }
     }
@@ -44,14 +45,16 @@ extension Framer {
     }
 
     /// Hands on what was noted beside bytes at hand.
-    private mutating func emitHeld(_ scratch: FramingScratch, into receiver: any FrameReceiver) {
+    mutating func emitHeld(_ scratch: FramingScratch, into receiver: any FrameReceiver) {
         emit(
             from: RawSpan(), at: origin, firstIndex: counts.frames, isUnfinished: false, scratch: scratch,
             into: receiver)
     }
 
     /// Gives away what is held as unframed.
-    private mutating func giveUp(because cause: String, scratch: FramingScratch) {
+    ///
+    /// - Parameter reason: why, where a frame is under way.
+    mutating func giveUp(_ reason: UnframedReason = .incomplete, because cause: String, scratch: FramingScratch) {
         guard !pending.isEmpty else { return }
         let held = pending.take()
         let bytes = held.storage.span.bytes.extracting(0..<held.count)
@@ -60,7 +63,7 @@ extension Framer {
             bad = BadBytes(reason, detail)
         } else {
             closeRun(nil, scratch)
-            bad = BadBytes(.incomplete, "\(rule.progress(bytes, shape: shape)) when \(cause)")
+            bad = BadBytes(reason, "\(rule.progress(bytes, shape: shape)) when \(cause)")
         }
         var at = 0
         for hole in holes + [held.count..<held.count] {

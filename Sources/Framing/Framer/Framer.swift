@@ -44,6 +44,8 @@ public struct Framer {
         case aligned
         /// The next frame's start is to be found; what is passed over is unframed for `reason`.
         indirect case searching(reason: UnframedReason, detail: String)
+        /// The rest of a frame that was given up, up to this stream offset, is unframed; then the next one starts.
+        indirect case skipping(to: Int, detail: String)
     }
 
     /// A framer at the start of a stream.
@@ -61,6 +63,14 @@ public struct Framer {
         if !aligned { memory.opening = nil }
     }
 
+    /// How much memory is held for bytes whose frame is not complete, about.
+    @inline(__always)
+    package var heldMemory: Int {
+        pending.storage.count &+ chunks.memory &+ (openRun == nil ? 0 : openRunMemory)
+    }
+
+    private var openRunMemory: Int { openRun?.run.bytes.count ?? 0 }
+
     /// How many bytes are held until more of the stream is known.
     public var heldBytes: Int { pending.count + (run?.bytes.count ?? 0) }
 
@@ -75,6 +85,14 @@ public struct Framer {
     var proof: Int? {
         guard isAligned, !pending.isEmpty else { return nil }
         return rule.proof(pending.storage.span.bytes.extracting(0..<pending.count))
+    }
+
+    /// The head of the frame under way, where that is complete.
+    var openHead: (bytes: [UInt8], shape: FrameShape)? {
+        guard isAligned, let shape, pending.count >= shape.head else { return nil }
+        var head = FrameShape(head: shape.head, body: 0)
+        head.layout = shape.layout
+        return (pending.storage.span.bytes.copied(0..<shape.head), head)
     }
 
     /// When a frame is over if its sender goes on pausing; nil where no pause ends one.
@@ -196,6 +214,8 @@ public struct Framer {
         shape = nil
         while at < bytes.byteCount {
             switch mode {
+            case .skipping(let end, let detail):
+                at += skip(bytes.extracting(at..<bytes.byteCount), to: end, detail, scratch: scratch)
             case .searching(let reason, let detail):
                 switch shared.resume(bytes, from: at, origin: first, ended: ended, memory: &memory) {
                 case .found(let start, let how):

@@ -20,6 +20,10 @@ struct HeldChunks: Sendable {
     private var counted = 0
     private var last = ChunkPlace(range: 0..<0, time: Timestamp(nanoseconds: 0), packet: 0)
 
+    /// How much memory what is remembered takes.
+    @inline(__always)
+    var memory: Int { places.count &* MemoryLayout<ChunkPlace>.stride }
+
     /// What the chunks say of a range of the stream.
     struct Extent {
         var first: ChunkPlace

@@ -235,4 +235,6 @@ public enum UnframedReason: String, Sendable, Hashable, CaseIterable {
     case afterGap = "after-gap"
     /// No format was recognised.
     case notDetected = "not-detected"
+    /// A frame under way that was given up, since the memory limit was reached.
+    case memoryLimit = "memory-limit"
 }

@@ -61,7 +61,22 @@ extension Flow {
         resetTime = packet.time
         resetBy = direction
         resetSequence = segment.sequence
+        awaitGrace(&shared)
+    }
+
+    /// Arms the deadline of a RST, unless it is pending: one RST after another, each disproved, must not add up.
+    private mutating func awaitGrace(_ shared: inout ReassemblyState) {
+        guard !awaitsReset else { return }
+        awaitsReset = true
         shared.note(\.resets, after: shared.options.resetGrace, number: number)
+    }
+
+    /// The deadline of a RST fired: it may be that of an older RST, which was disproved.
+    mutating func meetReset(_ shared: inout ReassemblyState) {
+        awaitsReset = false
+        guard state == .open, let resetTime else { return }
+        if resetTime + shared.options.resetGrace > shared.now { return awaitGrace(&shared) }
+        settleReset(&shared)
     }
 
     /// Whether the other side would take the RST: its number lies between what that side acknowledged and the end of
@@ -133,6 +148,7 @@ extension Flow {
     ) {
         state = .closed
         shared.openCount -= 1
+        if isIdle { shared.idleCount -= 1 }
         for direction in Direction.allCases {
             shared.heldCost -= shared.held(sides[direction])?.segments.cost ?? 0
             shared.release(&sides[direction])

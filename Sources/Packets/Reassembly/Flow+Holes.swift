@@ -90,6 +90,20 @@ extension Flow {
         shared.noteHole(since: hasWaited ? held.since ?? shared.now : shared.now, number: number)
     }
 
+    /// Passes on all that waits, to free its memory.
+    mutating func evictHeld(_ direction: Direction, _ shared: inout ReassemblyState) {
+        guard state == .open, let held = shared.held(sides[direction]) else { return }
+        reportEviction(of: held.segments.byteCount, from: direction, &shared)
+        flush(direction, &shared)
+    }
+
+    /// Reports that segments were passed on since the memory limit was reached.
+    func reportEviction(of byteCount: Int, from direction: Direction, _ shared: inout ReassemblyState) {
+        receiver?.noticed(
+            .memoryLimit(byteCount: byteCount), from: direction, at: max(shared.now, sides[direction].lastTime),
+            packet: 0)
+    }
+
     /// Passes on all that waits, whatever lies between.
     mutating func flush(_ direction: Direction, _ shared: inout ReassemblyState) {
         while shared.held(sides[direction])?.segments.isEmpty == false { passHole(direction, &shared) }

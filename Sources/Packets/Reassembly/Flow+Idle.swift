@@ -6,6 +6,7 @@ extension Flow {
     mutating func letGo(_ shared: inout ReassemblyState) {
         for direction in Direction.allCases where state == .open { flush(direction, &shared) }
         guard state == .open else { return }
+        if !isIdle { shared.idleCount += 1 }
         isIdle = true
         shared.forgetHistory()
         shared.forgetLost()
@@ -20,6 +21,7 @@ extension Flow {
         } else {
             letGo(&shared)
         }
+        if isIdle { shared.idleCount -= 1 }
         isIdle = false
     }
 }
@@ -40,18 +42,29 @@ extension TCPReassembler {
             if shared.now > table.flows[entry.flow].quietAt {
                 table.flows[entry.flow].letGo(&shared)
                 if table.flows[entry.flow].state == .open {
+                    // Its time says which silence it stands for: the connection may speak again, and be silent again.
                     shared.idle.append(
                         DeadlineQueue.Entry(
-                            time: shared.now, flow: entry.flow, number: table.flows[entry.flow].number))
+                            time: table.flows[entry.flow].quietAt, flow: entry.flow,
+                            number: table.flows[entry.flow].number))
                 }
             } else {
                 shared.note(\.quiet, after: shared.quietInterval, number: table.flows[entry.flow].number)
             }
         }
-        while shared.idle.count > shared.options.idleLimit {
-            shared.reachedLimit = true
-            closeFirstIdle()
-        }
+        while shared.idleCount > shared.options.idleLimit, shared.idle.count > 0 { closeFirstIdle() }
+        dropStale()
+    }
+
+    /// Drops entries of connections that spoke again, or are over, once they are many.
+    private mutating func dropStale() {
+        guard shared.idle.count > 2 * shared.idleCount + 4096 else { return }
+        shared.idle.keep { [table] in Self.isIdle($0, in: table) }
+    }
+
+    private static func isIdle(_ entry: DeadlineQueue.Entry, in table: FlowTable) -> Bool {
+        let flow = table.flows[entry.flow]
+        return entry.isOf(flow.number) && flow.state == .open && flow.isIdle && flow.quietAt == entry.time
     }
 
     /// Makes room for another connection, where there are too many.
@@ -88,8 +101,8 @@ extension TCPReassembler {
 
     /// Closes the connection that was let go first, unless it spoke again.
     private mutating func closeFirstIdle() {
-        guard let entry = shared.idle.popFirst(until: .distantFuture), isOpen(entry), table.flows[entry.flow].isIdle
-        else { return }
+        guard let entry = shared.idle.popFirst(until: .distantFuture), Self.isIdle(entry, in: table) else { return }
+        shared.reachedLimit = true
         abandon(entry.flow, .timeout, at: table.flows[entry.flow].quietAt)
     }
 

@@ -12,7 +12,12 @@ extension Flow {
             // An answer with another number: of another connection, whose SYN was not captured, once this one is over.
             return state == .closed && side.marks.contains(.synSeen) && side.startSequence != first
         }
-        if side.marks.contains(.started) { return side.startSequence != first }
+        if side.marks.contains(.started) {
+            // Its answer came first, and acknowledged bytes that the SYN brought with it (RFC 7413).
+            let brought = Int(Int32(bitPattern: side.startSequence &- first))
+            if !side.marks.contains(.synSeen), side.offset == 0, (0..<1 << 16).contains(brought) { return false }
+            return side.startSequence != first
+        }
         if resetTime != nil { return true }
         if let held = shared.held(side), let start = held.segments.firstStart {
             // What follows a SYN may overtake it, but not its acknowledgment, too, nor the end of the stream.

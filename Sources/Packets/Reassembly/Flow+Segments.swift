@@ -9,6 +9,7 @@ extension Flow {
         var sequence = segment.sequence
         if segment.flags.contains(.syn) {
             takeSYN(segment, from: direction, &shared)
+            if segment.flags.contains(.ack) { takeAnsweredSYN(segment, from: direction, &shared) }
             if shared.options.notices {
                 receiver?.noticed(.synchronised, from: direction, at: packet.time, packet: packet.number)
             }
@@ -53,6 +54,23 @@ extension Flow {
         } else {
             sides[direction].next = first
             sides[direction].marks.formUnion([.started, .synSeen])
+        }
+    }
+
+    /// Takes the other side's number from a SYN that answers its SYN: where that was not captured, or is recorded behind its answer,
+    /// the stream is whole all the same (RFC 9293 section 3.5).
+    private mutating func takeAnsweredSYN(
+        _ segment: TCPSegment, from direction: Direction, _ shared: inout ReassemblyState
+    ) {
+        let (other, first) = (direction.opposite, segment.acknowledgment)
+        guard state == .open, !sides[other].marks.contains(.started) else { return }
+        if let held = shared.held(sides[other]) {
+            guard let start = held.segments.firstStart, sides[other].position(of: first) <= start else { return }
+            settle(other, at: first, &shared)
+            drain(other, &shared)
+        } else {
+            sides[other].next = first
+            sides[other].marks.insert(.started)
         }
     }
 
@@ -163,8 +181,13 @@ extension Flow {
                 || held.segments.count > shared.options.reorderingSegmentLimit
                 || shared.heldCost > shared.options.totalReorderingLimit
         {
-            if shared.heldCost > shared.options.totalReorderingLimit { shared.reachedLimit = true }
+            if shared.heldCost > shared.options.totalReorderingLimit {
+                // Time stands still: the largest holder is looked for as soon as it moves.
+                shared.reachedLimit = true
+                reportEviction(of: held.segments.byteCount, from: direction, &shared)
+            }
             passHole(direction, &shared)
         }
+        if shared.isNearMemoryLimit { shared.nextDeadline = min(shared.nextDeadline, shared.now) }
     }
 }

@@ -35,6 +35,8 @@ struct Flow {
     var state = State.open
     /// Whether it was let go.
     var isIdle = false
+    /// Whether a deadline for its RST is pending.
+    var awaitsReset = false
     /// Whether the client is the lower end of the key.
     let clientIsLower: Bool
 

@@ -55,4 +55,11 @@ public struct ReassemblyOptions: Sendable, Hashable {
 
     /// The defaults.
     public init() {}
+
+    /// Sets reassembly's part of a limit of memory: a quarter of it for segments that wait behind gaps, and an eighth for what is
+    /// kept to find conflicts.
+    public mutating func limitMemory(to bytes: Int) {
+        totalReorderingLimit = bytes / 4
+        totalConflictHistory = min(totalConflictHistory, bytes / 8)
+    }
 }

@@ -44,8 +44,12 @@ struct ReassemblyState {
     var closed = DeadlineQueue()
     /// Connections that may have been silent for too long.
     var quiet = DeadlineQueue()
-    /// Connections that were let go.
+    /// Connections that were let go, with when; some of them have spoken again.
     var idle = DeadlineQueue()
+    /// How many connections are let go now.
+    var idleCount = 0
+    /// How many deadlines are pending, of all kinds; stale ones count, too.
+    var pendingDeadlines: Int { holes.count + pickups.count + resets.count + closed.count + quiet.count + idle.count }
     /// The earliest of all those times, `idle` left out.
     var nextDeadline = Timestamp(nanoseconds: .max)
     /// Since when something waits for its grace to go by: what comes of it will be that old.
@@ -63,6 +67,9 @@ struct ReassemblyState {
     }
     /// The place of the connection at hand, for its deadlines.
     var current = 0
+
+    /// Whether held segments take so much that the largest are passed on.
+    var isNearMemoryLimit: Bool { heldCost > options.totalReorderingLimit - options.totalReorderingLimit / 8 }
 
     init(options: ReassemblyOptions) {
         self.options = options

@@ -17,6 +17,12 @@ public struct TCPReassembler: ~Copyable {
     /// Whether a limit that all connections share was reached.
     var hasReachedLimit: Bool { shared.reachedLimit }
 
+    /// How many deadlines are pending, of all kinds; stale ones count, too.
+    package var pendingDeadlines: Int { shared.pendingDeadlines }
+
+    /// How much memory held segments take, about.
+    package var heldMemory: Int { shared.heldCost }
+
     /// A reassembler without connections.
     ///
     /// - Parameters:
@@ -102,7 +108,7 @@ public struct TCPReassembler: ~Copyable {
             number: connectionCount, time: packet.time,
             client: role.sourceIsClient ? segment.source : segment.destination,
             server: role.sourceIsClient ? segment.destination : segment.source,
-            handshake: isSYN && !segment.flags.contains(.ack), clientGuessed: role.isGuess)
+            handshake: isSYN, clientGuessed: role.isGuess)
         let index = table.insert(
             Flow(
                 key: key, number: connectionCount, receiver: receiver.open(opening),
@@ -127,6 +133,7 @@ public struct TCPReassembler: ~Copyable {
     }
 
     private mutating func meetDeadlines() {
+        if shared.isNearMemoryLimit { evictLargest() }
         while let entry = shared.holes.popFirst(until: shared.now) ?? shared.pickups.popFirst(until: shared.now) {
             guard entry.isOf(table.flows[entry.flow].number) else { continue }
             shared.current = entry.flow
@@ -136,13 +143,33 @@ public struct TCPReassembler: ~Copyable {
         while let entry = shared.resets.popFirst(until: shared.now) {
             guard entry.isOf(table.flows[entry.flow].number) else { continue }
             shared.current = entry.flow
-            table.flows[entry.flow].settleReset(&shared)
+            table.flows[entry.flow].meetReset(&shared)
         }
         forgetClosed()
         letIdleGo()
         shared.nextDeadline = min(
             min(shared.holes.first, shared.pickups.first, shared.resets.first), shared.closed.first, shared.quiet.first)
         shared.updateHeldSince()
+    }
+
+    /// Passes on what waits in the largest holders, until a quarter of the limit is free.
+    private mutating func evictLargest() {
+        shared.reachedLimit = true
+        var holders: [(cost: Int, number: Int, flow: Int, direction: Direction)] = []
+        for index in table.flows.indices where table.flows[index].state == .open {
+            for direction in Direction.allCases {
+                guard let held = shared.held(table.flows[index].sides[direction]), !held.segments.isEmpty else {
+                    continue
+                }
+                holders.append((held.segments.cost, table.flows[index].number, index, direction))
+            }
+        }
+        holders.sort { ($1.cost, $0.number, $0.direction.rawValue) < ($0.cost, $1.number, $1.direction.rawValue) }
+        let target = shared.options.totalReorderingLimit / 4 * 3
+        for holder in holders where shared.heldCost > target {
+            shared.current = holder.flow
+            table.flows[holder.flow].evictHeld(holder.direction, &shared)
+        }
     }
 
     /// The place of a connection may be used again.

@@ -71,6 +71,7 @@ extension Finding.Kind {
         case .conflict: "conflict"
         case .lateData: "late segment"
         case .dataAfterEnd: "FIN overrun"
+        case .memoryLimit: "eviction"
         }
     }
 }

@@ -116,10 +116,14 @@ package final class TextWriter: TraceSink {
 
     package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {
         announce(connection)
+        // What a protocol that is named, and not cut into frames, begins with was reported once.
+        if connection.format?.isFramed == false, !options.isVerbose { return }
         let place =
             "\(Quantities.counted(run.bytes.count, "byte")) unframed at offset \(Quantities.grouped(run.offset))"
         let text = "\(arrow(direction)) \(place), \(run.reason.rawValue): \(run.detail)"
-        warn(run.time, connection.number, PrintableText.of(text))
+        warn(
+            run.time, connection.number, PrintableText.of(text), connection.format?.isFramed == false ? .info : .warning
+        )
         if options.isVerbose {
             put(HexDump.of(run.bytes.span.bytes, limit: options.bodyLimit, label: "      "), .faint)
         }
@@ -179,6 +183,10 @@ package final class TextWriter: TraceSink {
         if opening.clientGuessed { notes.append("client guessed") }
         if !notes.isEmpty { put(", " + notes.joined(separator: ", "), .faint) }
         output.endLine()
+        if let format = connection.format, !format.isFramed, let choice = connection.choice {
+            let text = "\(format.summary): \(choice.evidence)"
+            warn(opening.time, connection.number, PrintableText.of(text, columns: 320), .info)
+        }
     }
 
     private func start(_ time: Timestamp, _ connection: Int, _ direction: Direction) {

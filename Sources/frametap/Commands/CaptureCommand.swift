@@ -29,6 +29,7 @@ struct CaptureCommand: ParsableCommand {
     @OptionGroup var selection: SelectionOptions
     @OptionGroup var status: StatusOptions
     @OptionGroup(title: "Reassembly") var reassembly: ReassemblyArguments
+    @OptionGroup(title: "Memory") var memory: MemoryOptions
 
     func validate() throws {
         if interface == nil, !listInterfaces {
@@ -42,6 +43,7 @@ struct CaptureCommand: ParsableCommand {
         var options = try format.decodingOptions()
         try bodies.apply(to: &options)
         options.idleTimeout = reassembly.idleTimeout.interval
+        memory.apply(to: &options)
         var capture = try live.open(interface)
         let progress = ReadingProgress()
         let recording = try LiveRecording(
@@ -49,6 +51,7 @@ struct CaptureCommand: ParsableCommand {
             records: records, selection: selection, status: status, progress: progress)
         var reassembly = reassembly.options(for: [])
         reassembly.serverPorts = options.serverPorts
+        memory.apply(to: &reassembly)
         var reading = LiveReading(recording, options: reassembly)
         let signals = EndSignals {
             EndDeadline.set()

@@ -27,6 +27,7 @@ struct DecodeCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var selection: SelectionOptions
     @OptionGroup(title: "Reassembly") var reassembly: ReassemblyArguments
+    @OptionGroup(title: "Memory") var memory: MemoryOptions
 
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
@@ -39,6 +40,7 @@ struct DecodeCommand: ParsableCommand {
         let decoder = Decoder(options, sinks: sinks)
         var reassembly = reassembly.options(for: files)
         reassembly.serverPorts = options.serverPorts
+        memory.apply(to: &reassembly)
         if raw { return try decodeRaw(options, to: decoder, progress) }
         let (hasFailed, counters) = try read(with: reassembly, to: decoder, progress)
         decoder.finish(passedOver: counters.passedOverByKind)
@@ -51,6 +53,7 @@ struct DecodeCommand: ParsableCommand {
         var options = try format.decodingOptions()
         try bodies.apply(to: &options)
         options.idleTimeout = reassembly.idleTimeout.interval
+        memory.apply(to: &options, isReassembled: !raw)
         return options
     }
 

@@ -41,6 +41,7 @@ struct DiffCommand: ParsableCommand {
     @OptionGroup(title: "Comparing") var comparing: ComparisonOptions
     @OptionGroup(title: "Decoding captures") var format: FormatOptions
     @OptionGroup(title: "Decoding captures") var bodies: BodyOptions
+    @OptionGroup(title: "Decoding captures") var memory: MemoryOptions
 
     @Option(help: ArgumentHelp("Compare so many bytes of each body of a capture.", valueName: "bytes"))
     var bodyLimit = 4_096
@@ -73,7 +74,7 @@ struct DiffCommand: ParsableCommand {
         let output = FileOutput.standardOutput()
         output.whenBroken = { $0.endProcess() }
         let comparison = try comparing.comparison()
-        let loading = TraceLoading(format: format, bodies: bodies, bodyLimit: bodyLimit)
+        let loading = TraceLoading(format: format, bodies: bodies, bodyLimit: bodyLimit, memory: memory)
         if learn {
             let runs = try files.map { try loading.trace(of: [$0]) }
             let rules = RuleLearning.rules(from: runs, comparison)

@@ -25,6 +25,7 @@ struct ProxyCommand: ParsableCommand {
     @OptionGroup var records: RecordOptions
     @OptionGroup var selection: SelectionOptions
     @OptionGroup var status: StatusOptions
+    @OptionGroup(title: "Memory") var memory: MemoryOptions
 
     func run() throws {
         // Outlives the terminal that it was started from, and a limit of a file's size is a full disk.
@@ -34,6 +35,7 @@ struct ProxyCommand: ParsableCommand {
         let queue = RecordingQueue()
         var decoding = try format.decodingOptions()
         try bodies.apply(to: &decoding)
+        memory.apply(to: &decoding, isReassembled: false)
         let recording = try ProxyRecording(
             queue: queue, source: EntranceOptions.source(of: entrances), decoding: decoding, output: output,
             records: records, selection: selection, status: status)

@@ -33,12 +33,14 @@ struct ReportCommand: ParsableCommand {
     @OptionGroup var bodies: BodyOptions
     @OptionGroup var failing: FailOptions
     @OptionGroup(title: "Reassembly") var reassembly: ReassemblyArguments
+    @OptionGroup(title: "Memory") var memory: MemoryOptions
 
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
         var options = try format.decodingOptions()
         try bodies.apply(to: &options)
         options.idleTimeout = reassembly.idleTimeout.interval
+        memory.apply(to: &options)
         let file = try output.map { try FileOutput(creating: $0) } ?? FileOutput.standardOutput()
         file.whenBroken = { $0.endProcess() }
         let collector = ReportCollector()
@@ -49,6 +51,7 @@ struct ReportCommand: ParsableCommand {
             sinks: [collector])
         var reassembly = reassembly.options(for: files)
         reassembly.serverPorts = options.serverPorts
+        memory.apply(to: &reassembly)
         reassembly.notices = decoder.wantsPackets
         let progress = ReadingProgress()
         let signals = progress.endingOnSignals()

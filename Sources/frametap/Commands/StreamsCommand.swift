@@ -24,6 +24,7 @@ struct StreamsCommand: ParsableCommand {
     var fillMissing = false
 
     @OptionGroup(title: "Reassembly") var reassembly: ReassemblyArguments
+    @OptionGroup(title: "Memory") var memory: MemoryOptions
 
     func validate() throws {
         if fillMissing, directory == nil { throw ValidationError("--fill-missing needs --directory") }
@@ -37,6 +38,8 @@ struct StreamsCommand: ParsableCommand {
         let listing = StreamListing(output: output, files: streams)
         var options = reassembly.options(for: files)
         options.conflictHistory = 0  // nobody asks
+        // Nothing is framed here, so reassembly has it all.
+        options.totalReorderingLimit = memory.memoryLimit.bytes
         options.serverPorts = Set(BuiltInFormats.outlines.systems.flatMap(\.ports))
         let progress = ReadingProgress()
         let signals = progress.endingOnSignals()

@@ -48,11 +48,18 @@ struct SharedReading {
         let decodings = [decoder.options] + (try shares.dropFirst().map { _ in try decodings() })
         let parts = Mutex<[Part]>([])
         @Sendable func read(_ index: Int) {
-            let part = Decoder(decodings[index], sinks: [])
+            var own = decodings[index]
+            own.memoryLimit /= shares.count
+            let part = Decoder(own, sinks: [])
             var reading = CaptureReading(showsProgress: index == 0)
             reading.read(paths, options: options.taking(shares[index]), to: part, progress: progress) {}
             part.finish()
-            parts.withLock { $0.append(Part(index: index, reading: reading, summary: part.summary)) }
+            parts.withLock {
+                $0.append(
+                    Part(
+                        index: index, reading: reading, summary: part.summary,
+                        hasReachedLimit: reading.hasReachedLimit || part.hasReachedMemoryLimit))
+            }
         }
         let group = DispatchGroup()
         for index in 1..<decodings.count {
@@ -64,7 +71,7 @@ struct SharedReading {
         guard let first = all.first else { return false }
         // Where a signal ended reading, each got as far as it got.
         if !progress.isInterrupted {
-            guard all.allSatisfy({ !$0.reading.hasReachedLimit && $0.reading.counters == first.reading.counters })
+            guard all.allSatisfy({ !$0.hasReachedLimit && $0.reading.counters == first.reading.counters })
             else { return false }
         }
         for complaint in first.reading.complaints { complain(complaint) }
@@ -77,6 +84,7 @@ struct SharedReading {
         var index: Int
         var reading: CaptureReading
         var summary: Summary
+        var hasReachedLimit: Bool
     }
 }
 

@@ -9,6 +9,8 @@ struct TraceLoading {
     let bodies: BodyOptions
     /// How many bytes of each body of a capture are read.
     let bodyLimit: Int
+    /// How much memory decoding a capture may hold; nil: the default.
+    var memory: MemoryOptions?
 
     private enum Kind { case lines, capture }
 
@@ -58,12 +60,14 @@ struct TraceLoading {
     private func decode(_ paths: [String]) throws -> RecordedTrace {
         var options = try format.decodingOptions()
         try bodies.apply(to: &options)
+        memory?.apply(to: &options)
         let output = TraceReading(of: paths.joined(separator: " "))
         let writer = NDJSONWriter(
             to: output, source: paths.joined(separator: " "), tool: Frametap.tool, bodyLimit: bodyLimit)
         let decoder = Decoder(options, sinks: [writer])
         var reassembly = ReassemblyOptions()
         reassembly.notices = false
+        memory?.apply(to: &reassembly)
         reassembly.serverPorts = options.serverPorts
         var reading = CaptureReading()
         reading.read(paths, options: reassembly, to: decoder) {}

@@ -45,6 +45,9 @@ struct Conversation: ~Copyable {
         send(.fromServer, sequence, Array(text.utf8), flags, ack: ack, window: window)
     }
 
+    /// How many deadlines the reassembler has pending.
+    var pendingDeadlines: Int { reassembler.pendingDeadlines }
+
     /// Client's numbers start at 100, the server's at 200.
     mutating func handshake() {
         client(99, "", .syn)

@@ -1,0 +1,102 @@
+import Framing
+import Streams
+
+/// A format on trial on both directions of a connection. A class, since it is looked at for every byte and is large.
+final class Candidate {
+    let format: Format
+    let detection: FormatDetection
+    private var probes: PerDirection<FormatProbe>
+    /// Whether each direction had bytes.
+    private var hasBytes = PerDirection(fromClient: false, fromServer: false)
+    /// Whether the streams' first bytes were seen, or need not have been.
+    private let isAligned: Bool
+    /// Whether the trial has to see chunks as they came.
+    let takesChunks: Bool
+
+    init(_ format: Format, _ detection: FormatDetection, aligned: Bool) {
+        func probe(_ direction: Direction) -> FormatProbe {
+            FormatProbe(format.directions[direction], detection, direction: direction, aligned: aligned)
+        }
+        self.format = format
+        self.detection = detection
+        isAligned = aligned || detection.isAtStart || detection.strength >= FormatDetection.outweighing
+        probes = PerDirection(fromClient: probe(.fromClient), fromServer: probe(.fromServer))
+        takesChunks = Direction.allCases.contains {
+            (detection.from ?? $0) == $0 && format.directions[$0].rule.dependsOnCutting
+        }
+    }
+
+    func receive(_ bytes: RawSpan, from direction: Direction) {
+        guard bytes.byteCount > 0, asks(direction) else { return }
+        hasBytes[direction] = true
+        probes[direction].receive(bytes)
+    }
+
+    func missing(_ byteCount: Int, from direction: Direction) {
+        if asks(direction) { probes[direction].missing(byteCount) }
+    }
+
+    func finish(_ direction: Direction) {
+        if asks(direction) { probes[direction].finish() }
+    }
+
+    /// About how much memory the trials hold.
+    var heldMemory: Int { probes.fromClient.heldMemory + probes.fromServer.heldMemory }
+
+    /// Whether what a side sends tells anything.
+    func asks(_ direction: Direction) -> Bool { detection.from == nil || detection.from == direction }
+
+    /// What the sides that count say, of those with bytes.
+    private var verdicts: [FormatProbe.Verdict] {
+        Direction.allCases.filter { asks($0) && hasBytes[$0] }.map { probes[$0].verdict }
+    }
+
+    private var isRefuted: Bool {
+        (asks(.fromClient) && probes.fromClient.verdict.isRefuted)
+            || (asks(.fromServer) && probes.fromServer.verdict.isRefuted)
+    }
+
+    /// Whether nothing that may still come makes it fit.
+    var isOut: Bool { isRefuted && detection.strength < FormatDetection.outweighing }
+
+    /// Whether it fits, whatever else comes. Strong evidence outweighs bytes that came before it and are no frame.
+    var fits: Bool {
+        if isOut { return false }
+        let client = asks(.fromClient) && probes.fromClient.verdict.fits
+        let server = asks(.fromServer) && probes.fromServer.verdict.fits
+        if detection.needsBoth { return (client || !asks(.fromClient)) && (server || !asks(.fromServer)) }
+        guard client || server else { return false }
+        // Picked up in the middle: both sides have to agree, or one of them to say it without a doubt.
+        if isAligned || detection.from != nil { return true }
+        let verdicts = verdicts
+        return verdicts.allSatisfy(\.fits) && (verdicts.count == 2 || verdicts.allSatisfy(\.isSure))
+    }
+
+    /// Whether weaker formats have to wait.
+    var blocks: Bool {
+        !isRefuted
+            && ((asks(.fromClient) && probes.fromClient.verdict.blocks)
+                || (asks(.fromServer) && probes.fromServer.verdict.blocks))
+    }
+
+    /// By what it is recognised where it fits.
+    var evidence: String {
+        guard let among = detection.among, verdicts.contains(where: \.isAmongOthers) else { return detection.evidence }
+        return among.evidence
+    }
+
+    /// How well it fits when no more of the streams is seen, and by what; nil where it does not.
+    ///
+    /// The rank is 0 for evidence as always, 1 for a few frames that are all there is or a head alone, 2 for a single frame.
+    var conclusion: (rank: Int, evidence: String)? {
+        if fits { return (0, evidence) }
+        let verdicts = verdicts
+        guard !isOut, !verdicts.isEmpty, !detection.needsBoth else { return nil }
+        if !isAligned, verdicts.allSatisfy(\.fits) { return (1, evidence) }
+        // Those of one side that has only begun say nothing against it.
+        guard verdicts.allSatisfy({ $0.isAlone || $0.isOpenHead }) else { return nil }
+        if !isAligned, verdicts.contains(where: \.hasEnough) { return (1, evidence) }
+        if let openHead = detection.openHead, verdicts.contains(where: \.isOpenHead) { return (1, openHead) }
+        return detection.alone.map { (2, $0) }
+    }
+}

@@ -1,0 +1,251 @@
+import Analysis
+import Framing
+import Streams
+import Trace
+
+/// Holds what happens on a connection until its format is known.
+///
+/// Every format that can be recognised frames both directions on trial. The strongest that fits wins as soon as all that
+/// say more are ruled out; what stands equal is decided by the server's port, then by the order of formats, and said.
+/// A stream that begins as a protocol that is known but not framed, such as TLS, is that and nothing else.
+/// The trials are fed up to fixed places of the stream, and a decision falls only there, wherever the chunks end.
+///
+/// Trials take memory, so a detection may be put to sleep. Then it only holds what comes, and looks again when that has doubled:
+/// with those formats alone that are not ruled out, and with the result that it would have had awake.
+final class Detection {
+    /// A format, and by what it was chosen.
+    typealias Choice = (Format, FormatChoice)
+
+    /// When bytes came last.
+    var lastTime: Timestamp?
+    private(set) var held = HeldEvents()
+    /// The formats that are not ruled out.
+    private var formats: [Format]
+    /// Their trials; none while asleep.
+    private var candidates: [Candidate] = []
+    private(set) var isAwake = false
+    /// How many bytes have to be held before it wakes by itself.
+    private var nextLook = 0
+    private let isAligned: Bool
+    private var signatures = PerDirection(fromClient: SignatureProbe(), fromServer: SignatureProbe())
+    /// How many bytes of each direction came, as far as they count.
+    private var counted = PerDirection(fromClient: 0, fromServer: 0)
+    /// How many of them the trials have seen, and those that wait for the next place.
+    private var seen = PerDirection(fromClient: 0, fromServer: 0)
+    private var waiting = PerDirection<[UInt8]>(fromClient: [], fromServer: [])
+    private let limit: Int
+    private let port: UInt16
+
+    init(_ formats: [Format], aligned: Bool, limit: Int, port: UInt16) {
+        self.limit = limit
+        self.port = port
+        self.formats = formats.filter { $0.detection != nil }
+        isAligned = aligned
+    }
+
+    /// About how much memory is held.
+    var memory: Int {
+        let trials = candidates.reduce(0) { $0 + $1.heldMemory + Self.memoryOfTrial }
+        return held.memory + trials + waiting.fromClient.capacity + waiting.fromServer.capacity
+            + signatures.fromClient.memory + signatures.fromServer.memory
+    }
+
+    /// What a trial takes beside the bytes that it holds, about.
+    private static let memoryOfTrial = 1_536
+
+    /// Whether so much was seen of a direction that the decision has to fall.
+    var isExhausted: Bool { max(counted.fromClient, counted.fromServer) >= limit }
+
+    /// How much was seen, for people.
+    var extent: String {
+        "the first \(counted.fromClient) bytes from the client and \(counted.fromServer) from the server"
+    }
+
+    // MARK: Sleeping
+
+    /// Gives back the memory that the trials take. It looks again when twice as much is held.
+    func sleep() {
+        guard isAwake else { return }
+        nextLook = max(2 * held.bytes.count, 256)
+        formats = candidates.map(\.format)
+        (isAwake, candidates) = (false, [])
+        waiting = PerDirection(fromClient: [], fromServer: [])
+        signatures = PerDirection(fromClient: SignatureProbe(), fromServer: SignatureProbe())
+    }
+
+    /// Begins the trials, with what is held; returns the format that it settles.
+    private func wake() -> Choice? {
+        isAwake = true
+        let aligned = isAligned
+        candidates = formats.compactMap { format in
+            format.detection.map { Candidate(format, $0, aligned: aligned) }
+        }
+        seen = PerDirection(fromClient: 0, fromServer: 0)
+        let held = held
+        for event in held.events {
+            switch event {
+            case .received(let place, let direction, _, _):
+                if let choice = take(held.bytes.span.bytes.extracting(place), from: direction) { return choice }
+            case .missing(let byteCount, let direction, _):
+                takeGap(byteCount, from: direction)
+                if let choice = decide() { return choice }
+            case .finished(let direction, _):
+                finishTrials(of: direction)
+                if let choice = decide() { return choice }
+            case .noticed: continue
+            }
+        }
+        return nil
+    }
+
+    // MARK: Events
+
+    /// Holds a chunk; returns the format that it settles.
+    func receive(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) -> Choice? {
+        held.append(bytes, direction, time, packet: packet)
+        counted[direction] = min(limit, counted[direction] + bytes.byteCount)
+        guard isAwake else { return held.bytes.count >= nextLook || isExhausted ? wake() : nil }
+        return take(bytes, from: direction)
+    }
+
+    /// Holds a gap; returns the format that it settles.
+    func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) -> Choice? {
+        held.append(.missing(byteCount, direction, time))
+        guard isAwake else { return nil }
+        takeGap(byteCount, from: direction)
+        return decide()
+    }
+
+    /// Holds the end of a direction; returns the format that it settles.
+    func finished(_ direction: Direction, at time: Timestamp) -> Choice? {
+        held.append(.finished(direction, time))
+        guard isAwake else { return wake() }
+        finishTrials(of: direction)
+        return decide()
+    }
+
+    /// Holds a notice, so that its finding knows the format; says whether there was room.
+    func notice(_ notice: StreamNotice, _ packet: NoticedPacket) -> Bool { held.append(notice, packet) }
+
+    /// The best guess when no more can be seen.
+    func conclude() -> Choice? {
+        if !isAwake, let choice = wake() { return choice }
+        for direction in Direction.allCases { finishTrials(of: direction) }
+        if let known = known(isOver: true) { return known }
+        let fitting = candidates.compactMap { candidate in
+            candidate.conclusion.map { (candidate, $0.rank, $0.evidence) }
+        }
+        guard let best = fitting.map(\.1).min() else { return nil }
+        return choose(fitting.filter { $0.1 == best }.map { ($0.0, $0.2) })
+    }
+
+    // MARK: Trials
+
+    /// Feeds the trials with a chunk, up to the place where the format is settled.
+    private func take(_ bytes: RawSpan, from direction: Direction) -> Choice? {
+        // Only so many bytes count, wherever the chunks end.
+        let count = min(bytes.byteCount, limit - seen[direction])
+        for candidate in candidates where candidate.takesChunks && count > 0 {
+            candidate.receive(bytes.extracting(0..<count), from: direction)
+        }
+        let fed = seen[direction] - waiting[direction].count
+        seen[direction] += count
+        if waiting[direction].isEmpty { return feed(bytes.extracting(0..<count), at: fed, of: direction) }
+        var all: [UInt8] = []
+        swap(&all, &waiting[direction])
+        all.append(contentsOf: bytes.extracting(0..<count))
+        return feed(all.span.bytes, at: fed, of: direction)
+    }
+
+    /// Feeds bytes up to each fixed place, deciding there; keeps what lies behind the last.
+    private func feed(_ bytes: RawSpan, at offset: Int, of direction: Direction) -> Choice? {
+        var at = 0
+        while true {
+            let end = min(Self.place(behind: offset + at), limit) - offset
+            guard end > at, end <= bytes.byteCount else { break }
+            feedTrials(bytes.extracting(at..<end), of: direction)
+            at = end
+            if let choice = decide() { return choice }
+        }
+        if at < bytes.byteCount { waiting[direction] = bytes.copied(at..<bytes.byteCount) }
+        return nil
+    }
+
+    /// The first place behind `offset` up to which trials are fed: each byte at first, where heads are, later fewer.
+    private static func place(behind offset: Int) -> Int {
+        if offset < 256 { return offset + 1 }
+        let step = offset < 2_048 ? 8 : 256
+        return (offset / step + 1) * step
+    }
+
+    private func feedTrials(_ bytes: RawSpan, of direction: Direction) {
+        guard bytes.byteCount > 0 else { return }
+        for candidate in candidates where !candidate.takesChunks { candidate.receive(bytes, from: direction) }
+        signatures[direction].receive(bytes)
+        dropRefuted()
+    }
+
+    /// Most formats are soon out of the question.
+    private func dropRefuted() {
+        if candidates.contains(where: { $0.isOut }) { candidates.removeAll { $0.isOut } }
+    }
+
+    private func takeGap(_ byteCount: Int, from direction: Direction) {
+        feedWaiting(of: direction)
+        for candidate in candidates { candidate.missing(byteCount, from: direction) }
+        signatures[direction].finish()
+    }
+
+    private func finishTrials(of direction: Direction) {
+        feedWaiting(of: direction)
+        for candidate in candidates { candidate.finish(direction) }
+        signatures[direction].finish()
+    }
+
+    private func feedWaiting(of direction: Direction) {
+        var bytes: [UInt8] = []
+        swap(&bytes, &waiting[direction])
+        feedTrials(bytes.span.bytes, of: direction)
+    }
+
+    // MARK: Deciding
+
+    /// The strongest format that fits, unless one that says more may still fit.
+    private func decide() -> Choice? {
+        if let known = known(isOver: false) { return known }
+        if Direction.allCases.contains(where: { signatures[$0].isUndecided }) { return nil }
+        // Asked at every byte: nothing is copied until there is a choice.
+        var best = 0
+        for candidate in candidates where candidate.detection.strength > best && candidate.fits {
+            best = candidate.detection.strength
+        }
+        guard best > 0 else { return nil }
+        for candidate in candidates where candidate.detection.strength > best {
+            let isSeen = Direction.allCases.contains { candidate.asks($0) && seen[$0] > 0 }
+            if isSeen, candidate.blocks { return nil }
+        }
+        return choose(candidates.filter { $0.fits }.map { ($0, $0.evidence) })
+    }
+
+    /// The protocol that a side's beginning is of.
+    private func known(isOver: Bool) -> Choice? {
+        for direction in Direction.allCases {
+            guard let match = isOver ? signatures[direction].bestMatch : signatures[direction].match else { continue }
+            return (match.signature.format, FormatChoice(by: .content, evidence: match.evidence))
+        }
+        return nil
+    }
+
+    /// The strongest; of several the one whose port it is, then the first. What else it could be is said.
+    private func choose(_ fitting: [(candidate: Candidate, evidence: String)]) -> Choice? {
+        guard let best = fitting.map(\.candidate.detection.strength).max() else { return nil }
+        let equal = fitting.filter { $0.candidate.detection.strength == best }
+        guard let winner = equal.first(where: { $0.candidate.format.ports.contains(port) }) ?? equal.first else {
+            return nil
+        }
+        let others = equal.map(\.candidate.format.name).filter { $0 != winner.candidate.format.name }
+        var evidence = winner.evidence
+        if !others.isEmpty { evidence += "; could also be \(others.joined(separator: " or "))" }
+        return (winner.candidate.format, FormatChoice(by: .content, evidence: evidence))
+    }
+}

@@ -1,0 +1,42 @@
+import Framing
+import Streams
+import Trace
+
+/// What was given up to stay within the memory limit.
+enum Eviction {
+    /// So many bytes of a frame that is not complete.
+    case evictedFrame(Int)
+    /// What was held to recognise the format by.
+    case evictedDetection(Int)
+
+    private var parts: (what: String, held: Int) {
+        switch self {
+        case .evictedFrame(let held): ("frame", held)
+        case .evictedDetection(let held): ("detection", held)
+        }
+    }
+
+    /// For people.
+    func message(_ direction: Direction, limit: Int) -> String {
+        let reached = "the memory limit of \(Quantities.size(limit)) was reached (--memory-limit)"
+        return switch self {
+        case .evictedFrame(let held):
+            "\(reached): \(Quantities.size(held)) of an incomplete frame from the \(direction.sender) are unframed"
+        case .evictedDetection(let held):
+            "\(reached): \(Quantities.size(held)) were held to recognise the format; it was decided by what had been seen"
+        }
+    }
+
+    /// For programs.
+    func data(limit: Int) -> [Field] {
+        [
+            Field("evicted", .text(parts.what)), Field("held", .integer(Int64(parts.held))),
+            Field("limit", .integer(Int64(limit))),
+        ]
+    }
+}
+
+extension MemoryBudget {
+    /// Why something is unframed, for people.
+    var cause: String { "the memory limit was reached" }
+}

@@ -1,0 +1,33 @@
+import ArgumentParser
+import Packets
+import Pipeline
+
+/// How much memory may be held.
+struct MemoryOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Hold at most this much over all connections: incomplete frames, segments behind gaps, and what formats are recognised by. Then the largest is evicted and reported (memory-limit).",
+            valueName: "size"))
+    var memoryLimit = ByteAmount(bytes: 256 << 20)
+
+    /// With less, two segments behind a gap would be too much.
+    private static let least = 1 << 20
+
+    func validate() throws {
+        if memoryLimit.bytes < Self.least {
+            throw ValidationError("--memory-limit is \(memoryLimit.defaultValueDescription); expected 1MiB or more")
+        }
+    }
+
+    /// Sets the decoder's part of the limit.
+    ///
+    /// - Parameter isReassembled: whether packets are reassembled, which has a part of its own.
+    func apply(to options: inout DecodingOptions, isReassembled: Bool = true) {
+        options.limitMemory(to: memoryLimit.bytes, isReassembled: isReassembled)
+    }
+
+    /// Sets reassembly's part of the limit.
+    func apply(to options: inout ReassemblyOptions) {
+        options.limitMemory(to: memoryLimit.bytes)
+    }
+}

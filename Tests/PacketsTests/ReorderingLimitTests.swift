@@ -1,0 +1,78 @@
+import Packets
+import Streams
+import TestSupport
+import Testing
+
+/// What waits behind gaps, of all connections together, stays within the limit.
+@Suite struct ReorderingLimitTests {
+    private static func send(
+        _ reassembler: inout TCPReassembler, _ port: UInt16, _ sequence: UInt32, _ count: Int, _ flags: TCPFlags = .ack,
+        at time: Int
+    ) {
+        let segment = TCPSegment(
+            source: Endpoint(IPAddress(v4: 1), port), destination: Endpoint(IPAddress(v4: 2), 80), sequence: sequence,
+            flags: flags, payloadLength: count)
+        let payload = [UInt8](repeating: 7, count: count)
+        let now = Timestamp(nanoseconds: Int64(time) * 1_000)
+        reassembler.advance(to: now)
+        reassembler.receive(segment, payload: payload.span.bytes, at: now, packet: 1)
+    }
+
+    /// The largest holder's gap is given up, and no other's, however the sizes are ordered.
+    @Test func theLargestIsPassedOnFirst() {
+        for seed in UInt64(1)...30 {
+            var generator = SeededGenerator(seed: seed)
+            var options = ReassemblyOptions()
+            options.totalReorderingLimit = 400_000
+            let log = StreamEventLog()
+            var reassembler = TCPReassembler(options: options, receiver: log)
+            let ports = (UInt16(1)...8).shuffled(using: &generator)
+            for port in ports { Self.send(&reassembler, port, 99, 0, .syn, at: 0) }
+            let large = ports[0]
+            var sent = [UInt16: UInt32]()
+            var time = 0
+            // One byte is missing in each; the large one holds more at any time.
+            while !log.events.contains(where: {
+                if case .noticed(_, _, .memoryLimit, _, _) = $0 { true } else { false }
+            }) {
+                for port in ports {
+                    time += 1
+                    for _ in 0..<(port == large ? 4 : 1) {
+                        Self.send(&reassembler, port, 101 + sent[port, default: 0], 1_000, at: time)
+                        sent[port, default: 0] += 1_000
+                    }
+                }
+                #expect(reassembler.heldMemory <= 400_000, "seed \(seed)")
+                guard time < 10_000 else {
+                    Issue.record("seed \(seed): nothing is evicted")
+                    return
+                }
+            }
+            let place = ports.firstIndex(of: large) ?? 0
+            let evicted = log.events.compactMap { event -> Int? in
+                if case .noticed(let number, _, .memoryLimit, _, _) = event { number } else { nil }
+            }
+            #expect(evicted == [place + 1], "seed \(seed)")
+            let missing = log.events.compactMap { event -> Int? in
+                if case .missing(let number, _, 1, _) = event { number } else { nil }
+            }
+            #expect(missing == [place + 1], "seed \(seed): the gap of one byte")
+            reassembler.finish()
+            #expect(reassembler.heldMemory == 0, "seed \(seed)")
+        }
+    }
+
+    /// The capture's clock stands still, so that nobody looks for the largest.
+    @Test func theLimitHoldsWhereTimeStandsStill() {
+        var options = ReassemblyOptions()
+        options.totalReorderingLimit = 100_000
+        var reassembler = TCPReassembler(options: options, receiver: StreamEventLog())
+        for port in UInt16(1)...50 {
+            Self.send(&reassembler, port, 99, 0, .syn, at: 1)
+            for index in UInt32(0)..<20 {
+                Self.send(&reassembler, port, 101 + index * 1_000, 1_000, at: 1)
+                #expect(reassembler.heldMemory <= 100_000)
+            }
+        }
+    }
+}

@@ -1,0 +1,256 @@
+import Foundation
+import Framing
+@testable import Pipeline
+import Streams
+import TestSupport
+import Testing
+import Trace
+
+/// What formats are recognised by, and what they are not.
+@Suite struct DetectionTests {
+    private let formats: [Format]
+
+    init() throws {
+        formats = try BuiltInFormats.all()
+    }
+
+    /// What a conversation is recognised as, and by what.
+    private func recognised(_ conversation: Conversation) throws -> (format: String?, evidence: String?) {
+        let lines = try conversation.decode(DecodingOptions(.automatic(formats))).lines
+        let line = lines.first { $0.event == "format" }
+        return (line?["format"], line?["evidence"])
+    }
+
+    private func talk(_ pieces: (Direction, String)...) -> Conversation {
+        var talk = Conversation([])
+        talk.pieces = pieces.map { Conversation.Piece(direction: $0.0, bytes: Array($0.1.utf8)) }
+        return talk
+    }
+
+    // MARK: Sleep
+
+    /// Streams of all kinds, cut anyhow: a detection that is put to sleep now and then decides as one that never is.
+    @Test func sleepDoesNotChangeWhatIsRecognised() throws {
+        for seed in UInt64(1)...150 {
+            var generator = SeededGenerator(seed: seed)
+            let client = stream(using: &generator)
+            let server = stream(using: &generator)
+            let aligned = Bool.random(using: &generator)
+            func run(sleeping: Bool, _ generator: inout SeededGenerator) -> String {
+                let detection = Detection(formats, aligned: aligned, limit: 8_192, port: 1)
+                var rest = PerDirection(fromClient: client[...], fromServer: server[...])
+                let zero = Streams.Timestamp(nanoseconds: 0)
+                func text(_ choice: Detection.Choice?) -> String? { choice.map { "\($0.0.name): \($0.1.evidence)" } }
+                // The order of the two sides is the same each time: their first bytes, then what is left.
+                for direction in Direction.allCases {
+                    while let first = rest[direction].first {
+                        let count = Int.random(in: 1...700, using: &generator)
+                        let bytes =
+                            direction == .fromClient && !sleeping ? [first] : Array(rest[direction].prefix(count))
+                        rest[direction] = rest[direction].dropFirst(bytes.count)
+                        if sleeping, Bool.random(using: &generator) { detection.sleep() }
+                        if let choice = text(detection.receive(bytes.span.bytes, from: direction, at: zero, packet: 0))
+                        {
+                            return choice
+                        }
+                        if detection.isExhausted { return text(detection.conclude()) ?? "none" }
+                    }
+                    if sleeping, Bool.random(using: &generator) { detection.sleep() }
+                    if let choice = text(detection.finished(direction, at: zero)) { return choice }
+                }
+                return text(detection.conclude()) ?? "none"
+            }
+            let awake = run(sleeping: false, &generator)
+            // What a packet carries is a message of text-heartbeat: that alone depends on the cutting.
+            guard !awake.hasPrefix("text-heartbeat") else { continue }
+            for _ in 0..<4 { #expect(run(sleeping: true, &generator) == awake, "seed \(seed)") }
+        }
+    }
+
+    private func stream(using generator: inout SeededGenerator) -> [UInt8] {
+        var bytes: [UInt8] = []
+        let kind = Int.random(in: 0..<7, using: &generator)
+        for index in 0..<Int.random(in: 0...40, using: &generator) {
+            switch kind {
+            case 0: bytes += generator.bytes(Int.random(in: 1...300, using: &generator))
+            case 1: bytes += Array("{\"a\":\(index),\"b\":[1,{\"c\":\"}\"}]}".utf8)
+            case 2: bytes += Array("line \(index)\r\n".utf8)
+            case 3: bytes += [0, 7, 0, 3, 0, 8, 1, 16, UInt8(index)]
+            case 4: bytes += [12, 0, 0, 0, 2, 0, 0, 0, 65, 66, 67, 68]
+            case 5: bytes += Array("{\"size\":\"3\"}\r\nabc".utf8)
+            default: bytes += Array("abtext\(index)".utf8)
+            }
+        }
+        return bytes
+    }
+
+    /// More connections than may be on trial at once, all the same bytes: none is recognised otherwise.
+    @Test func ofManyConnectionsEachIsRecognised() throws {
+        let output = MemoryOutput()
+        let decoder = Decoder(
+            DecodingOptions(.automatic(formats)), sinks: [NDJSONWriter(to: output, source: "", tool: "", bodyLimit: 0)])
+        let loopback = IPAddress(v4: 0x7f00_0001)
+        let time = Timestamp(seconds: 1, nanoseconds: 0)
+        let open = (1...1_500).map {
+            decoder.open(
+                Opening(number: $0, time: time, client: Endpoint(loopback, UInt16($0)), server: Endpoint(loopback, 9)))
+        }
+        let head = Array("{\"size\":\"3\"}\r\nab".utf8)
+        for place in head.indices {
+            let byte = [head[place]]
+            for connection in open { connection.received(byte.span.bytes, from: .fromClient, at: time, packet: 0) }
+        }
+        for connection in open { connection.closed(Closing(reason: .endOfInput, by: nil, time: time)) }
+        decoder.finish()
+        decoder.flush()
+        let lines = try traceLines(output.text).filter { $0.event == "format" }
+        #expect(lines.count == 1_500 && lines.allSatisfy { $0["format"] == "im-json" })
+    }
+
+    // MARK: What is none
+
+    /// Captures of other protocols, picked up in the middle.
+    @Test(arguments: ["443-chrome", "jabber"]) func whatIsForeignIsNotClaimed(_ name: String) throws {
+        let named = try claims(in: name)
+        #expect(named.isEmpty, "\(named)")
+    }
+
+    private func claims(in name: String) throws -> [String] {
+        try lines(in: name).filter { $0.event == "format" }.map(\.text)
+    }
+
+    private func lines(in name: String) throws -> [TraceLine] {
+        let fixtures = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "fixtures/detection/\(name).pcap")
+        let bytes = [UInt8](try Data(contentsOf: fixtures))
+        return try traceLines(DecodedCapture(bytes, options: DecodingOptions(.automatic(formats))).ndjson)
+    }
+
+    /// Bytes of anything in the middle of which there are brackets, markers and numbers.
+    @Test func noiseInTheMiddleIsNoFormat() throws {
+        for seed in UInt64(1)...60 {
+            var generator = SeededGenerator(seed: seed)
+            var talk = Conversation([])
+            talk.handshake = false
+            talk.pieces = []
+            let alphabet = Array("{}[]\"ab:,\n 12\0\0\0\u{1}\u{2}<>=".utf8)
+            for _ in 0..<20 {
+                let bytes = (0..<Int.random(in: 1...600, using: &generator)).map { _ in
+                    Bool.random(using: &generator)
+                        ? alphabet.randomElement(using: &generator) ?? 0 : UInt8.random(in: 0...255, using: &generator)
+                }
+                talk.pieces.append(
+                    Conversation.Piece(
+                        direction: Bool.random(using: &generator) ? .fromClient : .fromServer, bytes: bytes))
+            }
+            let format = try recognised(talk).format
+            #expect(format == nil, "seed \(seed)")
+        }
+    }
+
+    @Test func bracketsThatBalanceAreNoJSON() throws {
+        #expect(try recognised(talk((.fromClient, "{a}{b}{c}{d}"))).format == nil)
+        #expect(try recognised(talk((.fromClient, "[1][2]"))).format == nil, "arrays are no objects")
+        #expect(try recognised(talk((.fromClient, "{\"a\":1}{\"b\":2}"))).format == "json-envelope")
+    }
+
+    // MARK: What is
+
+    /// The SYN was not captured, or is recorded behind its answer.
+    @Test(arguments: ["off_order_ok-0-ln", "syn_not_seen-2-ln"]) func aStreamWithoutItsSYNIsWhole(_ name: String) throws
+    {
+        let lines = try lines(in: name)
+        #expect(lines.filter { $0.event == "opened" }.allSatisfy { $0.text.contains(#""handshake":true"#) })
+        #expect(lines.filter { $0.event == "unframed" }.isEmpty)
+        #expect(lines.contains { $0["format"] == "json-envelope" })
+    }
+
+    @Test func heartbeatsBehindAMessageAreRecognised() throws {
+        var conversation = talk((.fromClient, "hello there"))
+        for _ in 0..<2 { conversation.pieces.append(talk((.fromClient, "12310.300000")).pieces[0]) }
+        #expect(try recognised(conversation).format != "text-heartbeat", "two may be anything")
+        for _ in 0..<7 { conversation.pieces.append(talk((.fromClient, "12310.300000")).pieces[0]) }
+        let (format, evidence) = try recognised(conversation)
+        #expect(format == "text-heartbeat")
+        #expect(evidence == "the client sends heartbeats like 12310.300000 among other text")
+    }
+
+    @Test func heartbeatsFromTheFirstByteOnAreRecognised() throws {
+        let named = try claims(in: "lone-txt-2.5")
+        #expect(named.count == 1 && named[0].contains("nothing but heartbeats"), "\(named)")
+    }
+
+    @Test func oneObjectOrLineAloneIsRecognised() throws {
+        let object = try recognised(
+            talk((.fromClient, "{\"head\":\"phoneNum\",\"end\":11}"), (.fromServer, "{\"ok\":1}")))
+        #expect(object == ("json-envelope", "nothing but one JSON object"))
+        let line = try recognised(talk((.fromClient, "hello\r\n")))
+        #expect(line == ("line", "nothing but one line of text"))
+        #expect(try recognised(talk((.fromClient, "{\"a\":1} trailing"))).format == nil)
+        #expect(try recognised(talk((.fromClient, "hello\n"), (.fromServer, "\u{1}\u{2}\u{3}"))).format == nil)
+    }
+
+    /// The first upload is longer than what is held for recognition, or cut short.
+    @Test(arguments: [200_000, 5_000, 8]) func anUploadThatIsNotCompleteIsRecognised(_ count: Int) throws {
+        let total = 300_000
+        let head = [UInt8(total & 255), UInt8(total >> 8 & 255), UInt8(total >> 16), 0, 1, 0, 0, 0]
+        let bytes = head + (0..<count - 8).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let (format, evidence) = try recognised(Conversation(bytes))
+        #expect(format == "tlv32")
+        #expect(evidence == "a total length and a command from 1 to 4, whose frame is not complete")
+        let other = head.prefix(4) + [9] + bytes.dropFirst(5)
+        #expect(try recognised(Conversation(Array(other))).format == nil, "there is no command 9")
+    }
+
+    // MARK: What its beginning reveals
+
+    /// A ClientHello with a server name, ALPN and versions, in records of a few bytes each.
+    @Test(arguments: [16_384, 40]) func aHelloIsReported(_ record: Int) throws {
+        func vector(_ width: Int, _ bytes: [UInt8]) -> [UInt8] {
+            (0..<width).reversed().map { UInt8(bytes.count >> (8 * $0) & 255) } + bytes
+        }
+        let name = vector(2, vector(2, [0] + vector(2, Array("chat.example".utf8))))
+        let alpn = vector(2, vector(2, vector(1, Array("h2".utf8)) + vector(1, Array("http/1.1".utf8))))
+        let versions = vector(2, vector(1, [0x1a, 0x1a, 3, 4, 3, 3]))
+        let extensions = vector(2, [0, 0] + name + [0, 16] + alpn + [0, 43] + versions)
+        let hello =
+            [3, 3] + [UInt8](repeating: 5, count: 32) + [0] + vector(2, [0x13, 1]) + vector(1, [0]) + extensions
+        var rest = ([1] + vector(3, hello))[...]
+        var stream: [UInt8] = []
+        while !rest.isEmpty {
+            stream += [22, 3, 1] + vector(2, Array(rest.prefix(record)))
+            rest = rest.dropFirst(record)
+        }
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        for conversation in [Conversation(stream), Conversation(stream).cut(using: &generator)] {
+            let (format, evidence) = try recognised(conversation)
+            #expect(format == "tls")
+            #expect(
+                evidence?.hasSuffix(
+                    ": server name chat.example; ALPN h2, http/1.1; offers TLS 1.3, TLS 1.2") == true,
+                "seed \(seed): \(evidence ?? "")")
+        }
+    }
+
+    @Test func aRequestLineAndABannerAreReported() throws {
+        let http = try recognised(talk((.fromClient, "GET /chat?room=1 HTTP/1.1\r\nHost: a\r\n\r\n")))
+        #expect(http == ("http", "HTTP/1 request line (RFC 9112, section 3): GET /chat?room=1 HTTP/1.1"))
+        let ssh = try recognised(talk((.fromServer, "SSH-2.0-OpenSSH_9.6 Debian\r\nmore")))
+        #expect(ssh == ("ssh", "SSH identification string (RFC 4253, section 4.2): SSH-2.0-OpenSSH_9.6 Debian"))
+        let cut = try recognised(talk((.fromServer, "SSH-2.0-Open")))
+        #expect(cut == ("ssh", "SSH identification string (RFC 4253, section 4.2)"))
+    }
+
+    /// People get one line, and not one for each 64 KiB.
+    @Test func textHasOneLineForIt() throws {
+        let output = MemoryOutput()
+        let decoder = Decoder(DecodingOptions(.automatic(formats)), sinks: [TextWriter(to: output)])
+        let request = Array("GET / HTTP/1.1\r\n\r\n".utf8)
+        Conversation(request + [UInt8](repeating: 7, count: 300_000)).play(to: decoder)
+        decoder.flush()
+        let lines = output.text.split(separator: "\n")
+        #expect(lines.filter { $0.contains("⚠") }.isEmpty)
+        #expect(lines.filter { $0.contains("ℹ") && $0.contains("GET / HTTP/1.1") }.count == 1, "\(output.text)")
+    }
+}

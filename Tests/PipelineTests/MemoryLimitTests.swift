@@ -1,0 +1,159 @@
+import Framing
+@testable import Pipeline
+import Streams
+import TestSupport
+import Testing
+import Trace
+
+/// What all connections together hold never exceeds the budget, and what is given up is reported.
+@Suite struct MemoryLimitTests {
+    private let loopback = IPAddress(v4: 0x7f00_0001)
+
+    private func time(_ microseconds: Int) -> Timestamp {
+        Timestamp(seconds: 1_795_248_000, nanoseconds: Int64(microseconds) * 1_000)
+    }
+
+    private func open(_ number: Int, of decoder: Decoder, at now: Int) -> any ConnectionReceiver {
+        decoder.open(
+            Opening(
+                number: number, time: time(now), client: Endpoint(loopback, UInt16(10_000 + number)),
+                server: Endpoint(loopback, 9_000)))
+    }
+
+    private func options(_ format: Format?, limit: Int) throws -> DecodingOptions {
+        var options = DecodingOptions(try format.map { .fixed($0) } ?? .automatic(BuiltInFormats.all()))
+        options.memoryLimit = limit
+        options.totalMemoryLimit = limit
+        return options
+    }
+
+    private static func frame(_ length: Int) -> [UInt8] {
+        [UInt8(length >> 24 & 255), UInt8(length >> 16 & 255), UInt8(length >> 8 & 255), UInt8(length & 255)]
+            + [UInt8](repeating: 7, count: length)
+    }
+
+    /// Random conversations of frames that are long, cut short, or none.
+    @Test(arguments: ["length-field", "delimiter", "json-sequence", "marker", "auto"])
+    func itIsNeverExceeded(_ name: String) throws {
+        let format = name == "auto" ? nil : try BuiltInFormats.format(named: name)
+        let limit = 200_000
+        var evictions = 0
+        for seed in UInt64(1)...12 {
+            var generator = SeededGenerator(seed: seed)
+            let output = MemoryOutput()
+            let decoder = Decoder(
+                try options(format, limit: limit),
+                sinks: [NDJSONWriter(to: output, source: "", tool: "", bodyLimit: 0)])
+            var open: [Int: any ConnectionReceiver] = [:]
+            var bytes: [Int: Int] = [:]
+            var (now, number) = (0, 0)
+            func close(_ number: Int) {
+                open.removeValue(forKey: number)?.closed(Closing(reason: .fin, by: nil, time: time(now)))
+            }
+            for _ in 0..<1_500 {
+                now += 10
+                decoder.advance(to: time(now))
+                let any = open.keys.sorted().randomElement(using: &generator)
+                switch Int.random(in: 0..<20, using: &generator) {
+                case 0 where open.count < 40:
+                    number += 1
+                    open[number] = self.open(number, of: decoder, at: now)
+                case 1:
+                    if let any { close(any) }
+                case 2:
+                    guard let any else { continue }
+                    open[any]?.missing(100, from: .fromClient, at: time(now))
+                    bytes[any, default: 0] += 100
+                default:
+                    guard let any else { continue }
+                    let count = [1, 100, 3_000].randomElement(using: &generator) ?? 1
+                    var chunk: [UInt8]
+                    switch Int.random(in: 0..<6, using: &generator) {
+                    case 0: chunk = [0, 0, 0x80, 0] + [UInt8](repeating: 9, count: count)
+                    case 1: chunk = Array("{\"a\":".utf8) + [UInt8](repeating: 0x20, count: count)
+                    case 2: chunk = Array("ab".utf8) + [UInt8](repeating: 0x63, count: count)
+                    case 3 where name == "auto": chunk = generator.bytes(count)
+                    default: chunk = [UInt8](repeating: 0x61, count: 10 * count)
+                    }
+                    if Int.random(in: 0..<40, using: &generator) == 0 { chunk.append(0x0a) }
+                    let direction: Direction = Bool.random(using: &generator) ? .fromClient : .fromServer
+                    open[any]?.received(chunk.span.bytes, from: direction, at: time(now), packet: 1)
+                    bytes[any, default: 0] += chunk.count
+                }
+                #expect(decoder.heldMemory <= limit, "seed \(seed)")
+            }
+            for any in open.keys.sorted() { close(any) }
+            decoder.finish()
+            decoder.flush()
+            #expect(decoder.heldMemory == 0, "seed \(seed): what is over holds nothing")
+            let lines = try traceLines(output.text)
+            for line in lines where line.event == "closed" {
+                let sum = Direction.allCases.reduce(0) { sum, direction in
+                    sum
+                        + ["framed", "unframed", "padding", "missing"].reduce(0) {
+                            $0 + (line.number($1, of: direction.sender) ?? 0)
+                        }
+                }
+                #expect(sum == bytes[line.connection, default: 0], "seed \(seed): every byte is accounted for")
+            }
+            let found = lines.filter { $0["kind"] == "memory-limit" }.count
+            #expect((found > 0) == decoder.hasReachedMemoryLimit, "seed \(seed)")
+            evictions += found
+        }
+        #expect(evictions > 0)
+    }
+
+    /// The largest holder is evicted, whoever speaks; its frame is unframed, and the next one is a frame again.
+    @Test func theLargestIsEvictedAndFramingGoesOnBehindItsFrame() throws {
+        let format = try #require(try BuiltInFormats.format(named: "length-field"))
+        let output = MemoryOutput()
+        let decoder = Decoder(
+            try options(format, limit: 100_000), sinks: [NDJSONWriter(to: output, source: "", tool: "", bodyLimit: 0)])
+        let (large, small) = (open(1, of: decoder, at: 0), open(2, of: decoder, at: 0))
+        let (long, short) = (Self.frame(90_000), Self.frame(50_000))
+        func send(_ connection: any ConnectionReceiver, _ bytes: ArraySlice<UInt8>, _ now: Int) {
+            decoder.advance(to: time(now))
+            let bytes = Array(bytes)
+            connection.received(bytes.span.bytes, from: .fromClient, at: time(now), packet: 0)
+        }
+        send(large, long[..<60_000], 1)
+        send(small, short[..<45_000], 2)
+        send(large, long[60_000...] + Self.frame(5), 3)
+        send(small, short[45_000...], 4)
+        for connection in [large, small] { connection.closed(Closing(reason: .fin, by: nil, time: time(5))) }
+        decoder.finish()
+        decoder.flush()
+        let lines = try traceLines(output.text)
+        let runs = lines.filter { $0.event == "unframed" }
+        #expect(runs.allSatisfy { $0["reason"] == "memory-limit" && $0.connection == 1 })
+        #expect(runs.reduce(0) { $0 + ($1[number: "length"] ?? 0) } == long.count)
+        #expect(runs.last?["detail"]?.contains("framing goes on at offset 90004") == true)
+        let frames = lines.filter { $0.event == "frame" }
+        #expect(frames.map { $0.connection } == [1, 2])
+        #expect(frames.map { $0[number: "offset"] } == [90_004, 0])
+        let findings = lines.filter { $0["kind"] == "memory-limit" }
+        #expect(findings.count == 1 && findings[0].connection == 1 && findings[0]["severity"] == "warning")
+        #expect(findings[0].text.contains(#""evicted":"frame","held":60000,"limit":100000"#), "\(findings[0].text)")
+    }
+
+    /// Gaps within and behind the rest of a frame that was given up.
+    @Test func aGapWithinWhatIsGivenUpLosesNoPlace() throws {
+        let format = try #require(try BuiltInFormats.format(named: "length-field"))
+        let output = MemoryOutput()
+        let decoder = Decoder(
+            try options(format, limit: 50_000), sinks: [NDJSONWriter(to: output, source: "", tool: "", bodyLimit: 0)])
+        let connection = open(1, of: decoder, at: 0)
+        let (long, next) = (Self.frame(90_000), Self.frame(5))
+        for (index, part) in [long[..<60_000], long[70_000...], next[...]].enumerated() {
+            let bytes = Array(part)
+            if index == 1 { connection.missing(10_000, from: .fromClient, at: time(1)) }
+            connection.received(bytes.span.bytes, from: .fromClient, at: time(1 + index), packet: 0)
+        }
+        connection.closed(Closing(reason: .fin, by: nil, time: time(5)))
+        decoder.finish()
+        decoder.flush()
+        let lines = try traceLines(output.text)
+        #expect(lines.filter { $0.event == "frame" }.map { $0[number: "offset"] } == [90_004])
+        #expect(lines.filter { $0.event == "missing" }.map { $0[number: "offset"] } == [60_000])
+    }
+}
