@@ -9,10 +9,10 @@ public struct DirectionFormat: Sendable {
     public var layouts: [FrameLayout]
     /// What a frame's type is called.
     public var typeName: TypeName
-    /// The field that names who a frame is from.
-    public var fromField: String?
-    /// The field that names who a frame is for.
-    public var toField: String?
+    /// The value that names who a frame is from.
+    public var fromPlace: ValuePlace?
+    /// The value that names who a frame is for.
+    public var toPlace: ValuePlace?
     /// How the body is to be read.
     package var body: BodyFormat
 
@@ -35,8 +35,7 @@ public struct DirectionFormat: Sendable {
             return name(of: value, in: field, shape) ?? value.plainText
         case .layout: return layouts[shape.layout].name
         case .value(let path):
-            let values = FrameValues(naming: shape)
-            guard case .text(let name) = values.value(at: path, content: content, shape: shape, format: self) else {
+            guard case .text(let name) = value(at: path, of: content, shape, body: nil, isTyped: false) else {
                 return nil
             }
             return name
@@ -56,14 +55,14 @@ public struct DirectionFormat: Sendable {
         return body.decode(bytes, type: isTyped ? type(of: content, shape) : nil)
     }
 
-    /// Who a frame is from, as its head says.
+    /// Who a frame is from, as its head or body says.
     public func origin(of content: RawSpan, _ shape: FrameShape) -> String? {
-        fromField.flatMap { field($0, of: content, shape)?.plainText }
+        fromPlace.flatMap { value(at: $0, of: content, shape)?.plainText }
     }
 
-    /// Who a frame is for, as its head says.
+    /// Who a frame is for, as its head or body says.
     public func target(of content: RawSpan, _ shape: FrameShape) -> String? {
-        toField.flatMap { field($0, of: content, shape)?.plainText }
+        toPlace.flatMap { value(at: $0, of: content, shape)?.plainText }
     }
 
     /// The fields of a frame before and behind its body, in the order traces show them.
@@ -100,14 +99,14 @@ public enum TypeName: Sendable {
     /// By the kind of the frame.
     case layout
     /// By a value of the body, where that is text.
-    case value([String])
+    case value(ValuePlace)
     /// By the first condition that holds; one without condition always does.
     case cases([(condition: Expression?, name: String)])
 }
 
 extension FieldValue {
     /// The value as plain text; nil for null and bytes.
-    var plainText: String? {
+    package var plainText: String? {
         switch self {
         case .null, .bytes: nil
         case .text(let text), .json(let text): text

@@ -9,8 +9,10 @@ public struct Pairing: Sendable {
         case order
         /// It is the oldest of the same type.
         case type
-        /// It is the oldest that has the same value in a field.
-        case field(String)
+        /// It is the oldest that has the same value at a place, such as an id.
+        case value(ValuePlace)
+        /// It is the oldest with the same body: the answer repeats it.
+        case body
     }
 
     /// What a request is.
@@ -27,11 +29,13 @@ public struct Pairing: Sendable {
     public var within: Interval?
     /// Whether the request is a heartbeat.
     public var isHeartbeat: Bool
+    /// Whether requests may remain without answer, and answers come unasked: then only round trips are timed.
+    public var isOptional: Bool
 
     /// Which frames are requests, and which their answers.
     public init(
         request: Expression, from: Direction, answer: Expression, rule: Rule = .order, isOrdered: Bool = true,
-        within: Interval? = nil, isHeartbeat: Bool = false
+        within: Interval? = nil, isHeartbeat: Bool = false, isOptional: Bool = false
     ) {
         self.request = request
         self.from = from
@@ -40,6 +44,7 @@ public struct Pairing: Sendable {
         self.isOrdered = isOrdered
         self.within = within
         self.isHeartbeat = isHeartbeat
+        self.isOptional = isOptional
     }
 }
 

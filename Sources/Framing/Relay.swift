@@ -9,6 +9,8 @@ public struct Relay: Sendable {
     public var received: Expression
     /// By when it has to be there.
     public var within: Interval
+    /// The value by which a message is known on both sides; nil: it is known by its body.
+    public var id: ValuePlace?
 }
 
 /// Which frames a server sends to all of its clients, and how these say that they have them.

@@ -81,7 +81,7 @@ private final class ReplayServerHandler: ChannelInboundHandler {
         self.options = options
         self.shared = shared
         builder = FrameBuilder(options.format)
-        state = ReplayServerState(recording)
+        state = ReplayServerState(recording, unknown: options.unknown)
     }
 
     func channelActive(context: ChannelHandlerContext) {

@@ -21,8 +21,14 @@ struct ReplayServerState {
     private(set) var followed: Int?
     private var isUsed: [Bool] = []
 
-    init(_ recording: Recording) {
+    /// What to do on unknown requests.
+    private let policy: ReplayOptions.Unknown
+    /// Whether the connection is to be closed for one.
+    private var isClosing = false
+
+    init(_ recording: Recording, unknown policy: ReplayOptions.Unknown = .close) {
         self.recording = recording
+        self.policy = policy
         var echoes = Echoes(recording.rules)
         recorded = recording.connections.indices.map { RecordedAnswers(recording.connections, at: $0, &echoes) }
         self.echoes = echoes
@@ -52,14 +58,16 @@ struct ReplayServerState {
 
     /// The client said something.
     mutating func received(_ item: RecordedItem, _ taken: Set<Int>) -> [Action] {
+        if isClosing { return [] }
         guard let frame = item.frame else {
-            return [.report("the client sent bytes that are no frame; the recording has no answer to them")]
+            let text = "the client sent bytes that are no frame; the recording has no answer to them"
+            return policy == .ignore ? [.report(text)] : giveUp(text)
         }
         let known = echoes.known(item)
         var actions: [Action] = []
         if followed == nil, let place = connection(beginningWith: known, taken) { actions = follow(place) }
         guard let followed, let place = request(known, isHeartbeat: frame.isHeartbeat, in: followed) else {
-            return [.report(unknown(frame, known))]
+            return actions + unknownActions(frame, known)
         }
         let request = recorded[followed].requests[place]
         isUsed[place] = true
@@ -68,6 +76,31 @@ struct ReplayServerState {
         let isLast = zip(recorded[followed].requests, isUsed).allSatisfy { $0.isHeartbeat || $1 }
         if !frame.isHeartbeat, isLast, let pause = recorded[followed].closes { actions.append(.close(after: pause)) }
         return actions
+    }
+
+    /// Says so, and closes.
+    private mutating func giveUp(_ text: String) -> [Action] {
+        isClosing = true
+        return [.report("\(text); the connection is closed"), .close(after: Interval(nanoseconds: 0))]
+    }
+
+    /// A client that waits for an answer is not to wait in vain. Nobody waits for the answer to a heartbeat.
+    private mutating func unknownActions(_ frame: RecordedFrame, _ known: Echoes.Known) -> [Action] {
+        let text = unknown(frame, known)
+        if policy == .ignore || frame.isHeartbeat { return [.report(text)] }
+        guard policy == .nearest, let (connection, request) = nearest(to: known) else { return giveUp(text) }
+        let answers = recorded[connection].requests[request].answers
+        return [.report("\(text); it is answered as that one was")] + answers.map { .send(echoes.filled($0.item), $0) }
+    }
+
+    /// The recorded request that is most like another one, by its connection and its place there.
+    private func nearest(to known: Echoes.Known) -> (connection: Int, request: Int)? {
+        let all = recorded.indices.flatMap { connection in
+            recorded[connection].requests.indices.map { (connection: connection, request: $0) }
+        }
+        return all.compactMap { place in
+            echoes.distance(recorded[place.connection].requests[place.request].known, known).map { (place, $0) }
+        }.min { $0.1 < $1.1 }?.0
     }
 
     /// The recorded connection that begins as this one does, or at least has what it begins with.
@@ -89,21 +122,17 @@ struct ReplayServerState {
     }
 
     private func unknown(_ frame: RecordedFrame, _ known: Echoes.Known) -> String {
-        let all = recorded.enumerated().flatMap { place, answers in
-            answers.requests.map { (connection: recording.connections[place].number, request: $0) }
-        }
-        let nearest = all.compactMap { entry in
-            echoes.distance(entry.request.known, known).map { (entry: entry, distance: $0) }
-        }.min { $0.distance < $1.distance }
         let name = PrintableText.of(frame.type ?? "a frame without a type")
-        guard let nearest, let other = nearest.entry.request.item.frame else {
+        guard let (connection, place) = nearest(to: known),
+            let other = recorded[connection].requests[place].item.frame
+        else {
             return "the recording does not know this request, \(name), nor one like it"
         }
-        let changes = echoes.changes(nearest.entry.request.known, known).prefix(4).map { change in
+        let changes = echoes.changes(recorded[connection].requests[place].known, known).prefix(4).map { change in
             "\(change.path) \(change.old?.compactText ?? "nothing") → \(change.new?.compactText ?? "nothing")"
         }
         return PrintableText.of(
             "the recording does not know this request, \(name); nearest is frame \(other.index) of the client on connection "
-                + "\(nearest.entry.connection): \(changes.joined(separator: ", "))")
+                + "\(recording.connections[connection].number): \(changes.joined(separator: ", "))")
     }
 }

@@ -27,6 +27,8 @@ public struct Finding: Hashable, Sendable {
         case heartbeatUnanswered = "heartbeat-unanswered"
         /// A request was not answered.
         case unanswered
+        /// An answer came when the time for it was up.
+        case lateAnswer = "late-answer"
         /// An answer came for which there was no request.
         case answerWithoutRequest = "answer-without-request"
         /// An answer came before that of an older request.

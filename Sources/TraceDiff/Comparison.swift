@@ -3,7 +3,7 @@ import Streams
 /// What is compared of two traces, and how.
 ///
 /// Always compared: types, fields, bodies, the order of each side's frames, bytes that are in no frame or were not seen, who
-/// closed each connection and how.
+/// closed each connection.
 public struct Comparison: Sendable {
     /// What is compared only where that is asked for.
     public enum Aspect: String, Sendable, CaseIterable {
@@ -17,6 +17,8 @@ public struct Comparison: Sendable {
         case ports
         /// Where frames lie in their streams.
         case offsets
+        /// Whether a connection ended with FIN or with a reset: where a side closes while bytes are on their way to it, that is chance.
+        case endings
     }
 
     /// How heartbeats are compared.

@@ -15,6 +15,7 @@ struct HeartbeatFolding {
     private struct Beats {
         var times: [Timestamp] = []
         var contents: [Int] = []
+        var frames: [RecordedFrame] = []
     }
 
     /// Compares the heartbeats of two connections.
@@ -30,9 +31,10 @@ struct HeartbeatFolding {
                 allowance: allowance(left.times, right.times, expected, actual))
             // Heartbeats that count, or carry a time, say something else each time anyway.
             if let usual = left.contents.first, Set(left.contents).count == 1,
-                let other = right.contents.first(where: { $0 != usual })
+                let other = right.contents.firstIndex(where: { $0 != usual })
             {
-                difference.changes = table.changes(usual, other)
+                difference.changes = table.changes(usual, right.contents[other])
+                (difference.expectedFrame, difference.actualFrame) = (left.frames.first, right.frames[other])
             }
             return difference
         }
@@ -44,6 +46,7 @@ struct HeartbeatFolding {
             guard let frame = item.frame, frame.isHeartbeat else { continue }
             let key = Key(from: frame.from, type: frame.type)
             beats[key, default: Beats()].times.append(frame.time)
+            beats[key]?.frames.append(frame)
             beats[key]?.contents.append(table.enter(item).content)
         }
         return beats

@@ -38,7 +38,7 @@ public struct TraceComparison {
         let new = actual.map { side(of: $0) }
         let matches = ConnectionMatching.match(
             zip(expected, old).map { profile($0, $1) }, zip(actual, new).map { profile($0, $1) })
-        return TraceDifference(
+        var all = TraceDifference(
             conversations: matches.map { match in
                 var difference = ConversationDifference()
                 if let place = match.old {
@@ -57,6 +57,9 @@ public struct TraceComparison {
                 }
                 return difference
             })
+        all.share = table.share
+        all.hasRules = comparison.rules != TraceRules()
+        return all
     }
 
     private mutating func side(of connection: RecordedConnection) -> Side {
@@ -100,6 +103,7 @@ public struct TraceComparison {
             difference.heartbeats = HeartbeatFolding.compare(expected, actual, &table)
         }
         difference.changes = connectionChanges(expected, actual)
+        difference.endsOtherwise = endsOtherwise(expected, actual)
     }
 
     /// The rows in the order of the expected side; what was added stands before what it came before.
@@ -201,13 +205,21 @@ public struct TraceComparison {
             compare("client", expected.client, actual.client)
             compare("server", expected.server, actual.server)
         }
-        compare("closed.reason", expected.closing?.reason, actual.closing?.reason)
+        if !endsOtherwise(expected, actual) || comparison.aspects.contains(.endings) {
+            compare("closed.reason", expected.closing?.reason, actual.closing?.reason)
+        }
         compare("closed.by", expected.closing?.by?.sender, actual.closing?.by?.sender)
         return changes
     }
 }
 
 extension TraceComparison {
+    /// Whether one side ended with FIN, the other with a reset.
+    private func endsOtherwise(_ expected: RecordedConnection, _ actual: RecordedConnection) -> Bool {
+        let reasons = [expected.closing?.reason, actual.closing?.reason]
+        return reasons == ["fin", "reset"] || reasons == ["reset", "fin"]
+    }
+
     /// Whether something about connections is not to be looked at, such as `closed.by`.
     private func isIgnored(_ path: String) -> Bool {
         guard let steps = FieldPath(path)?.steps else { return false }

@@ -5,6 +5,15 @@ import Trace
 public struct TraceDifference: Sendable {
     /// The connections, those of the expected trace first, in its order.
     public var conversations: [ConversationDifference]
+    /// How much of what was compared the rules mask.
+    public var share = MaskedShare()
+    /// Whether there are rules.
+    public var hasRules = false
+
+    /// A difference of those connections.
+    public init(conversations: [ConversationDifference]) {
+        self.conversations = conversations
+    }
 
     /// Whether nothing differs.
     public var isEmpty: Bool { conversations.allSatisfy(\.isEmpty) }
@@ -76,6 +85,8 @@ public struct ConversationDifference: Sendable {
     public var changes: [FieldChange] = []
     /// How many frames came in another turn with the other side's, which was not asked to be compared.
     public var crossings = 0
+    /// Whether one side ended with FIN and the other with a reset, which was not asked to be compared.
+    public var endsOtherwise = false
 
     /// Whether nothing differs.
     public var isEmpty: Bool {
@@ -118,6 +129,9 @@ public struct HeartbeatDifference: Hashable, Sendable {
     public var allowance: Int
     /// What differs in what they say, where it is always the same on the expected side.
     public var changes: [FieldChange] = []
+    /// Two of them that differ.
+    var expectedFrame: RecordedFrame?
+    var actualFrame: RecordedFrame?
 
     /// Whether their number is what it may be, and they say the same.
     public var isExplained: Bool { abs(expected - actual) <= allowance && changes.isEmpty }

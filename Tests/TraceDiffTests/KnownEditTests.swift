@@ -98,12 +98,12 @@ import TraceDiff
 
     @Test func howItEnded() throws {
         var other = Traces.trace([conversation])
-        other.connections[0].closing?.reason = "reset"
+        other.connections[0].closing?.reason = "timeout"
         other.connections[0].closing?.by = .fromServer
         let difference = TraceComparison.compare(expected: Traces.trace([conversation]), actual: other)
         #expect(
             difference.conversations[0].changes == [
-                FieldChange(path: "closed.reason", old: .text("fin"), new: .text("reset")),
+                FieldChange(path: "closed.reason", old: .text("fin"), new: .text("timeout")),
                 FieldChange(path: "closed.by", old: .text("client"), new: .text("server")),
             ])
     }

@@ -94,8 +94,12 @@ import TraceDiff
 
     @Test func junit() {
         let text = DiffJUnit.of(difference(), name: "a & b")
-        #expect(text.contains("<testsuite name=\"a &amp; b\" tests=\"1\" failures=\"1\">"))
-        #expect(text.contains("message=\"different: 2 frames changed, 1 frame removed\""))
+        #expect(
+            text.contains(
+                "<testsuite name=\"a &amp; b\" tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\" time=\"0.00"))
+        #expect(text.contains("timestamp=\"2026-11-21T"))
+        #expect(text.contains("name=\"connection 1: im-json to 127.0.0.1:8088, begins with "))
+        #expect(text.contains("message=\"different: 2 frames changed, 1 frame removed: "), "and what differs first")
         #expect(!text.contains("\u{1b}"))
     }
 }

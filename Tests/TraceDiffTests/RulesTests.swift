@@ -36,16 +36,17 @@ import TraceDiff
         #expect(rules.bindings.map(\.name) == ["token"])
         #expect(rules.bindings.first?.places.map(\.path.description) == ["body.json.token", "fields.session"])
         #expect(
-            rules.masks.map { "\($0.place.path) \($0.pattern?.source ?? "")" } == [
-                #"body.text \d+:\d+:\d+\.\d+"#, "body.json.uptime ",
+            rules.masks.map { "\($0.place.path) \($0.template?.source ?? "")" } == [
+                "body.text at «time» by phone 3", "fields.session «token 2-3»", "body.json.token «token 2-3»",
+                "body.json.uptime «number 1-3»",
             ])
-        #expect(compared(runs[0], run("zz", "23:00:00.0", number: 1), rules).isEmpty)
+        #expect(compared(runs[0], run("z9", "23:00:00.0", number: 1), rules).isEmpty)
         // A session that is not the token that was given is told.
-        let other = compared(runs[0], run("zz", "23:00:00.0", echo: "yy"), rules)
+        let other = compared(runs[0], run("z9", "23:00:00.0", echo: "y8"), rules)
         #expect(other.counts.map(\.count) == [2])
         #expect(DiffText.of(other).contains("(should repeat token)"))
         // What is not volatile still counts.
-        var changed = run("zz", "23:00:00.0")
+        var changed = run("z9", "23:00:00.0")
         changed.connections[0].items[0] = .frame(Traces.frame(.fromClient, "login", "ben"))
         #expect(compared(runs[0], changed, rules).counts.map(\.kind) == ["changed"])
     }
@@ -102,6 +103,36 @@ import TraceDiff
 
     @Test(arguments: ["", ".", "a.", "a..b", "a[", "a[x]", "a[-1]"]) func whatIsNoPath(text: String) {
         #expect(FieldPath(text) == nil)
+    }
+
+    @Test func allMasksOverAPathApply() throws {
+        func trace(_ text: String) -> RecordedTrace { Traces.trace([[Traces.frame(.fromClient, "a", text)]]) }
+        let rules = try RulesYAML.rules(
+            in: """
+                mask:
+                  - { path: body.text, pattern: 'id=\\d+' }
+                  - { path: body.text, pattern: 'at=[0-9:]+' }
+                  - { path: body.text, like: 'user «token 4» is «number»' }
+                """, file: "r.yaml")
+        #expect(compared(trace("id=1 at=10:20 x"), trace("at=11:20 x id=2"), rules).isEmpty == false)
+        #expect(compared(trace("id=1 at=10:20 x"), trace("id=2 at=11:21 x"), rules).isEmpty)
+        #expect(!compared(trace("id=1 at=10:20 x"), trace("id=2 at=11:21 y"), rules).isEmpty)
+        #expect(compared(trace("user a1b2 is 5"), trace("user z9x8 is 17"), rules).isEmpty)
+        #expect(!compared(trace("user a1b2 is 5"), trace("user mary is 17"), rules).isEmpty, "an ordinary word")
+    }
+
+    @Test func finOrResetIsChanceUnlessAskedFor() {
+        let old = Traces.trace([[Traces.frame(.fromClient, "a")]])
+        var new = old
+        new.connections[0].closing?.reason = "reset"
+        let difference = compared(old, new, TraceRules())
+        #expect(difference.isEmpty)
+        #expect(DiffText.of(difference).contains("1 connection reset instead of FIN"))
+        var comparison = Comparison()
+        comparison.aspects = [.endings]
+        #expect(!TraceComparison.compare(expected: old, actual: new, comparison).isEmpty)
+        new.connections[0].closing?.reason = "timeout"
+        #expect(!compared(old, new, TraceRules()).isEmpty, "that is another end")
     }
 
     @Test func pausesAreComparedOnRequest() {

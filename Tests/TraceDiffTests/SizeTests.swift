@@ -52,7 +52,7 @@ import TraceDiff
         }
         var other = Traces.trace(conversations.reversed())
         #expect(TraceComparison.compare(expected: Traces.trace(conversations), actual: other).isEmpty)
-        for index in other.connections.indices { other.connections[index].closing?.reason = "reset" }
+        for index in other.connections.indices { other.connections[index].closing?.reason = "timeout" }
         let difference = TraceComparison.compare(expected: Traces.trace(conversations), actual: other)
         #expect(difference.counts.map(\.count) == [1_000])
     }

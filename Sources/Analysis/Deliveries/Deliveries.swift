@@ -2,11 +2,12 @@ import Framing
 import Streams
 import Trace
 
-/// Follows messages that a server passes on, from the sender's connection to each receiver's: when they came, twice, out of order,
-/// or not at all.
+/// Follows messages that a server passes on, from the sender's connection to each receiver's: when they came, twice, behind later
+/// ones, or not at all.
 ///
-/// Who a connection belongs to is learned from what it sends. It has to see connections of all hosts together, so it is for reports
-/// only. Of each target the latest messages are remembered, of so many targets.
+/// Whose connection it is, is learned from what is sent on it, or from the messages that come there. It has to see connections of
+/// all hosts together, so it is for reports only. What became of a message is said when its receiver's connection is over, or when
+/// so many follow that it is clear.
 public final class Deliveries: Analysis {
     /// What became of the messages of a format.
     public struct Outcome {
@@ -18,7 +19,7 @@ public final class Deliveries: Analysis {
         public var missing = 0
         /// Receptions that were not the first on their connection.
         public var twice = 0
-        /// Receptions before that of an older message between the same two.
+        /// Messages that came behind one of the same sender that was sent later (RFC 4737 section 3.3).
         public var outOfOrder = 0
         /// Messages for somebody who was not connected, as far as can be seen.
         public var absent = 0
@@ -26,32 +27,41 @@ public final class Deliveries: Analysis {
         public var times = RoundTripTimes(digits: .three)
     }
 
-    private struct Message {
-        var sender: String
-        var hash: Int
-        var time: Timestamp
-        var connection: Int
-        var index: Int
-        var packet: Int
-        /// The connections of the target when it was sent, and those on which it came.
-        var expected: Set<Int>
-        var received: Set<Int> = []
-        var isJudged = false
-    }
-
-    private struct Target: Hashable {
+    /// Who receives messages at a server.
+    struct Target: Hashable {
         var server: Endpoint
         var name: String
     }
 
-    private var messages: [Target: [Message]] = [:]
-    private var connections: [Target: Set<Int>] = [:]
-    /// Whose connection it is, and which it is.
-    private var owners: [Int: (target: Target, connection: TracedConnection)] = [:]
-    private var outcomes: [String: Outcome] = [:]
-    private var found: [Finding.Kind: Int] = [:]
+    /// What waits for somebody.
+    struct Mailbox {
+        var connections: Set<Int> = []
+        /// Messages that came while there was no connection, and their senders.
+        var absent: [(sender: String, message: DeliveryFlow.Message)] = []
+    }
 
-    private static let most = (targets: 16_384, messages: 256, told: 1_000)
+    /// A connection to a server that passes messages on.
+    struct Receiver {
+        let connection: TracedConnection
+        let relay: Relay
+        /// Since when its client may be known to the server.
+        var since: Timestamp
+        var hasSpoken = false
+        var owner: Target?
+        /// Messages to it, by their sender; by "" where receptions do not name it.
+        var flows: [String: DeliveryFlow] = [:]
+        /// What came before it was known whose connection it is.
+        var early: [(sender: String?, reception: DeliveryFlow.Reception)] = []
+    }
+
+    var mailboxes: [Target: Mailbox] = [:]
+    var receivers: [Int: Receiver] = [:]
+    var outcomes: [String: Outcome] = [:]
+    var found: [Finding.Kind: Int] = [:]
+    /// The members of JSON bodies, by format, of what was sent and of what was received.
+    private var names: [String: (sent: Set<String>, received: Set<String>)] = [:]
+
+    static let most = (targets: 16_384, absent: 256, senders: 1_024, early: 64, names: 256, reported: 1_000)
 
     /// Has seen nothing.
     public init() {}
@@ -72,131 +82,130 @@ public final class Deliveries: Analysis {
         let side = format.directions[frame.direction]
         var values = FrameValues(info: frame.info, direction: frame.direction, isHeartbeat: frame.isHeartbeat)
         values.body = frame.body
+        let number = connection.number
+        if receivers[number] == nil {
+            receivers[number] = Receiver(connection: connection, relay: relay, since: connection.opening.time)
+        }
         if frame.direction == .fromClient {
-            if let name = side.origin(of: bytes, frame.shape), !name.isEmpty { own(connection, name) }
+            if receivers[number]?.hasSpoken == false {
+                receivers[number]?.hasSpoken = true
+                receivers[number]?.since = frame.info.time
+            }
+            let sender = side.origin(of: bytes, frame.shape)
+            if let sender, !sender.isEmpty { own(number, sender, isInferred: false, &findings) }
             guard values.fulfil(relay.sent, content: bytes, shape: frame.shape, format: side),
-                let target = side.target(of: bytes, frame.shape), !target.isEmpty
+                let target = side.target(of: bytes, frame.shape), !target.isEmpty,
+                let identity = MessageIdentity(frame, bytes, side, id: relay.id)
             else { return }
-            send(frame, bytes, to: target, side.origin(of: bytes, frame.shape) ?? "", on: connection)
-        } else if values.fulfil(relay.received, content: bytes, shape: frame.shape, format: side) {
-            receive(frame, bytes, from: side.origin(of: bytes, frame.shape), on: connection, into: &findings)
+            note(identity.names, isSent: true, of: format)
+            let message = DeliveryFlow.Message(
+                identity: identity, time: frame.info.time, connection: number, index: frame.info.index,
+                packet: frame.info.packet,
+                id: relay.id.flatMap { side.value(at: $0, of: bytes, frame.shape)?.plainText })
+            let origin = sender ?? receivers[number]?.owner?.name ?? ""
+            send(message, from: origin, to: Target(server: connection.opening.server, name: target), format, &findings)
+        } else if values.fulfil(relay.received, content: bytes, shape: frame.shape, format: side),
+            let identity = MessageIdentity(frame, bytes, side, id: relay.id)
+        {
+            note(identity.names, isSent: false, of: format)
+            if receivers[number]?.owner == nil, let name = side.target(of: bytes, frame.shape), !name.isEmpty {
+                own(number, name, isInferred: true, &findings)
+            }
+            let reception = DeliveryFlow.Reception(
+                identity: identity, time: frame.info.time, index: frame.info.index, packet: frame.info.packet)
+            receive(reception, from: side.origin(of: bytes, frame.shape), on: number, &findings)
         }
     }
 
-    private func own(_ connection: TracedConnection, _ name: String) {
-        let target = Target(server: connection.opening.server, name: name)
-        if owners[connection.number]?.target == target { return }
-        if let old = owners[connection.number]?.target { connections[old]?.remove(connection.number) }
-        guard connections[target] != nil || connections.count < Self.most.targets else { return }
-        owners[connection.number] = (target, connection)
-        connections[target, default: []].insert(connection.number)
+    private func note(_ new: Set<String>, isSent: Bool, of format: Format) {
+        guard !new.isEmpty else { return }
+        var known = names[format.name] ?? ([], [])
+        if isSent {
+            if known.sent.count < Self.most.names { known.sent.formUnion(new) }
+        } else if known.received.count < Self.most.names {
+            known.received.formUnion(new)
+        }
+        names[format.name] = known
     }
 
-    private static func hash(_ frame: TracedFrame, _ bytes: RawSpan) -> Int {
-        var hasher = Hasher()
-        bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body).withUnsafeBytes {
-            hasher.combine(bytes: $0)
-        }
-        return hasher.finalize()
+    /// The members of JSON bodies that both sides of a format have.
+    func comparedNames(_ format: Format?) -> Set<String> {
+        guard let format, let known = names[format.name] else { return [] }
+        return known.sent.intersection(known.received)
     }
+
+    /// Whether receptions say who the message is from.
+    func namesSenders(_ number: Int) -> Bool {
+        receivers[number]?.connection.format?.directions.fromServer.fromPlace != nil
+    }
+
+    // MARK: Messages
 
     private func send(
-        _ frame: TracedFrame, _ bytes: RawSpan, to name: String, _ sender: String, on connection: TracedConnection
+        _ message: DeliveryFlow.Message, from sender: String, to target: Target, _ format: Format,
+        _ findings: inout [Finding]
     ) {
-        let target = Target(server: connection.opening.server, name: name)
-        let format = connection.format?.name ?? "-"
-        outcomes[format, default: Outcome()].sent += 1
-        let expected = connections[target] ?? []
-        if expected.isEmpty { outcomes[format, default: Outcome()].absent += 1 }
-        guard messages[target] != nil || messages.count < Self.most.targets else { return }
-        messages[target, default: []].append(
-            Message(
-                sender: sender, hash: Self.hash(frame, bytes), time: frame.info.time, connection: connection.number,
-                index: frame.info.index, packet: frame.info.packet, expected: expected))
-        if messages[target]?.count ?? 0 > Self.most.messages { messages[target]?.removeFirst() }
+        outcomes[format.name, default: Outcome()].sent += 1
+        guard mailboxes[target] != nil || mailboxes.count < Self.most.targets else { return }
+        if mailboxes[target] == nil { mailboxes[target] = Mailbox() }
+        let expected = mailboxes[target]?.connections ?? []
+        if expected.isEmpty {
+            outcomes[format.name, default: Outcome()].absent += 1
+            mailboxes[target]?.absent.append((sender, message))
+            if mailboxes[target]?.absent.count ?? 0 > Self.most.absent { mailboxes[target]?.absent.removeFirst() }
+        }
+        for number in expected.sorted() { expect(message, from: sender, on: number, &findings) }
+    }
+
+    /// A message is to come to a connection.
+    func expect(_ message: DeliveryFlow.Message, from sender: String, on number: Int, _ findings: inout [Finding]) {
+        let key = namesSenders(number) ? sender : ""
+        guard receivers[number]?.flows[key] != nil || receivers[number]?.flows.count ?? 0 < Self.most.senders else {
+            return
+        }
+        receivers[number]?.flows[key, default: DeliveryFlow()].add(message)
+        settle(number, key, isOver: false, &findings)
     }
 
     private func receive(
-        _ frame: TracedFrame, _ bytes: RawSpan, from sender: String?, on connection: TracedConnection,
-        into findings: inout [Finding]
+        _ reception: DeliveryFlow.Reception, from sender: String?, on number: Int, _ findings: inout [Finding]
     ) {
-        let number = connection.number
-        guard let target = owners[number]?.target, var waiting = messages[target] else { return }
-        let hash = Self.hash(frame, bytes)
-        let same = waiting.indices.filter {
-            waiting[$0].hash == hash && (sender == nil || waiting[$0].sender == sender)
+        if receivers[number]?.owner == nil {
+            guard let target = onlyTarget(of: reception, from: sender, on: number) else {
+                if receivers[number]?.early.count ?? 0 < Self.most.early {
+                    receivers[number]?.early.append((sender, reception))
+                }
+                return
+            }
+            own(number, target.name, isInferred: true, &findings)
         }
-        guard !same.isEmpty else { return }
-        let format = connection.format?.name ?? "-"
-        guard let place = same.first(where: { !waiting[$0].received.contains(number) }) else {
-            outcomes[format, default: Outcome()].twice += 1
-            let message = waiting[same[same.count - 1]]
-            findings += tell(
-                .deliveryTwice, frame.info, connection,
-                "message \(message.index) of connection \(message.connection) for \(target.name) came again", message)
-            return
-        }
-        let message = waiting[place]
-        let older = waiting[..<place].first {
-            $0.sender == message.sender && $0.expected.contains(number) && !$0.received.contains(number)
-        }
-        waiting[place].received.insert(number)
-        messages[target] = waiting
-        outcomes[format, default: Outcome()].delivered += 1
-        outcomes[format, default: Outcome()].times.add(frame.info.time - message.time)
-        guard let older else { return }
-        outcomes[format, default: Outcome()].outOfOrder += 1
-        findings += tell(
-            .deliveryOutOfOrder, frame.info, connection,
-            "message \(message.index) of connection \(message.connection) for \(target.name) came before message \(older.index)",
-            message)
+        take(reception, from: sender, on: number, &findings)
     }
 
-    private func tell(
-        _ kind: Finding.Kind, _ info: FrameInfo, _ connection: TracedConnection, _ text: String, _ message: Message
-    ) -> [Finding] {
-        found[kind, default: 0] += 1
-        guard found[kind, default: 0] <= Self.most.told else { return [] }
-        return [
-            Finding(
-                kind: kind, severity: .warning, connection: connection.number, format: connection.format?.name,
-                from: .fromServer, time: info.time, message: text,
-                data: [
-                    Field("index", .integer(Int64(info.index))),
-                    Field("sentConnection", .integer(Int64(message.connection))),
-                    Field("sentIndex", .integer(Int64(message.index))),
-                ] + .packets(("packet", info.packet), ("sentPacket", message.packet)))
-        ]
+    func take(
+        _ reception: DeliveryFlow.Reception, from sender: String?, on number: Int, _ findings: inout [Finding]
+    ) {
+        var key = namesSenders(number) ? sender ?? "" : ""
+        if key.isEmpty, namesSenders(number), let flows = receivers[number]?.flows {
+            // Where this frame alone does not say who it is from, whoever said that.
+            let names = comparedNames(receivers[number]?.connection.format)
+            key = flows.keys.sorted().first { flows[$0]?.awaits(reception, comparing: names) ?? false } ?? ""
+        }
+        guard receivers[number]?.flows[key] != nil || receivers[number]?.flows.count ?? 0 < Self.most.senders else {
+            return
+        }
+        receivers[number]?.flows[key, default: DeliveryFlow()].add(reception)
+        settle(number, key, isOver: false, &findings)
     }
 
     /// Finds what did not come to a receiver whose connection is over.
     public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
-        guard let target = owners.removeValue(forKey: connection.number)?.target, let format = connection.format,
-            let relay = format.relay
-        else { return }
-        connections[target]?.remove(connection.number)
-        // Bytes that nobody saw may have been the message.
-        let disturbances = connection.traffic.fromServer.disturbances
-        if disturbances?.missing != nil || disturbances?.unframed != nil { return }
-        for (place, message) in (messages[target] ?? []).enumerated()
-        where message.expected.contains(connection.number) && !message.received.contains(connection.number) {
-            messages[target]?[place].expected.remove(connection.number)
-            // What was sent shortly before may still have been on its way.
-            guard message.time + relay.within < closing.time else { continue }
-            outcomes[format.name, default: Outcome()].missing += 1
-            found[.deliveryMissing, default: 0] += 1
-            guard found[.deliveryMissing, default: 0] <= Self.most.told else { continue }
-            findings.append(
-                Finding(
-                    kind: .deliveryMissing, severity: .warning, connection: connection.number, format: format.name,
-                    from: .fromServer, time: message.time + relay.within,
-                    message:
-                        "message \(message.index) of connection \(message.connection) never came to \(target.name), who was connected",
-                    data: [
-                        Field("sentConnection", .integer(Int64(message.connection))),
-                        Field("sentIndex", .integer(Int64(message.index))),
-                        Field("within", .number(relay.within.seconds)),
-                    ] + .packets(("sentPacket", message.packet))))
+        let number = connection.number
+        guard let receiver = receivers[number] else { return }
+        for key in receiver.flows.keys.sorted() {
+            settle(number, key, isOver: true, closing: closing.time, &findings)
         }
+        if let owner = receiver.owner { mailboxes[owner]?.connections.remove(number) }
+        receivers[number] = nil
     }
 }

@@ -7,22 +7,34 @@ extension PairedConnection {
     /// A finding, where it is one of the first of its kind.
     private func tell(
         _ kind: Finding.Kind, _ pairing: Int, from direction: Direction, at time: Timestamp, _ message: String,
-        _ data: [Field]
+        _ data: [Field], _ severity: Finding.Severity = .warning
     ) -> [Finding] {
+        if pairings[pairing].isOptional { return [] }
         exchanges[pairing].found[kind, default: 0] += 1
         guard exchanges[pairing].found[kind, default: 0] <= Self.told else { return [] }
-        return [finding(kind, from: direction, at: time, message, data)]
+        return [finding(kind, from: direction, at: time, message, data, severity)]
     }
 
     private func finding(
-        _ kind: Finding.Kind, from direction: Direction, at time: Timestamp, _ message: String, _ data: [Field]
+        _ kind: Finding.Kind, from direction: Direction, at time: Timestamp, _ message: String, _ data: [Field],
+        _ severity: Finding.Severity = .warning
     ) -> Finding {
         Finding(
-            kind: kind, severity: .warning, connection: connection.number, format: connection.format?.name,
+            kind: kind, severity: severity, connection: connection.number, format: connection.format?.name,
             from: direction, time: time, message: message, data: data)
     }
 
     private func name(_ waiting: Waiting) -> String { waiting.type ?? "frame" }
+
+    /// A request as people look for it: by its id where it has one, else by its place among the frames of its side.
+    private func label(_ request: Waiting) -> String {
+        request.id.map { "\(name(request)) with id \($0)" } ?? "\(name(request)) \(request.index)"
+    }
+
+    private func data(_ request: Waiting) -> [Field] {
+        [Field("index", .integer(Int64(request.index))), Field("type", .text(name(request)))]
+            + (request.id.map { [Field("id", .text($0))] } ?? [])
+    }
 
     private func kind(_ pairing: Int) -> Finding.Kind {
         pairings[pairing].isHeartbeat ? .heartbeatUnanswered : .unanswered
@@ -37,15 +49,13 @@ extension PairedConnection {
                     request.time + within < known[pairing.from.opposite]
                 {
                     exchanges[index].requests.removeFirst()
-                    exchanges[index].overdue.append(request.key)
-                    if exchanges[index].overdue.count > Self.mostEarly { exchanges[index].overdue.removeFirst() }
+                    exchanges[index].overdue.append(request)
+                    if exchanges[index].overdue.count > Self.mostRequests { exchanges[index].overdue.removeFirst() }
                     found += tell(
                         kind(index), index, from: pairing.from.opposite, at: request.time + within,
-                        "\(name(request)) \(request.index) from the \(pairing.from.sender) was not answered within \(within.text(digits: true))",
-                        [
-                            Field("index", .integer(Int64(request.index))), Field("type", .text(name(request))),
-                            Field("within", .number(within.seconds)),
-                        ] + .packets(("packet", request.packet)))
+                        "\(label(request)) from the \(pairing.from.sender) was not answered within \(within.text(digits: true))",
+                        data(request) + [Field("within", .number(within.seconds))]
+                            + .packets(("packet", request.packet)))
                 }
             }
             while let answer = exchanges[index].early.first, answer.time + Self.patience < known[pairing.from] {
@@ -56,19 +66,27 @@ extension PairedConnection {
         return found
     }
 
-    /// What waits when the connection is over.
-    func abandoned(at time: Timestamp) -> [Finding] {
+    /// What waits when the connection is over, or the capture.
+    func abandoned(_ closing: Closing) -> [Finding] {
+        let (end, severity): (String, Finding.Severity) =
+            switch closing.reason {
+            case .endOfInput: ("when the capture ended", .info)
+            case .evicted: ("when the connection was evicted", .info)
+            case .fin, .reset, .timeout, .connectFailed, .refusedByLimit: ("before the connection was over", .warning)
+            }
         var found: [Finding] = []
         for (index, pairing) in pairings.enumerated() {
-            for answer in exchanges[index].early { found += withoutRequest(answer, index) }
+            if severity == .warning { for answer in exchanges[index].early { found += withoutRequest(answer, index) } }
             for request in exchanges[index].requests {
+                // A heartbeat whose answer is not due yet is nothing to report.
+                if severity == .info, pairing.isHeartbeat { continue }
+                let waited = closing.time - request.time
                 found += tell(
-                    kind(index), index, from: pairing.from.opposite, at: time,
-                    "\(name(request)) \(request.index) from the \(pairing.from.sender) was not answered before the connection was over",
-                    [
-                        Field("index", .integer(Int64(request.index))), Field("type", .text(name(request))),
-                        Field("waited", .number((time - request.time).seconds)),
-                    ] + .packets(("packet", request.packet)))
+                    kind(index), index, from: pairing.from.opposite, at: closing.time,
+                    "\(label(request)) from the \(pairing.from.sender) was not answered \(end)"
+                        + (severity == .info ? ", after \(waited.text(digits: true))" : ""),
+                    data(request) + [Field("waited", .number(waited.seconds))] + .packets(("packet", request.packet)),
+                    severity)
             }
             exchanges[index].early.removeAll()
             exchanges[index].requests.removeAll()
@@ -76,11 +94,31 @@ extension PairedConnection {
         return found
     }
 
-    /// An answer that came too late is nobody's; and it is not the next request's.
-    func tooLate(_ answer: Waiting, _ pairing: Int) -> [Finding]? {
-        guard let place = exchanges[pairing].overdue.firstIndex(of: answer.key) else { return nil }
-        exchanges[pairing].overdue.remove(at: place)
-        return withoutRequest(answer, pairing)
+    /// The request that an answer belongs to although its time was up; it is waited for no more.
+    func takeOverdue(_ answer: Waiting, _ pairing: Int) -> Waiting? {
+        if case .value = answer.key {
+        } else if let within = pairings[pairing].within {
+            // Where only the order tells, what is long over was not answered at all.
+            let longest = Interval(nanoseconds: min(within.nanoseconds, .max / 10) * 10)
+            while let first = exchanges[pairing].overdue.first, longest < answer.time - first.time {
+                exchanges[pairing].overdue.removeFirst()
+            }
+        }
+        guard let place = exchanges[pairing].overdue.firstIndex(where: { $0.key == answer.key }) else { return nil }
+        return exchanges[pairing].overdue.remove(at: place)
+    }
+
+    /// An answer came when its time was up: that it had not come was said already.
+    func late(_ answer: Waiting, to request: Waiting, _ pairing: Int) -> [Finding] {
+        let took = answer.time - request.time
+        return tell(
+            .lateAnswer, pairing, from: pairings[pairing].from.opposite, at: answer.time,
+            "\(name(answer)) \(answer.index) answers \(label(request)) after \(took.text(digits: true)), too late",
+            [
+                Field("index", .integer(Int64(answer.index))), Field("requestIndex", .integer(Int64(request.index))),
+                Field("took", .number(took.seconds)),
+            ] + (request.id.map { [Field("id", .text($0))] } ?? [])
+                + .packets(("packet", answer.packet), ("requestPacket", request.packet)), .info)
     }
 
     private func withoutRequest(_ answer: Waiting, _ pairing: Int) -> [Finding] {
@@ -98,11 +136,11 @@ extension PairedConnection {
     ) -> [Finding] {
         tell(
             .answerOutOfOrder, pairing, from: pairings[pairing].from.opposite, at: answer.time,
-            "\(name(answer)) \(answer.index) answers \(name(request)) \(request.index), but \(name(older)) \(older.index) before it has no answer yet",
+            "\(name(answer)) \(answer.index) answers \(label(request)), but \(label(older)) before it has no answer yet",
             [
                 Field("index", .integer(Int64(answer.index))), Field("requestIndex", .integer(Int64(request.index))),
                 Field("skipped", .integer(Int64(skipped))), Field("oldestIndex", .integer(Int64(older.index))),
-            ]
+            ] + (request.id.map { [Field("id", .text($0))] } ?? [])
                 + .packets(
                     ("packet", answer.packet), ("requestPacket", request.packet), ("oldestPacket", older.packet)))
     }

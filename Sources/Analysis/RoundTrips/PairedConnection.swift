@@ -5,10 +5,20 @@ import Trace
 
 /// The requests of one connection that wait for an answer.
 final class PairedConnection {
+    /// What request and answer have in common.
+    enum Key: Hashable {
+        /// Nothing: their order tells.
+        case order
+        case type(String?)
+        /// An id, or the body.
+        case value(ContentIdentity)
+    }
+
     /// A request, or an answer that came before its request was seen.
     struct Waiting {
-        /// What request and answer have in common.
-        var key: Int
+        var key: Key
+        /// The request's id, for people.
+        var id: String?
         var time: Timestamp
         var index: Int
         var packet: Int
@@ -20,8 +30,8 @@ final class PairedConnection {
         var requests: Deque<Waiting> = []
         /// Answers without request: a capture may tell of the request later, or that it lost bytes.
         var early: Deque<Waiting> = []
-        /// What requests that are not waited for any more have in common with their answers, which may still come.
-        var overdue: Deque<Int> = []
+        /// Requests that have been reported as unanswered; their answers may still come.
+        var overdue: Deque<Waiting> = []
         /// Whether there were too many to know which answer belongs to which request.
         var isLost = false
         /// How many of a kind were found; of the first each is told.
@@ -42,6 +52,8 @@ final class PairedConnection {
     static let mostEarly = 64
     /// How long an answer without request waits to be told: longer than a hole is waited for.
     static let patience = Interval.seconds(2)
+    /// By how much a capture may have an answer before its request, where nothing but their order tells that they belong together.
+    static let disorder = Interval.milliseconds(1)
     /// Of so many findings of a kind each is told; of more only how many there were.
     static let told = 10
 

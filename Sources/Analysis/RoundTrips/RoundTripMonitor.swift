@@ -58,9 +58,12 @@ public final class RoundTripMonitor: Analysis {
         paired.synchronise()
         let type = frame.kind.map { kinds.kinds[$0].type } ?? kinds.format.type(of: bytes, frame.shape)
         for role in roles {
-            let key = Self.key(paired.pairings[role.pairing].rule, type, bytes, frame, kinds.format)
+            let rule = paired.pairings[role.pairing].rule
+            // Who has nothing to name a request by asks nothing, and answers nothing.
+            guard let key = Self.key(rule, type, bytes, frame, kinds.format) else { continue }
             let waiting = PairedConnection.Waiting(
-                key: key, time: frame.info.time, index: frame.info.index, packet: frame.info.packet, type: type)
+                key: key, id: role.isRequest ? Self.id(rule, bytes, frame, kinds.format) : nil, time: frame.info.time,
+                index: frame.info.index, packet: frame.info.packet, type: type)
             if role.isRequest {
                 ask(waiting, role.pairing, on: paired)
             } else {
@@ -83,21 +86,47 @@ public final class RoundTripMonitor: Analysis {
         return paired
     }
 
-    /// What request and answer have in common.
+    /// What request and answer have in common; nil where the frame lacks it.
     private static func key(
         _ rule: Pairing.Rule, _ type: String?, _ bytes: RawSpan, _ frame: TracedFrame, _ format: DirectionFormat
-    ) -> Int {
+    ) -> PairedConnection.Key? {
         switch rule {
-        case .order: 0
-        case .type: type.hashValue
-        case .field(let name): format.field(name, of: bytes, frame.shape).hashValue
+        case .order: .order
+        case .type: .type(type)
+        case .value(let place):
+            format.value(at: place, of: bytes, frame.shape, body: frame.body).flatMap { ContentIdentity($0) }.map {
+                .value($0)
+            }
+        case .body:
+            .value(ContentIdentity(bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)))
         }
+    }
+
+    /// A request's id: the value that its answer names, or a field of that name.
+    private static func id(
+        _ rule: Pairing.Rule, _ bytes: RawSpan, _ frame: TracedFrame, _ format: DirectionFormat
+    ) -> String? {
+        let value: FieldValue?
+        if case .value(let place) = rule {
+            value = format.value(at: place, of: bytes, frame.shape, body: frame.body)
+        } else {
+            value = format.field("id", of: bytes, frame.shape)
+        }
+        return value?.plainText.map { PrintableText.of($0, columns: 40) }
     }
 
     private func ask(_ request: PairedConnection.Waiting, _ pairing: Int, on paired: PairedConnection) {
         guard !paired.exchanges[pairing].isLost else { return }
+        // An id that is used again means the new request.
+        if case .value = request.key { paired.exchanges[pairing].overdue.removeAll { $0.key == request.key } }
+        let disorder: Interval
+        if case .value = request.key {
+            disorder = PairedConnection.patience
+        } else {
+            disorder = PairedConnection.disorder
+        }
         if let early = paired.exchanges[pairing].early.firstIndex(where: {
-            $0.key == request.key && !(PairedConnection.patience < request.time - $0.time)
+            $0.key == request.key && !(disorder < request.time - $0.time)
         }) {
             let answer = paired.exchanges[pairing].early.remove(at: early)
             // A request whose end only a pause tells is complete later than its answer. Where the capture has them in the other
@@ -122,10 +151,12 @@ public final class RoundTripMonitor: Analysis {
         guard let place = paired.exchanges[pairing].requests.firstIndex(where: { $0.key == answer.key }) else {
             // Of a connection that was picked up in the middle nobody knows what was asked before.
             if !paired.connection.opening.handshake, paired.exchanges[pairing].requests.isEmpty { return }
-            if let late = paired.tooLate(answer, pairing) {
-                findings += late
+            if let request = paired.takeOverdue(answer, pairing) {
+                findings += paired.late(answer, to: request, pairing)
+                tell(paired, pairing, request, answer)
                 return
             }
+            if rule.isOptional { return }
             if paired.exchanges[pairing].early.count < PairedConnection.mostEarly {
                 paired.exchanges[pairing].early.append(answer)
             }
@@ -157,17 +188,14 @@ public final class RoundTripMonitor: Analysis {
         deadlines.arm(paired.connection.number, at: deadline)
     }
 
-    /// What waits now is not answered any more, unless it was the capture that ended.
+    /// What waits now is not answered any more, or not in this capture.
     public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         guard let paired = connections.removeValue(forKey: connection.number) else { return }
         last = nil
         deadlines.cancel(connection.number)
         paired.synchronise()
         findings += paired.overdue(before: PerDirection(fromClient: closing.time, fromServer: closing.time))
-        switch closing.reason {
-        case .endOfInput, .evicted: break
-        case .fin, .reset, .timeout, .connectFailed, .refusedByLimit: findings += paired.abandoned(at: closing.time)
-        }
+        findings += paired.abandoned(closing)
         findings += paired.untold(at: closing.time)
     }
 

@@ -58,8 +58,9 @@ public enum FormatLoader {
         let server = direction(top, "server")
         let detection = detection(top)
         let heartbeat = top.map("heartbeat").flatMap { HeartbeatLoader.contract($0) }
-        let pairings = PairingLoader.pairings(top)
-        let relay = RelayLoader.relay(top)
+        let sides = client.flatMap { client in server.map { PerDirection(fromClient: client, fromServer: $0) } }
+        let pairings = PairingLoader.pairings(top, sides)
+        let relay = RelayLoader.relay(top, sides)
         let broadcast = RelayLoader.broadcast(top)
         let ports = ports(top)
         let secrets = secrets(top)
@@ -140,15 +141,14 @@ public enum FormatLoader {
         let frame = sections.first { $0["frame"] != nil }?.map("frame")
         frame?.allow(["type", "from", "to"])
         guard let built else { return nil }
-        let from = field(frame, "from", built.layouts)
-        let to = field(frame, "to", built.layouts)
         return DirectionFormat(
-            rule: built.rule, layouts: built.layouts, typeName: typeName(frame, built.layouts), fromField: from,
-            toField: to, body: body)
+            rule: built.rule, layouts: built.layouts, typeName: typeName(frame, built.layouts, body),
+            fromPlace: place(frame, "from", built.layouts, body), toPlace: place(frame, "to", built.layouts, body),
+            body: body)
     }
 
     /// A field that must be in one of the headers.
-    private static func field(_ map: YAMLMap?, _ key: String, _ layouts: [FrameLayout]) -> String? {
+    static func field(_ map: YAMLMap?, _ key: String, _ layouts: [FrameLayout]) -> String? {
         guard let map, let name = map.text(key) else { return nil }
         if let hint = unknownField(name, layouts) {
             map.fault("there is no field \(name) in the header; \(hint)", at: key)
@@ -157,7 +157,7 @@ public enum FormatLoader {
     }
 
     /// What to say of a field that no header has; nil where one has it, or could.
-    private static func unknownField(_ name: String, _ layouts: [FrameLayout]) -> String? {
+    static func unknownField(_ name: String, _ layouts: [FrameLayout]) -> String? {
         var known: [String] = []
         for layout in layouts {
             if let head = layout.head, !(head is BinaryHead) { return nil }
@@ -169,13 +169,13 @@ public enum FormatLoader {
         return known.isEmpty ? "the format has no header" : LoadContext.hint(name, known)
     }
 
-    private static func typeName(_ frame: YAMLMap?, _ layouts: [FrameLayout]) -> TypeName {
+    private static func typeName(_ frame: YAMLMap?, _ layouts: [FrameLayout], _ body: BodyFormat) -> TypeName {
         guard let frame, let node = frame["type"] else {
             return layouts.contains { $0.name != nil } ? .layout : .none
         }
         if node.sequence == nil {
             if let path = node.string, path.hasPrefix("body.") {
-                return .value(path.split(separator: ".").map(String.init))
+                return bodyPlace(path, in: frame, "type", body).map { .value($0) } ?? .none
             }
             return field(frame, "type", layouts).map { .field($0) } ?? .none
         }

@@ -1,32 +1,45 @@
+import Streams
+
 /// Reads which frames of a format are requests and answers.
 enum PairingLoader {
-    private static let keys = ["request", "from", "answer", "by", "ordered", "within"]
+    private static let keys = ["request", "from", "answer", "by", "ordered", "within", "optional"]
 
-    static func pairings(_ top: YAMLMap) -> [Pairing] {
+    static func pairings(_ top: YAMLMap, _ sides: PerDirection<DirectionFormat>?) -> [Pairing] {
         (top.maps("pairs") ?? []).compactMap { map in
             map.allow(keys)
             if map["from"] == nil { map.fault("\(map.path) lacks from") }
             let request = FormatLoader.condition(map, "request")
             let answer = FormatLoader.condition(map, "answer")
             let from = FormatLoader.side(map, "from")
-            let rule = rule(map)
+            let rule = rule(map, sides)
             let within = map.interval("within")
-            // Answers that name their request by a field may come as they like.
+            // Answers that name their request may come as they like.
             var isOrdered = true
-            if case .field? = rule { isOrdered = false }
+            switch rule {
+            case .value, .body: isOrdered = false
+            default: break
+            }
             isOrdered = map.boolean("ordered") ?? isOrdered
+            let isOptional = map.boolean("optional") ?? false
+            if isOptional, within == nil {
+                map.fault(
+                    "\(map.path) is optional and lacks within: for how long an answer is waited for", at: "optional")
+            }
             guard let request, let answer, let from, let rule else { return nil }
             return Pairing(
-                request: request, from: from, answer: answer, rule: rule, isOrdered: isOrdered, within: within)
+                request: request, from: from, answer: answer, rule: rule, isOrdered: isOrdered, within: within,
+                isOptional: isOptional)
         }
     }
 
-    private static func rule(_ map: YAMLMap) -> Pairing.Rule? {
+    private static func rule(_ map: YAMLMap, _ sides: PerDirection<DirectionFormat>?) -> Pairing.Rule? {
         guard let text = map.text("by") else { return .order }
-        if text == "order" { return .order }
-        if text == "type" { return .type }
-        if text.hasPrefix("fields."), text.count > 7 { return .field(String(text.dropFirst(7))) }
-        map.fault("\(map.path).by is \(text); expected order, type or fields.NAME", at: "by")
-        return nil
+        switch text {
+        case "order": return .order
+        case "type": return .type
+        case "body": return .body
+        default:
+            return FormatLoader.sharedPlace(text, in: map, "by", sides, others: "order, type, body,").map { .value($0) }
+        }
     }
 }

@@ -3,9 +3,24 @@ import Streams
 
 /// Reads which frames of a format are passed on to other clients.
 enum RelayLoader {
-    static func relay(_ top: YAMLMap) -> Relay? {
-        guard let map = top.map("relay"), let parts = parts(map, "sent", "received") else { return nil }
-        return Relay(sent: parts.first, received: parts.second, within: parts.within)
+    static func relay(_ top: YAMLMap, _ sides: PerDirection<DirectionFormat>?) -> Relay? {
+        guard let map = top.map("relay"), let parts = parts(map, "sent", "received", others: ["id"]) else { return nil }
+        if let sides { check(map, sides) }
+        let id = map.text("id").flatMap { FormatLoader.sharedPlace($0, in: map, "id", sides) }
+        return Relay(sent: parts.first, received: parts.second, within: parts.within, id: id)
+    }
+
+    /// Without receivers no message can be followed.
+    private static func check(_ map: YAMLMap, _ sides: PerDirection<DirectionFormat>) {
+        if sides.fromClient.toPlace == nil {
+            map.fault(
+                "relay needs to know who a message is for: the client's frame lacks to, such as frame: { to: body.to }")
+        }
+        if sides.fromClient.fromPlace == nil, sides.fromServer.toPlace == nil {
+            map.fault(
+                "relay needs to know whose connection is whose: the client's frame lacks from (or the server's to), "
+                    + "such as frame: { from: body.user }")
+        }
     }
 
     static func broadcast(_ top: YAMLMap) -> Broadcast? {
@@ -14,9 +29,9 @@ enum RelayLoader {
     }
 
     private static func parts(
-        _ map: YAMLMap, _ first: String, _ second: String
+        _ map: YAMLMap, _ first: String, _ second: String, others: [String] = []
     ) -> (first: Expression, second: Expression, within: Interval)? {
-        map.allow([first, second, "within"])
+        map.allow([first, second, "within"] + others)
         let one = FormatLoader.condition(map, first)
         let other = FormatLoader.condition(map, second)
         let within = map.interval("within") ?? .seconds(5)

@@ -6,6 +6,8 @@ public struct RecordedTrace: Sendable {
     public var source: String
     /// The connections, in order of opening.
     public var connections: [RecordedConnection] = []
+    /// What could not be read of it, and where it was begun anew or ends early: lines for people.
+    public var notes: [String] = []
 
     /// A trace without connections.
     public init(source: String) {

@@ -3,7 +3,8 @@ import Streams
 
 /// Reads a trace from its lines (`docs/trace.md`), which may lie in several files, as `--rotate` writes them.
 ///
-/// Events, keys and values that it does not know are passed over: version 1 may get more of them.
+/// Events, keys and values that it does not know are skipped: version 1 may get more of them. A trace may have been begun anew
+/// (HUP), or go on behind a line that was cut by a full disk: what was skipped, the trace's notes say.
 public struct TraceReader: Sendable {
     /// How long a line may be: a frame of 16 MiB in hex, and what stands around it.
     public static let longestLine = 40 << 20
@@ -15,15 +16,33 @@ public struct TraceReader: Sendable {
     private var line = 0
     private var partial: [UInt8] = []
     private var hasSummary = false
+    /// Whether the trace was begun anew, so that connections may open whose numbers were used before.
+    private var isResumed = false
+    private var notes: [String] = []
+
+    /// How many notes are kept.
+    private static let mostNotes = 20
 
     /// A reader that has read nothing.
     public init() {}
 
     /// Begins with a file, or goes on with another one.
     public mutating func begin(_ file: String) throws(TraceReadError) {
+        // What a file lacks, the next one may have.
+        if !partial.isEmpty, line > 0 {
+            line += 1
+            note("the line is cut off after \(partial.count) bytes; it is skipped")
+            partial.removeAll()
+        }
         try endFile()
         self.file = file
         line = 0
+        // One run's files follow one another; another run's have a summary before them.
+        if trace != nil { isResumed = true }
+    }
+
+    private mutating func note(_ message: String) {
+        if notes.count < Self.mostNotes { notes.append("\(file):\(line): \(message)") }
     }
 
     /// Takes bytes of the file; lines may be cut anywhere.
@@ -62,14 +81,15 @@ public struct TraceReader: Sendable {
     /// The trace, now that everything was read.
     public mutating func finish() throws(TraceReadError) -> RecordedTrace {
         try endFile()
-        guard let trace else {
+        guard var trace else {
             line = 1
             throw fault("the file is empty; \(Self.firstLine)")
         }
-        guard hasSummary else {
+        if !hasSummary {
             line += 1
-            throw fault("the trace ends here; expected further lines up to one with \"event\":\"summary\"")
+            note("the trace ends here without a summary: it goes on in another file, or its writer was stopped")
         }
+        trace.notes = notes
         return trace
     }
 
@@ -96,16 +116,44 @@ public struct TraceReader: Sendable {
         do throws(JSONSyntaxError) {
             value = try JSONValue(parsing: text)
         } catch {
-            throw fault(
-                line == 1
-                    ? "this is no trace, it begins with \(Self.beginning(of: text)); \(Self.firstLine)"
-                    : "this is no JSON: \(error)")
+            if line == 1 {
+                throw fault("this is no trace, it begins with \(Self.beginning(of: text)); \(Self.firstLine)")
+            }
+            guard Self.isCutLine(text) else { throw fault("this is no JSON: \(error)") }
+            return try takeWhatFollows(text)
         }
         let event = RecordedLine(value, file: file, line: line)
         let name = try event.text("event")
         if line == 1 { return try begin(event, name) }
-        if hasSummary { throw fault("found \"event\":\"\(name)\" behind the summary; expected the end of the trace") }
+        if hasSummary, name != "trace" {
+            throw fault("found \"event\":\"\(name)\" behind the summary; expected the end of the trace")
+        }
         try take(event, name)
+    }
+
+    private static let lineStart = Array("{\"event\":\"".utf8)
+
+    private static func isCutLine(_ text: RawSpan) -> Bool {
+        // Even the first bytes may be all there is of it.
+        let start = lineStart.prefix(text.byteCount)
+        return text.copied(0..<start.count).elementsEqual(start)
+    }
+
+    /// A line was cut, by a full disk: what follows it in the same line is another one, where it is whole.
+    private mutating func takeWhatFollows(_ text: RawSpan) throws(TraceReadError) {
+        let bytes = text.copied(0..<text.byteCount)
+        var place = bytes.count - Self.lineStart.count
+        while place > 0 {
+            if bytes[place] == UInt8(ascii: "{"), bytes[place...].starts(with: Self.lineStart),
+                let value = try? JSONValue(parsing: text.extracting(place..<bytes.count))
+            {
+                note("the line is cut off after \(place) bytes; what follows is read")
+                let event = RecordedLine(value, file: file, line: line)
+                return try take(event, try event.text("event"))
+            }
+            place -= 1
+        }
+        note("the line is cut off after \(bytes.count) bytes; it is skipped")
     }
 
     /// The beginning of what is no trace, as an error may show it.
@@ -127,13 +175,15 @@ public struct TraceReader: Sendable {
     private mutating func take(_ event: RecordedLine, _ name: String) throws(TraceReadError) {
         switch name {
         case "summary": hasSummary = true
-        case "trace": throw fault("a trace begins in the middle of another one; expected one trace in a file")
+        case "trace":
+            try begin(event, name)
+            isResumed = true
+            hasSummary = false
         case "opened": try open(event)
         case "format", "frame", "missing", "unframed", "finding", "closed":
             let number = try event.integer("connection")
-            guard let place = places[number] else {
-                throw fault("connection \(number) is not open; expected a line with \"event\":\"opened\" for it before")
-            }
+            if places[number] == nil { try pickUp(number, event) }
+            guard let place = places[number] else { return }
             try add(event, name, to: place)
         default: break
         }
@@ -141,12 +191,22 @@ public struct TraceReader: Sendable {
 
     private mutating func open(_ event: RecordedLine) throws(TraceReadError) {
         let number = try event.integer("connection")
-        if places[number] != nil { throw fault("connection \(number) opens a second time; expected another number") }
+        if places[number] != nil, !isResumed {
+            throw fault("connection \(number) opens a second time; expected another number")
+        }
         places[number] = trace?.connections.count
         trace?.connections.append(
             RecordedConnection(
                 number: number, opened: try event.time("time"), client: try event.text("client"),
                 server: try event.text("server")))
+    }
+
+    /// A connection that was opened in another file, or in a line that is lost.
+    private mutating func pickUp(_ number: Int, _ event: RecordedLine) throws(TraceReadError) {
+        note("connection \(number) was opened before; its beginning is not here")
+        places[number] = trace?.connections.count
+        trace?.connections.append(
+            RecordedConnection(number: number, opened: try event.time("time"), client: "unknown", server: "unknown"))
     }
 
     private mutating func add(_ event: RecordedLine, _ name: String, to place: Int) throws(TraceReadError) {

@@ -56,6 +56,7 @@ extension Finding.Kind {
         case .evictionClose: "silent close"
         case .heartbeatUnanswered: "unanswered heartbeat"
         case .unanswered: "unanswered request"
+        case .lateAnswer: "late answer"
         case .answerWithoutRequest: "unasked answer"
         case .answerOutOfOrder: "disordered answer"
         case .deliveryMissing: "lost message"

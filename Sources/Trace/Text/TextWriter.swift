@@ -251,7 +251,7 @@ package final class TextWriter: TraceSink {
     // MARK: Pieces
 
     private func parties(_ bytes: RawSpan, _ shape: FrameShape, _ format: DirectionFormat) -> String? {
-        guard format.fromField != nil || format.toField != nil else { return nil }
+        guard format.fromPlace != nil || format.toPlace != nil else { return nil }
         let from = format.origin(of: bytes, shape).map { PrintableText.of($0, columns: 22) } ?? ""
         let to = format.target(of: bytes, shape).map { PrintableText.of($0, columns: 22) } ?? ""
         return to.isEmpty ? from : from.isEmpty ? "→ \(to)" : "\(from) → \(to)"

@@ -42,6 +42,8 @@ struct ContentTable {
     static let masked = 0
 
     private(set) var paths: PathTable
+    /// How much of what was entered is masked.
+    private(set) var share = MaskedShare()
     private(set) var values: [JSONValue] = [.text("«any»")]
     private var valueNumbers: [JSONValue: Int] = [:]
     private var contentNumbers: [Content: Int] = [:]
@@ -79,6 +81,8 @@ struct ContentTable {
             reading.kind = kind(run.from, "missing", isFrame: false)
             add(.number(String(run.length)), at: path(path(PathTable.root, "missing"), "length"), &reading)
         }
+        share.frames += 1
+        if reading.isMasked { share.maskedFrames += 1 }
         let leaves = reading.leaves.sorted { $0.path < $1.path }
         let content = number(Content(from: item.from, leaves: leaves), kind: reading.kind)
         return Entry(from: item.from, content: content, kind: reading.kind, bound: reading.bound)
@@ -90,6 +94,7 @@ struct ContentTable {
         var type: String?
         var leaves: [Leaf] = []
         var bound: [Bound] = []
+        var isMasked = false
     }
 
     private mutating func path(_ parent: Int, _ name: String) -> Int { paths.path(from: parent, .member(name)) }
@@ -120,7 +125,10 @@ struct ContentTable {
     private mutating func add(body: JSONValue, _ reading: inout Reading) {
         guard case .object(let members) = body else { return }
         let path = path(PathTable.root, "body")
-        if case .masked = verdict(path, reading) { return mask(path, &reading) }
+        if case .masked = verdict(path, reading) {
+            share.mask(body.characterCount, &reading.isMasked)
+            return mask(path, &reading)
+        }
         let isWhole = body["truncated"] == nil && members.contains { FieldPath.contents.contains($0.name) }
         for member in members where member.name != "length" || !isWhole {
             if member.name == "truncated" { continue }
@@ -143,13 +151,25 @@ struct ContentTable {
     private mutating func add(_ value: JSONValue, at path: Int, _ reading: inout Reading) {
         var value = value
         switch verdict(path, reading) {
-        case .ignored: return
-        case .masked: return mask(path, &reading)
-        case .bound(let binding):
+        case .ignored: return share.mask(value.characterCount, &reading.isMasked)
+        case .masked:
+            share.mask(value.characterCount, &reading.isMasked)
+            return mask(path, &reading)
+        case .bound(let binding, let form):
+            // What does not look as it should is no value of the binding.
+            if form.hasTemplates, let text = value.maskable, form.masking(text) == nil { break }
+            share.mask(value.characterCount, &reading.isMasked)
             reading.bound.append(Bound(path: path, binding: binding, value: value.normalized))
             return mask(path, &reading)
-        case .partlyMasked(let pattern):
-            if case .text(let text) = value { value = .text(pattern.masking(text)) }
+        case .partlyMasked(let form):
+            if let text = value.maskable, let masked = form.masking(text) {
+                share.mask(masked.masked, &reading.isMasked)
+                share.characters += text.utf8.count - masked.masked
+                // A number stays another thing than a text.
+                if case .number = value { value = .number(masked.text) } else { value = .text(masked.text) }
+                reading.leaves.append(Leaf(path: path, value: number(value)))
+                return
+            }
         case .compared: break
         }
         switch value {
@@ -163,7 +183,9 @@ struct ContentTable {
             for (index, element) in elements.enumerated() {
                 add(element, at: paths.path(from: path, .element(index)), &reading)
             }
-        default: reading.leaves.append(Leaf(path: path, value: number(value.normalized)))
+        default:
+            share.characters += value.characterCount
+            reading.leaves.append(Leaf(path: path, value: number(value.normalized)))
         }
     }
 }
@@ -171,4 +193,23 @@ struct ContentTable {
 extension FieldPath {
     /// Those of a body's members that hold what is in it.
     static let contents: Set<String> = ["text", "json", "protobuf", "hex"]
+}
+
+extension JSONValue {
+    /// The text of which a part may be masked: a text, or a number's digits.
+    fileprivate var maskable: String? {
+        switch self {
+        case .text(let text), .number(let text): text
+        default: nil
+        }
+    }
+}
+
+extension MaskedShare {
+    /// Counts characters that may be any.
+    fileprivate mutating func mask(_ count: Int, _ isMasked: inout Bool) {
+        characters += count
+        masked += count
+        isMasked = true
+    }
 }

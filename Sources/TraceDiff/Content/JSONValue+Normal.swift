@@ -27,22 +27,23 @@ extension JSONValue {
     }
 }
 
-extension Pattern {
-    /// The text with `«any»` for each part that the pattern finds, from left to right.
-    func masking(_ text: String) -> String {
-        let bytes = Array(text.utf8)
+extension [Pattern] {
+    /// The text with `«any»` for each part that one of the patterns finds, from left to right, the longest first; and how many bytes
+    /// these have.
+    func masking(_ text: String) -> (text: String, masked: Int) {
+        let bytes = Array<UInt8>(text.utf8)
         var masked: [UInt8] = []
-        var at = 0
+        var (at, count) = (0, 0)
         while at < bytes.count {
-            let length = prefixLength(in: bytes.span.bytes.extracting(at..<bytes.count)) ?? 0
+            let length = map { $0.prefixLength(in: bytes.span.bytes.extracting(at..<bytes.count)) ?? 0 }.max() ?? 0
             if length > 0 {
-                masked += Array("«any»".utf8)
-                at += length
+                masked += Array<UInt8>("«any»".utf8)
+                (at, count) = (at + length, count + length)
             } else {
                 masked.append(bytes[at])
                 at += 1
             }
         }
-        return String(decoding: masked, as: UTF8.self)
+        return (String(decoding: masked, as: UTF8.self), count)
     }
 }

@@ -9,10 +9,10 @@ struct PathTable {
         case ignored
         /// It may be any.
         case masked
-        /// What the pattern finds in its text may be any.
-        case partlyMasked(Pattern)
-        /// It belongs to a binding, by its place in the rules.
-        case bound(Int)
+        /// What the patterns find in its text may be any, and what the templates say of it where one fits.
+        case partlyMasked(TextMask)
+        /// It belongs to a binding, by its place in the rules. Where templates are given, one has to fit.
+        case bound(Int, TextMask)
     }
 
     private struct Child: Hashable {
@@ -63,13 +63,42 @@ struct PathTable {
 
     private func decide(_ path: [FieldPath.Step], _ from: Direction, _ type: String?) -> Verdict {
         if rules.ignored.contains(where: { $0.covers(from, type, path) }) { return .ignored }
+        let masks = rules.masks.filter { $0.place.covers(from, type, path) }
+        let mask = TextMask(masks)
         for (number, binding) in rules.bindings.enumerated()
         where binding.places.contains(where: { $0.covers(from, type, path) }) {
-            return .bound(number)
+            return .bound(number, mask)
         }
-        let masks = rules.masks.filter { $0.place.covers(from, type, path) }
         // All of a value goes before a part of it.
-        if masks.contains(where: { $0.pattern == nil }) { return .masked }
-        return masks.first?.pattern.map { .partlyMasked($0) } ?? .compared
+        if masks.contains(where: { $0.pattern == nil && $0.template == nil }) { return .masked }
+        return mask.isEmpty ? .compared : .partlyMasked(mask)
+    }
+}
+
+/// What of the texts at a place may be any, by all of the masks over it.
+struct TextMask {
+    private let patterns: [Pattern]
+    /// The most general ones first: of two that fit, both sides take the same.
+    private let templates: [TextTemplate]
+
+    init(_ masks: [TraceRules.Mask]) {
+        patterns = masks.compactMap(\.pattern)
+        templates = masks.compactMap(\.template).sorted { left, right in
+            left.generality == right.generality
+                ? left.source < right.source : right.generality.lexicographicallyPrecedes(left.generality)
+        }
+    }
+
+    var isEmpty: Bool { patterns.isEmpty && templates.isEmpty }
+    var hasTemplates: Bool { !templates.isEmpty }
+
+    /// A text with marks for what may be any, and how many of its bytes that are; nil where nothing of it may.
+    func masking(_ text: String) -> (text: String, masked: Int)? {
+        for template in templates {
+            if let masked = template.masking(text) { return masked }
+        }
+        guard !patterns.isEmpty else { return nil }
+        let masked = patterns.masking(text)
+        return masked.masked > 0 ? masked : nil
     }
 }

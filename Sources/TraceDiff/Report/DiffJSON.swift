@@ -8,8 +8,17 @@ public enum DiffJSON {
         let counts = difference.counts.map { JSONValue.Member(name($0.kind), number($0.count)) }
         return JSONValue.object([
             .init("same", .boolean(difference.isEmpty)), .init("counts", .object(counts)),
+            .init("masked", masked(difference)),
             .init("connections", .array(difference.conversations.map(conversation))),
         ]).compactText + "\n"
+    }
+
+    /// How much the rules mask.
+    private static func masked(_ difference: TraceDifference) -> JSONValue {
+        .object([
+            .init("characters", number(difference.share.masked)), .init("of", number(difference.share.characters)),
+            .init("frames", number(difference.share.maskedFrames)), .init("ofFrames", number(difference.share.frames)),
+        ])
     }
 
     /// `removed connection` is `removedConnections`.

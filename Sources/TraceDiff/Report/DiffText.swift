@@ -44,7 +44,16 @@ public struct DiffText {
     private mutating func write(_ difference: TraceDifference) {
         for conversation in difference.conversations where !conversation.isEmpty { write(conversation) }
         let crossings = difference.conversations.reduce(0) { $0 + $1.crossings }
-        let note = crossings > 0 ? " (\(crossings) in another turn, which is not compared)" : ""
+        let endings = difference.conversations.count { $0.endsOtherwise && $0.isEmpty }
+        var notes: [String] = []
+        if crossings > 0 { notes.append("\(crossings) in another turn, which is not compared") }
+        if endings > 0 {
+            notes.append(
+                "\(Quantities.counted(endings, "connection")) reset instead of FIN or the reverse, which is not compared"
+            )
+        }
+        if difference.hasRules { notes.append(difference.share.description) }
+        let note = notes.isEmpty ? "" : " (\(notes.joined(separator: "; ")))"
         if difference.isEmpty {
             let frames = difference.conversations.reduce(0) { $0 + $1.rows.count }
             let connections = Quantities.counted(difference.conversations.count, "connection")

@@ -3,103 +3,228 @@ import Streams
 import Trace
 
 /// Finds out from runs that should be equal what differs in each (masked), and what one side repeats of the other (bound).
+///
+/// Of texts only what looks like a number, a time, an identifier or a token is masked, and only in texts that are otherwise the
+/// same: ordinary words never are.
 public enum RuleLearning {
-    /// How much of a value may be any: what one of the patterns finds, or all of it.
-    private enum Extent: Equatable {
-        case all
-        case parts([String])
+    /// What was learned.
+    public struct Result: Sendable {
+        /// The rules under which the runs are the same, as far as rules can make them so.
+        public var rules: TraceRules
+        /// What differs between runs and is not masked, since it is ordinary text or no value: lines for people.
+        public var remaining: [String] = []
+        /// How much of what was said in all runs the rules mask.
+        public var share = MaskedShare()
+        /// Where what was said depends on a challenge that is another one each time: lines for people.
+        public var challenges: [String] = []
     }
 
-    private typealias Learned = [TraceRules.Place: Extent]
+    private typealias Learned = [TraceRules.Place: [TextTemplate]]
+
+    /// One value of the first run, and where it lies.
+    private struct Occurrence: Hashable {
+        var connection: Int
+        var place: Int
+        var path: String
+    }
+
+    /// What stood at one place of a conversation in each run.
+    private struct Values {
+        var rule: TraceRules.Place
+        var isHex: Bool
+        var texts: [String]
+    }
 
     /// How often runs are aligned anew: with more masked, frames may find better partners.
     private static let mostRounds = 6
+    /// How many templates a place may have, and how many lines say what is left.
+    private static let most = (templates: 256, remaining: 20)
 
     /// The rules under which the runs are the same, as far as masks and bindings can make them so.
     ///
     /// - Parameter comparison: what is compared; its rules are part of the result.
     public static func rules(from runs: [RecordedTrace], _ comparison: Comparison = Comparison()) -> TraceRules {
-        guard let first = runs.first, runs.count > 1 else { return comparison.rules }
+        learn(from: runs, comparison).rules
+    }
+
+    /// What can be learned from the runs.
+    public static func learn(from runs: [RecordedTrace], _ comparison: Comparison = Comparison()) -> Result {
+        guard let first = runs.first, runs.count > 1 else { return Result(rules: comparison.rules) }
         var comparison = comparison
+        var values: [Occurrence: Values] = [:]
+        var whole: Set<TraceRules.Place> = []
         var learned: Learned = [:]
         var ignored: Set<String> = []
         let given = comparison.rules
         for _ in 0..<mostRounds {
-            let before = learned
+            let before = (learned, whole)
             for run in runs.dropFirst() {
                 let difference = TraceComparison.compare(expected: first, actual: run, comparison)
                 for conversation in difference.conversations {
-                    learn(from: conversation, into: &learned)
+                    collect(from: conversation, into: &values, &whole)
                     // Where both sides close at once, who is first is chance.
                     ignored.formUnion(conversation.changes.map(\.path))
                 }
             }
-            if learned == before { break }
+            learned = templates(of: values)
+            addLengths(of: first, to: &learned)
+            if before == (learned, whole) { break }
             comparison.rules = given
-            comparison.rules.masks += masks(learned)
+            comparison.rules.masks += masks(learned, whole)
         }
         let chance = ["closed.by", "closed.reason"].filter(ignored.contains).compactMap { FieldPath($0) }
         // Only what may be anything as a whole can be somebody's echo.
-        let whole = Set(learned.filter { $0.value == .all }.keys)
-        let bindings = EchoSearch.bindings(in: runs, among: whole).filter { binding in
-            holds(binding, in: runs, given, learned, comparison)
+        let free = Set(learned.filter { $0.value.allSatisfy(\.isWhole) }.keys)
+        let bindings = EchoSearch.bindings(in: runs, among: free).filter { binding in
+            holds(binding, in: runs, comparison)
         }
-        let bound = Set(bindings.flatMap(\.places))
-        var rules = given
-        rules.masks += masks(learned.filter { !bound.contains($0.key) })
-        rules.bindings += bindings
-        rules.ignored += chance.map { TraceRules.Place(path: $0) }
-        return rules
+        var result = Result(rules: given)
+        result.rules.masks += masks(learned, whole)
+        result.rules.bindings += bindings
+        result.rules.ignored += chance.map { TraceRules.Place(path: $0) }
+        comparison.rules = result.rules
+        for run in runs.dropFirst() {
+            let difference = TraceComparison.compare(expected: first, actual: run, comparison)
+            result.share.add(difference.share)
+            for line in remaining(in: difference) where !result.remaining.contains(line) {
+                if result.remaining.count < most.remaining { result.remaining.append(line) }
+            }
+        }
+        result.challenges = Challenges.lines(in: first)
+        return result
     }
 
-    private static func masks(_ learned: Learned) -> [TraceRules.Mask] {
-        learned.sorted { "\($0.key)" < "\($1.key)" }.map { place, extent in
-            guard case .parts(let patterns) = extent else { return TraceRules.Mask(place) }
-            return TraceRules.Mask(place, pattern: try? Pattern(parsing: patterns.joined(separator: "|")))
-        }
+    private static func masks(_ learned: Learned, _ whole: Set<TraceRules.Place>) -> [TraceRules.Mask] {
+        let masks =
+            whole.map { ("\($0)", TraceRules.Mask($0)) }
+            + learned.filter { !whole.contains($0.key) }.flatMap { place, templates in
+                templates.map { ("\(place) \($0.source)", TraceRules.Mask(place, template: $0)) }
+            }
+        return masks.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
-    /// Notes what changed; of a text in a body, which part of it.
-    private static func learn(from conversation: ConversationDifference, into learned: inout Learned) {
-        func note(_ change: FieldChange, _ from: Direction, _ type: String?) {
-            guard let old = change.old, let new = change.new, let path = FieldPath(change.path),
-                path.steps.first == .member("fields") || path.steps.first == .member("body")
+    // MARK: Values
+
+    /// Notes what stood where something changed.
+    private static func collect(
+        from conversation: ConversationDifference, into values: inout [Occurrence: Values],
+        _ whole: inout Set<TraceRules.Place>
+    ) {
+        func note(_ change: FieldChange, _ old: RecordedFrame, _ new: RecordedFrame, _ place: Int) {
+            guard let path = FieldPath(change.path),
+                path.steps.first == .member("fields") || path.steps.first == .member("body"),
+                let left = old.value(at: path.steps), let right = new.value(at: path.steps)
             else { return }
             // What stands at one place of a list may stand at any.
             let steps = path.steps.map { if case .element = $0 { FieldPath.Step.any } else { $0 } }
-            let place = TraceRules.Place(from: from, type: type, path: FieldPath(steps))
-            learned[place] = extent(old, new, path, known: learned[place])
+            let rule = TraceRules.Place(from: old.from, type: old.type, path: FieldPath(steps))
+            switch (left, right) {
+            case (.text(let one), .text(let two)), (.number(let one), .number(let two)):
+                let occurrence = Occurrence(
+                    connection: conversation.expected?.number ?? 0, place: place, path: change.path)
+                let isHex = path.steps == [.member("body"), .member("hex")]
+                var known = values[occurrence] ?? Values(rule: rule, isHex: isHex, texts: [one])
+                for text in [one, two] where !known.texts.contains(text) { known.texts.append(text) }
+                values[occurrence] = known
+            // A truth value has no pattern.
+            case (.boolean, .boolean): whole.insert(rule)
+            default: return
+            }
         }
         for row in conversation.rows {
-            guard case .changed(let place, _, let changes) = row, let frame = conversation.expectedItems[place].frame
+            guard case .changed(let place, let other, let changes) = row,
+                let old = conversation.expectedItems[place].frame, let new = conversation.actualItems[other].frame
             else { continue }
-            for change in changes { note(change, frame.from, frame.type) }
+            for change in changes { note(change, old, new, place) }
         }
-        for beats in conversation.heartbeats { for change in beats.changes { note(change, beats.from, beats.type) } }
-    }
-
-    /// Parts of texts of bodies only: a field is small enough to be masked. Of what differs in many ways, all is.
-    private static func extent(_ old: JSONValue, _ new: JSONValue, _ path: FieldPath, known: Extent?) -> Extent {
-        guard path.steps == [.member("body"), .member("text")], case .text(let left) = old, case .text(let right) = new,
-            !left.contains("«any»"), let pattern = VolatilePart.pattern(left, right)
-        else { return .all }
-        switch known {
-        case .all: return .all
-        case nil: return .parts([pattern])
-        case .parts(let patterns):
-            return patterns.contains(pattern)
-                ? .parts(patterns) : patterns.count < 4 ? .parts(patterns + [pattern]) : .all
+        for (number, beats) in conversation.heartbeats.enumerated() {
+            for change in beats.changes {
+                guard let old = beats.expectedFrame, let new = beats.actualFrame else { continue }
+                note(change, old, new, -1 - number)
+            }
         }
     }
 
-    /// Whether the runs are as equal with a binding as they are with masks.
+    private static func templates(of values: [Occurrence: Values]) -> Learned {
+        var learned: Learned = [:]
+        let ordered = values.sorted {
+            ($0.key.connection, $0.key.place, $0.key.path) < ($1.key.connection, $1.key.place, $1.key.path)
+        }
+        for (_, values) in ordered {
+            guard
+                let template = values.isHex
+                    ? TemplateLearning.template(ofHex: values.texts) : TemplateLearning.template(of: values.texts)
+            else { continue }
+            var known = learned[values.rule] ?? []
+            if let place = known.firstIndex(where: { $0.merged(with: template) != nil }),
+                let merged = known[place].merged(with: template)
+            {
+                known[place] = merged
+            } else if known.count < most.templates {
+                known.append(template)
+            }
+            learned[values.rule] = known
+        }
+        return learned
+    }
+
+    /// Where a body's length may change, so may the fields that say how long it is: those that are the same as it, or differ from it by
+    /// as much, in all frames of a kind.
+    private static func addLengths(of run: RecordedTrace, to learned: inout Learned) {
+        let places = learned.filter {
+            $0.key.path.steps.first == .member("body") && $0.value.contains(where: \.isElastic)
+        }.keys
+        for kind in Set(places.map { TraceRules.Place(from: $0.from, type: $0.type, path: FieldPath([.any])) }) {
+            var offsets: [String: Set<Int>] = [:]
+            var lengths: Set<Int> = []
+            for frame in run.frames where frame.from == kind.from && frame.type == kind.type {
+                guard let length = frame.body["length"]?.integer, case .object(let members) = frame.fields else {
+                    continue
+                }
+                lengths.insert(length)
+                for member in members {
+                    guard let value = member.value.integer ?? member.value.string.flatMap({ Int($0) }) else { continue }
+                    offsets[member.name, default: []].insert(value - length)
+                }
+            }
+            for (name, known) in offsets {
+                guard known.count == 1, let offset = known.first,
+                    offset == 0 || lengths.count > 1 && (0...64).contains(offset)
+                else { continue }
+                let place = TraceRules.Place(
+                    from: kind.from, type: kind.type, path: FieldPath([.member("fields"), .member(name)]))
+                learned[place] = [TextTemplate(parts: [.any(Placeholder(.number, 1, 8))])]
+            }
+        }
+    }
+
+    // MARK: What is left
+
+    private static func remaining(in difference: TraceDifference) -> [String] {
+        var lines: [String] = []
+        for conversation in difference.conversations where !conversation.isEmpty {
+            let number = conversation.expected?.number ?? conversation.actual?.number ?? 0
+            for row in conversation.rows {
+                guard case .changed(let place, _, let changes) = row else { continue }
+                let item = conversation.expectedItems[place]
+                for change in changes {
+                    let (old, new) = (change.old?.compactText ?? "nothing", change.new?.compactText ?? "nothing")
+                    lines.append(
+                        "connection \(number), frame \(place + 1) of the \(item.from.sender): \(change.path) is \(old.prefix(60)) or \(new.prefix(60))"
+                    )
+                }
+            }
+        }
+        let others = difference.counts.filter { $0.kind != "changed" }
+        lines += others.map { "\($0.count) \($0.kind)" }
+        return lines.map { PrintableText.of($0) }
+    }
+
+    /// Whether the runs are as equal with a binding as they are without.
     private static func holds(
-        _ binding: TraceRules.Binding, in runs: [RecordedTrace], _ given: TraceRules,
-        _ learned: Learned, _ comparison: Comparison
+        _ binding: TraceRules.Binding, in runs: [RecordedTrace], _ comparison: Comparison
     ) -> Bool {
         var comparison = comparison
-        comparison.rules = given
-        comparison.rules.masks += masks(learned)
         comparison.rules.bindings.append(binding)
         return runs.dropFirst().allSatisfy { run in
             TraceComparison.compare(expected: runs[0], actual: run, comparison).conversations.allSatisfy {
@@ -110,5 +235,23 @@ public enum RuleLearning {
                 }
             }
         }
+    }
+}
+
+extension RecordedFrame {
+    /// The value at a path; nil where there is none.
+    func value(at steps: [FieldPath.Step]) -> JSONValue? {
+        var value = JSONValue.object([.init("body", body), .init("fields", fields)])
+        for step in steps {
+            switch (value, step) {
+            case (.object, .member(let name)):
+                guard let next = value[name] else { return nil }
+                value = next
+            case (.array(let elements), .element(let index)) where elements.indices.contains(index):
+                value = elements[index]
+            default: return nil
+            }
+        }
+        return value
     }
 }

@@ -64,10 +64,22 @@ public enum RulesYAML {
     private static let expectedPath = "expected a path such as fields.token or body.json.items[0].id"
 
     private static func mask(_ node: Node, _ path: String, _ context: LoadContext) -> TraceRules.Mask? {
-        guard let place = place(node, path, context, others: ["pattern"]) else { return nil }
-        guard node.mapping != nil, let map = YAMLMap(node, path: path, context: context),
-            let text = map.text("pattern")
-        else { return TraceRules.Mask(place) }
+        guard let place = place(node, path, context, others: ["pattern", "like"]) else { return nil }
+        guard node.mapping != nil, let map = YAMLMap(node, path: path, context: context) else {
+            return TraceRules.Mask(place)
+        }
+        if let text = map.text("like") {
+            if map["pattern"] != nil {
+                map.fault("\(path) has both like and pattern; expected one of them", at: "like")
+            }
+            guard let template = TextTemplate(text) else {
+                let kinds = Placeholder.Kind.allCases.map { "«\($0.rawValue)»" }.joined(separator: ", ")
+                map.fault("\(path).like has no placeholder; known are \(kinds)", at: "like")
+                return nil
+            }
+            return TraceRules.Mask(place, template: template)
+        }
+        guard let text = map.text("pattern") else { return TraceRules.Mask(place) }
         do throws(ExpressionError) {
             return TraceRules.Mask(place, pattern: try Pattern(parsing: text))
         } catch {
@@ -91,15 +103,19 @@ public enum RulesYAML {
 
     /// The file of rules.
     ///
-    /// - Parameter runs: what they were learned from, for the comment.
-    public static func text(of rules: TraceRules, runs: [String]) -> String {
+    /// - Parameters:
+    ///   - runs: what they were learned from, for the comment.
+    ///   - notes: more for the comment, in lines.
+    public static func text(of rules: TraceRules, runs: [String], notes: [String] = []) -> String {
         var text = "# Learned by frametap diff --learn from \(runs.joined(separator: ", ")).\n"
+        for note in notes { text += "# \(note)\n" }
         if rules == TraceRules() { return text + "# The runs are the same without rules.\n" }
         if !rules.masks.isEmpty {
             text += "# Another value each time.\nmask:\n"
             for mask in rules.masks {
                 let pattern = mask.pattern.map { ", pattern: \(quoted($0.source))" } ?? ""
-                text += "  - { \(line(mask.place))\(pattern) }\n"
+                let like = mask.template.map { ", like: \(quoted($0.source))" } ?? ""
+                text += "  - { \(line(mask.place))\(pattern)\(like) }\n"
             }
         }
         if !rules.bindings.isEmpty {

@@ -24,13 +24,16 @@ public struct TraceRules: Hashable, Sendable {
     public struct Mask: Hashable, Sendable {
         /// Where.
         public var place: Place
-        /// What of a text may be any; nil: all of it.
+        /// What of a text may be any; without it, and without a template, all of it.
         public var pattern: Pattern?
+        /// The texts of which some may be any; others are compared as they are.
+        public var template: TextTemplate?
 
         /// A mask over a place.
-        public init(_ place: Place, pattern: Pattern? = nil) {
+        public init(_ place: Place, pattern: Pattern? = nil, template: TextTemplate? = nil) {
             self.place = place
             self.pattern = pattern
+            self.template = template
         }
     }
 

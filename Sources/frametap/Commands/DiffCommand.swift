@@ -77,8 +77,12 @@ struct DiffCommand: ParsableCommand {
         let loading = TraceLoading(format: format, bodies: bodies, bodyLimit: bodyLimit, memory: memory)
         if learn {
             let runs = try files.map { try loading.trace(of: [$0]) }
-            let rules = RuleLearning.rules(from: runs, comparison)
-            return output.write(Array(RulesYAML.text(of: rules, runs: files).utf8))
+            let result = RuleLearning.learn(from: runs, comparison)
+            var notes = [result.share.description]
+            notes += result.remaining.map { "still different: \($0)" } + result.challenges
+            for note in notes { complain(note) }
+            output.write(Array(RulesYAML.text(of: result.rules, runs: files, notes: notes).utf8))
+            return
         }
         let sides = against.isEmpty ? ([files[0]], [files[1]]) : (files, against)
         let difference = TraceComparison.compare(

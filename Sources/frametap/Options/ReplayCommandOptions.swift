@@ -27,6 +27,12 @@ struct ReplayCommandOptions: ParsableArguments {
             "With --replay: do not look at these values, as in diff. May be repeated.", valueName: "path"))
     var ignore: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "With serve --replay: what to do on a request that the recording does not know: "
+                + "\(ReplayOptions.Unknown.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "what"))
+    var unknown = ReplayOptions.Unknown.close
+
     func validate(_ format: String?) throws {
         if trace == nil, format == nil { throw ValidationError("expected a format, or --replay and a trace") }
         if trace == nil, fast || !mask.isEmpty || !ignore.isEmpty {
@@ -63,6 +69,8 @@ struct ReplayCommandOptions: ParsableArguments {
             try recording.check(FrameBuilder(format), side)
             var options = ReplayOptions(shown) { complain($0) }
             options.isFast = fast
+            options.unknown = unknown
+            for line in Challenges.lines(in: trace) { complain(line) }
             return Loaded(recording: recording, options: options, comparison: comparison)
         } catch {
             throw Trouble("\(self.trace ?? ""): \(error)")
@@ -104,3 +112,5 @@ struct ReplayCommandOptions: ParsableArguments {
         if !difference.isEmpty { throw ExitCode(1) }
     }
 }
+
+extension ReplayOptions.Unknown: ExpressibleByArgument {}

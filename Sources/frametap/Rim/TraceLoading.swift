@@ -54,7 +54,9 @@ struct TraceLoading {
                 try reader.read(chunk.span.bytes.extracting(0..<count))
             }
         }
-        return try reader.finish()
+        let trace = try reader.finish()
+        for note in trace.notes { complain(note) }
+        return trace
     }
 
     private func decode(_ paths: [String]) throws -> RecordedTrace {

@@ -80,17 +80,18 @@ import Trace
                 .ask("a1", 0), .tell("x1", 1_500), .ask("b2", 1_600), .tell("y2", 1_610), .ask("c3", 2_000),
                 .tell("z3", 2_030),
             ])
-        #expect(outcome.times == [10, 30])
-        #expect(outcome.kinds == ["unanswered", "answer-without-request"])
+        #expect(outcome.times == [1_500, 10, 30], "what took too long is part of the times")
+        #expect(outcome.kinds == ["unanswered", "late-answer"])
         #expect(outcome.findings.last?.number("index", of: "data") == 0)
+        #expect(outcome.findings.last?["message"] == "x 0 answers a with id 1 after 1.5 s, too late")
     }
 
     @Test func aRequestWithoutAnswerIsFoundWhenItsTimeIsUp() throws {
         let late = try play("within: 1 s", [.ask("a1", 0), .ask("b2", 10), .tell("x1", 15), .tell("y2", 2_000)])
         #expect(
-            late.kinds == ["unanswered", "answer-without-request"], "its answer came too late, and is nobody's then")
+            late.kinds == ["unanswered", "late-answer"], "its answer came too late, but is its answer")
         #expect(late.findings.first?["time"] == "1970-01-01T00:00:01.010000000Z")
-        #expect(late.findings.first?["message"] == "b 1 from the client was not answered within 1.0 s")
+        #expect(late.findings.first?["message"] == "b with id 2 from the client was not answered within 1.0 s")
         #expect(late.findings.first?.from == "server")
         let inTime = try play("within: 1 s", [.ask("a1", 0), .tell("x1", 1_000)])
         #expect(inTime.kinds == [] && inTime.times == [1_000], "the deadline itself is in time")
@@ -98,7 +99,12 @@ import Trace
 
     @Test func withoutATimeItIsFoundWhenTheConnectionIsOver() throws {
         #expect(try play("by: order", [.ask("a1", 0)]).kinds == ["unanswered"])
-        #expect(try play("by: order", [.ask("a1", 0)], closing: .endOfInput).kinds == [], "it may have come later")
+        let open = try play("by: order", [.ask("a1", 0)], closing: .endOfInput)
+        #expect(open.kinds == ["unanswered"])
+        #expect(open.findings.first?["severity"] == "info", "it may have come later")
+        #expect(
+            open.findings.first?["message"]
+                == "a with id 1 from the client was not answered when the capture ended, after 10.0 s")
         let many = try play("by: order", (0..<15).map { .ask("a\($0 % 10)", Int64($0)) })
         #expect(many.kinds == [String](repeating: "unanswered", count: 11))
         #expect(many.findings.last?.number("count", of: "data") == 5)
@@ -129,6 +135,81 @@ import Trace
         let outcome = try play("by: fields.id", steps)
         #expect(outcome.kinds == ["answer-without-request"] && outcome.times == [10, 30])
         #expect(try play("by: fields.id, ordered: true", Array(steps.dropLast())).kinds == ["answer-out-of-order"])
+    }
+
+    @Test func aFrameBeforeTheFirstRequestTakesNoAnswerAway() throws {
+        let steps: [Step] = [.tell("x1", 0)] + (1..<40).flatMap { [.ask("a1", $0 * 40), .tell("y1", $0 * 40 + 10)] }
+        let outcome = try play("by: order", steps)
+        #expect(outcome.times == [Int64](repeating: 10, count: 39))
+        #expect(outcome.kinds == ["answer-without-request"])
+    }
+
+    @Test func aRoundTripMayTakeNoTime() throws {
+        // Of a marker's frames the end is known later: the request is complete at the very time of its answer.
+        let swapped = try play("by: order", [.tell("x1", 5), .ask("a1", 5)])
+        #expect(swapped.times == [0] && swapped.kinds == [])
+        let before = try play("by: fields.id", [.tell("x1", 5), .ask("a1", 6)])
+        #expect(before.times == [] && before.kinds == [], "an answer before its request has no time")
+        #expect(try play("by: order", [.ask("a1", 5), .tell("x1", 5)]).times == [0])
+        var times = RoundTripTimes()
+        for nanoseconds in [0, -1, 1] as [Int64] { times.add(Interval(nanoseconds: nanoseconds)) }
+        #expect(times.count == 3 && times.minimum.nanoseconds == 0 && times.maximum.nanoseconds == 1)
+    }
+
+    @Test func textsThatAreSentBackAreTimed() throws {
+        let format = try #require(try BuiltInFormats.format(named: "text-heartbeat"))
+        var times: [Int64] = []
+        let output = MemoryOutput()
+        let decoder = Decoder(
+            DecodingOptions(.fixed(format)),
+            analyses: [RoundTripMonitor { times.append($0.time.nanoseconds / 1_000_000) }],
+            sinks: [NDJSONWriter(to: output, source: "tests", tool: "tests")])
+        let loopback = IPAddress(v4: 0x7f00_0001)
+        let connection = decoder.open(
+            Opening(
+                number: 1, time: Timestamp(nanoseconds: 0), client: Endpoint(loopback, 40_000),
+                server: Endpoint(loopback, 7_100)))
+        func say(_ text: String, _ from: Direction, _ time: Int64) {
+            let bytes = Array(text.utf8)
+            connection.received(bytes.span.bytes, from: from, at: Timestamp(nanoseconds: time * 1_000_000), packet: 0)
+        }
+        say("12310.300000", .fromClient, 500)
+        for round in 0..<20 as Range<Int64> {
+            say("m\(round)", .fromServer, 1_000 + round * 40)
+            if round != 7 { say("m\(round)", .fromClient, 1_010 + round * 40) }
+            say("something else", .fromClient, 1_011 + round * 40)
+        }
+        connection.closed(Closing(reason: .fin, by: .fromClient, time: Timestamp(nanoseconds: 60_000_000_000)))
+        decoder.finish()
+        #expect(times == [Int64](repeating: 10, count: 19))
+        #expect(try traceLines(output.text).filter { $0.event == "finding" }.isEmpty, "nobody has to send a text back")
+    }
+
+    @Test func answersMayRepeatTheirRequests() throws {
+        let steps: [Step] = [
+            .tell("q9", 0), .ask("a1", 0), .ask("b2", 10), .tell("b2", 15), .tell("x7", 16), .tell("a1", 40),
+        ]
+        // The body of a frame of two bytes is what is behind the header: nothing. So the type tells, and the id.
+        let optional = try play("by: fields.id, within: 1 s, optional: true", steps + [.ask("c3", 50)])
+        #expect(optional.times == [5, 40] && optional.kinds == [], "what is optional is never missed")
+    }
+
+    @Test func theTimesOfAllAnswersCountHoweverLate() throws {
+        var generator = SeededGenerator(seed: 6)
+        for _ in 0..<50 {
+            var steps: [Step] = []
+            var truth: [Int64] = []
+            for index in 0..<Int64(10) {
+                let took = Int64.random(in: 1...5_000, using: &generator)
+                truth.append(took)
+                steps += [.ask("a\(index)", index * 100), .tell("x\(index)", index * 100 + took)]
+            }
+            let outcome = try play("by: fields.id, within: 1 s", steps.sorted { $0.time < $1.time })
+            let late = truth.filter { $0 > 1_000 }.count
+            #expect(outcome.times.sorted() == truth.sorted(), "seed 6")
+            #expect(outcome.kinds.filter { $0 == "unanswered" }.count == late, "seed 6")
+            #expect(outcome.kinds.filter { $0 == "late-answer" }.count == late, "seed 6")
+        }
     }
 
     @Test func behindMissingBytesNobodyKnowsWhatWasAsked() throws {

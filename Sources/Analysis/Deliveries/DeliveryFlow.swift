@@ -1,0 +1,150 @@
+import Streams
+
+/// The messages of one sender to one receiving connection, until it is clear what became of each.
+///
+/// What is recent is matched all at once; of what is older, the latest messages are remembered, should one come again or late.
+struct DeliveryFlow {
+    /// A message on its way to this connection.
+    struct Message {
+        var identity: MessageIdentity
+        var time: Timestamp
+        /// The sender's connection, the frame's place among its direction's, and its packet.
+        var connection: Int
+        var index: Int
+        var packet: Int
+        /// Its id, for people.
+        var id: String?
+        /// Its place among those of the flow.
+        var number = 0
+        var isReceived = false
+
+        /// Whether it was sent before another one.
+        func precedes(_ other: Message) -> Bool { (time, number) < (other.time, other.number) }
+    }
+
+    /// A frame that passes a message on.
+    struct Reception {
+        var identity: MessageIdentity
+        var time: Timestamp
+        var index: Int
+        var packet: Int
+    }
+
+    /// What became of something.
+    enum Event {
+        /// A message came.
+        case delivered(Message, Reception)
+        /// It came behind one that was sent later.
+        case overtaken(Message, by: Message, Reception)
+        /// It came once more.
+        case repeated(Message, Reception)
+        /// It did not come.
+        case missing(Message)
+        /// Something came that is none of the flow's messages.
+        case unknown(Reception)
+    }
+
+    private var sent: [Message] = []
+    private var received: [Reception] = []
+    /// Messages that are not matched any more.
+    private var past: [Message] = []
+    private var count = 0
+    /// Of the messages that came so far the one that was sent last.
+    private var latest: Message?
+
+    /// How many are matched at once, and how many are remembered.
+    static let most = (matched: 256, past: 256)
+
+    /// Whether so much waits that some of it has to be settled.
+    var isFull: Bool { sent.count >= Self.most.matched || received.count >= Self.most.matched }
+
+    mutating func add(_ message: Message) {
+        var message = message
+        message.number = count
+        count += 1
+        // Messages of a sender with several connections may be reported out of order.
+        let place = sent.lastIndex { $0.time <= message.time }.map { $0 + 1 } ?? 0
+        sent.insert(message, at: place)
+    }
+
+    /// Whether one came that was sent later.
+    func hasPassed(_ message: Message) -> Bool { latest.map { message.precedes($0) } ?? false }
+
+    mutating func add(_ reception: Reception) { received.append(reception) }
+
+    /// Whether a message that says this was sent, and may still come.
+    func awaits(_ reception: Reception, comparing names: Set<String>) -> Bool {
+        let wanted = reception.identity.restricted(to: names)
+        return sent.contains { $0.identity.restricted(to: names) == wanted }
+    }
+
+    /// Says what became of messages and receptions.
+    ///
+    /// - Parameters:
+    ///   - within: by when messages have to be there.
+    ///   - names: the members of JSON bodies that are compared.
+    ///   - isOver: whether nothing comes any more; else what is recent is kept.
+    mutating func settle(within: Interval, comparing names: Set<String>, isOver: Bool) -> [Event] {
+        var keys: [MessageIdentity: Int] = [:]
+        func key(_ identity: MessageIdentity) -> Int {
+            let identity = identity.restricted(to: names)
+            if let known = keys[identity] { return known }
+            keys[identity] = keys.count
+            return keys.count - 1
+        }
+        let matching = DeliveryMatching(
+            sent.map { DeliveryMatching.Event(key: key($0.identity), time: $0.time) },
+            received.map { DeliveryMatching.Event(key: key($0.identity), time: $0.time) }, within: within)
+        let cut = isOver ? sent.count : settled(within)
+        let cutTime = isOver ? nil : cut < sent.count ? sent[cut].time : received.last?.time
+        var events: [Event] = []
+        var kept: [Reception] = []
+        for (index, reception) in received.enumerated() {
+            switch matching.meanings[index] {
+            case .delivery(let place):
+                sent[place].isReceived = true
+                let overtaker = latest.flatMap { sent[place].precedes($0) ? $0 : nil }
+                if overtaker == nil { latest = sent[place] }
+                guard place < cut else {
+                    kept.append(reception)
+                    continue
+                }
+                events.append(.delivered(sent[place], reception))
+                if let overtaker { events.append(.overtaken(sent[place], by: overtaker, reception)) }
+            case .repetition(let place) where place < cut: events.append(.repeated(sent[place], reception))
+            case .unknown where cutTime.map({ reception.time < $0 }) ?? true:
+                events += old(reception, names)
+            default: kept.append(reception)
+            }
+        }
+        past += sent[..<cut]
+        sent.removeFirst(cut)
+        for index in sent.indices { sent[index].isReceived = false }
+        // What is kept is matched again: what came so far of it is not settled.
+        if !isOver { latest = past.filter(\.isReceived).max { $0.precedes($1) } ?? latest }
+        received = kept
+        let leaving = isOver ? past.count : max(0, past.count - Self.most.past)
+        events += past.prefix(leaving).filter { !$0.isReceived }.map { .missing($0) }
+        past.removeFirst(leaving)
+        return events
+    }
+
+    /// How many messages are old enough that nothing more is expected of them; at least half.
+    private func settled(_ within: Interval) -> Int {
+        let last = max(sent.last?.time ?? .distantFuture, received.last?.time ?? .distantFuture)
+        let old = sent.prefix { $0.time + within < last }.count
+        return max(old, sent.count / 2)
+    }
+
+    /// What a reception is that is none of the recent messages.
+    private mutating func old(_ reception: Reception, _ names: Set<String>) -> [Event] {
+        let wanted = reception.identity.restricted(to: names)
+        let same = past.indices.filter { past[$0].identity.restricted(to: names) == wanted }
+        guard let late = same.first(where: { !past[$0].isReceived }) else {
+            return [same.last.map { .repeated(past[$0], reception) } ?? .unknown(reception)]
+        }
+        past[late].isReceived = true
+        guard let latest, past[late].precedes(latest) else { return [.delivered(past[late], reception)] }
+        return [.delivered(past[late], reception), .overtaken(past[late], by: latest, reception)]
+    }
+}

@@ -1,0 +1,54 @@
+import Streams
+
+/// Reads where values lie that a format refers to.
+extension FormatLoader {
+    /// A field of one of the headers, or a value that bodies may have.
+    static func place(
+        _ map: YAMLMap?, _ key: String, _ layouts: [FrameLayout], _ body: BodyFormat
+    ) -> ValuePlace? {
+        guard let map, let text = map.text(key) else { return nil }
+        guard text.hasPrefix("body.") else { return field(map, key, layouts).map { .field($0) } }
+        return bodyPlace(text, in: map, key, body)
+    }
+
+    /// A value that bodies may have, by a text that begins with `body.`
+    static func bodyPlace(_ text: String, in map: YAMLMap, _ key: String, _ body: BodyFormat) -> ValuePlace? {
+        guard let place = ValuePlace(body: text), case .body(let path) = place else {
+            map.fault("\(map.path).\(key) is \(text); expected a path such as body.user or body.json.items[0]", at: key)
+            return nil
+        }
+        if let complaint = body.complaint(about: path) {
+            map.fault("\(map.path).\(key) is \(text), but \(complaint)", at: key)
+            return nil
+        }
+        return place
+    }
+
+    /// `fields.NAME` or a value of the body, which frames of both sides have.
+    ///
+    /// - Parameter others: what else the key may say, for errors.
+    static func sharedPlace(
+        _ text: String, in map: YAMLMap, _ key: String, _ sides: PerDirection<DirectionFormat>?, others: String = ""
+    ) -> ValuePlace? {
+        if text.hasPrefix("fields."), text.utf8.count > 7 {
+            let name = String(text.dropFirst(7))
+            for direction in Direction.allCases {
+                guard let hint = sides.flatMap({ unknownField(name, $0[direction].layouts) }) else { continue }
+                map.fault(
+                    "\(map.path).\(key) is \(text), but the \(direction.sender)'s header has no field \(name); \(hint)",
+                    at: key)
+                return nil
+            }
+            return .field(name)
+        }
+        if text.hasPrefix("body.") {
+            let places = Direction.allCases.map { side in
+                sides.map { bodyPlace(text, in: map, key, $0[side].body) } ?? ValuePlace(body: text)
+            }
+            return places.contains(nil) ? nil : places[0]
+        }
+        let expected = (others.isEmpty ? "" : "\(others) ") + "fields.NAME or a value of the body such as body.id"
+        map.fault("\(map.path).\(key) is \(text); expected \(expected)", at: key)
+        return nil
+    }
+}

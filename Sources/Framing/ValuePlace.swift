@@ -1,0 +1,83 @@
+import Streams
+
+/// Where in a frame a value lies that the format refers to: who it is from, its id.
+public enum ValuePlace: Hashable, Sendable {
+    /// A field of the header or the trailer.
+    case field(String)
+    /// A value of the body, by its path there: `["text"]`, `["json", "user"]`, or `["user"]` for a member of JSON or Protobuf.
+    case body([String])
+
+    /// The place that a format file calls `body.user` or `body.json.items[0]`; nil where the text names nothing in a body.
+    init?(body text: String) {
+        guard text.hasPrefix("body.") else { return nil }
+        var path: [String] = []
+        for part in text.dropFirst(5).split(separator: ".", omittingEmptySubsequences: false) {
+            // `items[0]` is two steps.
+            let steps = part.split(separator: "[", omittingEmptySubsequences: false)
+            for (index, step) in steps.enumerated() {
+                if index == 0 {
+                    path.append(String(step))
+                } else if step.last == "]" {
+                    path.append(String(step.dropLast()))
+                } else {
+                    return nil
+                }
+            }
+        }
+        guard !path.contains("") else { return nil }
+        self = .body(path)
+    }
+}
+
+extension DirectionFormat {
+    /// The value at a place; nil where the frame has none there.
+    public func value(at place: ValuePlace, of content: RawSpan, _ shape: FrameShape) -> FieldValue? {
+        value(at: place, of: content, shape, body: nil)
+    }
+
+    /// The value at a place.
+    ///
+    /// - Parameter body: the frame's body, where it is decoded already.
+    package func value(
+        at place: ValuePlace, of content: RawSpan, _ shape: FrameShape, body: DecodedBody?, isTyped: Bool = true
+    ) -> FieldValue? {
+        switch place {
+        case .field(let name): return field(name, of: content, shape)
+        case .body(let path):
+            let bytes = content.extracting(shape.head..<shape.head + shape.body)
+            let decoded = body ?? decodeBody(of: content, shape, isTyped: isTyped)
+            if let first = path.first, BodyFormat.formNames.contains(first) {
+                return decoded.value(at: path, of: bytes)
+            }
+            return decoded.value(at: ["json"] + path, of: bytes) ?? decoded.value(at: ["protobuf"] + path, of: bytes)
+        }
+    }
+}
+
+extension BodyFormat {
+    /// What the first step of a path in a body may be, where it is no member of JSON or Protobuf.
+    static let formNames: Set<String> = ["text", "json", "protobuf"]
+
+    /// What is wrong with a path in these bodies; nil where some of them may have it.
+    func complaint(about path: [String]) -> String? {
+        let forms = Set((byType.values.map(\.form) + [otherwise.form]).compactMap { $0 })
+        let known = forms.sorted().joined(separator: " and ")
+        let bodies = forms.isEmpty ? "bodies are hex, which has no values inside" : "bodies are \(known)"
+        guard let first = path.first else { return bodies }
+        if Self.formNames.contains(first) {
+            if !forms.contains(first) { return bodies }
+            if first == "text", path.count > 1 { return "body.text has no values inside" }
+            if first != "text", path.count == 1 { return "body.\(first) is all of the body; expected a value in it" }
+            return nil
+        }
+        return forms.contains("json") || forms.contains("protobuf")
+            ? nil : bodies + (forms.isEmpty ? "" : ", which has no values inside")
+    }
+}
+
+extension BodyChain {
+    /// What its bodies are: `text`, `json` or `protobuf`; nil where they are bytes.
+    fileprivate var form: String? {
+        encodings.last.map { type(of: $0).name }.flatMap { BodyFormat.formNames.contains($0) ? $0 : nil }
+    }
+}

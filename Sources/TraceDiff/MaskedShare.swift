@@ -1,0 +1,43 @@
+import Trace
+
+/// How much of what was said the rules mask.
+public struct MaskedShare: Hashable, Sendable {
+    /// The characters of all values that are there to be compared, on both sides.
+    public internal(set) var characters = 0
+    /// Those among them that may be any.
+    public internal(set) var masked = 0
+    /// All frames, and those with something masked.
+    public internal(set) var frames = 0
+    /// Frames with something masked.
+    public internal(set) var maskedFrames = 0
+
+    /// The part that is masked, from 0 to 1.
+    public var share: Double { characters == 0 ? 0 : Double(masked) / Double(characters) }
+
+    mutating func add(_ other: MaskedShare) {
+        characters += other.characters
+        masked += other.masked
+        frames += other.frames
+        maskedFrames += other.maskedFrames
+    }
+
+    /// `the rules mask 3.4 % of what was said, in 12 of 86 frames`
+    public var description: String {
+        let permille = characters == 0 ? 0 : (masked * 1_000 + characters / 2) / characters
+        let shown = masked > 0 && permille == 0 ? "less than 0.1" : "\(permille / 10).\(permille % 10)"
+        return
+            "the rules mask \(shown) % of what was said, in \(maskedFrames) of \(Quantities.counted(frames, "frame"))"
+    }
+}
+
+extension JSONValue {
+    /// How many characters the values inside have.
+    var characterCount: Int {
+        switch self {
+        case .text(let text), .number(let text): text.utf8.count
+        case .object(let members): members.reduce(0) { $0 + $1.value.characterCount }
+        case .array(let values): values.reduce(0) { $0 + $1.characterCount }
+        case .null, .boolean: 1
+        }
+    }
+}
