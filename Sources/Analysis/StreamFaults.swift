@@ -59,7 +59,7 @@ public final class StreamFaults: Analysis {
                 "\(Quantities.counted(byteCount, "byte")) at offset \(offset), behind the end of the stream (FIN)",
                 offset, byteCount)
         case .synchronised, .acknowledged, .retransmitted, .overtaken, .waiting, .windowClosed, .unrecorded, .held,
-            .idle:
+            .idle, .segment:
             return
         }
     }
