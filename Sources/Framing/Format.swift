@@ -21,6 +21,8 @@ public struct Format: Sendable {
     public var relay: Relay?
     /// What a server sends to all of its clients, which tell that they have it; nil where nothing is.
     public var broadcast: Broadcast?
+    /// What its conversations begin with; nil where that may be anything.
+    public var beginning: Beginning?
     /// Values that are not shown unless asked for.
     public var secrets: [Secret] = []
     /// What goes wrong at published receivers of this format, by name.

@@ -74,7 +74,10 @@ public struct HeartbeatContract: Sendable {
         self.from = from
         self.every = every
         self.gap = gap
-        self.late = late ?? Interval(nanoseconds: every.nanoseconds / 2 + gap.nanoseconds / 2)
+        // Rounded up: half a nanosecond of what is allowed is allowed.
+        let odd = (every.nanoseconds & 1) + (gap.nanoseconds & 1)
+        self.late =
+            late ?? Interval(nanoseconds: (every.nanoseconds >> 1) + (gap.nanoseconds >> 1) + (odd + 1) / 2)
         self.first = first ?? gap
         self.eviction = eviction
         self.answer = answer

@@ -21,4 +21,6 @@ public struct Broadcast: Sendable {
     public var receipt: Expression
     /// By when receipts have to be there.
     public var within: Interval
+    /// Whether a receipt repeats the body of what it confirms.
+    public var isEchoed = false
 }

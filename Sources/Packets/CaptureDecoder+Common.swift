@@ -24,6 +24,8 @@ extension CaptureDecoder {
             return true
         }
         let end = min(34 &+ length, bytes.byteCount)
-        return take(bytes.extracting(unchecked: 34..<end), length, from: source, to: destination, packet) == nil
+        return take(
+            bytes.extracting(unchecked: 34..<end), length, from: source, to: destination, packet,
+            identification: bytes.u16(18)) == nil
     }
 }

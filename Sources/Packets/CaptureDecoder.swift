@@ -111,7 +111,9 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
                         rest, fragment, header.protocolNumber, header.source, header.destination, packet, depth)
                 }
                 if header.protocolNumber == IPProtocol.tcp {
-                    return take(rest, length, from: header.source, to: header.destination, packet)
+                    return take(
+                        rest, length, from: header.source, to: header.destination, packet,
+                        identification: header.identification)
                 }
                 inside = IPProtocol.inside(header.protocolNumber, rest)
             case .ipv6:
@@ -156,11 +158,15 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
     mutating func countSegment() { segments &+= 1 }
 
     /// Takes a TCP segment.
+    ///
+    /// - Parameter identification: that of its IPv4 packet; 0 where there is none.
     @inline(__always)
     mutating func take(
-        _ bytes: RawSpan, _ length: Int, from source: IPAddress, to destination: IPAddress, _ packet: PacketInfo
+        _ bytes: RawSpan, _ length: Int, from source: IPAddress, to destination: IPAddress, _ packet: PacketInfo,
+        identification: UInt16 = 0
     ) -> PassedOver? {
-        guard let segment = TCPSegment(bytes, length: length, from: source, to: destination) else { return .malformed }
+        guard var segment = TCPSegment(bytes, length: length, from: source, to: destination) else { return .malformed }
+        segment.identification = identification
         if verifiesChecksums, !segment.hasRightChecksum(bytes, length: length) { return .badChecksum }
         countSegment()
         guard isOurs(source, destination) else { return nil }

@@ -108,7 +108,7 @@ final class ConnectionDecoder: ConnectionReceiver {
     }
 
     func noticed(_ notice: StreamNotice, from direction: Direction, at time: Timestamp, packet: Int) {
-        if !decoder.packetAnalyses.isEmpty {
+        if !decoder.packetAnalyses.isEmpty, !notice.isSegment {
             let packet = NoticedPacket(from: direction, time: time, number: packet)
             decoder.tellPacketAnalyses { $0.noticed(notice, packet, on: connection, into: &$1) }
         }
@@ -133,6 +133,8 @@ final class ConnectionDecoder: ConnectionReceiver {
             connection.traffic[direction].disturb { $0.close(isHeld, at: time) }
         case .retransmitted:
             connection.traffic[direction].disturb { $0.retransmitted = time }
+        case .segment(let segment):
+            for witness in connection.witnesses { witness.saw(segment, from: direction, at: time) }
         case .synchronised, .acknowledged:
             break
         }
@@ -167,6 +169,8 @@ final class ConnectionDecoder: ConnectionReceiver {
         connection.faults = PerDirection(
             fromClient: sides.fromClient?.counts.faults ?? FaultCounts(),
             fromServer: sides.fromServer?.counts.faults ?? FaultCounts())
+        connection.hadBytes = PerDirection(
+            fromClient: bytes.fromClient.bytes > 0, fromServer: bytes.fromServer.bytes > 0)
         connection.hadHeartbeats = PerDirection(
             fromClient: sides.fromClient.map { $0.counts.heartbeats > 0 } ?? false,
             fromServer: sides.fromServer.map { $0.counts.heartbeats > 0 } ?? false)
@@ -232,6 +236,8 @@ final class ConnectionDecoder: ConnectionReceiver {
 
     private func start(_ plan: FormatPlan, _ choice: FormatChoice) {
         connection.recognise(plan.known, choice)
+        // A stream that was picked up in the middle has begun.
+        connection.hasBegun = plan.known.format.beginning == nil || !connection.opening.handshake
         self.plan = plan
         begin()
     }
@@ -296,5 +302,12 @@ extension ConnectionDecoder: MemoryHolder {
         let held = account.held
         giveUpDetection()
         decoder.report(.evictedDetection(held), of: .fromClient, on: connection, at: time)
+    }
+}
+
+extension StreamNotice {
+    /// Whether it is of a segment in a pause, which is for witnesses only.
+    fileprivate var isSegment: Bool {
+        if case .segment = self { true } else { false }
     }
 }

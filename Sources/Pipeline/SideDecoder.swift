@@ -134,6 +134,8 @@ extension SideDecoder: FrameReceiver {
     private func show(
         _ frame: FrameInfo, _ content: RawSpan, _ shape: FrameShape, _ direction: Direction, _ pick: FrameSieve.Pick
     ) {
+        var pick = pick
+        if !connection.hasBegun { withhold(&pick, frame, content, shape, direction) }
         var traced = TracedFrame(info: frame, shape: shape, direction: direction, isHeartbeat: pick.isHeartbeat)
         traced.kind = pick.kind
         if plan.hasBodies, pick.hasNewFault || decoder.frameSinks.count > 1 {
@@ -147,6 +149,22 @@ extension SideDecoder: FrameReceiver {
         counts.skipsPairs = connection.skipsPairs
         if pick.hasNewFault { decoder.analyse(plan.analysesOfFaults, traced, content, connection) }
         for sink in decoder.frameSinks { sink.frame(traced, bytes: content, on: connection) }
+    }
+
+    /// Before a conversation has begun as those of its format do, no frame is a heartbeat, a request or an answer.
+    private func withhold(
+        _ pick: inout FrameSieve.Pick, _ frame: FrameInfo, _ content: RawSpan, _ shape: FrameShape,
+        _ direction: Direction
+    ) {
+        guard let format = connection.format, let beginning = format.beginning else { return }
+        if direction == beginning.from {
+            let values = FrameValues(info: frame, direction: direction, isHeartbeat: false)
+            connection.hasBegun = values.fulfil(
+                beginning.condition, content: content, shape: shape, format: format.directions[direction])
+        }
+        guard !connection.hasBegun else { return }
+        if pick.isHeartbeat { counts.heartbeats -= 1 }
+        (pick.isHeartbeat, pick.isPaired) = (false, false)
     }
 
     func unframed(_ run: UnframedRun, from direction: Direction) {

@@ -148,4 +148,6 @@ public enum StreamNotice: Hashable, Sendable {
     case unrecorded(offset: Int, byteCount: Int)
     /// The proxy held the sender's bytes back because the other side did not take them.
     case held(Bool)
+    /// A segment in a pause of one side.
+    case segment(SegmentNotice)
 }

@@ -68,6 +68,12 @@ public final class TracedConnection {
     /// What passed so far. Nothing that is called while it changes comes back to it.
     @exclusivity(unchecked) public package(set) var traffic = PerDirection(
         fromClient: Traffic(), fromServer: Traffic())
+    /// Whether it has begun as conversations of its format do: if not, the format promises nothing of heartbeats and requests.
+    package var hasBegun = true
+    /// Whether each side sent any bytes; known when the connection is over.
+    package var hadBytes = PerDirection(fromClient: false, fromServer: false)
+    /// Who wants to know of segments in pauses: few do.
+    package var witnesses: [any SegmentWitness] = []
     /// Whether nobody pairs its requests and answers any more.
     package var skipsPairs = false
     /// Whether each side sent a heartbeat; known when the connection is over.
@@ -101,6 +107,12 @@ public final class TracedConnection {
         chosen = format.shared(choice)
         known = format
     }
+}
+
+/// Takes what segments reveal beside their bytes, while a side of their connection pauses.
+package protocol SegmentWitness: AnyObject {
+    /// A segment was captured; the call comes before that of its bytes.
+    func saw(_ segment: SegmentNotice, from direction: Direction, at time: Timestamp)
 }
 
 /// What is counted of a connection that is over: as long as it is open, no room is needed for it.

@@ -20,6 +20,16 @@ import Testing
                 == HeartbeatContract.Eviction(after: .seconds(20), sweep: .seconds(1), deed: .forget))
     }
 
+    @Test func lateIsHalfwayBetweenTheTwoRoundedUp() throws {
+        let condition = try #require(try chat("gap: 10 s")).condition
+        for (every, gap, late) in [(2, 4, 3), (3, 4, 4), (2, 5, 4), (3, 5, 4), (1, 1, 1)] as [(Int64, Int64, Int64)] {
+            let contract = HeartbeatContract(
+                condition: condition, from: .fromClient, every: Interval(nanoseconds: every),
+                gap: Interval(nanoseconds: gap))
+            #expect(contract.late == Interval(nanoseconds: late), "\(every) and \(gap)")
+        }
+    }
+
     @Test func aFormatWithoutHeartbeatsTakesAWholeContract() throws {
         let line = try #require(try BuiltInFormats.format(named: "line"))
         #expect(try line.overridingHeartbeat("every: 1 s", place: "test") == nil)

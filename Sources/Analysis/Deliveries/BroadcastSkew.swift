@@ -32,6 +32,7 @@ public final class BroadcastSkew: Analysis {
         var start: Timestamp
         var format: String
         var within: Interval
+        var isEchoed: Bool
         /// When each connection's receipt was seen, and what time of day it names; nil while there is none.
         var receipts: [Int: (seen: Timestamp, stamp: Interval?)?] = [:]
     }
@@ -61,19 +62,24 @@ public final class BroadcastSkew: Analysis {
     public func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {
-        guard let format = connection.format, let broadcast = format.broadcast else { return }
+        guard connection.hasBegun, let format = connection.format, let broadcast = format.broadcast else { return }
         let side = format.directions[frame.direction]
         let values = FrameValues(info: frame.info, direction: frame.direction, isHeartbeat: frame.isHeartbeat)
         let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
         if frame.direction == .fromServer {
             guard values.fulfil(broadcast.sent, content: bytes, shape: frame.shape, format: side) else { return }
-            var hasher = Hasher()
-            body.withUnsafeBytes { hasher.combine(bytes: $0) }
-            let key = Key(server: connection.opening.server, hash: hasher.finalize())
-            send(key, frame.info.time, connection.number, format.name, broadcast)
+            send(Self.key(body, connection), frame.info.time, connection.number, format.name, broadcast)
         } else if values.fulfil(broadcast.receipt, content: bytes, shape: frame.shape, format: side) {
+            // Other text of a client that repeats broadcasts is no receipt.
+            if broadcast.isEchoed, owed[connection.number] != Self.key(body, connection) { return }
             take((frame.info.time, Self.stamp(body)), connection.number)
         }
+    }
+
+    private static func key(_ body: RawSpan, _ connection: TracedConnection) -> Key {
+        var hasher = Hasher()
+        body.withUnsafeBytes { hasher.combine(bytes: $0) }
+        return Key(server: connection.opening.server, hash: hasher.finalize())
     }
 
     private func send(_ key: Key, _ time: Timestamp, _ connection: Int, _ format: String, _ broadcast: Broadcast) {
@@ -81,7 +87,9 @@ public final class BroadcastSkew: Analysis {
             close(key)
         }
         guard rounds[key] != nil || rounds.count < Self.mostRounds else { return }
-        var round = rounds[key] ?? Round(start: time, format: format, within: broadcast.within)
+        var round =
+            rounds[key]
+            ?? Round(start: time, format: format, within: broadcast.within, isEchoed: broadcast.isEchoed)
         round.start = min(round.start, time)
         round.receipts[connection] = .some(nil)
         // The end of a frame that only a pause tells is told later than its receipt.
@@ -105,6 +113,8 @@ public final class BroadcastSkew: Analysis {
         guard let round = rounds.removeValue(forKey: key), round.receipts.count > 1 else { return }
         var outcome = outcomes[round.format] ?? Outcome()
         let receipts = round.receipts.values.compactMap { $0 }
+        // What nobody repeats is said to several, and no broadcast.
+        if round.isEchoed, receipts.isEmpty { return }
         outcome.rounds += 1
         if receipts.count < round.receipts.count { outcome.incomplete += 1 }
         let seen = receipts.map(\.seen)

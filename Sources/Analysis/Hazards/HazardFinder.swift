@@ -123,7 +123,9 @@ public final class HazardFinder: Analysis {
         _ view: HazardView, _ frame: TracedFrame, _ bytes: RawSpan, _ format: Format, _ state: HazardState,
         _ connection: TracedConnection
     ) -> [Finding] {
-        guard let broadcast = format.broadcast, format.hazards.contains(Hazard.lostReceipt.rawValue) else { return [] }
+        guard connection.hasBegun, let broadcast = format.broadcast,
+            format.hazards.contains(Hazard.lostReceipt.rawValue)
+        else { return [] }
         let values = FrameValues(info: frame.info, direction: frame.direction, isHeartbeat: frame.isHeartbeat)
         let what = frame.direction == .fromServer ? broadcast.sent : broadcast.receipt
         let isOne = values.fulfil(

@@ -8,9 +8,11 @@ struct Blame {
     enum Party: String, CaseIterable {
         /// The sender sent nothing, or nothing that counts.
         case sender
-        /// It was sent in time, and arrived late.
+        /// What was sent did not arrive, or arrived late.
         case network
-        /// Bytes of that time are missing: they may have been heartbeats.
+        /// The sender's host answers nothing any more, not even what TCP sends again.
+        case peerGone = "peer-gone"
+        /// Bytes of that time are missing, so that they may have been heartbeats; or the capture's clock jumped.
         case capture
         /// The receiver took nothing, so the sender could not send.
         case receiver
@@ -38,75 +40,197 @@ struct Blame {
         var wasRepeating: Bool
         /// How many other frames the sender sent meanwhile.
         var otherFrames: Int
+        /// When the last of them came before the deadline; before all time where none did.
+        var lastFrame: Timestamp
+        /// Whether the sender ended the pause itself, by a heartbeat or by the end of its stream.
+        var endedBySender: Bool
     }
 
     let party: Party
     /// For people.
     let reason: String
+    /// Whether what follows at once cannot change it.
+    let isCertain: Bool
 
-    init(_ party: Party, _ reason: String) {
-        (self.party, self.reason) = (party, reason)
+    init(_ party: Party, _ reason: String, isCertain: Bool = true) {
+        (self.party, self.reason, self.isCertain) = (party, reason, isCertain)
     }
 
     var data: [Field] { [Field("blame", .text(party.rawValue)), Field("reason", .text(reason))] }
 
     /// Judges a pause.
     ///
-    /// What the capture does not have comes first: nothing else can be told then. Silence of the sender is what is left.
+    /// What the capture does not have comes first: nothing else can be told then. Then comes what kept the sender from sending, then what
+    /// its segments reveal. Silence of the sender is what is left.
     ///
     /// - Parameters:
     ///   - heartbeat: the one that ended it.
-    ///   - count: how many frames came at once with it, where more are known than lay in its chunk.
+    ///   - count: how many heartbeats came at once, where as many came as were due.
+    ///   - evidence: what segments reveal; nil where the source has none.
     init(
-        for pause: Pause, endedBy heartbeat: FrameInfo?, amongAtOnce count: Int = 0, on connection: TracedConnection
+        for pause: Pause, endedBy heartbeat: FrameInfo?, amongAtOnce count: Int? = nil, evidence: PauseEvidence?,
+        on connection: TracedConnection
     ) {
-        let (sender, receiver) = (pause.from.sender, pause.from.opposite.sender)
         let disturbances = connection.traffic[pause.from].disturbances
-        if let missing = disturbances?.missing, missing > pause.start {
-            self.init(.capture, "the capture lost bytes of the \(sender) in that time")
-        } else if let overtaken = disturbances?.overtaken, overtaken.time == heartbeat?.time {
-            // It came with what filled a hole: it was among what was overtaken, or waited behind that.
-            self = Self.judge(overtaken, in: pause)
-        } else if let start = pause.closed, let closed = disturbances?.closure(from: pause.due, to: pause.end),
+        self =
+            Self.kept(pause, disturbances, heartbeat, evidence, of: connection)
+            ?? Self.unclear(pause, disturbances, heartbeat)
+            ?? evidence.flatMap { Self.revealed(pause, disturbances, heartbeat, $0) }
+            ?? Self.shown(pause, disturbances, heartbeat, count)
+    }
+
+    /// What kept heartbeats from coming, beyond doubt.
+    private static func kept(
+        _ pause: Pause, _ disturbances: Disturbances?, _ heartbeat: FrameInfo?, _ evidence: PauseEvidence?,
+        of connection: TracedConnection
+    ) -> Blame? {
+        let (sender, receiver) = (pause.from.sender, pause.from.opposite.sender)
+        if let missing = disturbances?.missing, missing > pause.start, missing <= pause.end {
+            return Blame(.capture, "the capture lost bytes of the \(sender) in that time")
+        }
+        if let overtaken = disturbances?.overtaken, overtaken.time == heartbeat?.time,
+            overtaken.since <= pause.deadline
+        {
+            // It came with what filled a gap of the stream: it was among what was overtaken, or waited behind that.
+            let since = (overtaken.since - pause.start).text(digits: true)
+            return Blame(
+                .network,
+                "it was sent in time and arrived late: bytes behind it were seen \(since) after the last heartbeat")
+        }
+        if let start = pause.closed, let closed = disturbances?.closure(from: pause.due, to: pause.end),
             !pause.hadTime(since: closed.upperBound)
         {
             // The same words for a proxy that had to hold bytes and for a closed window, which is what it records of that.
             let again = start < closed.lowerBound ? " again and again" : ""
             let duration = (closed.upperBound - start).text(digits: true)
-            self.init(.receiver, "the \(receiver) took nothing\(again) for \(duration): what was sent had to wait")
-        } else if pause.wasRepeating, let again = disturbances?.retransmitted, !pause.hadTime(since: again) {
-            self.init(
-                .network,
-                "bytes of the \(sender) had to be sent again, last \((again - pause.start).text(digits: true)) after the last heartbeat: until they arrive, its TCP holds back what is new"
-            )
-        } else if let unframed = disturbances?.unframed, unframed > pause.start {
-            self.init(.unknown, "cannot tell: bytes of the \(sender) in that time belong to no frame")
-        } else if let heartbeat, heartbeat.started < heartbeat.time, heartbeat.started <= pause.deadline {
-            self.init(
-                .unknown,
-                "cannot tell: its first byte came \((heartbeat.started - pause.start).text(digits: true)) after the last heartbeat, the rest late"
-            )
-        } else if let heartbeat, max(count, heartbeat.companions) >= pause.missed {
-            self.init(
-                .unknown,
-                "cannot tell: \(max(count, heartbeat.companions)) frames came at once, as if sent in time and held up on the way"
-            )
-        } else if pause.otherFrames > 0 {
-            self.init(
-                .sender,
-                "the \(sender) sent \(Quantities.counted(pause.otherFrames, "other frame")), but no heartbeat")
-        } else {
-            self.init(.sender, "the \(sender) was silent")
+            return Blame(.receiver, "the \(receiver) took nothing\(again) for \(duration): what was sent had to wait")
         }
+        let again = evidence?.repetitions.flatMap { $0.first <= pause.deadline ? $0.last : nil }
+        let known = pause.wasRepeating ? disturbances?.retransmitted.map { min($0, pause.end) } : nil
+        let held = again == nil ? nil : evidence?.heldBack(until: pause.end)
+        guard let last = [again, known].compactMap(\.self).max(), !pause.hadTime(since: max(last, held ?? last)) else {
+            return nil
+        }
+        return Blame(
+            .network,
+            "bytes of the \(sender) had to be sent again, last \((last - pause.start).text(digits: true)) after the last heartbeat: until they arrive, its TCP holds back what is new"
+        )
     }
 
-    private static func judge(_ overtaken: (time: Timestamp, since: Timestamp), in pause: Pause) -> Blame {
-        let since = (overtaken.since - pause.start).text(digits: true)
-        let evidence = "bytes behind it were seen \(since) after the last heartbeat"
-        if overtaken.since <= pause.deadline {
-            return Blame(.network, "it was sent in time and arrived late: \(evidence)")
+    /// What makes it impossible to tell.
+    private static func unclear(_ pause: Pause, _ disturbances: Disturbances?, _ heartbeat: FrameInfo?) -> Blame? {
+        if let unframed = disturbances?.unframed, unframed > pause.start, unframed <= pause.end {
+            return Blame(.unknown, "cannot tell: bytes of the \(pause.from.sender) in that time belong to no frame")
         }
-        return Blame(.unknown, "cannot tell: it arrived out of order, and \(evidence), which is too late as well")
+        if let heartbeat, heartbeat.started < heartbeat.time, heartbeat.started <= pause.deadline {
+            let first = (heartbeat.started - pause.start).text(digits: true)
+            return Blame(
+                .unknown, "cannot tell: its first byte came \(first) after the last heartbeat, the rest late")
+        }
+        return nil
+    }
+
+    /// What segments reveal.
+    private static func revealed(
+        _ pause: Pause, _ disturbances: Disturbances?, _ heartbeat: FrameInfo?, _ evidence: PauseEvidence
+    ) -> Blame? {
+        let sender = pause.from.sender
+        func after(_ time: Timestamp) -> String {
+            "\((time - pause.start).text(digits: true)) after the last heartbeat"
+        }
+        if let time = pause.overdue(among: evidence.nothingUnseen) {
+            return pause.otherFrames > 0
+                ? Blame(.sender, "the \(sender) sent \(pause.others), but no heartbeat")
+                : Blame(
+                    .sender,
+                    "the \(sender) was silent: its TCP answered \(after(time)), and had sent nothing until then")
+        }
+        if let overtaken = disturbances?.overtaken, overtaken.time == heartbeat?.time {
+            return Blame(
+                .unknown,
+                "cannot tell: it arrived out of order, and bytes behind it were seen \(after(overtaken.since)), which is too late as well"
+            )
+        }
+        if let ahead = evidence.aheadSince, ahead <= pause.deadline,
+            !pause.hadTime(since: evidence.aheadUntil ?? pause.end)
+        {
+            return Blame(
+                .network,
+                "it did not arrive: \(after(ahead)) the \(sender)'s sequence number was ahead of the bytes that had come"
+            )
+        }
+        if let lost = evidence.lostPackets, lost > 0 {
+            return Blame(
+                .network,
+                "\(Quantities.counted(lost, "packet")) of the \(sender) did not arrive in that time, by its count of them"
+            )
+        }
+        if evidence.unanswered >= 2 {
+            let what =
+                "the \(sender)'s TCP did not answer while the \(pause.from.opposite.sender) sent the same bytes again \(evidence.unanswered) times"
+            return Blame(pause.endedBySender ? .network : .peerGone, what)
+        }
+        switch evidence.delays {
+        case .held(let delay):
+            return Blame(
+                .network, "it was held up for up to \(delay.text(digits: true)), by the clock of the \(sender)'s TCP",
+                isCertain: false)
+        case .captureClock(let delay):
+            return Blame(
+                .capture,
+                "the capture's clock jumped by \(delay.text(digits: true)): the clocks of both sides' TCP did not",
+                isCertain: false)
+        case .senderClock(let delay):
+            return Blame(
+                .sender, "the \(sender) stood still for \(delay.text(digits: true)), and so did the clock of its TCP",
+                isCertain: false)
+        case .someClock(let delay):
+            return Blame(
+                .unknown,
+                "cannot tell: by the clock of the \(sender)'s TCP, \(delay.text(digits: true)) of it did not pass: either that clock stood still or the capture's jumped",
+                isCertain: false)
+        case nil: break
+        }
+        if let again = evidence.repetitions, again.last >= pause.end {
+            return Blame(.network, "it was held up: with it came what its TCP had sent again meanwhile")
+        }
+        if !pause.endedBySender, evidence.lastSegment == nil {
+            return Blame(
+                .unknown,
+                "cannot tell: nothing at all came from the \(sender), and nothing was sent to it that its TCP would have answered"
+            )
+        }
+        if evidence.lostPackets == 0 {
+            return pause.otherFrames > 0
+                ? Blame(
+                    .sender,
+                    "the \(sender) sent \(pause.others), but no heartbeat in time; none of its packets is missing",
+                    isCertain: false)
+                : Blame(.sender, "the \(sender) was silent: none of its packets is missing", isCertain: false)
+        }
+        return nil
+    }
+
+    /// What the frames alone show.
+    private static func shown(
+        _ pause: Pause, _ disturbances: Disturbances?, _ heartbeat: FrameInfo?, _ count: Int?
+    ) -> Blame {
+        let sender = pause.from.sender
+        if let overtaken = disturbances?.overtaken, overtaken.time == heartbeat?.time {
+            let since = (overtaken.since - pause.start).text(digits: true)
+            return Blame(
+                .unknown,
+                "cannot tell: it arrived out of order, and bytes behind it were seen \(since) after the last heartbeat, which is too late as well"
+            )
+        }
+        if let count, pause.overdue(among: [pause.lastFrame]) == nil {
+            return Blame(
+                .unknown, "cannot tell: \(count) heartbeats came at once, as if sent in time and held up on the way")
+        }
+        let isCertain = pause.overdue(among: [pause.lastFrame]) != nil
+        return pause.otherFrames > 0
+            ? Blame(.sender, "the \(sender) sent \(pause.others), but no heartbeat", isCertain: isCertain)
+            : Blame(.sender, "the \(sender) was silent", isCertain: isCertain)
     }
 }
 
@@ -114,8 +238,20 @@ extension Blame.Pause {
     /// How many heartbeats would have been due, the one that came included.
     var missed: Int { Int(max(2, (end - start).nanoseconds / max(1, every.nanoseconds))) }
 
+    fileprivate var others: String { Quantities.counted(otherFrames, "other frame") }
+
     /// Whether the sender, from when nothing kept it from sending any more, was late by itself.
     fileprivate func hadTime(since time: Timestamp) -> Bool { late < end - time }
+
+    /// The last of some times at which a heartbeat was overdue and what ended the pause was not on its way yet.
+    ///
+    /// What was lost or held up comes within a few round trips, so that the last of the pause says nothing.
+    func overdue(among times: [Timestamp]) -> Timestamp? {
+        let half = every.nanoseconds / 2
+        let overdue = due + Interval(nanoseconds: half)
+        let margin = Interval(nanoseconds: min(max(half, 500_000_000), 1_000_000_000))
+        return times.last { overdue <= $0 && !(end < $0 + margin) }
+    }
 }
 
 extension Disturbances {

@@ -1,43 +1,27 @@
+import Framing
 import Streams
 import Trace
 
-/// A heartbeat ended a gap, and whose fault that was shows in what follows at once: all that were due, or not.
+/// A heartbeat ended a gap, and whose fault that was shows in what follows at once: the other heartbeats that were due, what was sent
+/// again meanwhile, or neither.
 final class HeartbeatDoubt {
-    /// By when they have to be there.
+    /// By when that has to be there.
     let until: Timestamp
-    private var missed: Int
-    private let alone: Finding
-    private let withAll: Finding
+    /// The one that ended the gap.
+    let heartbeat: FrameInfo
+    let pause: Blame.Pause
+    /// What is found, but for the blame.
+    let finding: Finding
+    /// How many came, the one that ended the gap included.
+    private var count = 0
 
-    /// - Parameters:
-    ///   - missed: how many were due, the one that came included.
-    ///   - alone: what is told if fewer come.
-    ///   - withAll: what is told if all do.
-    init(until: Timestamp, missed: Int, alone: Finding, withAll: Finding) {
-        (self.until, self.alone, self.withAll) = (until, alone, withAll)
-        // One may have been just about to be due.
-        self.missed = missed - 1
+    init(until: Timestamp, _ heartbeat: FrameInfo, _ pause: Blame.Pause, _ finding: Finding) {
+        (self.until, self.heartbeat, self.pause, self.finding) = (until, heartbeat, pause, finding)
     }
 
-    /// Takes a heartbeat, the one that came included; what to tell, once that is known.
-    func resolve(with time: Timestamp) -> Finding? {
-        if until < time { return alone }
-        missed -= 1
-        return missed <= 0 ? withAll : nil
-    }
+    /// Another heartbeat came in time, or the one that ended the gap.
+    func take() { count += 1 }
 
-    /// What to tell if no other comes before `time`, once that is known.
-    func resolve(before time: Timestamp) -> Finding? { until < time ? alone : nil }
-
-    /// What to tell if no other comes.
-    func resolve() -> Finding { alone }
-}
-
-extension HeartbeatDoubt? {
-    /// Takes a heartbeat; tells what there is to tell, once that is known.
-    mutating func take(_ time: Timestamp, into findings: inout [Finding]) {
-        guard let finding = self?.resolve(with: time) else { return }
-        findings.append(finding)
-        self = nil
-    }
+    /// How many came at once, where as many came as were due; one may have been just about to be due.
+    var countOfAll: Int? { count >= max(2, pause.missed - 1) ? count : nil }
 }

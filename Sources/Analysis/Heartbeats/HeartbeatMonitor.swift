@@ -40,7 +40,7 @@ public final class HeartbeatMonitor: Analysis {
 
     /// Waits for the first heartbeat.
     public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {
-        guard let contract = connection.format?.heartbeat, expecting < mostExpected else { return }
+        guard connection.hasBegun, let contract = connection.format?.heartbeat, expecting < mostExpected else { return }
         expecting += 1
         let expected = HeartbeatWatch(connection, contract)
         expected.isExpected = true
@@ -88,7 +88,8 @@ public final class HeartbeatMonitor: Analysis {
         }
         // It was among what nobody knew yet to be heartbeats: the gap that was told began with it.
         let wasToldAlready = watch.last != nil && watch.told.map { time + watch.contract.gap <= $0 } ?? false
-        watch.doubt.take(time, into: &findings)
+        watch.settleDoubt(before: time, into: &findings)
+        watch.doubt?.take()
         if let last = watch.last, !wasToldAlready {
             if watch.isTold {
                 resume(watch, with: heartbeat, into: &findings)
@@ -105,13 +106,8 @@ public final class HeartbeatMonitor: Analysis {
     private func resume(
         _ watch: HeartbeatWatch, with heartbeat: FrameInfo, into findings: inout [Finding]
     ) {
-        guard let doubt = watch.doubt(about: heartbeat) else {
-            findings.append(watch.resumption(with: heartbeat))
-            return
-        }
-        if let older = watch.doubt { findings.append(older.resolve()) }
-        watch.doubt = doubt
-        watch.doubt.take(heartbeat.time, into: &findings)
+        watch.settleDoubt(before: .distantFuture, into: &findings)
+        if let finding = watch.resume(with: heartbeat) { findings.append(finding) }
     }
 
     /// Stops waiting for heartbeats of a side that has ended.
@@ -135,7 +131,7 @@ public final class HeartbeatMonitor: Analysis {
             end(watch, at: closing.time, because: closing.reason, into: &findings)
             if let finding = watch.close(closing) { findings.append(finding) }
             if watch.late > HeartbeatWatch.mostLate { findings.append(watch.moreLate(at: closing.time)) }
-        } else if !connection.hadHeartbeats[contract.from] {
+        } else if connection.hasBegun, !connection.hadHeartbeats[contract.from] {
             let watch = HeartbeatWatch(connection, contract)
             end(watch, at: closing.time, because: closing.reason, into: &findings)
         }
@@ -148,8 +144,7 @@ public final class HeartbeatMonitor: Analysis {
     ) {
         guard !watch.isEnded else { return }
         look(at: watch, before: time, time, into: &findings)
-        if let doubt = watch.doubt { findings.append(doubt.resolve()) }
-        watch.doubt = nil
+        watch.settleDoubt(before: .distantFuture, into: &findings)
         watch.isEnded = true
         if watch.last != nil, watch.isTold { findings.append(watch.stop(at: time, because: reason)) }
     }
@@ -166,10 +161,7 @@ public final class HeartbeatMonitor: Analysis {
     private func look(
         at watch: HeartbeatWatch, before time: Timestamp, _ other: Timestamp, into findings: inout [Finding]
     ) {
-        if let finding = watch.doubt?.resolve(before: time) {
-            findings.append(finding)
-            watch.doubt = nil
-        }
+        watch.settleDoubt(before: time, into: &findings)
         if watch.deadline < time, !watch.isTold {
             findings += watch.tellGap(frames: watch.connection.traffic[watch.from].frames)
         }

@@ -39,9 +39,7 @@ extension HeartbeatWatch {
 
     /// Whether the close of a connection fits a silence before it; nil where there was none, or nobody closed it.
     func close(_ closing: Closing) -> Finding? {
-        guard let eviction = contract.eviction, let refreshed, closing.reason == .fin || closing.reason == .reset,
-            let by = closing.by
-        else { return nil }
+        guard let eviction = contract.eviction, let refreshed, let by = closer(closing) else { return nil }
         let end = by == from ? closing.time : min(otherEnd ?? closing.time, closing.time)
         let silence = end - refreshed
         guard eviction.after < silence else { return nil }
@@ -64,6 +62,12 @@ extension HeartbeatWatch {
                 Field("silentFor", .number(silence.seconds)), Field("by", .text(by.sender)),
                 Field("fits", .boolean(fits)),
             ] + data(eviction))
+    }
+
+    /// Who closed the connection: the first to do so, also where the other side never did.
+    private func closer(_ closing: Closing) -> Direction? {
+        if closing.reason == .fin || closing.reason == .reset { return closing.by }
+        return otherEnd == nil ? nil : from.opposite
     }
 
     private func deed(_ eviction: HeartbeatContract.Eviction) -> String {

@@ -23,7 +23,9 @@ extension HeartbeatWatch {
         told = deadline
         let traffic = connection.traffic[from]
         closed = traffic.disturbances?.closure(from: due, to: deadline)?.lowerBound
+        lastFrame = traffic.lastFrame <= deadline ? traffic.lastFrame : Timestamp(nanoseconds: .min)
         wasRepeating = traffic.lastFrame < due && traffic.disturbances?.retransmitted.map { $0 >= due } == true
+        if last == nil, mayHaveMissedFirst { return [] }
         var found: [Finding] = []
         let others = frames - lastCount
         if let last {
@@ -62,6 +64,13 @@ extension HeartbeatWatch {
         return found
     }
 
+    /// Whether the first heartbeat may have come, or need not come any more: bytes of its sender are missing or belong to no frame, or the
+    /// other side has closed the connection.
+    private var mayHaveMissedFirst: Bool {
+        let disturbances = connection.traffic[from].disturbances
+        return disturbances?.missing != nil || disturbances?.unframed != nil || otherEnd.map { $0 <= deadline } == true
+    }
+
     private var learnedData: [Field] {
         guard let learned else { return [] }
         return [
@@ -91,42 +100,59 @@ extension HeartbeatWatch {
     }
 
     /// A heartbeat ends a gap.
-    func resumption(with heartbeat: FrameInfo) -> Finding {
-        let pause = pause(until: heartbeat.time, others: heartbeat.index - lastCount)
-        return resumption(with: heartbeat, Blame(for: pause, endedBy: heartbeat, on: connection))
-    }
-
-    /// What nobody can tell yet of a heartbeat that ends a gap; nil where it can be told.
     ///
-    /// It looks as if the sender had been silent; but if all the others follow that were due, they were held up on the way.
-    func doubt(about heartbeat: FrameInfo) -> HeartbeatDoubt? {
-        let pause = pause(until: heartbeat.time, others: heartbeat.index - lastCount)
-        let blame = Blame(for: pause, endedBy: heartbeat, on: connection)
-        guard blame.party == .sender, pause.otherFrames == 0 else { return nil }
-        let other = Blame(for: pause, endedBy: heartbeat, amongAtOnce: pause.missed, on: connection)
-        return HeartbeatDoubt(
-            until: heartbeat.time + Interval(nanoseconds: every.nanoseconds / 2), missed: pause.missed,
-            alone: resumption(with: heartbeat, blame), withAll: resumption(with: heartbeat, other))
+    /// - Returns: what is found; nil where whose fault it was shows in what follows at once: see `settleDoubt`.
+    func resume(with heartbeat: FrameInfo) -> Finding? {
+        let (finding, pause) = resumption(with: heartbeat)
+        let blame = Blame(for: pause, endedBy: heartbeat, evidence: evidence, on: connection)
+        if blame.isCertain { return finding.adding(blame) }
+        witness?.keep()
+        doubt = HeartbeatDoubt(
+            until: heartbeat.time + Interval(nanoseconds: every.nanoseconds / 2), heartbeat, pause, finding)
+        doubt?.take()
+        return nil
     }
 
-    private func resumption(with heartbeat: FrameInfo, _ blame: Blame) -> Finding {
+    /// Judges a gap whose end was in doubt, once what follows at once was there before `time`.
+    func settleDoubt(before time: Timestamp, into findings: inout [Finding]) {
+        guard let doubt, doubt.until < time else { return }
+        let evidence = witness?.hasSegments == true ? witness?.judged : nil
+        let blame = Blame(
+            for: doubt.pause, endedBy: doubt.heartbeat, amongAtOnce: doubt.countOfAll, evidence: evidence,
+            on: connection)
+        findings.append(doubt.finding.adding(blame))
+        witness?.forget()
+        self.doubt = nil
+    }
+
+    /// A heartbeat ends a gap, and nothing of what follows is waited for.
+    func resumptionAtOnce(with heartbeat: FrameInfo) -> Finding {
+        let (finding, pause) = resumption(with: heartbeat)
+        return finding.adding(Blame(for: pause, endedBy: heartbeat, evidence: evidence, on: connection))
+    }
+
+    private var evidence: PauseEvidence? { witness?.hasSegments == true ? witness?.current : nil }
+
+    /// What is found when a heartbeat ends a gap, but for the blame.
+    private func resumption(with heartbeat: FrameInfo) -> (Finding, Blame.Pause) {
         let silence = heartbeat.time - (last ?? heartbeat.time)
         let others = heartbeat.index - lastCount
-        return finding(
-            .heartbeatResumed, .info, at: heartbeat.time,
-            "heartbeat again after \(silence.text(digits: true)): \(blame.reason)",
+        let found = finding(
+            .heartbeatResumed, .info, at: heartbeat.time, "heartbeat again after \(silence.text(digits: true))",
             [
                 Field("silentFor", .number(silence.seconds)), Field("index", .integer(Int64(heartbeat.index))),
                 Field("lastIndex", .integer(Int64(lastIndex))), Field("otherFrames", .integer(Int64(others))),
-            ] + .packets(("packet", heartbeat.packet), ("lastPacket", lastPacket)) + blame.data)
+            ] + .packets(("packet", heartbeat.packet), ("lastPacket", lastPacket)))
+        return (found, pause(until: heartbeat.time, others: others, endedBySender: true))
     }
 
     /// No heartbeat ended the gap before the sender's stream did.
     func stop(at time: Timestamp, because reason: CloseReason?) -> Finding {
         let silence = time - (last ?? time)
         let others = connection.traffic[from].frames - lastCount
-        var blame = Blame(for: pause(until: time, others: others), endedBy: nil, on: connection)
-        if reason == .evicted { blame = Blame(.unknown, "cannot tell: the connection was let go to save memory") }
+        let pause = pause(until: time, others: others, endedBySender: reason == nil)
+        var blame = Blame(for: pause, endedBy: nil, evidence: evidence, on: connection)
+        if reason == .evicted { blame = Blame(.unknown, "cannot tell: the connection was evicted to save memory") }
         return finding(
             .heartbeatStopped, learned == nil ? .warning : .info, at: time,
             "the heartbeats stopped \(silence.text(digits: true)) before the end: \(blame.reason)",
@@ -140,9 +166,20 @@ extension HeartbeatWatch {
     /// When the next heartbeat was due.
     private var due: Timestamp { (last ?? connection.opening.time) + every }
 
-    private func pause(until end: Timestamp, others: Int) -> Blame.Pause {
+    private func pause(until end: Timestamp, others: Int, endedBySender: Bool) -> Blame.Pause {
         Blame.Pause(
             from: from, start: last ?? connection.opening.time, due: due, deadline: told ?? deadline, end: end,
-            every: every, late: contract.late, closed: closed, wasRepeating: wasRepeating, otherFrames: others)
+            every: every, late: contract.late, closed: closed, wasRepeating: wasRepeating, otherFrames: others,
+            lastFrame: lastFrame, endedBySender: endedBySender)
+    }
+}
+
+extension Finding {
+    /// The same, with whose fault it was.
+    fileprivate func adding(_ blame: Blame) -> Finding {
+        var finding = self
+        finding.message += ": \(blame.reason)"
+        finding.data += blame.data
+        return finding
     }
 }

@@ -21,6 +21,10 @@ final class HeartbeatWatch {
     var closed: Timestamp?
     /// Whether the sender sent only what it had sent before when one was due before that.
     var wasRepeating = false
+    /// When the sender's last frame came before that; before all time where none did.
+    var lastFrame = Timestamp(nanoseconds: .min)
+    /// What segments reveal, from the first heartbeat on.
+    var witness: PauseWitness?
     /// Where it is not known yet what to say of the end of a gap.
     var doubt: HeartbeatDoubt?
     /// How many late ones were told each.
@@ -55,6 +59,13 @@ final class HeartbeatWatch {
     func note(_ heartbeat: FrameInfo, _ type: String) {
         (last, lastType, lastIndex) = (heartbeat.time, type, heartbeat.index)
         (lastPacket, lastCount) = (heartbeat.packet, heartbeat.index + 1)
+        if let witness {
+            witness.heartbeat()
+        } else {
+            let witness = PauseWitness(of: from)
+            connection.witnesses.append(witness)
+            self.witness = witness
+        }
     }
 
     /// Of so many late heartbeats of a connection each is told; of more only how many there were.

@@ -97,12 +97,13 @@ public final class LearnedHeartbeats: Analysis {
             if info.time > watch.deadline, !watch.isTold {
                 findings += watch.tellGap(frames: info.index)
             }
-            if watch.isTold { findings.append(watch.resumption(with: info)) }
+            if watch.isTold { findings.append(watch.resumptionAtOnce(with: info)) }
         }
         guard let contract = Self.contract(key.from, every: candidate.interval.mean) else { return }
         let watch = HeartbeatWatch(connection, contract)
         watch.learned = HeartbeatWatch.LearnedFrom(
             type: key.type, gaps: candidate.interval.count, spread: candidate.interval.spread)
+        watch.witness = candidate.watch?.witness
         watch.note(info, key.type)
         candidate.watch = watch
     }

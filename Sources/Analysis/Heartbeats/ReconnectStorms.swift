@@ -76,11 +76,16 @@ public final class ReconnectStorms: Analysis {
     public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         switch closing.reason {
         case .endOfInput, .evicted: return
-        case .fin where closing.by == .fromClient: return
+        case .fin where closing.by == .fromClient || Self.isAnswered(connection): return
         case .fin, .reset, .timeout, .connectFailed, .refusedByLimit: break
         }
         if connection.opening.server.address.isUnspecified { return }
         keep(Event(time: closing.time, isOpening: false, connection: connection), into: &findings)
+    }
+
+    /// Whether it was there for one exchange, which the server ends: what has no heartbeats is not meant to stay open.
+    private static func isAnswered(_ connection: TracedConnection) -> Bool {
+        connection.format?.heartbeat == nil && connection.hadBytes.fromClient && connection.hadBytes.fromServer
     }
 
     private func keep(_ event: Event, into findings: inout [Finding]) {

@@ -14,7 +14,7 @@ public enum FormatLoader {
             "format", "summary", "ports", "parameters", "client", "server", "frame", "body", "detect", "heartbeat",
             "secret",
         ]
-        + ["hazards", "names", "pairs", "relay", "broadcast"] + LayoutLoader.keys
+        + ["hazards", "names", "pairs", "relay", "broadcast", "begins"] + LayoutLoader.keys
 
     /// The format that a file describes.
     ///
@@ -62,6 +62,7 @@ public enum FormatLoader {
         let pairings = PairingLoader.pairings(top, sides)
         let relay = RelayLoader.relay(top, sides)
         let broadcast = RelayLoader.broadcast(top)
+        let beginning = RelayLoader.beginning(top)
         let ports = ports(top)
         let secrets = secrets(top)
         let hazards = hazards(top)
@@ -71,11 +72,13 @@ public enum FormatLoader {
             top.fault("the format's name \(name) should have lower-case letters, digits and - only", at: "format")
         }
         guard let name, let client, let server else { return nil }
-        return Format(
+        var format = Format(
             name: name, summary: summary, ports: ports,
             directions: PerDirection(fromClient: client, fromServer: server), detection: detection,
             heartbeat: heartbeat, pairings: pairings, relay: relay, broadcast: broadcast,
             secrets: secrets, hazards: hazards)
+        format.beginning = beginning
+        return format
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {

@@ -24,8 +24,18 @@ enum RelayLoader {
     }
 
     static func broadcast(_ top: YAMLMap) -> Broadcast? {
-        guard let map = top.map("broadcast"), let parts = parts(map, "sent", "receipt") else { return nil }
-        return Broadcast(sent: parts.first, receipt: parts.second, within: parts.within)
+        guard let map = top.map("broadcast"), let parts = parts(map, "sent", "receipt", others: ["echo"]) else { return nil }
+        return Broadcast(
+            sent: parts.first, receipt: parts.second, within: parts.within, isEchoed: map.boolean("echo") ?? false)
+    }
+
+    static func beginning(_ top: YAMLMap) -> Beginning? {
+        guard let map = top.map("begins") else { return nil }
+        map.allow(["when", "from"])
+        guard let condition = FormatLoader.condition(map, "when"), let from = FormatLoader.side(map, "from") else {
+            return nil
+        }
+        return Beginning(condition: condition, from: from)
     }
 
     private static func parts(

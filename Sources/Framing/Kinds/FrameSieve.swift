@@ -44,9 +44,10 @@ package final class FrameSieve {
     /// A sieve for the frames of one direction.
     package init(_ kinds: FrameKinds, _ format: Format, wanted: FrameInterest) {
         self.kinds = kinds
-        self.wanted = wanted
+        // What a conversation begins with has to be seen.
+        self.wanted = format.beginning == nil ? wanted : wanted.union(.all)
         hasHeartbeats = format.heartbeat != nil
-        checksBodies = wanted.contains(.faultyBodies) && !kinds.format.body.isPlain
+        checksBodies = self.wanted.contains(.faultyBodies) && !kinds.format.body.isPlain
         transforms = kinds.format.rule.transforms
     }
 

@@ -19,6 +19,8 @@ struct IPv4Header {
     var headerLength: Int
     /// How many bytes the datagram has, header included; nil where the field is 0, as with segmentation offload.
     var totalLength: Int?
+    /// What tells it from the other packets of its sender.
+    var identification: UInt16
     /// Where it belongs, if it is a fragment.
     var fragment: FragmentPlace?
 
@@ -35,10 +37,11 @@ struct IPv4Header {
         protocolNumber = bytes[byte: 9]
         source = IPAddress(v4: bytes.u32(12))
         destination = IPAddress(v4: bytes.u32(16))
+        identification = bytes.u16(4)
         let place = bytes.u16(6)
         if place & 0x3fff != 0 {
             fragment = FragmentPlace(
-                identification: UInt32(bytes.u16(4)), offset: Int(place & 0x1fff) * 8, hasMore: place & 0x2000 != 0)
+                identification: UInt32(identification), offset: Int(place & 0x1fff) * 8, hasMore: place & 0x2000 != 0)
         }
     }
 }

@@ -48,6 +48,12 @@ public struct TCPSegment: Hashable, Sendable {
     public var windowScale: UInt8
     /// How many bytes of payload the segment had on the wire; the capture may hold fewer.
     public var payloadLength: Int
+    /// The identification of its IPv4 packet (RFC 791 section 3.1); 0 where there is none.
+    public var identification: UInt16 = 0
+    /// TSval of the timestamps option (RFC 7323 section 3.2), where the option is at the place that appendix A recommends; 0 without.
+    public var clock: UInt32 = 0
+    /// Whether it is a SYN as the proxy writes it into its recordings.
+    var isSynthetic = false
 
     /// A segment from its fields.
     public init(
@@ -83,8 +89,12 @@ public struct TCPSegment: Hashable, Sendable {
         window = bytes.u16(14)
         windowScale = 0
         payloadLength = length &- headerLength
-        if flags.contains(.syn), headerLength > 20 {
+        guard headerLength > 20 else { return }
+        if flags.contains(.syn) {
             windowScale = TCPSegment.windowScale(bytes, headerLength)
+            isSynthetic = headerLength == 28 && bytes.byteCount >= 28 && SyntheticConnection.isOptions(bytes.u64(20))
+        } else if headerLength >= 32, bytes.byteCount >= 32, bytes.u32(20) == 0x0101_080a {
+            clock = bytes.u32(24)
         }
     }
 

@@ -40,6 +40,8 @@ extension Flow {
     private mutating func takeSYN(_ segment: TCPSegment, from direction: Direction, _ shared: inout ReassemblyState) {
         let first = segment.sequence &+ 1
         sides[direction].windowScale = segment.windowScale
+        if !segment.isSynthetic { sides[direction].marks.insert(.hasPackets) }
+        if segment.window >= SendingSide.tinyWindow { sides[direction].marks.insert(.offeredRoom) }
         if sides[direction].marks.contains(.started) {
             // A server that was started again answers with another number; nothing of the old one was ever taken.
             let isFresh = sides[direction].offset == 0 && !sides[direction].isWaiting

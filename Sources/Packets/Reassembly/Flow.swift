@@ -24,6 +24,8 @@ struct Flow {
     private var resetSeen = Timestamp(nanoseconds: .max)
     /// When it is let go, if no packet comes before.
     var quietAt = Timestamp.distantFuture
+    /// Until when segments are reported after a long pause.
+    var reportedUntil = Timestamp(nanoseconds: .min)
     /// How many packets it had, wrapping.
     var packets: UInt32 = 0
     /// The sequence number of the RST.
@@ -69,6 +71,13 @@ struct Flow {
         if shared.now > quietAt { speakAgain(&shared) }
         quietAt = shared.quietAt
         // Both directions by name, and not by subscript: a copy of one would count a reference.
+        let skipped =
+            direction == .fromClient
+            ? sides.fromClient.identifications.take(segment.identification)
+            : sides.fromServer.identifications.take(segment.identification)
+        if packets < Self.reportedFirst || packet.time < reportedUntil || hasPause(at: packet.time) {
+            report(segment, skippedPackets: skipped, from: direction, packet)
+        }
         let isCommon =
             if resetTime != nil {
                 false

@@ -62,13 +62,18 @@ extension SendingSide {
         return true
     }
 
+    /// A window of fewer bytes is as good as closed where there was a larger one: a sender waits for more (RFC 9293 section
+    /// 3.8.6.2.1).
+    static let tinyWindow = 128
+
     /// Takes the window that the sender offers, and tells when it closes and opens.
     @inline(__always)
     mutating func takeWindow(
         _ offered: UInt16, from direction: Direction, _ packet: PacketStamp, _ receiver: (any ConnectionReceiver)?
     ) {
         window = offered
-        let isClosed = offered == 0
+        let isClosed =
+            Int(offered) << Int(windowScale) < Self.tinyWindow && (offered == 0 || marks.contains(.offeredRoom))
         guard isClosed != marks.contains(.windowClosed) else { return }
         marks.formSymmetricDifference(.windowClosed)
         receiver?.noticed(.windowClosed(isClosed), from: direction, at: packet.time, packet: packet.number)

@@ -15,6 +15,10 @@ struct SendingSide {
         static let finished = Marks(rawValue: 8)
         /// The sender's receive window is closed.
         static let windowClosed = Marks(rawValue: 16)
+        /// What it sends are packets as a host sent them, and not a proxy's reads made into packets.
+        static let hasPackets = Marks(rawValue: 32)
+        /// The sender has offered more than a tiny window.
+        static let offeredRoom = Marks(rawValue: 64)
     }
 
     /// The sequence number of the next byte to pass on. Before the start: that of the first byte held.
@@ -32,6 +36,8 @@ struct SendingSide {
     /// The scale of that window.
     var windowScale: UInt8 = 0
     var marks: Marks = []
+    /// How many packets in a row had the identification that follows the one before, and the last one's.
+    var identifications = PacketCount()
 
     /// Whether something waits.
     @inline(__always)

@@ -208,6 +208,11 @@ extension SyntheticConnection {
         2, 4, UInt8(chunkLimit >> 8), UInt8(chunkLimit & 255),
         1, 3, 3, 7,
     ]
+
+    /// Whether the options of a SYN, as one number, are these.
+    static func isOptions(_ bytes: UInt64) -> Bool {
+        bytes == options.reduce(0) { $0 << 8 | UInt64($1) }
+    }
 }
 
 extension Endpoint {

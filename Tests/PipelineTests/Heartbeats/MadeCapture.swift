@@ -15,6 +15,10 @@ struct MadeCapture: ~Copyable {
     private let decoder: Decoder
     private let output: MemoryOutput
     private var packets = 0
+    /// Whether each side counts its packets in the IPv4 identification field, and what comes next.
+    var identifications: PerDirection<UInt16?> = PerDirection(fromClient: nil, fromServer: nil)
+    /// By how much each side's clock (TSval) is behind the capture's, in milliseconds; nil where segments have none.
+    var clocks: PerDirection<Int?> = PerDirection(fromClient: nil, fromServer: nil)
     /// The client's port: another is another connection.
     var port: UInt16 = 40_000
 
@@ -40,11 +44,16 @@ struct MadeCapture: ~Copyable {
         let client = Endpoint(IPAddress(v4: 0x0a00_0001), port)
         let server = Endpoint(IPAddress(v4: 0x0a00_0002), 8_088)
         let isClient = direction == .fromClient
-        let segment = TCPSegment(
+        var segment = TCPSegment(
             source: isClient ? client : server, destination: isClient ? server : client,
             sequence: UInt32((isClient ? 1_000 : 5_000) + position),
             acknowledgment: UInt32((isClient ? 5_000 : 1_000) + acknowledging), flags: flags, window: window,
             payloadLength: payload.count)
+        if let next = identifications[direction] {
+            segment.identification = next
+            identifications[direction] = next &+ 1
+        }
+        if let behind = clocks[direction] { segment.clock = UInt32(100_000 + time - behind) }
         let now = at(time)
         reassembler.advance(to: now)
         reassembler.receive(segment, payload: payload.span.bytes, at: now, packet: packets)

@@ -44,8 +44,8 @@ import Trace
         "network-late-data": gap("sender"),
         "network-late-too-late": gap("unknown"),
         "network-cut-at-client": gap("network"),
-        "network-cut": gap("unknown"),
-        "network-held": gap("unknown"),
+        "network-cut": gap("network"),
+        "network-held": gap("network"),
         "network-cut-back": gap("network"),
         "network-again": gap("sender"),
 
@@ -65,7 +65,9 @@ import Trace
         "answered-too-late": ["server heartbeat-unanswered", "server answer-without-request", late],
 
         "eviction-fits": stop(window, "client eviction-close true"),
-        "eviction-fits-reset": stop(window, "client eviction-close true"),
+        "eviction-fits-reset": [
+            "client heartbeat-gap", "client heartbeat-stopped unknown", window, "client eviction-close true",
+        ],
         "eviction-too-late": stop(window, "client eviction-overdue", "client eviction-close false"),
         "eviction-too-soon": stop(),
         "eviction-itself": stop(window, "client eviction-close false"),

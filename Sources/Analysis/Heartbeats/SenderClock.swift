@@ -1,0 +1,53 @@
+import Streams
+
+/// The clock that a host stamps its segments with (TSval, RFC 7323 section 3.2): it shows when a segment was sent, and not only when
+/// it was captured.
+struct SenderClock {
+    /// The rates that stacks use, in ticks a second; RFC 7323 section 5.4 asks for 1 to 1,000.
+    private static let rates = [1_000, 250, 100, 10, 2, 1.0]
+    /// How much of the way to the capture may take longer than before without being a delay.
+    private static let tolerance = Interval.milliseconds(250)
+
+    private struct Reading {
+        var time: Timestamp
+        var ticks: UInt32
+
+        func ticks(to other: Reading) -> Int32 { Int32(bitPattern: other.ticks &- ticks) }
+    }
+
+    private var first: Reading?
+    /// The last one that came as fast as those before it.
+    private var reference: Reading?
+    private var rate: Double?
+
+    /// Takes the clock of a segment.
+    ///
+    /// - Returns: how much later it was captured than those before it, for the time at which it was sent; nil while the clock's rate is
+    ///   not known.
+    mutating func take(_ ticks: UInt32, at time: Timestamp) -> Interval? {
+        let reading = Reading(time: time, ticks: ticks)
+        guard let first, let reference else {
+            (first, reference) = (reading, reading)
+            return nil
+        }
+        guard let rate else {
+            self.reference = reading
+            self.rate = Self.rate(from: first, to: reading)
+            return nil
+        }
+        let sent = Interval.seconds(Double(reference.ticks(to: reading)) / rate)
+        let lag = (time - reference.time).nanoseconds - sent.nanoseconds
+        if abs(lag) <= Self.tolerance.nanoseconds { self.reference = reading }
+        return Interval(nanoseconds: lag)
+    }
+
+    /// The next segment is as good a reference as any: the clock, or that of the capture, was set.
+    mutating func restart() { (first, reference, rate) = (nil, nil, nil) }
+
+    private static func rate(from first: Reading, to last: Reading) -> Double? {
+        let duration = (last.time - first.time).seconds
+        guard duration >= 1 else { return nil }
+        let measured = Double(first.ticks(to: last)) / duration
+        return rates.first { abs(measured / $0 - 1) < 0.2 }
+    }
+}

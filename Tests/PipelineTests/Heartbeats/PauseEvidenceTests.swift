@@ -1,0 +1,177 @@
+import Streams
+import TestSupport
+import Testing
+import Trace
+
+/// What segments beside the heartbeats reveal of a pause: for each, a capture in which all heartbeats that were due come at once, so that
+/// the bytes alone say nothing.
+@Suite struct PauseEvidenceTests {
+    /// Four heartbeats and their acknowledgments; the fourth comes at 3 s.
+    private func begun(counting: Bool = false, clocks: Bool = false) throws -> MadeCapture {
+        var capture = try MadeCapture()
+        if counting { capture.identifications = PerDirection(fromClient: 500, fromServer: nil) }
+        if clocks { capture.clocks = PerDirection(fromClient: 0, fromServer: 0) }
+        capture.handshake()
+        if counting { for _ in 0..<5 { capture.send(at: 1) } }
+        let size = capture.heartbeat.count
+        for number in 0..<4 {
+            capture.send(capture.heartbeat, at: number * 1_000, position: number * size)
+            capture.send(.fromServer, at: number * 1_000 + 1, acknowledging: (number + 1) * size)
+        }
+        return capture
+    }
+
+    /// Five heartbeats at once: all that were due.
+    private func burst(_ capture: inout MadeCapture, at time: Int = 8_000) {
+        capture.heartbeats(4..<9, at: [time, time + 1, time + 2, time + 3, time + 4])
+    }
+
+    private func reason(_ finding: TraceLine?) -> String { finding?.text(of: "data", "reason") ?? "-" }
+
+    @Test func withoutEvidenceNobodyCanTell() throws {
+        var capture = try begun()
+        burst(&capture)
+        #expect(try capture.blame() == ["unknown"])
+    }
+
+    /// The client acknowledges what the server says: it is alive, and has sent nothing that is not there.
+    @Test(arguments: [(4_499, "unknown"), (4_500, "sender"), (7_500, "sender"), (7_501, "unknown")])
+    func whoAcknowledgesWhenAHeartbeatIsOverdueHasSentNone(acknowledged: Int, blame: String) throws {
+        var capture = try begun()
+        let size = capture.heartbeat.count
+        let text = try capture.chat.message("txt", [1], from: .fromServer)
+        capture.send(.fromServer, text, at: acknowledged - 10, acknowledging: 4 * size)
+        capture.send(.fromClient, at: acknowledged, position: 4 * size, acknowledging: text.count)
+        burst(&capture)
+        #expect(try capture.blame() == [blame])
+    }
+
+    @Test func aSequenceNumberAheadOfTheBytesShowsThatSomethingWasLost() throws {
+        var capture = try begun()
+        let size = capture.heartbeat.count
+        let text = try capture.chat.message("txt", [1], from: .fromServer)
+        capture.send(.fromServer, text, at: 5_000, acknowledging: 4 * size)
+        capture.send(.fromClient, at: 5_010, position: 5 * size, acknowledging: text.count)
+        burst(&capture)
+        #expect(try capture.blame() == ["network"])
+    }
+
+    /// The first packet behind the pause is counted: as the next, or as one of which others before it are not there.
+    @Test(arguments: [(0, "sender"), (1, "network"), (7, "network")])
+    func whoCountsItsPacketsShowsHowManyAreNotThere(lost: Int, blame: String) throws {
+        var capture = try begun(counting: true)
+        capture.identifications.fromClient = capture.identifications.fromClient.map { $0 + UInt16(lost) }
+        burst(&capture)
+        let found = try capture.finish(.heartbeatResumed)
+        #expect(found.map { $0.text(of: "data", "blame") } == [blame])
+        if lost == 7 { #expect(reason(found.first).hasPrefix("7 packets of the client did not arrive")) }
+    }
+
+    @Test func whoseNumbersAreNoCountSaysNothing() throws {
+        var capture = try begun(counting: true)
+        capture.identifications.fromClient = capture.identifications.fromClient.map { $0 &+ 20_000 }
+        burst(&capture)
+        #expect(try capture.blame() == ["unknown"])
+    }
+
+    /// The server repeats itself, and nothing comes back.
+    @Test(arguments: [(1, "unknown"), (2, "network")]) func whoDoesNotAnswerIsNotThere(
+        repetitions: Int, blame: String
+    ) throws {
+        var capture = try begun()
+        let text = try capture.chat.message("txt", [1], from: .fromServer)
+        for number in 0...repetitions { capture.send(.fromServer, text, at: 4_000 + 500 * number) }
+        burst(&capture)
+        #expect(try capture.blame() == [blame])
+    }
+
+    @Test func whoNeverAnswersAgainIsGone() throws {
+        var capture = try begun()
+        let text = try capture.chat.message("txt", [1], from: .fromServer)
+        for time in [4_000, 4_200, 4_600, 5_400, 7_000] { capture.send(.fromServer, text, at: time) }
+        let found = try capture.finish(.heartbeatStopped)
+        #expect(found.map { $0.text(of: "data", "blame") } == ["peer-gone"])
+        #expect(
+            reason(found.first) == "the client's TCP did not answer while the server sent the same bytes again 4 times")
+    }
+
+    @Test func fromWhomNothingComesNobodyCanTell() throws {
+        var capture = try begun()
+        capture.advance(to: 20_000)
+        #expect(try capture.blame() == ["unknown"])
+    }
+
+    @Test func whatWasSentInThePauseByItsClockWasHeldUp() throws {
+        var capture = try begun(clocks: true)
+        for number in 4..<9 {
+            capture.clocks.fromClient = 8_000 - number * 1_000
+            capture.send(capture.heartbeat, at: 8_000, position: number * capture.heartbeat.count)
+        }
+        capture.clocks.fromClient = 0
+        #expect(try capture.blame() == ["network"])
+    }
+
+    /// By what both clocks say the pause was none, or that of the client only, or none of them.
+    @Test(arguments: [(4_000, 4_000, "capture"), (4_000, 0, "sender"), (0, 0, "sender")])
+    func aClockThatStandsStill(client: Int, server: Int, blame: String) throws {
+        var capture = try begun(clocks: true)
+        let size = capture.heartbeat.count
+        capture.clocks = PerDirection(fromClient: client, fromServer: server)
+        capture.send(capture.heartbeat, at: 8_000, position: 4 * size)
+        capture.send(.fromServer, at: 8_001, acknowledging: 5 * size)
+        capture.send(capture.heartbeat, at: 9_000, position: 5 * size)
+        #expect(try capture.blame() == [blame])
+    }
+
+    /// What is held up arrives with the copies that TCP sent meanwhile.
+    @Test func copiesThatComeWithItShowThatItWasHeldUp() throws {
+        var capture = try begun(counting: true)
+        let size = capture.heartbeat.count
+        capture.send(capture.heartbeat, at: 8_000, position: 4 * size)
+        for _ in 0..<3 { capture.send(capture.heartbeat, at: 8_100, position: 4 * size) }
+        capture.heartbeats(5..<9, at: [8_200, 8_200, 8_200, 8_200])
+        #expect(try capture.blame() == ["network"])
+    }
+
+    /// Beside the sender: what it sends again is not acknowledged until the pause is over.
+    @Test func whatIsSentAgainUntilTheEndKeepsTheRestBack() throws {
+        var capture = try begun()
+        let size = capture.heartbeat.count
+        let text = try capture.chat.message("txt", [1])
+        capture.send(text, at: 4_100, position: 4 * size)
+        for time in [4_300, 4_700, 5_500] { capture.send(text, at: time, position: 4 * size) }
+        // That does not acknowledge it.
+        capture.send(.fromServer, at: 5_600, acknowledging: 4 * size)
+        capture.send(.fromServer, at: 8_699, acknowledging: 4 * size + text.count)
+        capture.send(capture.heartbeat, at: 8_700, position: 4 * size + text.count)
+        #expect(try capture.blame() == ["network"])
+    }
+
+    /// The window does not close, but has room for nothing.
+    @Test func aTinyWindowIsAsGoodAsClosed() throws {
+        var capture = try begun()
+        let size = capture.heartbeat.count
+        capture.send(.fromServer, at: 3_100, acknowledging: 4 * size, window: 3)
+        capture.send(.fromServer, at: 7_999, acknowledging: 4 * size, window: 1_000)
+        burst(&capture)
+        #expect(try capture.blame() == ["receiver"])
+    }
+
+    /// Sent by the deadline, as what overtook it shows, or not.
+    @Test(arguments: [(6_000, "network"), (6_001, "unknown")])
+    func whatOvertookItAtTheDeadlineItselfWasInTime(overtaken: Int, blame: String) throws {
+        var capture = try begun()
+        let size = capture.heartbeat.count
+        capture.heartbeats(5..<6, at: [overtaken])
+        capture.send(capture.heartbeat, at: 8_000, position: 4 * size)
+        #expect(try capture.blame() == [blame])
+    }
+
+    /// 4 s of pause: four were due, and one of them may not have been quite. 3.999 s: three.
+    @Test(arguments: [(7_000, 3, "unknown"), (7_000, 2, "sender"), (6_999, 2, "unknown"), (6_999, 1, "sender")])
+    func asManyAsWereDue(end: Int, count: Int, blame: String) throws {
+        var capture = try begun()
+        capture.heartbeats(4..<4 + count, at: [end, end, end].suffix(count))
+        #expect(try capture.blame() == [blame])
+    }
+}
