@@ -42,6 +42,7 @@ struct CaptureCommand: ParsableCommand {
         var options = try format.decodingOptions()
         try bodies.apply(to: &options)
         options.idleTimeout = reassembly.idleTimeout.interval
+        try selection.check(against: options)
         var capture = try live.open(interface)
         let progress = ReadingProgress()
         let recording = try LiveRecording(
