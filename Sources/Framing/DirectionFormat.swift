@@ -83,6 +83,17 @@ public struct DirectionFormat: Sendable {
         return trailer.field(name, of: content.extracting(shape.head + shape.body..<shape.total))
     }
 
+    /// For people: what the values of fields that have names are called, but for the frame's type; nil where none has any.
+    package func valueNames(of content: RawSpan, _ shape: FrameShape) -> String? {
+        guard let head = layouts[shape.layout].head as? BinaryHead, head.hasNames else { return nil }
+        var texts: [String] = []
+        for field in head.fields(of: content.extracting(0..<shape.head)) {
+            if case .field(let type) = typeName, type == field.name { continue }
+            if let name = head.valueName(of: field.name, field.value) { texts.append("\(field.name): \(name)") }
+        }
+        return texts.isEmpty ? nil : texts.joined(separator: ", ")
+    }
+
     /// What a field's value is called, where the format has a name for it.
     private func name(of value: FieldValue, in field: String, _ shape: FrameShape) -> String? {
         let layout = layouts[shape.layout]

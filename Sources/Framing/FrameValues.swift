@@ -46,6 +46,51 @@ public struct FrameValues {
         return "there is no value \(first); \(LoadContext.hint(first, names))"
     }
 
+    /// The fields that frames of these kinds have; nil where they may have any, as with JSON heads.
+    static func fields(of layouts: [FrameLayout], _ rule: any FramingRule) -> Set<String>? {
+        var known = Set(rule.noted)
+        for layout in layouts {
+            if let head = layout.head, !(head is BinaryHead) { return nil }
+            for field in ((layout.head as? BinaryHead)?.fields ?? []) + (layout.trailer?.fields ?? []) {
+                known.insert(field.name)
+                known.formUnion(field.bits.map(\.name))
+            }
+        }
+        return known
+    }
+
+    /// What is wrong with the path of a value that no frame of a format has; nil where some may have it.
+    ///
+    /// - Parameters:
+    ///   - fields: those that there are; nil where there may be any.
+    ///   - bodiesAreOpaque: whether no body is decoded.
+    static func complaint(about path: [String], fields: Set<String>?, bodiesAreOpaque: Bool) -> String? {
+        if path.first == "fields", path.count >= 2, let fields, !fields.contains(path[1]) {
+            return fields.isEmpty
+                ? "there is no field \(path[1]): the format has no header"
+                : "there is no field \(path[1]); \(LoadContext.hint(path[1], fields.sorted()))"
+        }
+        if path.first == "body", path.count >= 2, path[1] != "length", bodiesAreOpaque {
+            return "bodies are hex, so there is no \(path.joined(separator: ".")); body.length is known, "
+                + "and body: text (or json, …) in the format decodes them"
+        }
+        return nil
+    }
+
+    /// What is wrong with the path of a value that no frame of any of these formats has; nil where some may have it.
+    public static func complaint(about path: [String], in formats: [Format]) -> String? {
+        var fields: Set<String>? = []
+        for format in formats where format.isFramed {
+            for side in [format.directions.fromClient, format.directions.fromServer] {
+                fields = fields.flatMap { all in self.fields(of: side.layouts, side.rule).map { all.union($0) } }
+            }
+        }
+        let opaque = formats.allSatisfy {
+            !$0.isFramed || $0.directions.fromClient.body.isOpaque && $0.directions.fromServer.body.isOpaque
+        }
+        return complaint(about: path, fields: fields, bodiesAreOpaque: opaque)
+    }
+
     /// Whether a condition holds for the frame.
     ///
     /// - Parameters:

@@ -6,6 +6,10 @@ public struct Secret: Sendable {
     public var path: [String]
     /// Which frames have it; nil: all.
     public var condition: Expression?
+    /// The frame behind which it comes, from the same side; nil where it does not depend on frames before it.
+    public var after: Expression?
+    /// The frame that ends that; nil: it is only the next one.
+    public var until: Expression?
 
     /// A secret of the frames that fulfil a condition.
     public init(path: [String], condition: Expression? = nil) {
@@ -32,7 +36,7 @@ package struct SecretPaths: Sendable {
 
     /// Those of a format's secrets whose conditions hold.
     package init(_ secrets: [Secret], where holds: (Expression) -> Bool) {
-        for secret in secrets where secret.condition.map(holds) ?? true {
+        for secret in secrets where secret.after == nil && secret.condition.map(holds) ?? true {
             if secret.path[0] == "body" {
                 body.append(Array(secret.path.dropFirst()))
             } else {
@@ -40,6 +44,9 @@ package struct SecretPaths: Sendable {
             }
         }
     }
+
+    /// Hides the whole body.
+    package mutating func hideBody() { body.append([]) }
 
     /// Whether everything may be shown.
     package var isEmpty: Bool { fields.isEmpty && body.isEmpty }

@@ -50,6 +50,14 @@ public struct DecodingOptions: Sendable {
         (learnsHeartbeats ? [LearnedHeartbeats()] : []) + (findsHazards ? [HazardFinder()] : [])
     }
 
+    /// All formats that connections may have.
+    public var knownFormats: [Format] {
+        switch choice {
+        case .fixed(let format): [format] + byPort.values
+        case .automatic(let formats): formats + byPort.values
+        }
+    }
+
     /// What a decoder is to look for.
     public init(_ choice: Choice) {
         self.choice = choice

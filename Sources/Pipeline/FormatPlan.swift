@@ -39,6 +39,8 @@ final class SidePlan {
     let transforms: Bool
     /// Whether bodies are more than bytes.
     let hasBodies: Bool
+    /// The secrets that follow other frames.
+    let following: [Secret]
     /// Whether some frames are over when their sender pauses.
     let endsFramesByPauses: Bool
 
@@ -51,6 +53,7 @@ final class SidePlan {
         let rule = format.directions[direction].rule
         sharedRule = SharedRule.of(rule)
         transforms = rule.transforms
+        following = format.secrets.filter { $0.after != nil }
         hasBodies = !format.directions[direction].body.isPlain
         let interests = analyses.map { $0.interest(in: format) }
         func those(_ interest: FrameInterest) -> [any Analysis] {

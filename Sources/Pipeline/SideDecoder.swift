@@ -1,3 +1,4 @@
+import Expressions
 import Framing
 import Streams
 import Trace
@@ -17,6 +18,8 @@ final class SideDecoder {
     @exclusivity(unchecked) private(set) var counts = FrameSieve.Counts()
     /// What the framer holds, as far as it matters.
     @exclusivity(unchecked) private var account = MemoryBudget.Account()
+    /// The secrets of the plan that the next frames have, by their index.
+    private var underWay: Set<Int> = []
 
     /// A direction of which nothing was seen yet.
     ///
@@ -138,6 +141,7 @@ extension SideDecoder: FrameReceiver {
         if !connection.hasBegun { withhold(&pick, frame, content, shape, direction) }
         var traced = TracedFrame(info: frame, shape: shape, direction: direction, isHeartbeat: pick.isHeartbeat)
         traced.kind = pick.kind
+        if !plan.following.isEmpty { traced.isSecret = followsSecretly(traced, content) }
         if plan.hasBodies, pick.hasNewFault || decoder.frameSinks.count > 1 {
             traced.body = traced.decodedBody(of: content, sieve.kinds)
         }
@@ -165,6 +169,29 @@ extension SideDecoder: FrameReceiver {
         guard !connection.hasBegun else { return }
         if pick.isHeartbeat { counts.heartbeats -= 1 }
         (pick.isHeartbeat, pick.isPaired) = (false, false)
+    }
+
+    /// Whether the frames before a frame make its body a secret.
+    private func followsSecretly(_ frame: TracedFrame, _ content: RawSpan) -> Bool {
+        let values = FrameValues(info: frame.info, direction: frame.direction, isHeartbeat: frame.isHeartbeat)
+        let format = plan.format.directions[frame.direction]
+        func holds(_ condition: Expression) -> Bool {
+            values.fulfil(condition, content: content, shape: frame.shape, format: format)
+        }
+        var isSecret = false
+        for (index, secret) in plan.following.enumerated() {
+            if underWay.contains(index) {
+                if let until = secret.until {
+                    if holds(until) { underWay.remove(index) }
+                } else {
+                    underWay.remove(index)
+                }
+                let isCovered = secret.until == nil || underWay.contains(index)
+                if isCovered, secret.condition.map(holds) ?? true { isSecret = true }
+            }
+            if let after = secret.after, holds(after) { underWay.insert(index) }
+        }
+        return isSecret
     }
 
     func unframed(_ run: UnframedRun, from direction: Direction) {

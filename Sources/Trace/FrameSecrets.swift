@@ -2,14 +2,15 @@ import Framing
 import Streams
 
 /// What of a frame is not to be shown.
-struct FrameSecrets {
+package struct FrameSecrets {
     /// What a secret is shown as.
     private static let mark = "«secret»"
 
-    private let paths: SecretPaths
+    private var paths: SecretPaths
 
     /// The secrets that a format has in a frame with these bytes.
-    init(of frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds) {
+    package init(of frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds) {
+        defer { if frame.isSecret { paths.hideBody() } }
         if let kind = frame.kind, let known = kinds.kinds[kind].secrets {
             paths = known
             return
@@ -41,7 +42,7 @@ struct FrameSecrets {
     }
 
     /// Whether the bytes of a body may be shown as they are: it has no secrets, or nobody can read it.
-    func mayDump(_ body: DecodedBody, of bytes: RawSpan) -> Bool {
+    package func mayDump(_ body: DecodedBody, of bytes: RawSpan) -> Bool {
         paths.body.isEmpty || (body.form == .opaque && body.redacting(paths.body, of: bytes).form == .opaque)
     }
 }

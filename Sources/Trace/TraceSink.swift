@@ -191,6 +191,8 @@ public struct TracedFrame {
     package var kind: Int?
     /// Its body, where reading it is worth doing only once.
     package var body: DecodedBody?
+    /// Whether the frames before it make its body a secret.
+    package var isSecret = false
 
     /// A frame; without `shape` its bytes stand for themselves.
     public init(info: FrameInfo, shape: FrameShape? = nil, direction: Direction, isHeartbeat: Bool) {

@@ -27,12 +27,12 @@ import Testing
                 #"{"fields":{"command":"login","from":"1001","platform":"iOS"},"body":{"hex":"00ff"}}"#,
                 #"{"fields":{"version":1,"command":2,"from":"1001","to":"1002"},"body":{"hex":"01"}}"#,
             ],
-            [#"{"fields":{"version":1,"command":"ping"},"body":{"hex":"0102"}}"#]
+            [#"{"fields":{"version":1,"command":2},"body":{"hex":"0102"}}"#]
         ),
         (
             "im-magic:byteOrder=little",
             [#"{"fields":{"version":1,"command":2,"from":"1001","to":"1002"},"body":{"hex":"01"}}"#],
-            [#"{"fields":{"version":1,"command":"ping"},"body":{"hex":"0102"}}"#]
+            [#"{"fields":{"version":1,"command":2},"body":{"hex":"0102"}}"#]
         ),
         ("fixed", [#"{"body":{"text":"abcd"}}"#, #"{"body":{"hex":"00010203"}}"#], [#"{"body":{"text":"äö"}}"#]),
         ("fixed:size=2", [#"{"body":{"text":"ab"}}"#], [#"{"body":{"text":"ä"}}"#]),

@@ -7,6 +7,12 @@ package struct BodyChain: Sendable {
     /// Whether the chain neither changes a body nor finds anything wrong with it, so that it can be read as often as wanted.
     let isPlain: Bool
 
+    /// Whether bodies are bytes that are not looked into.
+    var isOpaque: Bool { encodings.allSatisfy { $0 is RawBody } }
+
+    /// Whether bodies are encrypted, so that nobody can read them without the key.
+    var isEncrypted: Bool { encodings.first?.role.contains(.encrypted) ?? false }
+
     init(_ encodings: [any BodyEncoding]) {
         self.encodings = encodings
         isPlain = encodings.allSatisfy { $0.role.contains(.plain) }

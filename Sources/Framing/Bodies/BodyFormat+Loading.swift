@@ -35,6 +35,9 @@ extension BodyFormat {
                 chains[type] = BodyChain(value, path: "\(types.path).\(type)", context: map.context)
             }
         }
+        if chains.isEmpty, body["byType"] != nil {
+            map.context.warn("\(path).byType names no types", at: body["byType"])
+        }
         let otherwise = body["else"].map { BodyChain($0, path: "\(path).else", context: map.context) }
         self.init(byType: chains, otherwise ?? BodyChain([]))
     }

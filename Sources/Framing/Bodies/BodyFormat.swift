@@ -17,6 +17,9 @@ package struct BodyFormat: Sendable {
     /// Whether bodies are text or bytes as they stand: they cost nothing to read, and nothing can be wrong with them.
     package let isPlain: Bool
 
+    /// Whether all bodies are shown as bytes in hex, so that no condition can look into them.
+    var isOpaque: Bool { otherwise.isOpaque && byType.values.allSatisfy(\.isOpaque) }
+
     /// What a body is.
     ///
     /// - Parameter type: the frame's type, asked for only where it matters.

@@ -18,11 +18,7 @@ package struct Unrecognised: FramingRule {
         .bad(BadBytes(.notDetected, detail))
     }
 
-    package func resume(
-        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
-    ) -> Resumption {
-        .undecided(from: bytes.byteCount)
-    }
+    package var landmark: Landmark { .never }
 
     package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String { "\(bytes.byteCount) bytes" }
 }

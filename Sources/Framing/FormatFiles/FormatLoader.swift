@@ -25,6 +25,13 @@ public enum FormatLoader {
     public static func load(
         _ yaml: String, file: String, parameters: [String: String] = [:]
     ) throws(FormatFileError) -> Format {
+        try loadWithWarnings(yaml, file: file, parameters: parameters).format
+    }
+
+    /// The same, with what is allowed in the file and mostly not meant.
+    public static func loadWithWarnings(
+        _ yaml: String, file: String, parameters: [String: String] = [:]
+    ) throws(FormatFileError) -> (format: Format, warnings: [FormatFileError.Fault]) {
         let context = LoadContext()
         defer { context.sharedNames = [:] }  // its maps keep the context alive
         let format = read(yaml, parameters, context)
@@ -32,7 +39,7 @@ public enum FormatLoader {
             let sorted = context.faults.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
             throw FormatFileError(file: file, faults: sorted)
         }
-        return format
+        return (format, context.warnings.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
     }
 
     /// What a file that is known to be right says of its format as a whole: the rest is not looked at.
@@ -55,7 +62,16 @@ public enum FormatLoader {
         readNames(top)
         let client = direction(top, "client")
         context.choices = 0
+        let clientFields = context.fields
+        context.fields = []
         let server = direction(top, "server")
+        // From here on conditions are on the frames of either side.
+        context.fields = context.fields.flatMap { own in clientFields.map { own.union($0) } }
+        if let client, let server {
+            context.bodiesAreOpaque = client.body.isOpaque && server.body.isOpaque
+        } else {
+            context.fields = nil
+        }
         let detection = detection(top)
         let heartbeat = top.map("heartbeat").flatMap { HeartbeatLoader.contract($0) }
         let sides = client.flatMap { client in server.map { PerDirection(fromClient: client, fromServer: $0) } }
@@ -142,6 +158,14 @@ public enum FormatLoader {
         let built = LayoutLoader(context: top.context).build(sections)
         let body = own.flatMap(BodyFormat.init) ?? BodyFormat(top) ?? BodyFormat()
         let frame = sections.first { $0["frame"] != nil }?.map("frame")
+        top.context.fields = built.flatMap { FrameValues.fields(of: $0.layouts, $0.rule) }
+        top.context.bodiesAreOpaque = body.isOpaque
+        if !body.byType.isEmpty, let built, frame?["type"] == nil, !built.layouts.contains(where: { $0.name != nil }) {
+            let map = own?["body"] == nil ? top : own
+            top.context.warn(
+                "body.byType goes by the frames' types, and they have none: say under frame what their type is",
+                at: map?["body"])
+        }
         frame?.allow(["type", "from", "to"])
         guard let built else { return nil }
         return DirectionFormat(
@@ -202,11 +226,21 @@ public enum FormatLoader {
             var when: Expression?
             if item.mapping != nil {
                 guard let map = YAMLMap(item, path: "secret[\(index)]", context: top.context) else { return nil }
-                map.allow(["value", "when"])
+                map.allow(["value", "when", "after", "until"])
                 text = map.requiredText("value")
                 place = map["value"] ?? item
-                when = condition(map, "when")
-                if text == nil || when == nil { return nil }
+                if map["when"] != nil || map["after"] == nil { when = condition(map, "when") }
+                if text == nil || when == nil && map["after"] == nil { return nil }
+                if map["after"] != nil {
+                    guard text == "body" else {
+                        top.context.add("with after, a secret's value can only be body", at: place)
+                        return nil
+                    }
+                    var secret = Secret(path: ["body"], condition: when)
+                    secret.after = condition(map, "after")
+                    if map["until"] != nil { secret.until = condition(map, "until") }
+                    return secret.after == nil ? nil : secret
+                }
             }
             guard let text else {
                 top.context.add("secret should list text or { value: …, when: … }, found \(item.kindName)", at: item)
@@ -278,6 +312,8 @@ public enum FormatLoader {
             return try Expression(parsing: source) { path in
                 if path.first == forbidden { return "\(path[0]) cannot be used here: it is what is being decided" }
                 return FrameValues.complaint(about: path)
+                    ?? FrameValues.complaint(
+                        about: path, fields: map.context.fields, bodiesAreOpaque: map.context.bodiesAreOpaque == true)
             }
         } catch {
             map.context.add("\(map.path).\(key): \(error.message)", at: map[key], columns: error.column - 1)

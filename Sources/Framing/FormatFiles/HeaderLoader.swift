@@ -44,6 +44,7 @@ struct HeaderLoader {
         guard let type = map.requiredText("type"), let kind = kind(type, map, map["type"] ?? node) else { return nil }
         var field = HeaderField(name: name, kind: kind, order: map.choice("byteOrder", ByteOrder.self) ?? order)
         field.constant = constant(map, field)
+        if let text = map.text("equals"), text.hasPrefix("0x") { field.constantText = text.lowercased() }
         field.names = names(map, ofText: field.isText)
         field.bits = bits(map, field)
         field.checksum = checksum(map, field)

@@ -96,11 +96,23 @@ struct LayoutLoader {
     private func oneOf(_ maps: [YAMLMap], _ around: [YAMLMap]) -> Built? {
         let built = maps.map { map -> Built? in
             map.allow(["name"] + Self.keys)
+            warnOfInheritedHeader(map, around)
             return build([map] + around.map(Self.withoutChoices))
         }
         guard !built.contains(where: { $0 == nil }) else { return nil }
         let (parts, layouts) = number(built.compactMap { $0 })
-        return Built(rule: OneOf(parts: parts), layouts: layouts)
+        return Built(rule: OneOf(parts: parts, names: maps.map { $0.text("name") }), layouts: layouts)
+    }
+
+    /// A kind that says how it is framed and not which header it has is mostly meant to have none.
+    private func warnOfInheritedHeader(_ kind: YAMLMap, _ around: [YAMLMap]) {
+        guard kind["framing"] != nil, kind["header"] == nil, kind["oneOf"] == nil, kind["alternatives"] == nil,
+            let outer = around.first(where: { $0["header"] != nil })?["header"]
+        else { return }
+        let names = (outer.sequence ?? []).compactMap { $0.mapping?.first?.key.string }
+        context.warn(
+            "\(kind.path) has a framing and no header of its own: it takes the one around it"
+                + " (\(names.joined(separator: ", "))); write header: [] if it has none", at: kind.node)
     }
 
     /// A section as those inside its own list of kinds see it.
@@ -125,6 +137,7 @@ struct LayoutLoader {
 
     private func opening(_ first: YAMLMap, _ sections: [YAMLMap], rest: Built) -> Built? {
         first.allow(["name", "again"] + Self.keys)
+        warnOfInheritedHeader(first, sections)
         guard let built = build([first] + sections.map(Self.withoutChoices)) else { return nil }
         let (parts, layouts) = number([built, rest])
         var again: (heads: [BinaryHead?], field: String, values: [FieldValue])?

@@ -4,6 +4,12 @@ import Yams
 /// What is being read: the values of parameters, and what is wrong so far, so that all of it can be said at once.
 package final class LoadContext {
     package private(set) var faults: [FormatFileError.Fault] = []
+    /// What is allowed, and mostly not meant.
+    private(set) var warnings: [FormatFileError.Fault] = []
+    /// The fields that frames have, as far as they were read; nil where they may have any.
+    var fields: Set<String>?
+    /// Whether all bodies are bytes that are not looked into; nil while that is not known.
+    var bodiesAreOpaque: Bool?
     /// The values of `$name`.
     var parameters: [String: String] = [:]
     /// Names of values that fields share, by what the list is called.
@@ -21,6 +27,13 @@ package final class LoadContext {
 
     func add(_ message: String, mark: Mark?, columns: Int = 0) {
         add(message, line: mark?.line ?? 1, column: (mark?.column ?? 1) + columns)
+    }
+
+    /// Says what is doubtful about a node.
+    func warn(_ message: String, at node: Node?) {
+        let warning = FormatFileError.Fault(
+            line: node?.mark?.line ?? 1, column: node?.mark?.column ?? 1, message: message)
+        if !warnings.contains(warning) { warnings.append(warning) }
     }
 
     func add(_ message: String, line: Int, column: Int) {

@@ -14,10 +14,12 @@ extension Framer {
     ) {
         let before = scratch.heldFrame == nil ? 0 : 1
         let companions = before + scratch.items.count + (isUnfinished ? 1 : 0)
+        let began = beganAs
+        if isUnfinished, origin >= latest.range.lowerBound { beganAs = companions }
         var nextRun = 0
         if scratch.runs.isEmpty, !scratch.endsEarlier {
             // As nearly always: what was held, and frames that end in the newest chunk.
-            if scratch.heldFrame != nil { emitHeldFrame(companions, scratch, into: receiver) }
+            if scratch.heldFrame != nil { emitHeldFrame(companions, began, scratch, into: receiver) }
             if !scratch.items.isEmpty {
                 let batch = FrameBatch(
                     scratch, range: 0..<scratch.items.count, origin: base, firstIndex: firstIndex,
@@ -32,7 +34,7 @@ extension Framer {
                 receiver.unframed(scratch.runs[nextRun].run, from: direction)
                 nextRun += 1
             }
-            emitHeldFrame(companions, scratch, into: receiver)
+            emitHeldFrame(companions, began, scratch, into: receiver)
         }
         var next = 0
         func batch(to end: Int) -> FrameBatch {
@@ -61,9 +63,14 @@ extension Framer {
 
     /// Hands on the frame that was held.
     private mutating func emitHeldFrame(
-        _ companions: Int, _ scratch: FramingScratch, into receiver: any FrameReceiver
+        _ companions: Int, _ began: Int, _ scratch: FramingScratch, into receiver: any FrameReceiver
     ) {
         scratch.heldFrame?.companions = companions
+        if companions == 1, began > 1 {
+            // Alone where it ends, it was the last of several where it began.
+            scratch.heldFrame?.position = began
+            scratch.heldFrame?.companions = began
+        }
         if let held = scratch.heldFrame {
             receiver.framed(
                 held, bytes: pending.storage.span.bytes.extracting(0..<pending.count), from: direction)

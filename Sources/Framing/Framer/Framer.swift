@@ -36,6 +36,14 @@ public struct Framer {
         set { openRun = newValue.map { OpenRun($0) } }
     }
     private var openRun: OpenRun?
+    /// The search for the next frame's start, once it has begun.
+    var search: FrameSearch? {
+        get { openSearch?.search }
+        set { openSearch = newValue.map { OpenSearch($0) } }
+    }
+    private var openSearch: OpenSearch?
+    /// Which of the frames in the chunk that it began in the frame under way is.
+    var beganAs = 1
     /// The newest chunk.
     var latest = ChunkPlace(range: 0..<0, time: Timestamp(nanoseconds: 0), packet: 0)
 
@@ -107,6 +115,7 @@ public struct Framer {
     ) {
         guard let deadline = idleDeadline, deadline < time else { return }
         cutHeld(ended: true, scratch: scratch, into: receiver)
+        search = nil
         mode = .searching(reason: .noSync, detail: "behind a pause that ended a frame")
     }
 
@@ -217,14 +226,23 @@ public struct Framer {
             case .skipping(let end, let detail):
                 at += skip(bytes.extracting(at..<bytes.byteCount), to: end, detail, scratch: scratch)
             case .searching(let reason, let detail):
-                switch shared.resume(bytes, from: at, origin: first, ended: ended, memory: &memory) {
-                case .found(let start, let how):
+                var search =
+                    self.search
+                    ?? FrameSearch(
+                        from: first + at, choices: memory.choices, triesOpening: shared.hasOpening && counts.frames == 0
+                    )
+                switch search.look(shared, bytes, from: at, origin: first, ended: ended) {
+                case .found(let start, let how, let isOpening):
                     passOver(bytes.extracting(at..<start), BadBytes(reason, detail), scratch: scratch)
                     closeRun("back in step at offset \(first + start): \(how)", scratch)
                     at = start
                     mode = .aligned
-                case .undecided(let start):
+                    self.search = nil
+                    memory.resume(at: first + start, isOpening: isOpening)
+                case .undecided(let start, let until):
                     passOver(bytes.extracting(at..<start), BadBytes(reason, detail), scratch: scratch)
+                    self.search = search
+                    wanted = until - first - start
                     return start
                 }
             case .aligned:
@@ -262,6 +280,7 @@ public struct Framer {
                     let count = min(max(bad.byteCount ?? 1, 1), bytes.byteCount - at)
                     passOver(bytes.extracting(at..<at + count), bad, scratch: scratch)
                     at += count
+                    search = nil
                     mode =
                         bad.byteCount == nil
                         ? .searching(reason: bad.reason, detail: bad.detail)
@@ -336,6 +355,13 @@ public struct Framer {
             FramingScratch.CompleteRun(
                 run: closed, framesBefore: scratch.items.count, isBeforeHeld: scratch.heldFrame == nil))
     }
+}
+
+/// A search that is under way; most streams never have one either.
+private final class OpenSearch {
+    let search: FrameSearch
+
+    init(_ search: FrameSearch) { self.search = search }
 }
 
 /// An unframed run that is being collected: most streams never have one, and need no room for it.

@@ -26,7 +26,7 @@ struct HeldBytes: Sendable {
 
     @inline(never)
     private mutating func grow(to needed: Int) {
-        let room = max(needed, min(2 * storage.count, needed + (1 << 20)), 64)
+        let room = max(needed, min(2 * storage.count, needed + max(1 << 20, needed / 4)), 64)
         storage.reserveCapacity(room)
         storage.append(contentsOf: repeatElement(0, count: room - storage.count))
     }

@@ -7,10 +7,21 @@ import Streams
 package class SharedRule {
     let rule: any FramingRule
     let idle: Interval?
+    let landmark: Landmark
+    let firstBytes: ByteSet
+    let hasOpening: Bool
+    /// The byte strings that end every frame, and how long the longest is.
+    let ends: [[UInt8]]
+    let longestEnd: Int
 
     fileprivate init(_ rule: any FramingRule) {
         self.rule = rule
         idle = rule.idle
+        landmark = rule.landmark
+        firstBytes = rule.firstBytes
+        hasOpening = rule.hasOpening
+        ends = landmark.ends
+        longestEnd = ends.map(\.count).max() ?? 1
     }
 
     /// A rule to be shared.
@@ -26,11 +37,10 @@ package class SharedRule {
         rule.frames(in: bytes, from: start, origin: origin, memory: &memory, into: &items)
     }
 
-    func resume(
-        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
-    ) -> Resumption {
-        rule.resume(bytes, from: start, origin: origin, ended: ended, memory: &memory)
-    }
+    /// The first place at or behind an index that may start a frame, as far as a quick look tells.
+    func firstHopeful(_ bytes: RawSpan, from start: Int) -> Int? { start < bytes.byteCount ? start : nil }
+
+    func mayStart(_ bytes: RawSpan, at start: Int) -> Bool { rule.mayStart(bytes, at: start) }
 }
 
 private final class TypedRule<Rule: FramingRule>: SharedRule {
@@ -51,5 +61,35 @@ private final class TypedRule<Rule: FramingRule>: SharedRule {
         in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, into items: inout [FrameItem]
     ) -> FrameRun {
         typed.frames(in: bytes, from: start, origin: origin, memory: &memory, into: &items)
+    }
+
+    override func mayStart(_ bytes: RawSpan, at start: Int) -> Bool { typed.mayStart(bytes, at: start) }
+
+    override func firstHopeful(_ bytes: RawSpan, from start: Int) -> Int? {
+        let firstBytes = firstBytes
+        var at = start
+        while at < bytes.byteCount {
+            let byte = bytes[byte: at]
+            if firstBytes.contains(byte) {
+                if byte == 0, let end = bytes.endOfZeros(from: at), end - at >= FrameChain.zeroRun {
+                    at = end - FrameChain.zeroRun + 1
+                    continue
+                }
+                if typed.mayStart(bytes, at: at) { return at }
+            }
+            at += 1
+        }
+        return nil
+    }
+}
+
+extension RawSpan {
+    /// The index behind the zeros that start at an index, if there are at least as many as start no frame.
+    fileprivate func endOfZeros(from start: Int) -> Int? {
+        let least = start + FrameChain.zeroRun
+        guard least <= byteCount, self[byte: least - 1] == 0 else { return nil }
+        var at = start
+        while at < byteCount, self[byte: at] == 0 { at += 1 }
+        return at
     }
 }

@@ -47,6 +47,8 @@ package final class FrameKinds {
     let direction: Direction
     /// What of frames is not to be shown.
     package let secrets: [Secret]
+    /// Whether bytes that belong to no frame may hold secrets: a frame that was cut off, or not understood.
+    package let hidesUnframed: Bool
     private let heartbeat: Expression?
     private let dependsOnTypeOnly: Bool
     private let pairs: [(role: PairRole, condition: Expression)]
@@ -63,6 +65,7 @@ package final class FrameKinds {
         self.format = format.directions[direction]
         self.direction = direction
         secrets = format.secrets
+        hidesUnframed = !format.secrets.isEmpty && !format.directions[direction].body.otherwise.isEncrypted
         heartbeat = format.heartbeat?.condition
         dependsOnTypeOnly = heartbeat?.asksForTypeOnly ?? true
         pairs = format.pairConditions(direction)

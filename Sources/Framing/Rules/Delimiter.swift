@@ -64,13 +64,30 @@ package struct Delimiter: FramingRule {
         return best
     }
 
-    package func resume(
-        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
-    ) -> Resumption {
-        guard let end = firstEnd(bytes, from: start, notBefore: start) else {
-            return .undecided(from: max(start, bytes.byteCount - (ends[0].count - 1)))
+    /// Without constants in its header a frame ends wherever a delimiter is.
+    package var landmark: Landmark { .behind(ends, isCertain: head?.hasConstants != true && trailer == 0) }
+
+    package var firstBytes: ByteSet { head?.firstBytes ?? .all }
+
+    /// What constants say, and that a body is text where most delimited frames are.
+    package func evidence(
+        of shape: FrameShape, in bytes: RawSpan, at start: Int, previous: (start: Int, shape: FrameShape)?,
+        _ background: ByteBackground
+    ) -> Evidence? {
+        var evidence =
+            head?.evidence(in: bytes, at: start, lengthField: nil, previous: previous?.start, background) ?? Evidence()
+        let body = bytes.extracting(start + shape.head..<start + shape.head + shape.body)
+        evidence.values += Self.textEvidence(body)
+        return evidence
+    }
+
+    private static func textEvidence(_ body: RawSpan) -> Double {
+        let shown = body.extracting(0..<min(body.byteCount, 64))
+        for at in 0..<shown.byteCount {
+            let byte = shown[byte: at]
+            if (byte < 0x20 && byte != 0x09) || byte == 0x7f { return -4 }
         }
-        return .found(at: end.upperBound, how: "the delimiter before it, hardly by chance")
+        return min(4, Double(shown.byteCount) / 2)
     }
 
     package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String {

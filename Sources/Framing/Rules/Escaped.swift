@@ -67,16 +67,9 @@ package struct Escaped: FramingRule {
         BadBytes(.tooLong, "no flag ends the frame at offset \(offset) within \(limit) bytes", byteCount: 1)
     }
 
-    package func resume(
-        _ bytes: RawSpan, from begin: Int, origin: Int, ended: Bool, memory: inout ScanMemory
-    ) -> Resumption {
-        if let start, let at = bytes.firstIndex(of: start, from: begin) {
-            return .found(at: at, how: "the next flag, which may be the end of a frame")
-        }
-        if start == nil, let at = bytes.firstIndex(of: end, from: begin) {
-            return .found(at: at + 1, how: "the flag that ends a frame")
-        }
-        return .undecided(from: bytes.byteCount)
+    package var landmark: Landmark {
+        if let start { return .at([start], how: "the next flag, which may be the end of a frame") }
+        return .behind([[end]], isCertain: true)
     }
 
     /// The content without flags and escapes, in header, body and trailer.

@@ -29,20 +29,26 @@ package struct FixedSize: FramingRule {
         return .shape(FrameShape(head: headLength, body: size - headLength - trailer, tail: trailer))
     }
 
-    package func resume(
-        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
-    ) -> Resumption {
-        guard head != nil else {
-            return .found(at: start, how: "nothing but the first byte at hand: frames of a fixed size have no mark")
+    package var landmark: Landmark {
+        guard head?.hasConstants == true else {
+            return .anywhere(how: "nothing but the first byte at hand: frames of a fixed size have no mark")
         }
-        for at in start..<bytes.byteCount {
-            switch scan(bytes, from: at, origin: origin, ended: ended, memory: &memory) {
-            case .shape: return .found(at: at, how: "the header's constants")
-            case .incomplete: return .undecided(from: at)
-            case .bad, .padding: continue
-            }
-        }
-        return .undecided(from: bytes.byteCount)
+        guard let end = head?.constantEnd, head?.fixedLength == size else { return .none }
+        return .behind([end], isCertain: false)
+    }
+
+    package var firstBytes: ByteSet { head?.firstBytes ?? .all }
+
+    package func mayStart(_ bytes: RawSpan, at start: Int) -> Bool {
+        guard let head, head.fixedLength != nil else { return true }
+        return head.mayHaveItsConstants(bytes, at: start)
+    }
+
+    package func evidence(
+        of shape: FrameShape, in bytes: RawSpan, at start: Int, previous: (start: Int, shape: FrameShape)?,
+        _ background: ByteBackground
+    ) -> Evidence? {
+        head?.evidence(in: bytes, at: start, lengthField: nil, previous: previous?.start, background)
     }
 
     package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String { "\(bytes.byteCount) of \(size) bytes" }

@@ -27,10 +27,32 @@ public protocol FramingRule: Sendable {
         in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, into items: inout [FrameItem]
     ) -> FrameRun
 
-    /// The next place where frames chain again, after bad bytes, a hole, or when a stream is picked up in the middle.
+    /// Where frames may start, as far as that can be said of all of them.
+    var landmark: Landmark { get }
+
+    /// The bytes that frames may start with.
+    var firstBytes: ByteSet { get }
+
+    /// Whether the first frames of a stream are unlike the rest, so that a place has to be tried as one of them, too.
+    var hasOpening: Bool { get }
+
+    /// Whether a frame may start at a place of the bytes: a quick look, for a search looks nearly everywhere in vain. What
+    /// is ruled out here, `scan` or `evidence` rules out as well, if not before more bytes are there.
+    func mayStart(_ bytes: RawSpan, at start: Int) -> Bool
+
+    /// What a frame says for itself; nil where it cannot be one after all.
     ///
-    /// The parameters are those of `scan`; the place may be `start` itself.
-    func resume(_ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory) -> Resumption
+    /// - Parameters:
+    ///   - shape: what `scan` said of it. Its head lies within the bytes, its body need not.
+    ///   - previous: the frame before it in a chain of frames.
+    func evidence(
+        of shape: FrameShape, in bytes: RawSpan, at start: Int, previous: (start: Int, shape: FrameShape)?,
+        _ background: ByteBackground
+    ) -> Evidence?
+
+    /// What a frame's end says for itself, given that all of it is there; nil where the frame cannot end so.
+    func closingEvidence(of shape: FrameShape, in bytes: RawSpan, at start: Int, _ background: ByteBackground)
+        -> Evidence?
 
     /// For people: how far the frame that starts the bytes got, as in `15 of 88 head bytes`.
     func progress(_ bytes: RawSpan, shape: FrameShape?) -> String
@@ -66,6 +88,29 @@ public protocol FramingRule: Sendable {
 }
 
 extension FramingRule {
+    /// Anywhere.
+    public var landmark: Landmark { .none }
+
+    /// Any.
+    public var firstBytes: ByteSet { .all }
+
+    /// They are not.
+    public var hasOpening: Bool { false }
+
+    /// It may.
+    public func mayStart(_ bytes: RawSpan, at start: Int) -> Bool { true }
+
+    /// Nothing.
+    public func evidence(
+        of shape: FrameShape, in bytes: RawSpan, at start: Int, previous: (start: Int, shape: FrameShape)?,
+        _ background: ByteBackground
+    ) -> Evidence? { Evidence() }
+
+    /// Nothing.
+    public func closingEvidence(
+        of shape: FrameShape, in bytes: RawSpan, at start: Int, _ background: ByteBackground
+    ) -> Evidence? { Evidence() }
+
     /// None: `scan` finds each.
     public func frames(
         in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, into items: inout [FrameItem]
@@ -173,14 +218,6 @@ public struct BadBytes: Sendable {
     }
 }
 
-/// What a rule found in search of a place where frames chain again.
-public enum Resumption: Sendable {
-    /// A frame starts at this index of the bytes. `how` says for people how that is known, and how sure it is.
-    case found(at: Int, how: String)
-    /// No frame starts before this index; from there on more bytes are needed to tell.
-    case undecided(from: Int)
-}
-
 /// What a rule remembers of one direction between two looks, as stream offsets, so that no byte is searched twice.
 public struct ScanMemory: Sendable {
     /// No delimiter starts before this stream offset, other than at `delimiter`.
@@ -208,6 +245,14 @@ public struct ScanMemory: Sendable {
 
     /// Nothing remembered.
     public init() {}
+
+    /// Forgets where searches stand, where frames chain again; what was decided stays.
+    mutating func resume(at offset: Int, isOpening: Bool) {
+        let decided = choices
+        self = ScanMemory()
+        choices = decided
+        opening = isOpening ? offset : nil
+    }
 
     /// Forgets where searches stand, behind a hole that ends at `offset`; what was decided stays.
     mutating func restart(at offset: Int) {

@@ -54,24 +54,24 @@ package struct HeadAndBody: FramingRule {
         }
     }
 
-    package func resume(
-        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
-    ) -> Resumption {
-        var candidate = start
-        while let open = bytes.firstIndex(of: UInt8(ascii: "{"), from: candidate) {
-            guard let end = delimiter(in: bytes, from: open, origin: origin, memory: &memory) else {
-                // Without its delimiter the head may still be coming, as long as it can keep within the limit.
-                if bytes.byteCount - open <= headLimit { return .undecided(from: open) }
-                candidate = open + 1
-                continue
-            }
-            if end + delimiter.count - open <= headLimit, case .success = size(in: bytes.extracting(open..<end)) {
-                return .found(
-                    at: open, how: "a JSON head with a usable \(sizeField) and its delimiter, hardly by chance")
-            }
-            candidate = open + 1
-        }
-        return .undecided(from: bytes.byteCount)
+    package var firstBytes: ByteSet { ByteSet { $0 == UInt8(ascii: "{") } }
+
+    package func mayStart(_ bytes: RawSpan, at start: Int) -> Bool {
+        guard let end = JSONTokens.fault(bytes, at: start, within: headLimit) else { return true }
+        // Behind the delimiter the body begins.
+        return bytes.extracting(start..<end).firstRange(of: delimiter, from: 0) != nil
+    }
+
+    /// That there is a JSON object with a usable size, and the delimiter behind it.
+    package func evidence(
+        of shape: FrameShape, in bytes: RawSpan, at start: Int, previous: (start: Int, shape: FrameShape)?,
+        _ background: ByteBackground
+    ) -> Evidence? {
+        var evidence = Evidence()
+        // The bracket, the member's name in quotes, the colon.
+        evidence.constants = 6 * Double(sizeField.utf8.count + 4)
+        for byte in delimiter { evidence.constants += background.bits(byte) }
+        return evidence
     }
 
     package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String {

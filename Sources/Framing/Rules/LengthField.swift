@@ -34,7 +34,8 @@ package struct LengthField: FramingRule {
     private let fixed: FixedLength?
     /// The same where the header has constants.
     private let fixedBehindConstants: FixedLength?
-    private let constantBytes: Int
+    /// Lengths above it speak against a frame so clearly that a search does not start at one.
+    private let longestHopeful: UInt64
 
     private struct FixedLength {
         var offset: Int
@@ -56,7 +57,7 @@ package struct LengthField: FramingRule {
         self.ends = ends
         self.negativeIsEmpty = negativeIsEmpty
         self.limit = limit
-        constantBytes = head.fields.reduce(0) { $0 + ($1.constant == nil ? 0 : $1.fixedSize ?? 1) }
+        longestHopeful = Self.longestHopeful(head, field)
         var known: FixedLength?
         if let length = head.fixedLength, case .unsigned(let width) = head.fields[field].kind {
             known = FixedLength(
@@ -151,67 +152,67 @@ package struct LengthField: FramingRule {
 
     private func name(at offset: Int) -> String { "\(head.fields[field].name) (head at offset \(offset))" }
 
-    // MARK: Finding the way back
+    // MARK: Evidence
 
-    /// How many heads have to follow one another where no constant tells a head.
-    private static let chained = 3
-    /// While searching, a frame longer than this is not believed.
-    private static let window = 65_536
+    package var landmark: Landmark {
+        guard !ends.isEmpty else { return .none }
+        guard negativeIsEmpty else { return .behind([ends], isCertain: false) }
+        // A frame without body and end ends as its header does.
+        guard case .decimal(let digitsEnd, _)? = head.fields.last?.kind else { return .none }
+        return .behind(digitsEnd == ends ? [ends] : [ends, digitsEnd], isCertain: false)
+    }
 
-    package func resume(
-        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
-    ) -> Resumption {
-        var candidate = start
-        let needed = constantBytes >= 4 ? 1 : constantBytes > 0 ? 2 : Self.chained
-        while candidate < bytes.byteCount {
-            switch chain(bytes, from: candidate, origin: origin, ended: ended, needed: needed) {
-            case .holds:
-                let how =
-                    constantBytes >= 4
-                    ? "the header's constant, hardly by chance"
-                    : constantBytes > 0
-                        ? "\(needed) headers in a row with their constants, rarely by chance"
-                        : "\(needed) consistent headers in a row, which can happen by chance"
-                return .found(at: candidate, how: how)
-            case .undecided: return .undecided(from: candidate)
-            case .broken: candidate += 1
-            }
+    package var firstBytes: ByteSet {
+        let first = head.firstBytes
+        guard let fixed = fixed ?? fixedBehindConstants, fixed.offset == 0, fixed.order == .big, !negativeIsEmpty else {
+            return first
         }
-        return .undecided(from: bytes.byteCount)
+        // The limit rules out most of the first bytes of a long length.
+        let highest = max(0, limit - added(fixed)) >> (8 * (fixed.width - 1))
+        return ByteSet { first.contains($0) && Int($0) <= highest }
     }
 
-    private enum Chain {
-        case holds, undecided, broken
-    }
-
-    /// Whether `needed` heads chain from a place on; the stream's end counts as a head.
-    private func chain(_ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, needed: Int) -> Chain {
-        var at = start
-        var memory = ScanMemory()
-        for _ in 0..<needed {
-            if at == bytes.byteCount { return ended ? (at > start ? .holds : .broken) : .undecided }
-            if isSurelyNone(bytes, at: at) { return .broken }
-            switch scan(bytes, from: at, origin: origin, ended: ended, memory: &memory) {
-            case .shape(let shape):
-                guard shape.total <= Self.window, shape.total > 0 else { return .broken }
-                at += shape.total
-            // The last head need not have its body yet.
-            case .incomplete: return ended ? .broken : .undecided
-            case .bad, .padding: return .broken
-            }
-            if at > bytes.byteCount { return ended ? .broken : needed == 1 ? .holds : .undecided }
-        }
-        return .holds
-    }
-
-    /// Whether no head starts at a place, found out without saying why: nearly everywhere in a search.
-    private func isSurelyNone(_ bytes: RawSpan, at start: Int) -> Bool {
-        guard let fixed = fixed ?? fixedBehindConstants, !negativeIsEmpty, fixed.width < 8 else { return false }
-        if fixedBehindConstants != nil, !head.mayHaveItsConstants(bytes, at: start) { return true }
-        guard bytes.byteCount - start >= fixed.length else { return false }
+    package func mayStart(_ bytes: RawSpan, at start: Int) -> Bool {
+        guard let fixed = fixed ?? fixedBehindConstants, !negativeIsEmpty, fixed.width < 8 else { return true }
+        if fixedBehindConstants != nil, !head.mayHaveItsConstants(bytes, at: start) { return false }
+        guard bytes.byteCount - start >= fixed.length else { return true }
         let value = bytes.unsigned(at: start + fixed.offset, width: fixed.width, fixed.order)
+        guard value <= longestHopeful else { return false }
         let total = Int(truncatingIfNeeded: value) + added(fixed)
-        return total < fixed.length + tail || total > limit || total > Self.window
+        return total >= fixed.length + tail && total <= limit
+    }
+
+    /// The longest length for which a header without constants can speak for itself, whatever its other values are.
+    private static func longestHopeful(_ head: BinaryHead, _ field: Int) -> UInt64 {
+        guard let width = head.fields[field].fixedSize, width < 8, !head.hasConstants else { return .max }
+        var others = 0
+        for (index, other) in head.fields.enumerated() where index != field {
+            if !other.names.isEmpty || other.bits.contains(where: { !$0.names.isEmpty }) {
+                others += 8 * (other.fixedSize ?? 8)
+            }
+        }
+        // 8 · width − log2(value + 1) − log2(0.693 · 8 · width) + others is above 0.
+        let bits = 8 * width + others
+        guard bits < 62 else { return .max }
+        return UInt64(Double(UInt64(1) << UInt64(bits)) / (0.693 * 8 * Double(width)))
+    }
+
+    package func evidence(
+        of shape: FrameShape, in bytes: RawSpan, at start: Int, previous: (start: Int, shape: FrameShape)?,
+        _ background: ByteBackground
+    ) -> Evidence? {
+        head.evidence(in: bytes, at: start, lengthField: field, previous: previous?.start, background)
+    }
+
+    package func closingEvidence(
+        of shape: FrameShape, in bytes: RawSpan, at start: Int, _ background: ByteBackground
+    ) -> Evidence? {
+        var evidence = Evidence()
+        guard !ends.isEmpty, shape.tail > 0 else { return evidence }
+        let place = start + shape.total - ends.count..<start + shape.total
+        guard ends.span.bytes.elementsEqual(bytes.extracting(place)) else { return nil }
+        for byte in ends { evidence.constants += background.bits(byte) }
+        return evidence
     }
 
     package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String {

@@ -44,17 +44,7 @@ package struct Marker: FramingRule {
         BadBytes(.tooLong, "no second marker within \(limit) bytes of offset \(offset)", byteCount: start.count)
     }
 
-    package func resume(
-        _ bytes: RawSpan, from begin: Int, origin: Int, ended: Bool, memory: inout ScanMemory
-    ) -> Resumption {
-        if let next = bytes.firstRange(of: start, from: begin) { return .found(at: next, how: "the next marker") }
-        // The last bytes may be the beginning of a marker.
-        for at in max(begin, bytes.byteCount - (start.count - 1))..<max(begin, bytes.byteCount)
-        where !ended && (at..<bytes.byteCount).allSatisfy({ bytes[byte: $0] == start[$0 - at] }) {
-            return .undecided(from: at)
-        }
-        return .undecided(from: bytes.byteCount)
-    }
+    package var landmark: Landmark { .at(start, how: "the next marker") }
 
     package func proof(_ bytes: RawSpan) -> Int? {
         guard bytes.byteCount >= start.count else { return nil }

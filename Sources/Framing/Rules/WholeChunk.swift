@@ -24,11 +24,7 @@ package struct WholeChunk: FramingRule {
         return .shape(FrameShape(head: 0, body: count > 0 ? count : rest.byteCount))
     }
 
-    package func resume(
-        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
-    ) -> Resumption {
-        .found(at: start, how: "the beginning of a chunk")
-    }
+    package var landmark: Landmark { .anywhere(how: "the beginning of a chunk") }
 
     package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String { "\(bytes.byteCount) bytes" }
 }

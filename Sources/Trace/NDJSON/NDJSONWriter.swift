@@ -74,7 +74,7 @@ package final class NDJSONWriter: TraceSink {
         kinds.writeType(frame.kind, bytes, frame.shape, into: &output.bytes)
         if frame.isHeartbeat { put(",\"heartbeat\":true,\"fields\":") } else { put(",\"heartbeat\":false,\"fields\":") }
         let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
-        if kinds.hidesNothing(frame.kind), info.missing == 0 {
+        if kinds.hidesNothing(frame.kind), !frame.isSecret, info.missing == 0 {
             kinds.writeFields(of: bytes, frame.shape, into: &output.bytes)
             put(",\"body\":")
             self.body(body, frame.body ?? kinds.shownBody(frame.kind, bytes, frame.shape), missing: 0)
@@ -120,7 +120,7 @@ package final class NDJSONWriter: TraceSink {
         put("\",\"detail\":")
         string(run.detail)
         put(",\"hex\":\"")
-        hex(run.bytes.span.bytes)
+        if connection.kinds?[direction].hidesUnframed != true { hex(run.bytes.span.bytes) }
         put("\"")
         end()
     }

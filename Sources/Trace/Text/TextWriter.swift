@@ -68,9 +68,12 @@ package final class TextWriter: TraceSink {
         pieces.size.put(ascii: " B")
         notes(frame, into: &pieces.note)
         let room = room(for: pieces.note, behind: pieces.size)
-        if kinds.hidesNothing(frame.kind), frame.info.missing == 0 {
+        if kinds.hidesNothing(frame.kind), !frame.isSecret, frame.info.missing == 0 {
             let decoded = frame.body ?? kinds.shownBody(frame.kind, bytes, shape)
             BodyPreview.add(body, decoded, columns: room, to: &pieces.preview)
+            if body.byteCount == 0, let names = kinds.format.valueNames(of: bytes, shape) {
+                pieces.preview.put(printable: Array(names.utf8).span.bytes, columns: room)
+            }
         } else {
             let secrets = FrameSecrets(of: frame, bytes, kinds)
             let shown = secrets.shown(frame.decodedBody(of: bytes, kinds), of: body)
@@ -124,7 +127,9 @@ package final class TextWriter: TraceSink {
         warn(
             run.time, connection.number, PrintableText.of(text), connection.format?.isFramed == false ? .info : .warning
         )
-        if options.isVerbose {
+        if options.isVerbose, connection.kinds?[direction].hidesUnframed == true {
+            put("      not shown: they may hold secrets (--show-secrets)\n", .faint)
+        } else if options.isVerbose {
             put(HexDump.of(run.bytes.span.bytes, limit: options.bodyLimit, label: "      "), .faint)
         }
     }
@@ -299,8 +304,10 @@ package final class TextWriter: TraceSink {
     ) {
         let shape = frame.shape
         let fields = secrets.shown(format.fields(of: bytes, shape))
+        let head = format.layouts[shape.layout].head as? BinaryHead
         let texts = fields.map {
-            "\(PrintableText.of($0.name, columns: 40))=\(PrintableText.of($0.value.shortDescription, columns: 60))"
+            let value = head?.shown($0.name, $0.value) ?? PrintableText.of($0.value.shortDescription, columns: 60)
+            return "\(PrintableText.of($0.name, columns: 40))=\(value)"
         }
         if !texts.isEmpty { put("      " + texts.joined(separator: "  ") + "\n", .plain) }
         if secrets.mayDumpHead(fields) {

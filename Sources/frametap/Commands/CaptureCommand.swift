@@ -44,6 +44,7 @@ struct CaptureCommand: ParsableCommand {
         try bodies.apply(to: &options)
         options.idleTimeout = reassembly.idleTimeout.interval
         memory.apply(to: &options)
+        try selection.check(against: options)
         var capture = try live.open(interface)
         let progress = ReadingProgress()
         let recording = try LiveRecording(

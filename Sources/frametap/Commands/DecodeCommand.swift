@@ -32,6 +32,7 @@ struct DecodeCommand: ParsableCommand {
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
         let options = try decodingOptions()
+        try selection.check(against: options)
         let sink = try output.sink(source: files.joined(separator: " ")) { $0.endProcess() }
         let progress = ReadingProgress()
         let signals = progress.endingOnSignals()

@@ -55,7 +55,11 @@ struct FormatsCommand: ParsableCommand {
 
         func run() throws {
             let bytes = try FileInput.contents(of: file, limit: 4 << 20)
-            let format = try FormatLoader.load(String(decoding: bytes, as: UTF8.self), file: file)
+            let (format, warnings) = try FormatLoader.loadWithWarnings(
+                String(decoding: bytes, as: UTF8.self), file: file)
+            for warning in warnings {
+                complain("\(file):\(warning.line):\(warning.column): warning: \(warning.message)")
+            }
             print("\(file): \(format.name) is well-formed")
         }
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Expressions
 import Framing
+import Pipeline
 import Streams
 import Trace
 
@@ -50,6 +51,19 @@ struct SelectionOptions: ParsableArguments {
         selection.until = try time(until, "--until")
         selection.frames = count
         return selection
+    }
+
+    /// Refuses a filter that asks for what no frame of the formats has.
+    func check(against options: DecodingOptions) throws {
+        guard let filter else { return }
+        let formats = options.knownFormats
+        do throws(ExpressionError) {
+            _ = try Expression(parsing: filter) {
+                FrameValues.complaint(about: $0) ?? FrameValues.complaint(about: $0, in: formats)
+            }
+        } catch {
+            throw ValidationError("--filter: \(error.rendered)")
+        }
     }
 
     private func time(_ text: String?, _ option: String) throws -> Timestamp? {

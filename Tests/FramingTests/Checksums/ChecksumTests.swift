@@ -108,3 +108,19 @@ import Testing
         ("CRC-32/XFER", 0xbd0be338),
     ]
 }
+
+/// A checksum that lies within what it covers counts as zeros there.
+@Suite struct CoveredChecksumTests {
+    @Test func theFieldCountsAsZeros() throws {
+        let yaml = """
+            format: x
+            header: [{ n: u8 }, { check: { type: u8, checksum: sum8, over: [start, end] } }, { last: u8 }]
+            framing: { rule: length-field, field: n }
+            """
+        let format = try FormatLoader.load(yaml, file: "x.yaml").directions.fromClient
+        let bytes = try format.encode([Field("last", .integer(7))], body: [1, 2])
+        #expect(bytes == [2, 2 + 7 + 1 + 2, 7, 1, 2])
+        let found = format.layouts[0].checksums(of: bytes.span.bytes, FrameShape(head: 3, body: 2))
+        #expect(found.map(\.found) == [12] && found.map(\.expected) == [12])
+    }
+}

@@ -65,6 +65,31 @@ package struct JSONTokens {
         }
     }
 
+    /// Where bytes cannot be the beginning of a JSON text, or of one with others behind it; nil where they can.
+    ///
+    /// - Parameter limit: how many of them are looked at.
+    static func fault(_ bytes: RawSpan, at start: Int, within limit: Int) -> Int? {
+        let text = bytes.extracting(start..<min(bytes.byteCount, start + limit))
+        var tokens = JSONTokens()
+        do throws(JSONSyntaxError) {
+            while try tokens.next(text) != nil {}
+            return nil
+        } catch {
+            // At the end of what is there, more bytes may make up for it.
+            return error.offset + 8 >= text.byteCount ? nil : start + error.offset
+        }
+    }
+
+    /// Whether text may be the beginning of a JSON value, whatever is behind that.
+    mutating func mayBegin(_ text: RawSpan) -> Bool {
+        do throws(JSONSyntaxError) {
+            while try next(text) != nil { if open.isEmpty { return true } }
+            return true
+        } catch {
+            return error.offset + 8 >= text.byteCount
+        }
+    }
+
     private mutating func end(_ byte: UInt8, _ token: Token, _ text: RawSpan) -> Token? {
         guard scanner.take(byte, text) else { return nil }
         open.removeLast()

@@ -35,16 +35,20 @@ package struct BinaryHead: Head {
         }
         constants = fields.map { field in
             guard let constant = field.constant, let bytes = try? Self.encode(constant, as: field) else { return nil }
-            return Constant(bytes: bytes, mismatch: "\(field.name) is not \(constant.shortDescription)")
+            return Constant(
+                bytes: bytes, mismatch: "\(field.name) is not \(field.constantText ?? constant.shortDescription)")
         }
         constantBytes = zip(constants, offsets).flatMap { constant, offset in
             (constant?.bytes ?? []).enumerated().map { (offset + $0, $1) }
         }
+        hasNames = fields.contains { !$0.names.isEmpty || $0.bits.contains { !$0.names.isEmpty } }
         hasConstants = constants.contains { $0 != nil } || fields.contains(where: \.hasConstantBits)
     }
 
     /// Whether a field, or some bits of one, may have one value only.
     package let hasConstants: Bool
+    /// Whether values of some fields have names.
+    let hasNames: Bool
 
     /// What a header's bytes are.
     package enum Scan: Sendable {
@@ -88,6 +92,12 @@ package struct BinaryHead: Head {
         }
         return .complete(length: at - start)
     }
+
+    /// The first byte of the first field, where that is a constant.
+    var constantStart: UInt8? { constants.first.flatMap { $0?.bytes.first } }
+
+    /// What the last field is, as bytes, where it is a constant.
+    var constantEnd: [UInt8]? { constants.last.flatMap { $0?.bytes } }
 
     /// Whether the constants of a header of fixed length are what they must be, as far as bytes are there; bits are not looked at.
     func mayHaveItsConstants(_ bytes: RawSpan, at start: Int) -> Bool {
@@ -150,6 +160,15 @@ package struct BinaryHead: Head {
     package func field(_ name: String, of head: RawSpan) -> FieldValue? {
         if let index = fields.firstIndex(where: { $0.name == name }) { return value(index, in: head) }
         return fields(of: head).first { $0.name == name }?.value
+    }
+
+    /// A field's value for people: in hex where the format writes its constant so, else as it is.
+    package func shown(_ name: String, _ value: FieldValue) -> String? {
+        guard case .integer(let number) = value, number >= 0,
+            let field = fields.first(where: { $0.name == name }), field.constantText != nil
+        else { return nil }
+        let digits = String(number, radix: 16)
+        return "0x" + String(repeating: "0", count: max(0, 2 * (field.fixedSize ?? 0) - digits.utf8.count)) + digits
     }
 
     /// What a field's value is called, where the format has a name for it.

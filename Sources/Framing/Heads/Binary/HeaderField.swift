@@ -50,6 +50,8 @@ package struct HeaderField: Sendable, Hashable {
     package var order: ByteOrder
     /// The only value the field may have.
     package var constant: FieldValue?
+    /// How the format file writes the constant, where that is in hex.
+    package var constantText: String?
     /// What values are called.
     package var names: [FieldValue: String] = [:]
     /// What the bits are called.

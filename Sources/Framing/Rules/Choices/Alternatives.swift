@@ -76,10 +76,4 @@ struct Alternatives: CompositeRule {
         }
     }
 
-    func resume(
-        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
-    ) -> Resumption {
-        let candidates = decided(memory).map { [$0] } ?? parts
-        return earliestResumption(of: candidates, bytes, from: start, origin: origin, ended: ended, memory: &memory)
-    }
 }

@@ -51,9 +51,13 @@ struct RulePart: Sendable {
 /// A rule that leaves all to one of its parts, chosen by the frame's layout.
 protocol CompositeRule: FramingRule {
     var parts: [RulePart] { get }
+    /// Between how many kinds of frames there is a choice at each place.
+    var choices: Int { get }
 }
 
 extension CompositeRule {
+    var choices: Int { parts.count }
+
     func part(of layout: Int) -> RulePart? { parts.first { $0.owns(layout) } }
 
     package func content(of frame: RawSpan, _ shape: FrameShape) -> (bytes: [UInt8], shape: FrameShape)? {
@@ -77,20 +81,37 @@ extension CompositeRule {
 
     package var idle: Interval? { parts.compactMap(\.rule.idle).min() }
 
-    /// The earliest place that any part finds.
-    func earliestResumption(
-        of parts: [RulePart], _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
-    ) -> Resumption {
-        var best: (at: Int, how: String)?
-        var undecided = bytes.byteCount
-        for part in parts {
-            switch part.rule.resume(bytes, from: start, origin: origin, ended: ended, memory: &memory) {
-            case .found(let at, let how): if at < best?.at ?? .max { best = (at, how) }
-            case .undecided(let from): undecided = min(undecided, from)
-            }
+    package var landmark: Landmark { .common(of: parts.map(\.rule.landmark)) }
+
+    package var firstBytes: ByteSet { parts.reduce(into: ByteSet()) { $0.formUnion($1.rule.firstBytes) } }
+
+    package var hasOpening: Bool { parts.contains { $0.rule.hasOpening } }
+
+    package func mayStart(_ bytes: RawSpan, at start: Int) -> Bool {
+        for part in parts where part.rule.mayStart(bytes, at: start) { return true }
+        return false
+    }
+
+    /// What the kind says that the frame is of; the more kinds there are, the less.
+    package func evidence(
+        of shape: FrameShape, in bytes: RawSpan, at start: Int, previous: (start: Int, shape: FrameShape)?,
+        _ background: ByteBackground
+    ) -> Evidence? {
+        guard let part = part(of: shape.layout) else { return nil }
+        let before = previous.flatMap {
+            part.owns($0.shape.layout) ? (start: $0.start, shape: part.own($0.shape)) : nil
         }
-        // A place before the best one that may still turn out to be a frame's start is waited for.
-        guard let best, best.at <= undecided || ended else { return .undecided(from: undecided) }
-        return .found(at: best.at, how: best.how)
+        guard
+            var evidence = part.rule.evidence(
+                of: part.own(shape), in: bytes, at: start, previous: before, background)
+        else { return nil }
+        evidence.values += Evidence.choice(of: choices)
+        return evidence
+    }
+
+    package func closingEvidence(
+        of shape: FrameShape, in bytes: RawSpan, at start: Int, _ background: ByteBackground
+    ) -> Evidence? {
+        part(of: shape.layout)?.rule.closingEvidence(of: shape, in: bytes, at: start, background)
     }
 }

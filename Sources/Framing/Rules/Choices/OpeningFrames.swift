@@ -12,6 +12,11 @@ struct OpeningFrames: CompositeRule {
     let again: (heads: [BinaryHead?], field: String, values: [FieldValue])?
 
     var parts: [RulePart] { [opening, rest] }
+    /// Whether a frame is one of the first, is decided by its place.
+    var choices: Int { 1 }
+    /// A search for frames looks for those that come again and again; the first ones are tried as well.
+    var landmark: Landmark { rest.rule.landmark }
+    var hasOpening: Bool { true }
 
     func scan(_ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory) -> FrameScan {
         guard memory.opening == origin + start else {
@@ -28,9 +33,4 @@ struct OpeningFrames: CompositeRule {
         return scan
     }
 
-    func resume(
-        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
-    ) -> Resumption {
-        rest.rule.resume(bytes, from: start, origin: origin, ended: ended, memory: &memory)
-    }
 }

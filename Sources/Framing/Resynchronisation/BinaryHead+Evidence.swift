@@ -1,0 +1,118 @@
+import Streams
+
+extension BinaryHead {
+    /// What a header that starts at `start` says for itself.
+    ///
+    /// - Parameters:
+    ///   - lengthField: the field that is the frame's length, where one is.
+    ///   - previous: where the header before it starts, if it has the same layout.
+    func evidence(
+        in bytes: RawSpan, at start: Int, lengthField: Int?, previous: Int?, _ background: ByteBackground
+    ) -> Evidence {
+        var evidence = Evidence()
+        var at = start
+        for (index, field) in fields.enumerated() {
+            guard let size = (try? field.size(in: bytes, at: at)) ?? nil, at + size <= bytes.byteCount else { break }
+            let place = at..<at + size
+            at += size
+            if field.constant != nil {
+                for at in place { evidence.constants += background.bits(bytes[byte: at]) }
+                continue
+            }
+            for bits in field.bits where bits.constant != nil { evidence.constants += Double(bits.count) }
+            if case .decimal(let ends, _) = field.kind {
+                // Digits are a tenth each of what they are in numbers.
+                evidence.constants += Double(size - ends.count) * (background.bits(UInt8(ascii: "0")) - 3.3)
+                for byte in ends { evidence.constants += background.bits(byte) }
+            } else if index == lengthField {
+                evidence.lengths += lengthEvidence(field, in: bytes, place, background)
+            } else if size <= 4 {
+                var before: Range<Int>?
+                if let previous, index < fixedOffsets.count {
+                    before = previous + fixedOffsets[index]..<previous + fixedOffsets[index] + size
+                }
+                evidence.values += valueEvidence(field, in: bytes, place, before: before, background)
+            }
+        }
+        return evidence
+    }
+
+    private func lengthEvidence(
+        _ field: HeaderField, in bytes: RawSpan, _ place: Range<Int>, _ background: ByteBackground
+    ) -> Double {
+        var number: UInt64
+        switch field.value(in: bytes, at: place.lowerBound, size: place.count) {
+        case .integer(let value) where value >= 0: number = UInt64(value)
+        case .unsigned(let value): number = value
+        default: return 0
+        }
+        var bits = 0.0
+        for at in place { bits += background.numberBits(bytes[byte: at]) }
+        if case .varint = field.kind {
+            // Half of all lengths take one byte, a quarter two, and so on.
+            return bits - Double(place.count) + Evidence.length(number, width: 7)
+        }
+        // Bits that are constants were counted, and are no part of the length.
+        var width = 8 * place.count
+        for part in field.bits where part.constant != nil && part.count < 64 {
+            number &= ~((UInt64(1) << UInt64(part.count) - 1) << UInt64(part.lowest))
+            width -= part.count
+            bits -= Double(part.count)
+        }
+        return bits + Evidence.length(number, width: max(width, 1))
+    }
+
+    /// What a value says that the format names, or that is that of the header before.
+    private func valueEvidence(
+        _ field: HeaderField, in bytes: RawSpan, _ place: Range<Int>, before: Range<Int>?, _ background: ByteBackground
+    ) -> Double {
+        var bits = 0.0
+        for at in place {
+            bits += field.isText ? background.bits(bytes[byte: at]) : background.numberBits(bytes[byte: at])
+        }
+        var named: Double?
+        if !field.names.isEmpty {
+            let value = field.value(in: bytes, at: place.lowerBound, size: place.count)
+            named = Evidence.named(field.names[value] != nil, of: field.names.count, bits: bits)
+        }
+        for part in field.bits where !part.names.isEmpty && part.constant == nil {
+            guard case .integer(let number) = field.value(in: bytes, at: place.lowerBound, size: place.count) else {
+                continue
+            }
+            let isNamed = part.names[.integer(part.value(in: number))] != nil
+            named =
+                (named ?? 0)
+                + Evidence.named(isNamed, of: part.names.count, bits: min(Double(part.count), bits))
+        }
+        var repeated: Double?
+        if let before, !field.hasConstantBits {
+            let isSame = bytes.extracting(before).elementsEqual(bytes.extracting(place))
+            repeated = isSame ? bits - 1 : -1
+        }
+        switch (named, repeated) {
+        case (let named?, let repeated?): return Evidence.either(named, repeated)
+        default: return named ?? repeated ?? 0
+        }
+    }
+
+    /// The bytes that the header may start with, as far as its first field tells.
+    var firstBytes: ByteSet {
+        guard let first = fields.first else { return .all }
+        if first.constant != nil, let byte = constantStart { return ByteSet { $0 == byte } }
+        if case .decimal = first.kind {
+            return ByteSet { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: "-") }
+        }
+        guard first.hasConstantBits, case .unsigned(let width) = first.kind else { return .all }
+        let lowest = first.order == .big ? 8 * (width - 1) : 0
+        let ours = first.bits.filter { $0.constant != nil && $0.lowest >= lowest && $0.lowest + $0.count <= lowest + 8 }
+        return ByteSet { byte in ours.allSatisfy { $0.value(in: Int64(byte) << Int64(lowest)) == $0.constant } }
+    }
+
+    /// Whether the bytes at a place are all the same: a header in a run of zeros, or of spaces, says nothing.
+    static func isRun(_ bytes: RawSpan, _ place: Range<Int>) -> Bool {
+        guard place.count > 1 else { return false }
+        let first = bytes[byte: place.lowerBound]
+        for at in place where bytes[byte: at] != first { return false }
+        return true
+    }
+}

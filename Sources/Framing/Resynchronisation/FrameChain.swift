@@ -1,0 +1,174 @@
+import Streams
+
+/// Frames that follow one another from a place on, and what their heads say for it: collected until that is enough, until
+/// they break off, or until more bytes are needed.
+struct FrameChain {
+    /// How far a chain got.
+    enum Progress {
+        /// There is enough evidence.
+        case holds
+        /// There is none before the stream has reached this offset.
+        case undecided(until: Int)
+        /// Frames do not chain from this place.
+        case broken
+    }
+
+    /// A head of the chain.
+    struct Head {
+        var offset: Int
+        var evidence: Evidence
+    }
+
+    /// A frame longer than this has to be believed for its head, since the next one is not waited for; in bytes.
+    static let window = 65_536
+    /// The same for a frame unlike the rest, which most places do not have, and which all the others wait for.
+    static let openingWindow = 4_096
+    /// A chain longer than this is given up.
+    private static let longest = 4 * window
+    private static let mostHeads = 256
+    /// So many bytes that are all zeros start no frame.
+    static let zeroRun = 256
+
+    /// The stream offset where it starts.
+    let start: Int
+    /// How many bits are enough.
+    let needed: Double
+    let isOpening: Bool
+    private(set) var heads: [Head] = []
+    /// The stream offset behind the last whole frame.
+    private(set) var at: Int
+    /// All evidence so far.
+    private(set) var evidence = Evidence()
+
+    private var memory = ScanMemory()
+    /// The last head's frame, whose end was not looked at.
+    private var open: FrameShape?
+    private var previous: (offset: Int, shape: FrameShape)?
+    /// How many heads in a row were the same.
+    private var repeats = 0
+
+    /// - Parameters:
+    ///   - before: what is known of the place without looking at it.
+    ///   - choices: what was decided between readings of the stream.
+    init(at start: Int, needed: Double, before: Double = 0, isOpening: Bool = false, choices: UInt32) {
+        (self.start, self.needed, self.isOpening, at) = (start, needed, isOpening, start)
+        memory.choices = choices
+        memory.opening = isOpening ? start : nil
+        evidence.constants = before
+    }
+
+    /// Looks at the frames that the bytes at hand have.
+    mutating func extend(_ rule: SharedRule, _ bytes: RawSpan, origin: Int, ended: Bool) -> Progress {
+        while true {
+            if let open {
+                let end = at + open.total
+                guard end - origin <= bytes.byteCount else { return ended ? .broken : .undecided(until: end) }
+                guard close(open, rule, bytes, origin) else { return .broken }
+                if evidence.bits >= needed { return .holds }
+            }
+            let index = at - origin
+            guard index < bytes.byteCount else {
+                guard ended else { return .undecided(until: at + 1) }
+                guard let previous else { return .broken }
+                add(lengths: Evidence.landing(previous.shape.total))
+                return evidence.bits >= needed ? .holds : .broken
+            }
+            if heads.isEmpty, !isOpening, !rule.rule.mayStart(bytes, at: index) { return .broken }
+            switch rule.scan(bytes, from: index, origin: origin, ended: ended, memory: &memory) {
+            case .padding(let count): at += count
+            case .bad: return .broken
+            case .incomplete(let atLeast):
+                guard !ended, bytes.byteCount - index <= limit else { return .broken }
+                return .undecided(until: max(at + atLeast, origin + bytes.byteCount + 1))
+            case .shape(let shape):
+                guard take(shape, rule, bytes, origin) else { return .broken }
+                if evidence.bits >= needed, shape.total <= limit || !isOpening { return .holds }
+                guard shape.total > 0, shape.total <= limit, isHopeful else { return .broken }
+                open = shape
+            }
+        }
+    }
+
+    private var limit: Int { isOpening && heads.count <= 1 ? Self.openingWindow : Self.window }
+
+    /// Whether the evidence may still become enough: what does not grow with the heads is noise.
+    private var isHopeful: Bool {
+        heads.count < Self.mostHeads && at - start < Self.longest
+            && evidence.bits > 0.5 * Double(heads.count - 1) - 4
+    }
+
+    /// Adds what a head says; false where no frame can start with it.
+    private mutating func take(_ shape: FrameShape, _ rule: SharedRule, _ bytes: RawSpan, _ origin: Int) -> Bool {
+        let index = at - origin
+        let head = index..<index + shape.head
+        guard head.upperBound <= bytes.byteCount else { return false }
+        var before: (start: Int, shape: FrameShape)?
+        if let previous, previous.shape.layout == shape.layout {
+            before = (previous.offset - origin, previous.shape)
+        }
+        let background = ByteBackground(
+            of: bytes.extracting(max(start - origin, head.upperBound - 64)..<head.upperBound))
+        guard
+            var found = rule.rule.evidence(of: shape, in: bytes, at: index, previous: before, background)
+        else { return false }
+        // A head that lies in a run of one byte would fit anywhere there.
+        let isRun =
+            BinaryHead.isRun(bytes, head)
+            || head.count > Self.zeroRun && BinaryHead.isRun(bytes, index..<index + Self.zeroRun)
+        if isRun { found = Evidence() }
+        if let before, before.shape.head == shape.head, shape.head > 0,
+            bytes.extracting(before.start..<before.start + shape.head).elementsEqual(bytes.extracting(head))
+        {
+            // Other bytes repeat, too: what the first one said is not news.
+            repeats += 1
+            found.lengths /= Double(repeats + 1)
+            found.values /= Double(repeats + 1)
+        } else {
+            repeats = 0
+        }
+        // Nothing is won by starting at a head that says nothing.
+        if heads.isEmpty, found.bits <= 0 { return false }
+        heads.append(Head(offset: at, evidence: found))
+        evidence += found
+        previous = (at, shape)
+        return true
+    }
+
+    /// Looks at a whole frame's end.
+    private mutating func close(_ shape: FrameShape, _ rule: SharedRule, _ bytes: RawSpan, _ origin: Int) -> Bool {
+        let index = at - origin
+        let end = index + shape.total
+        let background = ByteBackground(of: bytes.extracting(max(start - origin, end - 64)..<end))
+        guard let found = rule.rule.closingEvidence(of: shape, in: bytes, at: index, background) else { return false }
+        evidence += found
+        heads[heads.count - 1].evidence += found
+        open = nil
+        at += shape.total
+        return true
+    }
+
+    private mutating func add(lengths bits: Double) {
+        evidence.lengths += bits
+        heads[heads.count - 1].evidence.lengths += bits
+    }
+
+    /// Replaces the heads, and what they say.
+    mutating func adopt(_ heads: [Head]) {
+        self.heads = heads
+        evidence = heads.reduce(Evidence()) { $0 + $1.evidence }
+    }
+
+    /// How sure it is that frames chain from one of the heads on, for people.
+    ///
+    /// - Parameter places: how many places were tried.
+    func account(from head: Int, places: Int) -> String {
+        var sum = heads[head...].reduce(Evidence()) { $0 + $1.evidence }
+        if head == 0 { sum = evidence }
+        func whole(_ bits: Double) -> Int { Int(bits.rounded()) }
+        let count = heads.count - head
+        let odds = max(0, whole(sum.bits - Evidence.needed(places: places) + 8))
+        return "\(count == 1 ? "1 head" : "\(count) heads in a row"), \(whole(sum.bits)) bits of evidence"
+            + " (constants \(whole(sum.constants)), lengths \(whole(sum.lengths)), values \(whole(sum.values))),"
+            + " \(places == 1 ? "1 place" : "\(places) places") tried: by chance once in 2^\(odds)"
+    }
+}

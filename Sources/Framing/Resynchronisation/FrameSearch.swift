@@ -1,0 +1,263 @@
+import Streams
+
+/// The search for the place where frames chain again: after bad bytes, behind a gap, or when a stream is picked up in the
+/// middle. One for all rules: they say what a place's bytes are evidence of, and the search weighs it.
+///
+/// Places are tried in stream order. One is taken when what its chain of frames says outweighs the number of places tried,
+/// and given up when the chain breaks off; so the outcome depends on the stream's bytes alone, never on how they were cut.
+struct FrameSearch {
+    /// What a look at the bytes at hand brought.
+    enum Outcome {
+        /// A frame starts at this index. `how` says for people how that is known, and how sure it is.
+        case found(at: Int, how: String, isOpening: Bool)
+        /// No frame starts before this index, and there is no need to look again before the stream has reached an offset.
+        case undecided(from: Int, until: Int)
+    }
+
+    /// The stream offset where it began.
+    private let begin: Int
+    /// What was decided between readings of the stream.
+    private let choices: UInt32
+    /// The next place to be tried.
+    private var place: Int
+    /// Whether the bytes before it end a frame; nil where that is to be found out, or not known.
+    private var isBehindEnd: Bool?
+    private var triesOpening: Bool
+    /// How many places were tried, where only some are.
+    private var tried = 0
+    private var chain: FrameChain?
+    /// The bytes before those at hand, as many as the ends of frames have at most.
+    private var before: [UInt8] = []
+
+    /// At so many places from the beginning on frames are looked for although nothing ends there: a byte may be lost or
+    /// inserted right before a frame.
+    private static let nearPlaces = 8
+    /// How many bits the end of a frame before a place is worth, where every frame has one.
+    private static let behindEnd = 12.0
+    /// The same where there is none.
+    private static let notBehindEnd = -4.0
+    /// In a first frame that says less than this, other frames are looked for that chain with the same ones.
+    private static let doubtful = 20.0
+    private static let mostOthers = 512
+
+    /// A search from a stream offset on.
+    init(from begin: Int, choices: UInt32, triesOpening: Bool) {
+        (self.begin, self.choices, self.triesOpening, place) = (begin, choices, triesOpening, begin)
+    }
+
+    /// Looks at bytes that start at stream offset `origin`, from an index on.
+    mutating func look(_ rule: SharedRule, _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool) -> Outcome {
+        let outcome = search(rule, bytes, from: start, origin: origin, ended: ended)
+        if case .undecided(let from, _) = outcome, !rule.ends.isEmpty {
+            let seen = before + bytes.copied(max(0, from - rule.longestEnd)..<from)
+            before = Array(seen.suffix(rule.longestEnd))
+        }
+        return outcome
+    }
+
+    private mutating func search(
+        _ rule: SharedRule, _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool
+    ) -> Outcome {
+        if triesOpening {
+            switch tryOpening(rule, bytes, origin, ended) {
+            case .undecided(let until): return .undecided(from: begin - origin, until: until)
+            case .holds: return .found(at: begin - origin, how: account(1), isOpening: true)
+            case .broken: (triesOpening, chain) = (false, nil)
+            }
+        }
+        switch rule.landmark {
+        case .never: return .undecided(from: bytes.byteCount, until: 0)
+        case .anywhere(let how): return .found(at: start, how: how, isOpening: false)
+        case .at(let mark, let how):
+            if let at = bytes.firstRange(of: mark, from: start) { return .found(at: at, how: how, isOpening: false) }
+            return .undecided(from: max(start, bytes.byteCount - (mark.count - 1)), until: 0)
+        case .behind(let ends, isCertain: true):
+            if let end = bytes.firstEnd(of: ends, from: start) {
+                return .found(
+                    at: end.upperBound, how: "a delimiter of \(8 * end.count) bits before it", isOpening: false)
+            }
+            return .undecided(from: max(start, bytes.byteCount - (rule.longestEnd - 1)), until: 0)
+        case .none, .behind: return tryPlaces(rule, bytes, origin, ended)
+        }
+    }
+
+    private mutating func tryOpening(
+        _ rule: SharedRule, _ bytes: RawSpan, _ origin: Int, _ ended: Bool
+    ) -> FrameChain.Progress {
+        var chain =
+            self.chain
+            ?? FrameChain(at: begin, needed: Evidence.needed(places: 1), isOpening: true, choices: choices)
+        let progress = chain.extend(rule, bytes, origin: origin, ended: ended)
+        self.chain = chain
+        return progress
+    }
+
+    private func account(_ places: Int) -> String { chain?.account(from: 0, places: places) ?? "" }
+
+    // MARK: Places
+
+    private mutating func tryPlaces(_ rule: SharedRule, _ bytes: RawSpan, _ origin: Int, _ ended: Bool) -> Outcome {
+        while true {
+            if chain == nil {
+                guard let (known, places) = nextPlace(rule, bytes, origin) else {
+                    return .undecided(from: min(place - origin, bytes.byteCount), until: 0)
+                }
+                chain = FrameChain(
+                    at: place, needed: Evidence.needed(places: places), before: known, choices: choices)
+            }
+            guard var trial = chain else { continue }
+            chain = nil
+            switch trial.extend(rule, bytes, origin: origin, ended: ended) {
+            case .undecided(let until):
+                chain = trial
+                return .undecided(from: place - origin, until: until)
+            case .holds: return settle(trial, rule, bytes, origin, ended)
+            case .broken:
+                place += 1
+                isBehindEnd = nil
+            }
+        }
+    }
+
+    /// Moves on to the next place that is worth a trial.
+    ///
+    /// - Returns: what is known of it, in bits, and how many places were tried with it; nil where more bytes are needed.
+    private mutating func nextPlace(
+        _ rule: SharedRule, _ bytes: RawSpan, _ origin: Int
+    ) -> (known: Double, places: Int)? {
+        if rule.ends.isEmpty {
+            guard let index = rule.firstHopeful(bytes, from: place - origin) else {
+                place = max(place, origin + bytes.byteCount)
+                return nil
+            }
+            place = origin + index
+            return (0, place - begin + 1)
+        }
+        while place - origin < bytes.byteCount {
+            let isEnd = isBehindEnd ?? endsFrame(rule, bytes, origin)
+            let isNear = place - begin < Self.nearPlaces
+            if isEnd || isNear {
+                tried += 1
+                let index = place - origin
+                if rule.firstBytes.contains(bytes[byte: index]), rule.rule.mayStart(bytes, at: index) {
+                    return (isEnd ? Self.behindEnd : place == begin ? 0 : Self.notBehindEnd, tried)
+                }
+                place += 1
+                isBehindEnd = nil
+                continue
+            }
+            // An end may have begun before the place.
+            let from = max(0, place - origin - (rule.longestEnd - 1))
+            var end = bytes.firstEnd(of: rule.ends, from: from)
+            while let found = end, found.upperBound <= place - origin {
+                end = bytes.firstEnd(of: rule.ends, from: found.lowerBound + 1)
+            }
+            guard let end else {
+                let kept = max(place, origin + bytes.byteCount - (rule.longestEnd - 1))
+                place = kept
+                return nil
+            }
+            place = origin + end.upperBound
+            isBehindEnd = true
+        }
+        return nil
+    }
+
+    /// Whether the bytes before the place end a frame.
+    private func endsFrame(_ rule: SharedRule, _ bytes: RawSpan, _ origin: Int) -> Bool {
+        let index = place - origin
+        let lead = bytes.copied(max(0, index - rule.longestEnd)..<index)
+        let seen = lead.count < rule.longestEnd ? before.suffix(place - begin - lead.count) + lead : lead
+        return rule.ends.contains { seen.count >= $0.count && seen.suffix($0.count).elementsEqual($0) }
+    }
+
+    // MARK: Where the chain starts
+
+    /// Finds where exactly the frames start that chain: a place that happens to lead to them may come before.
+    private func settle(
+        _ chain: FrameChain, _ rule: SharedRule, _ bytes: RawSpan, _ origin: Int, _ ended: Bool
+    ) -> Outcome {
+        var places = rule.ends.isEmpty ? place - begin + 1 : tried
+        var chain = chain
+        if let better = other(than: chain, rule, bytes, origin, ended) {
+            places += better.start - chain.start
+            chain = better
+        }
+        var (start, least) = (0, Evidence.neededBefore(places: places))
+        var sum = 0.0
+        for head in chain.heads.indices.dropLast() {
+            sum += chain.heads[head].evidence.bits
+            if sum < least { (start, least) = (head + 1, sum) }
+        }
+        return .found(
+            at: chain.heads[start].offset - origin, how: chain.account(from: start, places: places), isOpening: false)
+    }
+
+    /// A chain that starts inside the first frame of another one, comes together with it, and has more to say until then.
+    private func other(
+        than chain: FrameChain, _ rule: SharedRule, _ bytes: RawSpan, _ origin: Int, _ ended: Bool
+    ) -> FrameChain? {
+        guard chain.heads.count > 1, chain.heads[0].evidence.bits < Self.doubtful, let last = chain.heads.last else {
+            return nil
+        }
+        // Only what was there when the last head was reached counts, however many bytes are at hand.
+        let known = bytes.extracting(0..<last.offset - origin)
+        var sums: [Int: Double] = [:]
+        var sum = 0.0
+        for head in chain.heads {
+            sums[head.offset] = sum
+            sum += head.evidence.bits
+        }
+        var best: FrameChain?
+        var margin = 0.0
+        let end = min(chain.heads[1].offset, chain.start + Self.mostOthers)
+        var index = chain.start + 1 - origin
+        while let start = rule.firstHopeful(known, from: index), origin + start < end {
+            index = start + 1
+            if !rule.ends.isEmpty, !known.ends(with: rule.ends, before: start) { continue }
+            var trial = FrameChain(at: origin + start, needed: .infinity, choices: choices)
+            _ = trial.extend(rule, known, origin: origin, ended: false)
+            var own = 0.0
+            for place in trial.heads.map(\.offset) + [trial.at] {
+                if let theirs = sums[place], own - theirs > margin { (best, margin) = (trial, own - theirs) }
+                if sums[place] != nil { break }
+                own += trial.heads.first { $0.offset == place }?.evidence.bits ?? 0
+            }
+        }
+        guard var best else { return nil }
+        best.join(chain)
+        return best
+    }
+}
+
+extension FrameChain {
+    /// Goes on as another chain does from where both come together.
+    mutating func join(_ other: FrameChain) {
+        let offsets = Set(other.heads.map(\.offset))
+        let own = heads.prefix { !offsets.contains($0.offset) }
+        let place = heads.dropFirst(own.count).first?.offset ?? at
+        adopt(Array(own) + other.heads.filter { $0.offset >= place })
+    }
+}
+
+extension RawSpan {
+    /// The byte string that ends first at or behind `start`, the longest of those that end there.
+    func firstEnd(of ends: [[UInt8]], from start: Int) -> Range<Int>? {
+        var best: Range<Int>?
+        for end in ends {
+            let known = extracting(0..<(best?.upperBound ?? byteCount))
+            guard let at = known.firstRange(of: end, from: start) else { continue }
+            let range = at..<at + end.count
+            if let best, best.upperBound < range.upperBound { continue }
+            if best?.upperBound != range.upperBound || range.count > (best?.count ?? 0) { best = range }
+        }
+        return best
+    }
+
+    /// Whether one of several byte strings ends right before an index.
+    func ends(with ends: [[UInt8]], before index: Int) -> Bool {
+        ends.contains { end in
+            index >= end.count && extracting(index - end.count..<index).elementsEqual(end.span.bytes)
+        }
+    }
+}

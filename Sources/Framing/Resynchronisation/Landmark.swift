@@ -1,0 +1,90 @@
+import Streams
+
+/// Where frames may start, as far as a rule can say that of all of them: a search for the way back looks there only.
+public enum Landmark: Hashable, Sendable {
+    /// Anywhere.
+    case none
+    /// Behind one of these byte strings, which end every frame. `isCertain`: a frame ends wherever one of them is.
+    case behind([[UInt8]], isCertain: Bool)
+    /// Where these bytes are, a marker or flag, and wherever they are. `how` says for people what that is.
+    case at([UInt8], how: String)
+    /// At the first byte at hand, for no place is better than another. `how` says for people why.
+    case anywhere(how: String)
+    /// Nowhere: no frame is looked for.
+    case never
+
+    /// What several kinds of frames in one stream have in common.
+    static func common(of landmarks: [Landmark]) -> Landmark {
+        guard let first = landmarks.first else { return .none }
+        if landmarks.allSatisfy({ $0 == first }) { return first }
+        var ends: [[UInt8]] = []
+        for landmark in landmarks {
+            guard case .behind(let own, _) = landmark else { return .none }
+            ends += own.filter { !ends.contains($0) }
+        }
+        return .behind(ends, isCertain: false)
+    }
+
+    /// The byte strings that end every frame; empty where there are none.
+    var ends: [[UInt8]] {
+        if case .behind(let ends, _) = self { ends } else { [] }
+    }
+}
+
+/// A set of bytes.
+public struct ByteSet: Hashable, Sendable {
+    private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+
+    /// All bytes.
+    public static let all = ByteSet(where: { _ in true })
+
+    /// No bytes.
+    public init() {}
+
+    /// The bytes that fulfil a condition.
+    public init(where holds: (UInt8) -> Bool) {
+        for byte in UInt8.min...UInt8.max where holds(byte) { insert(byte) }
+    }
+
+    /// Whether a byte is in the set.
+    @inline(__always)
+    public func contains(_ byte: UInt8) -> Bool {
+        let bit = UInt64(1) << UInt64(byte & 63)
+        switch byte >> 6 {
+        case 0: return words.0 & bit != 0
+        case 1: return words.1 & bit != 0
+        case 2: return words.2 & bit != 0
+        default: return words.3 & bit != 0
+        }
+    }
+
+    /// Adds a byte.
+    public mutating func insert(_ byte: UInt8) {
+        let bit = UInt64(1) << UInt64(byte & 63)
+        switch byte >> 6 {
+        case 0: words.0 |= bit
+        case 1: words.1 |= bit
+        case 2: words.2 |= bit
+        default: words.3 |= bit
+        }
+    }
+
+    /// Adds the bytes of another set.
+    public mutating func formUnion(_ other: ByteSet) {
+        words.0 |= other.words.0
+        words.1 |= other.words.1
+        words.2 |= other.words.2
+        words.3 |= other.words.3
+    }
+
+    /// Whether two sets have the same bytes.
+    public static func == (left: ByteSet, right: ByteSet) -> Bool { left.words == right.words }
+
+    /// Hashes the bytes of the set.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(words.0)
+        hasher.combine(words.1)
+        hasher.combine(words.2)
+        hasher.combine(words.3)
+    }
+}

@@ -1,0 +1,195 @@
+import Framing
+import Streams
+import Testing
+
+/// The way back to frames: after bad bytes, behind a gap, and in streams that are picked up in the middle.
+@Suite struct ResynchronisationTests {
+    static let ldap = """
+        framing: { rule: length-field, field: length }
+        oneOf:
+        - header: [{ tag: { type: u8, equals: 0x30 } }, { length: { type: u8, bits: { 7: { name: long, equals: 0 } } } }]
+        - header: [{ tag: { type: u8, equals: 0x30 } }, { form: { type: u8, equals: 0x81 } }, { length: u8 }]
+        - header: [{ tag: { type: u8, equals: 0x30 } }, { form: { type: u8, equals: 0x84 } }, { length: u32 }]
+        """
+    static let resp = """
+        framing: { rule: delimiter, end: "\\r\\n" }
+        oneOf:
+        - { header: [{ kind: { type: char, equals: "$" } }, { n: { type: decimal, ends: "\\r\\n" } }], framing: { rule: length-field, field: n, ends: "\\r\\n", negative: empty } }
+        - header: [{ kind: { type: char, equals: "*" } }]
+        - header: [{ kind: { type: char, equals: "+" } }]
+        """
+    static let handshake = """
+        first: { header: [{ name: { type: string, size: 9, equals: "handshake" } }], framing: { rule: fixed, size: 12 } }
+        oneOf:
+        - { name: idle, header: [{ n: { type: u32, equals: 0 } }] }
+        - header: [{ n: u32 }, { type: { type: u8, names: { 1: a, 2: b, 3: c } } }]
+        framing: { rule: length-field, field: n, counts: rest }
+        """
+    static let plain = "header: [{ n: u16 }, { t: u8 }]\nframing: { rule: length-field, field: n, counts: rest }"
+
+    private func rule(_ yaml: String) throws -> any FramingRule {
+        try FormatLoader.load("format: x\n" + yaml, file: "x.yaml").directions.fromClient.rule
+    }
+
+    private static func message(_ index: Int, _ generator: inout SeededGenerator) -> [UInt8] {
+        let body = (0..<Int.random(in: 3...90, using: &generator)).map { _ in
+            UInt8.random(in: 0...255, using: &generator)
+        }
+        switch index {
+        case 0:
+            switch Int.random(in: 0...2, using: &generator) {
+            case 0: return [0x30, UInt8(body.count)] + body
+            case 1: return [0x30, 0x81, UInt8(body.count)] + body
+            default: return [0x30, 0x84, 0, 0, 0, UInt8(body.count)] + body
+            }
+        case 1:
+            if body.count < 30 { return Array("*\(body.count)\r\n".utf8) }
+            return Array("$\(body.count)\r\n".utf8) + body + [0x0d, 0x0a]
+        case 2: return [0, 0, 0, UInt8(body.count + 1), UInt8.random(in: 1...3, using: &generator)] + body
+        default: return [0, UInt8(body.count + 1), UInt8.random(in: 1...4, using: &generator)] + body
+        }
+    }
+
+    /// A byte is inserted, or some are lost, or the beginning is: all but the next few frames are found, and none is invented.
+    @Test(arguments: 0..<4)
+    func framesAreFoundAgain(index: Int) throws {
+        let rule = try rule([Self.ldap, Self.resp, Self.handshake, Self.plain][index])
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        var (lost, invented, rounds) = (0, 0, 0)
+        for round in 0..<120 {
+            let messages = (0..<40).map { _ in Self.message(index, &generator) }
+            let bytes = Array(messages.joined())
+            var starts: [Int] = []
+            var offset = 0
+            for message in messages {
+                starts.append(offset)
+                offset += message.count
+            }
+            let at = starts[Int.random(in: 2...8, using: &generator)]
+            var pieces: [Piece]
+            let shift: Int
+            var isAligned = index != 2
+            switch round % 3 {
+            case 0:
+                (pieces, shift) = ([.bytes(Array(bytes[..<at]) + [0xee] + Array(bytes[at...]))], 1)
+            case 1:
+                let end = at + Int.random(in: 1...200, using: &generator)
+                (pieces, shift) = (
+                    [.bytes(Array(bytes[..<at])), .hole(end - at), .bytes(Array(bytes[end...]))], 0
+                )
+            default:
+                let cut = at + Int.random(in: 0...200, using: &generator)
+                (pieces, shift, isAligned) = ([.bytes(Array(bytes[cut...]))], -cut, false)
+            }
+            let (log, _) = frame(pieces, with: rule, aligned: isAligned)
+            let found = Set(log.frames.map { $0.offset - shift })
+            // From the fourth frame on behind 200 bytes.
+            let behind = starts.filter { $0 > at + 200 }.dropFirst(4)
+            rounds += 1
+            if !behind.allSatisfy({ found.contains($0) }) { lost += 1 }
+            let true_ = Set(starts).union(starts.map { $0 - shift }).union(starts.map { $0 + 1 })
+            if log.frames.contains(where: { !true_.contains($0.offset - shift) && !true_.contains($0.offset) }) {
+                invented += 1
+            }
+        }
+        // Evidence is evidence and no proof: now and then other bytes look like a frame.
+        #expect(lost * 50 <= rounds && invented * 20 <= rounds, "lost \(lost), invented \(invented), seed \(seed)")
+    }
+
+    @Test func aStrayByteCostsItselfOnly() throws {
+        let one: [UInt8] = [0x30, 3, 1, 2, 3]
+        let other: [UInt8] = [0x30, 0x81, 4, 1, 2, 3, 4]
+        let bytes = one + other + [0xee] + one + other + one + other
+        let (log, counts) = frame([.bytes(bytes)], with: try rule(Self.ldap))
+        #expect(log.frames.map(\.offset) == [0, 5, 13, 18, 25, 30] && counts.unframed == 1)
+        guard case .unframed(12, _, .badHead, let detail)? = log.results.dropFirst(2).first else {
+            Issue.record("\(log.results)")
+            return
+        }
+        #expect(detail.contains("kind 1: tag is not 0x30; kind 2: tag is not 0x30"), "\(detail)")
+        #expect(detail.contains("back in step at offset 13: ") && detail.contains(" bits of evidence"), "\(detail)")
+    }
+
+    @Test func aStreamPickedUpAtAFrameLosesNothing() throws {
+        let bytes = Array("*2\r\n$3\r\nGET\r\n$1\r\nx\r\n+OK\r\n".utf8)
+        let (log, counts) = frame([.bytes(bytes)], with: try rule(Self.resp), aligned: false)
+        #expect(log.frames.map(\.offset) == [0, 4, 13, 20] && counts.unframed == 0)
+        expectCuttingDoesNotMatter(bytes, rule: try rule(Self.resp), aligned: false)
+    }
+
+    @Test func theFirstFrameIsTriedWhereAStreamIsPickedUp() throws {
+        let message: [UInt8] = [0, 0, 0, 3, 1, 9, 9]
+        let bytes = Array("handshakexyz".utf8) + message + message
+        let (log, counts) = frame([.bytes(bytes)], with: try rule(Self.handshake), aligned: false)
+        #expect(log.frames.map(\.length) == [12, 7, 7] && counts.unframed == 0)
+        expectCuttingDoesNotMatter(bytes, rule: try rule(Self.handshake), aligned: false)
+    }
+
+    /// Zeros would be one empty frame after another.
+    @Test(arguments: [handshake, plain, ldap, "header: [{ n: u16 }]\nframing: { rule: length-field, field: n }"])
+    func zerosBehindAGapAreNoFrames(yaml: String) throws {
+        let (log, counts) = frame([.hole(10), .bytes([UInt8](repeating: 0, count: 3_000))], with: try rule(yaml))
+        #expect(log.frames.isEmpty && counts.unframed == 3_000)
+    }
+
+    /// The farther a place is, the more has to be said for it.
+    @Test func evidenceGrowsWithThePlacesTried() throws {
+        let rule = try rule(Self.plain)
+        let message: [UInt8] = [0, 21] + (0..<21).map { UInt8($0 + 40) }
+        func heads(behind garbage: Int) -> Int? {
+            let bytes = [UInt8](repeating: 0xff, count: garbage) + Array((0..<30).flatMap { _ in message })
+            let (log, _) = frame([.hole(1), .bytes(bytes)], with: rule)
+            guard log.frames.first?.offset == garbage + 1 else { return nil }
+            for case .unframed(_, _, .afterGap, let detail) in log.results {
+                let words = detail.split(separator: " ")
+                return words.firstIndex(of: "heads").flatMap { Int(words[$0 - 1]) }
+            }
+            return nil
+        }
+        let (near, far) = (heads(behind: 3), heads(behind: 3_000))
+        #expect(near.map { $0 >= 2 } == true && far.map { $0 > near ?? 0 } == true, "\(near ?? -1), \(far ?? -1)")
+    }
+
+    @Test func anyCuttingOfGarbageGivesTheSame() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        for index in 0..<4 {
+            let rule = try rule([Self.ldap, Self.resp, Self.handshake, Self.plain][index])
+            for round in 0..<8 {
+                var bytes: [UInt8] = []
+                for _ in 0..<8 {
+                    let count = Int.random(in: 1...30, using: &generator)
+                    bytes +=
+                        Bool.random(using: &generator)
+                        ? (0..<count).map { _ in
+                            [0, 0, 0x30, 0x0d, 0x0a, 0x2b, 3, 0x81].randomElement(using: &generator) ?? 0
+                        }
+                        : Self.message(index, &generator)
+                }
+                expectCuttingDoesNotMatter(
+                    bytes, rule: rule, aligned: round % 2 == 0, seed: seed, everyPosition: round == 0)
+            }
+        }
+    }
+
+    /// A run's time is that of its last byte, although it is known only later that no frame starts there.
+    @Test func theTimeOfAnUnframedRunIsThatOfItsLastByte() throws {
+        final class Runs: FrameReceiver {
+            var times: [Timestamp] = []
+            func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {}
+            func unframed(_ run: UnframedRun, from direction: Direction) { times.append(run.time) }
+            func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {}
+        }
+        let (runs, scratch) = (Runs(), FramingScratch())
+        var framer = Framer(rule: try rule(Self.ldap), direction: .fromClient, aligned: true)
+        // What may be a head is held until the third chunk shows that it is none.
+        let chunks: [[UInt8]] = [[0xee], [0x30, 2], [1, 1, 0xee], [0x30, 1, 1, 0x30, 1, 2, 0x30, 1, 3, 0x30, 1, 4]]
+        for (index, chunk) in chunks.enumerated() {
+            let time = Timestamp(seconds: Int64(index + 1), nanoseconds: 0)
+            framer.receive(chunk.span.bytes, at: time, packet: 1, scratch: scratch, into: runs)
+        }
+        framer.finish(scratch: scratch, into: runs)
+        #expect(runs.times.last == Timestamp(seconds: 3, nanoseconds: 0), "\(runs.times)")
+    }
+}
