@@ -133,10 +133,11 @@ public struct TraceReader: Sendable {
 
     private static let lineStart = Array("{\"event\":\"".utf8)
 
+    /// Whether a line begins as all do, as far as it goes, or until another one begins in it.
     private static func isCutLine(_ text: RawSpan) -> Bool {
-        // Even the first bytes may be all there is of it.
-        let start = lineStart.prefix(text.byteCount)
-        return text.copied(0..<start.count).elementsEqual(start)
+        let bytes = text.copied(0..<min(text.byteCount, lineStart.count))
+        let same = zip(bytes, lineStart).prefix { $0 == $1 }.count
+        return same == bytes.count || same > 0 && bytes[same] == UInt8(ascii: "{")
     }
 
     /// A line was cut, by a full disk: what follows it in the same line is another one, where it is whole.

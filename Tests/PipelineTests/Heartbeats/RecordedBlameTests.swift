@@ -62,7 +62,7 @@ import Trace
 
         "answered": [],
         "answered-unanswered": ["server heartbeat-unanswered"],
-        "answered-too-late": ["server heartbeat-unanswered", "server answer-without-request", late],
+        "answered-too-late": ["server heartbeat-unanswered", "server late-answer", late],
 
         "eviction-fits": stop(window, "client eviction-close true"),
         "eviction-fits-reset": [
