@@ -251,6 +251,7 @@ import Trace
         decoder.flush()
         let lines = output.text.split(separator: "\n")
         #expect(lines.filter { $0.contains("⚠") }.isEmpty)
+        #expect(lines.filter { $0.contains("ℹ") }.count == 1, "\(output.text)")
         #expect(lines.filter { $0.contains("ℹ") && $0.contains("GET / HTTP/1.1") }.count == 1, "\(output.text)")
     }
 }
