@@ -189,8 +189,7 @@ package final class TextWriter: TraceSink {
         if !notes.isEmpty { put(", " + notes.joined(separator: ", "), .faint) }
         output.endLine()
         if let format = connection.format, !format.isFramed, let choice = connection.choice {
-            let text = "\(format.summary): \(choice.evidence)"
-            warn(opening.time, connection.number, PrintableText.of(text, columns: 320), .info)
+            warn(opening.time, connection.number, PrintableText.of(choice.evidence, columns: 320), .info)
         }
     }
 
