@@ -49,7 +49,7 @@ struct FrameSearch {
     mutating func look(_ rule: SharedRule, _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool) -> Outcome {
         let outcome = search(rule, bytes, from: start, origin: origin, ended: ended)
         if case .undecided(let from, _) = outcome, !rule.ends.isEmpty {
-            let seen = before + bytes.copied(max(0, from - rule.longestEnd)..<from)
+            let seen = before + bytes.copied(max(start, from - rule.longestEnd)..<from)
             before = Array(seen.suffix(rule.longestEnd))
         }
         return outcome
@@ -166,8 +166,8 @@ struct FrameSearch {
     /// Whether the bytes before the place end a frame.
     private func endsFrame(_ rule: SharedRule, _ bytes: RawSpan, _ origin: Int) -> Bool {
         let index = place - origin
-        let lead = bytes.copied(max(0, index - rule.longestEnd)..<index)
-        let seen = lead.count < rule.longestEnd ? before.suffix(place - begin - lead.count) + lead : lead
+        let lead = bytes.copied(max(0, begin - origin, index - rule.longestEnd)..<index)
+        let seen = lead.count < rule.longestEnd ? before.suffix(max(0, place - begin - lead.count)) + lead : lead
         return rule.ends.contains { seen.count >= $0.count && seen.suffix($0.count).elementsEqual($0) }
     }
 
@@ -214,7 +214,7 @@ struct FrameSearch {
         var index = chain.start + 1 - origin
         while let start = rule.firstHopeful(known, from: index), origin + start < end {
             index = start + 1
-            if !rule.ends.isEmpty, !known.ends(with: rule.ends, before: start) { continue }
+            if !rule.ends.isEmpty, !known.ends(with: rule.ends, before: start, from: chain.start - origin) { continue }
             var trial = FrameChain(at: origin + start, needed: .infinity, choices: choices)
             _ = trial.extend(rule, known, origin: origin, ended: false)
             var own = 0.0
@@ -254,10 +254,10 @@ extension RawSpan {
         return best
     }
 
-    /// Whether one of several byte strings ends right before an index.
-    func ends(with ends: [[UInt8]], before index: Int) -> Bool {
+    /// Whether one of several byte strings, which begins at `least` or later, ends right before an index.
+    func ends(with ends: [[UInt8]], before index: Int, from least: Int) -> Bool {
         ends.contains { end in
-            index >= end.count && extracting(index - end.count..<index).elementsEqual(end.span.bytes)
+            index - least >= end.count && extracting(index - end.count..<index).elementsEqual(end.span.bytes)
         }
     }
 }

@@ -70,7 +70,8 @@ import Testing
             var pieces: [Piece]
             let shift: Int
             var isAligned = index != 2
-            switch round % 3 {
+            // With two bytes of length and nothing else a stray byte is a length as good as any.
+            switch index == 3 ? 1 + round % 2 : round % 3 {
             case 0:
                 (pieces, shift) = ([.bytes(Array(bytes[..<at]) + [0xee] + Array(bytes[at...]))], 1)
             case 1:
@@ -140,7 +141,7 @@ import Testing
         func heads(behind garbage: Int) -> Int? {
             let bytes = [UInt8](repeating: 0xff, count: garbage) + Array((0..<30).flatMap { _ in message })
             let (log, _) = frame([.hole(1), .bytes(bytes)], with: rule)
-            guard log.frames.first?.offset == garbage + 1 else { return nil }
+            guard (log.frames.first?.offset ?? 0) > garbage else { return nil }
             for case .unframed(_, _, .afterGap, let detail) in log.results {
                 let words = detail.split(separator: " ")
                 return words.firstIndex(of: "heads").flatMap { Int(words[$0 - 1]) }

@@ -112,6 +112,8 @@ extension CompositeRule {
     package func closingEvidence(
         of shape: FrameShape, in bytes: RawSpan, at start: Int, _ background: ByteBackground
     ) -> Evidence? {
-        part(of: shape.layout)?.rule.closingEvidence(of: shape, in: bytes, at: start, background)
+        part(of: shape.layout).flatMap {
+            $0.rule.closingEvidence(of: $0.own(shape), in: bytes, at: start, background)
+        }
     }
 }
