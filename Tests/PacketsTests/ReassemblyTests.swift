@@ -323,7 +323,7 @@ import Testing
         talk.client(103, "d", ack: 200)  // probe: not taken
         talk.server(200, ack: 103, window: 0)
         talk.client(103, "d", ack: 200)
-        talk.server(200, ack: 104, window: 5)
+        talk.server(200, ack: 104, window: 500)
         talk.finish()
         #expect(talk.story == ["1 handshake", "c:abc", "c:d", "1 end-of-input"])
         #expect(talk.notices(.fromClient).isEmpty)  // one byte before the next looks like a keep-alive

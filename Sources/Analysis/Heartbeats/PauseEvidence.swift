@@ -50,7 +50,10 @@ struct PauseEvidence {
         if segment.isAhead {
             if !isOver { aheadSince = aheadSince ?? time }
         } else if segment.isRepetition {
-            guard time - segment.lastBytes > SegmentNotice.quietAfter else { return }
+            // With the end of a pause, copies come right behind what they repeat. One that is counted is a packet of its own, and not the
+            // same one captured twice.
+            let isOwn = isOver && segment.skippedPackets != nil
+            guard isOwn || time - segment.lastBytes > SegmentNotice.quietAfter else { return }
             repetitions = (repetitions?.first ?? time, time, (repetitions?.count ?? 0) + 1)
             repeatedEnd = max(repeatedEnd, segment.offset + segment.byteCount)
             if let acknowledged, acknowledged >= repeatedEnd { unheard += 1 } else { released = nil }

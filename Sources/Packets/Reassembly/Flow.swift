@@ -75,7 +75,9 @@ struct Flow {
             direction == .fromClient
             ? sides.fromClient.identifications.take(segment.identification)
             : sides.fromServer.identifications.take(segment.identification)
-        if packets < Self.reportedFirst || packet.time < reportedUntil || hasPause(at: packet.time) {
+        if (packets < Self.reportedFirst && segment.clock != 0) || packet.time < reportedUntil
+            || hasPause(at: packet.time)
+        {
             report(segment, skippedPackets: skipped, from: direction, packet)
         }
         let isCommon =

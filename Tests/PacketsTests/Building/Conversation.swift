@@ -84,7 +84,9 @@ struct Conversation: ~Copyable {
     /// The notices of one direction; that it has a SYN is none of interest.
     func notices(_ direction: Direction) -> [StreamNotice] {
         log.events.compactMap { event in
-            if case .noticed(_, direction, let notice, _, _) = event, notice != .synchronised { notice } else { nil }
+            guard case .noticed(_, direction, let notice, _, _) = event, notice != .synchronised else { return nil }
+            if case .segment = notice { return nil }
+            return notice
         }
     }
 }
