@@ -33,11 +33,13 @@ extension Flow {
     /// The connection is over, and this direction had no FIN: what the other side acknowledged was sent, though nobody
     /// captured it. An acknowledgment that is one ahead may be that of a FIN that was not captured, which is no byte.
     ///
-    /// A RST's own number proves less: whoever forges one picks any number of the window.
+    /// A RST's own number proves less: whoever forges one picks any number of the window. Where the capture just ends it may
+    /// have left things out on purpose, so that then only a stream that was seen from its SYN on counts.
     private mutating func missAcknowledged(
         _ direction: Direction, at time: Timestamp, _ shared: inout ReassemblyState
     ) {
         let side = sides[direction]
+        guard resetTime != nil || side.marks.contains(.synSeen) else { return }
         guard side.marks.intersection([.started, .ackSeen, .finished]) == [.started, .ackSeen] else { return }
         let end = side.position(of: side.acknowledged)
         if end > side.offset + 1 { miss(direction, upTo: end, at: time, &shared) }
