@@ -258,10 +258,11 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     func dismiss() {
         guard let context else { return }
         (isDismissed, isLost, early) = (true, true, [])
+        // Whether it has ended already or not: it may never take what was sent.
+        context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(2)) { [weak self] in self?.reset() }
         if hasInputEnded { return flushed { $0.context?.close(promise: nil) } }
         closeOutput()
         context.read()
-        context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(2)) { [weak self] in self?.reset() }
     }
 
     /// Sends RST.

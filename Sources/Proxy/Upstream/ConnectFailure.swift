@@ -10,6 +10,12 @@ import Musl
 import Darwin
 #endif
 
+/// What went wrong with a connection, in words.
+package func connectionCause(of error: any Error) -> String {
+    error is NIOConnectionError || error is IOError || error is ChannelError
+        ? ConnectFailure(error).cause : "\(error)"
+}
+
 /// Why a server could not be reached.
 struct ConnectFailure: Error {
     /// For people.

@@ -34,6 +34,7 @@ struct CaptureCommand: ParsableCommand {
         if interface == nil, !listInterfaces {
             throw ValidationError("expected an interface, such as any; --list-interfaces lists them")
         }
+        try records.check(output)
     }
 
     func run() throws {

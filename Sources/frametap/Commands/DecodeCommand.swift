@@ -28,6 +28,8 @@ struct DecodeCommand: ParsableCommand {
     @OptionGroup var selection: SelectionOptions
     @OptionGroup(title: "Reassembly") var reassembly: ReassemblyArguments
 
+    func validate() throws { try OutputFiles.check([("--output", output.output)], inputs: files) }
+
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
         let options = try decodingOptions()

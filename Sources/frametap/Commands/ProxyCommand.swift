@@ -27,6 +27,8 @@ struct ProxyCommand: ParsableCommand {
     @OptionGroup var selection: SelectionOptions
     @OptionGroup var status: StatusOptions
 
+    func validate() throws { try records.check(output) }
+
     func run() throws {
         // Outlives the terminal that it was started from, and a limit of a file's size is a full disk.
         for number in [SIGHUP, SIGXFSZ] { signal(number, SIG_IGN) }

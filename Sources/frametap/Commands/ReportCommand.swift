@@ -34,6 +34,8 @@ struct ReportCommand: ParsableCommand {
     @OptionGroup var failing: FailOptions
     @OptionGroup(title: "Reassembly") var reassembly: ReassemblyArguments
 
+    func validate() throws { try OutputFiles.check([("--output", output)], inputs: files) }
+
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
         var options = try format.decodingOptions()

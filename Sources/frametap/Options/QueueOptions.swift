@@ -49,13 +49,16 @@ struct QueueOptions: ParsableArguments {
             var line = "the records are not complete: dropped \(bytes) bytes in \(chunks) chunks"
             if losses.connections > 0 { line += " of \(losses.connections) connections" }
             if losses.unrecorded > 0 { line += "; \(losses.unrecorded) connections were not recorded at all" }
-            if late.bytes > 0 { line += "; \(late.bytes) of the bytes since nobody took what was recorded before the end" }
+            if late.bytes > 0 {
+                line += "; \(late.bytes) of the bytes since nobody took what was recorded before the end"
+            }
             lines.append(line)
         }
         if losses.pauses > 0 {
             let tenths = losses.paused.nanoseconds / 100_000_000
             lines.append(
-                "the relay waited for the recorder \(losses.pauses) times, \(tenths / 10).\(tenths % 10) s in all (--lossless)")
+                "the relay waited for the recorder \(losses.pauses) times, \(tenths / 10).\(tenths % 10) s in all (--lossless)"
+            )
         }
         return lines
     }

@@ -13,7 +13,10 @@ final class EmbeddedProxy {
     private let connector = ScriptedConnector()
     private let entrance: Entrance
 
-    init(_ entrance: Entrance, queue: RecordingQueue = RecordingQueue(), _ change: (inout ProxyOptions) -> Void = { _ in }) {
+    init(
+        _ entrance: Entrance, queue: RecordingQueue = RecordingQueue(),
+        _ change: (inout ProxyOptions) -> Void = { _ in }
+    ) {
         var options = ProxyOptions([entrance])
         change(&options)
         self.entrance = entrance

@@ -81,7 +81,7 @@ import Testing
             }
             try relays(proxy, kind, isHeaderExpected, "seed \(seed), part \(part)", &generator)
         }
-        #expect(joined > count / 10, "seed \(seed): \(joined) of \(count) got through")
+        #expect(joined > count / 20, "seed \(seed): \(joined) of \(count) got through")
     }
 
     /// One client at random; returns 1 if it was joined with a server.
@@ -117,7 +117,9 @@ import Testing
             case 25: client.vanish()
             case 26: server?.vanish()
             case 27:
-                let nanoseconds: [Int64] = [1, 4_999_999_999, 5_000_000_000, 9_999_999_999, 10_000_000_000, 2_000_000_000]
+                let nanoseconds: [Int64] = [
+                    1, 4_999_999_999, 5_000_000_000, 9_999_999_999, 10_000_000_000, 2_000_000_000,
+                ]
                 proxy.loop.advanceTime(by: .nanoseconds(nanoseconds.randomElement(using: &generator) ?? 1))
             case 28: client.setWritable(Bool.random(using: &generator))
             case 29: server?.setWritable(Bool.random(using: &generator))
