@@ -68,6 +68,12 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
         return .taken
     }
 
+    /// Counts packets that were lost while the file was captured.
+    public mutating func dropped(_ drops: CaptureDrops) {
+        if drops.bySystem > 0 { passedOver[.droppedByKernel, default: 0] &+= Int(drops.bySystem) }
+        if drops.byInterface > 0 { passedOver[.droppedByInterface, default: 0] &+= Int(drops.byInterface) }
+    }
+
     /// Lets time pass to the end that the file says.
     public mutating func captured(until time: Timestamp) {
         reassembler.advance(to: time)

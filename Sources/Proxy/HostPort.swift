@@ -1,3 +1,5 @@
+import Streams
+
 /// An address as people write it: `127.0.0.1:8088`, `[::1]:80`, `chat.example.com:8088`.
 public struct HostPort: Hashable, Sendable, CustomStringConvertible {
     /// A name or an address, without brackets.
@@ -28,8 +30,8 @@ public struct HostPort: Hashable, Sendable, CustomStringConvertible {
 
     /// Whether only this machine can reach it.
     public var isLoopback: Bool {
-        host == "localhost" || host == "::1"
-            || host.hasPrefix("127.") && host.allSatisfy { $0 == "." || $0.isWholeNumber }
+        // An IPv4 address in IPv6's notation is the IPv4 address.
+        host == "localhost" || IPAddress(text: host).map { Endpoint($0, 0).unmapped.address.isLoopback } == true
     }
 
     /// The address as it was written.

@@ -8,8 +8,10 @@ final class ProxyContext: Sendable {
     let options: ProxyOptions
     let queue: RecordingQueue
     let relays = OpenRelays()
-    let own = OwnAddresses()
-    let connector: Connector
+    let own: OwnAddresses
+    let connector: any ServerConnecting
+    /// Where a redirected client meant to connect to.
+    let destination: @Sendable (any Channel) -> EventLoopFuture<SocketAddress>
     private let counts = Mutex(Counts())
     /// The servers that are Unix sockets; the place of each is the port that stands for it.
     private let unixServers: [String]
@@ -20,13 +22,30 @@ final class ProxyContext: Sendable {
         var unixClients = 0
     }
 
-    init(_ options: ProxyOptions, queue: RecordingQueue, names: NIOThreadPool) {
+    /// - Parameters:
+    ///   - connector: connects to servers.
+    ///   - destination: where a redirected client meant to connect to.
+    init(
+        _ options: ProxyOptions, queue: RecordingQueue, connector: any ServerConnecting, own: OwnAddresses,
+        destination: @escaping @Sendable (any Channel) -> EventLoopFuture<SocketAddress> = OriginalDestination.of
+    ) {
         self.options = options
         self.queue = queue
-        connector = Connector(own: own, names: NameResolution(threads: names), options: options)
+        self.own = own
+        self.destination = destination
+        self.connector = connector
         unixServers = options.entrances.reduce(into: []) { paths, entrance in
             if case .fixed(.unix(let path)) = entrance.server, !paths.contains(path) { paths.append(path) }
         }
+    }
+
+    /// Serves a client that was just accepted.
+    func serve(_ channel: any Channel, at entrance: Entrance) throws {
+        let end = RelayHandler(
+            reading: .fromClient, isUnix: entrance.listen.isUnix, relays: relays, options: options)
+        relays.add(channel)
+        try channel.pipeline.syncOperations.addHandler(end)
+        ClientEntry(channel, end, at: entrance, of: self).begin()
     }
 
     // MARK: Who may come
@@ -57,7 +76,7 @@ final class ProxyContext: Sendable {
         guard client.remoteAddress?.protocol != .unix, own.hasEnd(end) else {
             return client.eventLoop.makeSucceededFuture(false)
         }
-        return OriginalDestination.of(client).map { self.own.hasConnection(from: end, to: Endpoint($0)) }
+        return destination(client).map { self.own.hasConnection(from: end, to: Endpoint($0)) }
             .flatMapErrorThrowing { _ in false }
     }
 

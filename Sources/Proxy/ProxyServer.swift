@@ -33,7 +33,10 @@ package final class ProxyServer: Sendable {
     /// - Parameter queue: where it notes what it relays.
     package init(_ options: ProxyOptions, queue: RecordingQueue, threads: Int = 1) {
         names = NIOThreadPool(numberOfThreads: 4)
-        context = ProxyContext(options, queue: queue, names: names)
+        let own = OwnAddresses()
+        context = ProxyContext(
+            options, queue: queue,
+            connector: Connector(own: own, names: NameResolution(threads: names), options: options), own: own)
         group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
     }
 
@@ -91,12 +94,7 @@ package final class ProxyServer: Sendable {
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1_024)
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    let end = RelayHandler(reading: .fromClient, relays: context.relays, options: context.options)
-                    context.relays.add(channel)
-                    try channel.pipeline.syncOperations.addHandler(end)
-                    ClientEntry(channel, end, at: entrance, of: context).begin()
-                }
+                channel.eventLoop.makeCompletedFuture { try context.serve(channel, at: entrance) }
             }
         return if case .tcp = entrance.listen {
             context.options.setTCPOptions(of: bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1))
@@ -136,9 +134,11 @@ package final class ProxyServer: Sendable {
         context.relays.isEmpty(within: .nanoseconds(Int64(seconds * 1e9)), on: group.any())
     }
 
-    /// Closes everything. What was open has been ended by none of its sides, and is recorded so.
+    /// Closes everything. What was open has been ended by none of its sides, and is recorded so. Both sides see a reset: what
+    /// they got may not be all.
     package func shutDown() throws {
         stopListening()
+        context.queue.releaseRelay()
         context.relays.stop()
         names.shutdownGracefully { _ in }
         try group.syncShutdownGracefully()
@@ -147,6 +147,7 @@ package final class ProxyServer: Sendable {
     /// `shutDown` without blocking the thread.
     package func close() async throws {
         stopListening()
+        context.queue.releaseRelay()
         context.relays.stop()
         names.shutdownGracefully { _ in }
         try await group.shutdownGracefully()

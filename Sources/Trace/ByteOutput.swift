@@ -42,6 +42,16 @@ struct BufferedOutput {
     mutating func flush() {
         guard !bytes.isEmpty else { return }
         output.write(bytes)
-        bytes.removeAll(keepingCapacity: true)
+        bytes.empty(keeping: 4 * limit)
+    }
+}
+
+extension [UInt8] {
+    /// Removes all bytes, and keeps their memory for the next ones where it is at most `limit` bytes.
+    ///
+    /// Without a limit a buffer that is filled and emptied over and over may grow each time: emptying one that somebody else
+    /// still refers to makes another one, of its capacity rounded up.
+    package mutating func empty(keeping limit: Int) {
+        if capacity <= limit { removeAll(keepingCapacity: true) } else { self = [] }
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Trace
 
 /// The command line.
 @main
@@ -35,6 +36,12 @@ struct Frametap: AsyncParsableCommand {
                 try command.run()
             }
         } catch {
+            if exitCode(for: error) == .validationFailure {
+                // The parser repeats what it was given.
+                let lines = fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false)
+                writeToStandardError(lines.map { PrintableText.of($0) + "\n" }.joined())
+                exit(withError: ExitCode.validationFailure)
+            }
             guard exitCode(for: error) == .failure, !(error is ExitCode) else { exit(withError: error) }
             complain("\(error)")
             exit(withError: ExitCode(2))

@@ -64,9 +64,9 @@ import Testing
         }
         let own = try await packets("own.pcapng")
         // It writes what it sees a moment later, and in the end not at all.
-        for _ in 0..<400 {
-            if let seen = try? await packets("other.pcap"), seen.count >= own.count { break }
-            try await Task.sleep(for: .milliseconds(100))
+        try await eventually("tcpdump has written as many") {
+            // The last one may be torn.
+            (try? await packets("other.pcap"))?.count ?? 0 >= own.count
         }
         other.signal(SIGTERM)
         #expect(try await other.exitStatus() == 0)
@@ -162,7 +162,11 @@ import Testing
                 + [files.path("a.ndjson")])
         try await traffic.connect()
         try await traffic.send("early", count: 50)
-        try await Task.sleep(for: .seconds(1))
+        // A line may be torn while it is written, and so may a packet.
+        try await eventually("what passed is on the disk") {
+            files.text("a.ndjson").matches(of: /"text":"early".*\n/).count == 50
+                && String(decoding: files.bytes("a.pcapng"), as: UTF8.self).matches(of: /early\n/).count >= 50
+        }
         program.signal(SIGKILL)
         #expect(try await program.exitStatus() == -SIGKILL)
         // Neither is torn here: all that was seen had been written.

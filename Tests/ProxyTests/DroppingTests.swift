@@ -62,7 +62,7 @@ import Trace
         for event in queue.take(until: nil).events {
             switch event {
             case .received(_, _, let chunk, _): held += chunk.storageCapacity
-            case .dropped(_, _, let count, _): dropped += count
+            case .dropped(_, _, let loss, _): dropped += loss.bytes
             default: break
             }
         }

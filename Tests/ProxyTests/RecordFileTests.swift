@@ -59,6 +59,12 @@ import Testing
         #expect(differences == [])
     }
 
+    /// The lines of a trace that is being written: the last one may be torn.
+    private func wholeLines(_ name: String) throws -> [TraceLine] {
+        let text = files.text(name)
+        return try traceLines(text.lastIndex(of: "\n").map { String(text[...$0]) } ?? "")
+    }
+
     /// How many frames a trace or a capture has.
     private func frames(_ lines: [TraceLine]) -> Int { lines.count { $0.event == "frame" } }
 
@@ -128,7 +134,9 @@ import Testing
     @Test func whatPassedASecondBeforeACrashIsThere() async throws {
         let program = try await proxy()
         try await traffic.send("early", count: 50)
-        try await Task.sleep(for: .seconds(1))
+        try await eventually("what passed is on the disk") {
+            try frames(decoded(["a.pcapng"]).lines()) == 50 && frames(wholeLines("a.ndjson")) == 50
+        }
         // These may be lost, and may be torn.
         try await traffic.send(String(repeating: "z", count: 5_000), count: 20)
         program.signal(SIGKILL)
@@ -136,9 +144,7 @@ import Testing
         let capture = try decoded(["a.pcapng"])
         #expect(capture.damage == nil || capture.damage?.kind == .truncated)
         // The last line may be torn: what ends with a newline is whole.
-        let text = files.text("a.ndjson")
-        let whole = text[..<(try #require(text.lastIndex(of: "\n")))]
-        let trace = try traceLines(String(whole))
+        let trace = try wholeLines("a.ndjson")
         for lines in [try capture.lines(), trace] {
             #expect(lines.count { $0.text.contains(#""text":"early"#) } == 50)
         }

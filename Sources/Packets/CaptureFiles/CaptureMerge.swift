@@ -149,6 +149,11 @@ public struct MergedPackets<Receiver: PacketReceiver & ~Copyable>: PacketReceive
         return .taken
     }
 
+    /// Passes on what a capture lost.
+    public mutating func dropped(_ drops: CaptureDrops) {
+        receiver.dropped(drops)
+    }
+
     /// Keeps the time for the end of all captures: others may go on before it.
     public mutating func captured(until time: Timestamp) {
         endTime = max(endTime ?? time, time)

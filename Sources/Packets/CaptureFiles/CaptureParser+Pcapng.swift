@@ -125,6 +125,7 @@ extension CaptureParser {
         case BlockType.interfaceStatistics:
             try require(body, 12, offset)
             takeEndTime(body, section)
+            if let drops = newDrops(body, &section) { receiver.dropped(drops) }
         default:
             try require(body, 16, offset)
             let major = PcapngOption.number(body.u16(4), section.isBigEndian)
@@ -191,6 +192,29 @@ extension CaptureParser {
         guard reception == .taken else { return false }
         packetCount += 1
         return true
+    }
+
+    /// What interface statistics count beyond those before them: their numbers are those since the start of the capture. One
+    /// that cannot be, or is smaller than before, says nothing.
+    private func newDrops(_ body: RawSpan, _ section: inout PcapngSection) -> CaptureDrops? {
+        let big = section.isBigEndian
+        let index = Int(PcapngOption.number(body.u32(0), big))
+        guard index < section.interfaces.count else { return nil }
+        let before = section.interfaces[index].drops
+        var now = before
+        PcapngOption.each(in: body.extracting(12..<body.byteCount), bigEndian: big) { code, value in
+            guard value.byteCount == 8 else { return }
+            let number = PcapngOption.number(value.u64(0), big)
+            guard number < 1 << 48 else { return }
+            if code == PcapngOption.interfaceDrops { now.byInterface = max(now.byInterface, number) }
+            if code == PcapngOption.systemDrops { now.bySystem = max(now.bySystem, number) }
+        }
+        guard now != before else { return nil }
+        section.interfaces[index].drops = now
+        var new = CaptureDrops()
+        new.byInterface = now.byInterface - before.byInterface
+        new.bySystem = now.bySystem - before.bySystem
+        return new
     }
 
     /// Interface statistics: interface (4), time stamp (8), options.

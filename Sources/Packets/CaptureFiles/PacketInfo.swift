@@ -45,6 +45,20 @@ public struct PacketInfo: Hashable, Sendable {
         }
         return comments
     }
+
+    /// How many packets of its interface were lost between the one before and this one (pcapng `epb_dropcount`); 0 where the
+    /// file does not say.
+    ///
+    /// - Parameter options: the options that came with this packet to `PacketReceiver.receive`.
+    public func droppedBefore(in options: RawSpan) -> UInt64 {
+        var count: UInt64 = 0
+        PcapngOption.each(in: options, bigEndian: optionsAreBigEndian) { code, value in
+            if code == PcapngOption.dropCount, value.byteCount == 8 {
+                count = PcapngOption.number(value.u64(0), optionsAreBigEndian)
+            }
+        }
+        return count
+    }
 }
 
 /// What takes the packets of a capture.
@@ -63,6 +77,10 @@ public protocol PacketReceiver: ~Copyable {
     /// An interface is described, before its first packet. Whoever does not care need not implement it.
     mutating func described(_ interface: CaptureInterface)
 
+    /// The file says that packets were lost while it was captured: so many more than it said before. Whoever does not care need
+    /// not implement it.
+    mutating func dropped(_ drops: CaptureDrops)
+
     /// The file has ended, and says that nothing more was seen until `time` (pcapng `isb_endtime`).
     mutating func captured(until time: Timestamp)
 }
@@ -70,6 +88,20 @@ public protocol PacketReceiver: ~Copyable {
 extension PacketReceiver where Self: ~Copyable {
     /// Passes over the description.
     public mutating func described(_ interface: CaptureInterface) {}
+
+    /// Does not count them.
+    public mutating func dropped(_ drops: CaptureDrops) {}
+}
+
+/// How many packets were lost while a capture was made, as its interface statistics say.
+public struct CaptureDrops: Hashable, Sendable {
+    /// Those that the interface lost for want of room (pcapng `isb_ifdrop`).
+    public var byInterface: UInt64 = 0
+    /// Those that the operating system lost (pcapng `isb_osdrop`).
+    public var bySystem: UInt64 = 0
+
+    /// None.
+    public init() {}
 }
 
 /// What a pcapng file says about an interface.

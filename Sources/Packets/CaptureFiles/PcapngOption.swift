@@ -15,6 +15,13 @@ enum PcapngOption {
     /// `isb_endtime` of interface statistics.
     static let endTime: UInt16 = 3
 
+    /// `isb_ifdrop` of interface statistics.
+    static let interfaceDrops: UInt16 = 5
+    /// `isb_osdrop` of interface statistics.
+    static let systemDrops: UInt16 = 7
+    /// `epb_dropcount` of an enhanced packet.
+    static let dropCount: UInt16 = 4
+
     /// Calls `body` with each option. What is left over at the end is ignored, as are values that say to be longer than the rest.
     static func each(in options: RawSpan, bigEndian: Bool, _ body: (_ code: UInt16, _ value: RawSpan) -> Void) {
         var at = 0

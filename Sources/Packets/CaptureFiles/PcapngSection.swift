@@ -13,6 +13,8 @@ struct PcapngSection: Sendable {
         /// 0 for no limit.
         var snapLength: Int
         var resolution: TimeResolution
+        /// What its statistics have counted so far.
+        var drops = CaptureDrops()
     }
 
     /// Whether the section's numbers have their most significant byte first.

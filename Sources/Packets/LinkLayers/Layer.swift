@@ -107,6 +107,8 @@ public enum PassedOver: String, Sendable, Hashable, CaseIterable {
     case malformed
     /// More layers within each other than are followed.
     case tooDeep = "too deep"
-    /// Lost before it came here: the kernel had no room for it (live capture).
+    /// Lost before it was captured: the interface, or the program that recorded it, had no room for it (`isb_ifdrop`).
+    case droppedByInterface = "dropped by the interface"
+    /// Lost before it came here: the kernel had no room for it.
     case droppedByKernel = "dropped by the kernel"
 }

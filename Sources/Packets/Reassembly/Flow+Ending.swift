@@ -16,8 +16,8 @@ extension Flow {
 
     /// Tells that a direction ended, once all bytes in front of its FIN were passed on or given up.
     ///
-    /// - Parameter limit: up to where holes are given up; what lies between the last byte seen and the FIN is not missing,
-    ///   nobody saw anything behind it.
+    /// - Parameter limit: up to where holes are given up: bytes that nobody captured lie in front of the FIN, as its sequence
+    ///   number shows.
     mutating func finishIfComplete(
         _ direction: Direction, givenUpTo limit: Int = .min, _ shared: inout ReassemblyState
     ) {
@@ -25,8 +25,24 @@ extension Flow {
             held.segments.isEmpty,
             let fin = held.fin, fin.offset <= max(sides[direction].offset, limit)
         else { return }
+        miss(direction, upTo: fin.offset, at: fin.time, &shared)
         finish(direction, .fin, at: fin.time, &shared)
         closeIfFinished(&shared)
+    }
+
+    /// The connection is over, and this direction had no FIN: what the other side acknowledged was sent, though nobody
+    /// captured it. An acknowledgment that is one ahead may be that of a FIN that was not captured, which is no byte.
+    ///
+    /// A RST's own number proves less: whoever forges one picks any number of the window. Where the capture just ends it may
+    /// have left things out on purpose, so that then only a stream that was seen from its SYN on counts.
+    private mutating func missAcknowledged(
+        _ direction: Direction, at time: Timestamp, _ shared: inout ReassemblyState
+    ) {
+        let side = sides[direction]
+        guard resetTime != nil || side.marks.contains(.synSeen) else { return }
+        guard side.marks.intersection([.started, .ackSeen, .finished]) == [.started, .ackSeen] else { return }
+        let end = side.position(of: side.acknowledged)
+        if end > side.offset + 1 { miss(direction, upTo: end, at: time, &shared) }
     }
 
     private mutating func finish(
@@ -116,8 +132,9 @@ extension Flow {
         {
             return close(.connectFailed, by: resetBy, at: time, &shared)
         }
+        for direction in Direction.allCases { missAcknowledged(direction, at: resetTime, &shared) }
         finish(resetBy, .reset, at: resetTime, &shared)
-        close(.reset, by: resetBy, at: time, &shared)
+        close(.reset, by: resetBy, at: max(time, sides.fromClient.lastTime, sides.fromServer.lastTime), &shared)
     }
 
     /// The source has nothing more for this connection.
@@ -129,6 +146,7 @@ extension Flow {
         flush(.fromServer, &shared)
         guard state == .open else { return }
         let time = max(shared.now, sides.fromClient.lastTime, sides.fromServer.lastTime)
+        for direction in Direction.allCases { missAcknowledged(direction, at: time, &shared) }
         close(.endOfInput, by: nil, at: time, &shared)
     }
 
@@ -139,7 +157,9 @@ extension Flow {
         if resetTime != nil { settleReset(&shared) }
         for direction in Direction.allCases where state == .open { flush(direction, &shared) }
         guard state == .open else { return false }
-        close(reason, by: nil, at: max(time, sides.fromClient.lastTime, sides.fromServer.lastTime), &shared)
+        let time = max(time, sides.fromClient.lastTime, sides.fromServer.lastTime)
+        for direction in Direction.allCases { missAcknowledged(direction, at: time, &shared) }
+        close(reason, by: nil, at: time, &shared)
         return true
     }
 

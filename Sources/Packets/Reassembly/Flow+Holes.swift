@@ -26,16 +26,44 @@ extension Flow {
         if !sides[direction].marks.contains(.started) {
             settle(direction, at: sides[direction].next &+ UInt32(truncatingIfNeeded: start), &shared)
         } else if start > sides[direction].offset {
-            let byteCount = start - sides[direction].offset
-            let time = max(held.segments.firstTime, sides[direction].lastTime)
-            sides[direction].lastTime = time
-            shared.lose(sides[direction].offset..<start, from: direction)
-            sides[direction].next &+= UInt32(truncatingIfNeeded: byteCount)
-            sides[direction].offset = start
-            tellWhatWaits(direction.opposite, at: time, shared)
-            receiver?.missing(byteCount, from: direction, at: time)
+            miss(direction, upTo: start, at: held.segments.firstTime, &shared)
         }
         drain(direction, &shared)
+    }
+
+    /// Declares bytes missing: the next ones, up to an offset.
+    ///
+    /// - Parameter time: that of what lies behind them.
+    mutating func miss(
+        _ direction: Direction, upTo end: Int, at time: Timestamp, _ shared: inout ReassemblyState
+    ) {
+        let byteCount = end - sides[direction].offset
+        guard byteCount > 0 else { return }
+        let time = max(time, sides[direction].lastTime)
+        sides[direction].lastTime = time
+        shared.lose(sides[direction].offset..<end, from: direction)
+        sides[direction].next &+= UInt32(truncatingIfNeeded: byteCount)
+        sides[direction].offset = end
+        tellWhatWaits(direction.opposite, at: time, shared)
+        receiver?.missing(byteCount, from: direction, at: time)
+    }
+
+    /// How far the sender's number may run ahead of what was captured before that is declared missing at once: numbers are
+    /// compared within 2^31, and must not come near that.
+    private static let farAhead = 1 << 29
+
+    /// Takes the number of a segment without bytes: where it is far ahead, and acknowledged, what lies before it is missing.
+    mutating func takeNumber(
+        _ sequence: UInt32, from direction: Direction, at time: Timestamp, _ shared: inout ReassemblyState
+    ) {
+        let side = sides[direction]
+        guard side.marks.intersection([.started, .finished]) == .started, side.isAcknowledged(sequence) else { return }
+        let position = side.position(of: sequence)
+        guard position - side.offset >= Self.farAhead else { return }
+        while let start = shared.held(sides[direction])?.segments.firstStart, start <= position {
+            passHole(direction, &shared)
+        }
+        miss(direction, upTo: position, at: time, &shared)
     }
 
     /// Says with which sequence number the stream begins.
@@ -62,7 +90,7 @@ extension Flow {
         guard state == .open, let held = shared.held(sides[direction]) else { return }
         let isOver = held.grace.map { shared.now >= $0.deadline || Int32(bitPattern: packets &- $0.packets) >= 0 }
         if !sides[direction].marks.contains(.started) {
-            guard let start = held.segments.firstStart else { return }
+            guard let start = held.segments.firstStart ?? held.fin?.offset else { return }
             let first = sides[direction].next &+ UInt32(truncatingIfNeeded: start)
             guard isOver == true else { return }
             settle(direction, at: first, &shared)
@@ -107,6 +135,9 @@ extension Flow {
     /// Passes on all that waits, whatever lies between.
     mutating func flush(_ direction: Direction, _ shared: inout ReassemblyState) {
         while shared.held(sides[direction])?.segments.isEmpty == false { passHole(direction, &shared) }
+        if !sides[direction].marks.contains(.started), let fin = shared.held(sides[direction])?.fin {
+            settle(direction, at: sides[direction].next &+ UInt32(truncatingIfNeeded: fin.offset), &shared)
+        }
         finishIfComplete(direction, givenUpTo: .max, &shared)
     }
 }

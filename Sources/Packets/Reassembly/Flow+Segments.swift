@@ -30,6 +30,8 @@ extension Flow {
         if disprovesReset(segment, from: direction) { resetTime = nil }
         if segment.payloadLength > 0 || segment.flags.contains(.fin) {
             takePayload(sequence, segment, payload, from: direction, packet, &shared)
+        } else {
+            takeNumber(sequence, from: direction, at: packet.time, &shared)
         }
         if sides[direction].isWaiting { review(direction, &shared) }
         if state == .open, sides[direction.opposite].isWaiting { review(direction.opposite, &shared) }
@@ -82,7 +84,7 @@ extension Flow {
         _ packet: PacketStamp, _ shared: inout ReassemblyState
     ) {
         if !sides[direction].marks.contains(.started) {
-            guard payload.byteCount > 0 || sides[direction].isWaiting else { return }
+            // A FIN without bytes ends a direction of which nothing was captured before.
             if !sides[direction].isWaiting {
                 // Even where all before it is acknowledged: a capture may have packets in another order than they passed.
                 sides[direction].next = sequence

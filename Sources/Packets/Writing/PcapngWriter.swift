@@ -94,12 +94,13 @@ public struct PcapngWriter: Sendable {
     ///   - start: when recording began (`isb_starttime`).
     ///   - end: when it ended: nothing that the file does not have was seen until then (`isb_endtime`). The block's own time.
     ///   - received: how many packets there were, with those that are not in the file (`isb_ifrecv`).
+    ///   - interfaceDropped: how many the interface lost for want of room (`isb_ifdrop`); nil: nobody counts.
     ///   - dropped: how many the system lost for want of room (`isb_osdrop`); nil: nobody counts.
     ///   - delivered: how many packets are in the file (`isb_usrdeliv`).
     ///   - buffer: where the block goes.
     public func appendStatistics(
-        interface: Int = 0, start: Timestamp, end: Timestamp, received: UInt64, dropped: UInt64? = nil,
-        delivered: UInt64, to buffer: inout [UInt8]
+        interface: Int = 0, start: Timestamp, end: Timestamp, received: UInt64, interfaceDropped: UInt64? = nil,
+        dropped: UInt64? = nil, delivered: UInt64, to buffer: inout [UInt8]
     ) {
         PcapngBlock.append(type: 5, to: &buffer) { block in
             block.append(UInt32(truncatingIfNeeded: interface))
@@ -107,6 +108,7 @@ public struct PcapngWriter: Sendable {
             block.appendOption(2, time: start)
             block.appendOption(3, time: end)
             block.appendOption(4, number: received)
+            if let interfaceDropped { block.appendOption(5, number: interfaceDropped) }
             if let dropped { block.appendOption(7, number: dropped) }
             block.appendOption(8, number: delivered)
         }

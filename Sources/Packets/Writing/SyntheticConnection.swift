@@ -146,6 +146,8 @@ extension SyntheticConnection {
             let step = min(left, SyntheticConnection.holeLimit)
             advance(direction, by: step)
             send(.acknowledgment, .ack, from: direction.opposite, emit)
+            // Where there is more the sender's own number moves with the acknowledgment, so that a reader can follow.
+            if step == SyntheticConnection.holeLimit { send(.acknowledgment, .ack, from: direction, emit) }
             left -= step
         }
     }

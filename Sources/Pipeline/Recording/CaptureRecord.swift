@@ -27,6 +27,10 @@ package final class CaptureRecord {
     /// What the system counted since the start, where it does: packets that came, and those it lost.
     package var counts: (received: Int, dropped: Int)?
 
+    /// What of `counts` the files before have.
+    private var counted = (received: 0, dropped: 0)
+    /// How many packets of this file its source itself left out; nil where it does not count them.
+    private var omitted: UInt64?
     private let output: any RecordOutput
     private let tool: String
     private let interface: Interface
@@ -73,6 +77,12 @@ package final class CaptureRecord {
         if buffer.count > Self.bufferLimit { flush() }
     }
 
+    /// The source of the packets left some out for want of room. Once this was called, with 0 as well, statistics have their
+    /// number (`isb_ifdrop`).
+    package func dropped(_ packets: Int) {
+        omitted = (omitted ?? 0) + UInt64(max(0, packets))
+    }
+
     /// Lets time pass: what has no packets for the next file may still be due for it.
     package func advance(to time: Timestamp, openConnections: Int? = nil) {
         goOn(adding: 0, at: time, openConnections)
@@ -82,7 +92,7 @@ package final class CaptureRecord {
     package func flush() {
         guard !buffer.isEmpty else { return }
         output.write(buffer)
-        buffer.removeAll(keepingCapacity: true)
+        buffer.empty(keeping: 4 * Self.bufferLimit)
     }
 
     /// The recording ends; a reader advances to `end`.
@@ -102,6 +112,8 @@ package final class CaptureRecord {
         guard output.next(ending: ending, at: time) else { return }
         files += 1
         (start, last, packets) = (time, time, 0)
+        counted = counts ?? (0, 0)
+        if omitted != nil { omitted = 0 }
         let open = openConnections.map { ", in which \($0) connections were open" } ?? ""
         begin(comment: "file \(files) of a recording\(open)")
     }
@@ -115,7 +127,9 @@ package final class CaptureRecord {
 
     private func appendStatistics(at end: Timestamp, to buffer: inout [UInt8]) {
         writer.appendStatistics(
-            start: start, end: end, received: counts.map { UInt64(max(0, $0.received)) } ?? packets,
-            dropped: counts.map { UInt64(max(0, $0.dropped)) }, delivered: packets, to: &buffer)
+            start: start, end: end,
+            received: counts.map { UInt64(max(0, $0.received - counted.received)) } ?? packets + (omitted ?? 0),
+            interfaceDropped: omitted, dropped: counts.map { UInt64(max(0, $0.dropped - counted.dropped)) },
+            delivered: packets, to: &buffer)
     }
 }

@@ -1,6 +1,5 @@
 import NIOCore
 import NIOPosix
-import NIOSOCKS
 import Streams
 
 /// One client on its way in: from being accepted to being joined with its server, or to being sent away.
@@ -87,7 +86,7 @@ final class ClientEntry {
             connect(to: place, at: nil)
         case .transparent:
             settle()
-            OriginalDestination.of(channel).assumeIsolated().whenComplete { result in
+            proxy.destination(channel).assumeIsolated().whenComplete { result in
                 switch result {
                 case .success(let address):
                     self.reached = Endpoint(address)
@@ -100,8 +99,8 @@ final class ClientEntry {
                 }
             }
         case .socks5:
-            let socks = SOCKSEntrance(channel)
-            try socks.begin(before: end) { [unowned socks] result in
+            let socks = SOCKSEntrance()
+            try socks.begin(in: channel, before: end) { [unowned socks] result in
                 self.settle()
                 switch result {
                 case .success(let place): self.connect(to: .tcp(place), at: nil, socks: socks)
@@ -123,7 +122,8 @@ final class ClientEntry {
         proxy.connector.connect(to: place, on: loop) { server in
             relays.add(server)
             try server.pipeline.syncOperations.addHandlers(
-                OutgoingWatch(own), RelayHandler(reading: .fromServer, relays: relays, options: options))
+                OutgoingWatch(own),
+                RelayHandler(reading: .fromServer, isUnix: place.isUnix, relays: relays, options: options))
         }.assumeIsolated().whenComplete { result in
             switch result {
             case .success(let server): self.connected(server, place, socks)
@@ -139,13 +139,13 @@ final class ClientEntry {
         }
         isOver = true
         let connection = proxy.queue.open(client: client, server: proxy.endpoint(ofServer: server, at: place))
-        let recording = QueuedRecording(proxy.queue, connection: connection)
+        let recording = QueuedRecording(proxy.queue, connection: connection, on: channel.eventLoop)
         if let version = proxy.options.proxyProtocol.sent {
             serverEnd.writeFirst(ProxyHeader(origin: origin(server)).bytes(version))
         }
         if let socks {
             // The answer goes before what the server says; what came behind the request is let through.
-            _ = socks.reply(.succeeded, bound: server.localAddress)
+            socks.reply(.succeeded, bound: server.localAddress)
             socks.end()
         }
         RelayHandler.join(end, serverEnd, recording: recording)
@@ -168,7 +168,7 @@ final class ClientEntry {
         let server = proxy.endpoint(ofMissed: place, at: failure.first ?? address)
         refuse(.connectFailed, at: server, detail: "cannot reach \(place): \(failure.cause)")
         guard let socks else { return end.refuse() }
-        _ = socks.reply(failure.reply, bound: nil)
+        socks.reply(failure.reply, bound: nil)
         socks.end()
         end.dismiss()
     }
@@ -194,10 +194,19 @@ final class ClientEntry {
 private final class QueuedRecording: RelayRecording {
     private let queue: RecordingQueue
     private let connection: Int
+    private let eventLoop: any EventLoop
 
-    init(_ queue: RecordingQueue, connection: Int) {
+    init(_ queue: RecordingQueue, connection: Int, on eventLoop: any EventLoop) {
         self.queue = queue
         self.connection = connection
+        self.eventLoop = eventLoop
+    }
+
+    var hasRoom: Bool { queue.hasRoom }
+
+    func whenThereIsRoom(_ resume: @escaping () -> Void) {
+        let resume = NIOLoopBound(resume, eventLoop: eventLoop)
+        queue.whenThereIsRoom { [eventLoop] in eventLoop.execute { resume.value() } }
     }
 
     func received(_ buffer: ByteBuffer, from direction: Direction) {

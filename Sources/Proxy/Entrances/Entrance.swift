@@ -26,6 +26,9 @@ public enum Place: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether it is a Unix socket.
+    var isUnix: Bool { if case .unix = self { true } else { false } }
+
     /// The place as it was written.
     public var description: String {
         switch self {

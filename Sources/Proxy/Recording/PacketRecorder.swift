@@ -15,7 +15,8 @@ package final class PacketRecorder {
     private var openCount = 0
     private var comment: [String] = []
     private var framesInComment = 0
-    private var hasDropped = false
+    /// How many chunks were dropped since the packet before.
+    private var dropped = 0
 
     /// How many frames a comment names; the rest are counted.
     private static let mostFrames = 20
@@ -24,6 +25,7 @@ package final class PacketRecorder {
     package init(to output: any RecordOutput, tool: String, start: Timestamp) {
         record = CaptureRecord(
             to: output, tool: tool, interface: CaptureRecord.Interface(name: "proxy", linkType: .raw), start: start)
+        record.dropped(0)
     }
 
     /// The number that the next packet will have, from 1, as a reader of all files counts them.
@@ -59,10 +61,22 @@ package final class PacketRecorder {
         connections[connection]?.closeWindow(isHeld, of: direction.opposite) { packet($0, $1, at: time) }
     }
 
-    /// Bytes were relayed but not recorded.
-    func dropped(_ byteCount: Int, on connection: Int, from direction: Direction, at time: Timestamp) {
-        connections[connection]?.dropped(byteCount, from: direction) { packet($0, $1, at: time) }
-        hasDropped = true
+    /// Bytes were relayed but not recorded. The acknowledgment that shows them has the count.
+    func dropped(
+        _ loss: RecordingQueue.Loss, on connection: Int, from direction: Direction, at time: Timestamp
+    ) {
+        count(loss.chunks)
+        connections[connection]?.dropped(loss.bytes, from: direction) { packet($0, $1, at: time) }
+    }
+
+    /// Connections came and went without being recorded: each would have had a packet beside its chunks at least.
+    func overlooked(_ connections: Int, _ loss: RecordingQueue.Loss) {
+        count(connections + loss.chunks)
+    }
+
+    private func count(_ chunks: Int) {
+        dropped += chunks
+        record.dropped(chunks)
     }
 
     /// A direction ended.
@@ -103,8 +117,8 @@ package final class PacketRecorder {
         let isNamed = !comment.isEmpty && (kind == .data || kind == .end)
         record.append(
             bytes, at: time, comment: isNamed ? comment.joined(separator: "\n") : nil,
-            droppedPackets: hasDropped ? 1 : nil, openConnections: openCount)
-        hasDropped = false
+            droppedPackets: dropped > 0 ? UInt64(dropped) : nil, openConnections: openCount)
+        dropped = 0
     }
 }
 

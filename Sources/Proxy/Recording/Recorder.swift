@@ -16,6 +16,8 @@ package final class Recorder {
     private let patience: Interval?
     private var lastFlush = ContinuousClock.now
     private var isLate: () -> Bool = { false }
+    /// What there was no time left to decode.
+    package private(set) var late = RecordingQueue.Loss()
 
     private struct Recorded {
         let receiver: any ConnectionReceiver
@@ -85,13 +87,15 @@ package final class Recorder {
         case .received(let connection, let direction, let buffer, let time):
             decoder.advance(to: time)
             if isLate() {
-                dropped(buffer.readableBytes, connection, direction, time)
+                let loss = RecordingQueue.Loss(read: buffer.readableBytes)
+                late = late + loss
+                dropped(loss, connection, direction, time)
             } else {
                 received(buffer, connection, direction, time)
             }
-        case .dropped(let connection, let direction, let byteCount, let time):
+        case .dropped(let connection, let direction, let loss, let time):
             decoder.advance(to: time)
-            dropped(byteCount, connection, direction, time)
+            dropped(loss, connection, direction, time)
         case .held(let connection, let direction, let isHeld, let time):
             decoder.advance(to: time)
             held(isHeld, connection, direction, time)
@@ -102,17 +106,15 @@ package final class Recorder {
             decoder.advance(to: time)
             packets?.expired(connection, at: time)
             close(connection, Closing(reason: .timeout, by: nil, time: time))
-        case .overlooked(let connections, let byteCount): decoder.overlooked(connections, byteCount: byteCount)
+        case .overlooked(let connections, let loss):
+            decoder.overlooked(connections, byteCount: loss.bytes)
+            packets?.overlooked(connections, loss)
         }
     }
 
     private func received(_ buffer: ByteBuffer, _ connection: Int, _ direction: Direction, _ time: Timestamp) {
         guard let recorded = connections[connection] else { return }
-        let hole = recorded.unrecorded[direction]
-        if hole > 0 {
-            recorded.receiver.missing(hole, from: direction, at: time)
-            connections[connection]?.unrecorded[direction] = 0
-        }
+        passGap(connection, direction, time)
         connections[connection]?.offsets[direction] += buffer.readableBytes
         buffer.withUnsafeReadableBytes { bytes in
             recorded.receiver.received(bytes.bytes, from: direction, at: time, packet: packets?.nextPacket ?? 0)
@@ -120,13 +122,24 @@ package final class Recorder {
         }
     }
 
-    private func dropped(_ byteCount: Int, _ connection: Int, _ direction: Direction, _ time: Timestamp) {
+    private func dropped(
+        _ loss: RecordingQueue.Loss, _ connection: Int, _ direction: Direction, _ time: Timestamp
+    ) {
         guard let recorded = connections[connection] else { return }
-        let notice = StreamNotice.unrecorded(offset: recorded.offsets[direction], byteCount: byteCount)
+        let notice = StreamNotice.unrecorded(offset: recorded.offsets[direction], byteCount: loss.bytes)
         recorded.receiver.noticed(notice, from: direction, at: time, packet: 0)
-        packets?.dropped(byteCount, on: connection, from: direction, at: time)
-        connections[connection]?.offsets[direction] += byteCount
-        connections[connection]?.unrecorded[direction] += byteCount
+        packets?.dropped(loss, on: connection, from: direction, at: time)
+        connections[connection]?.offsets[direction] += loss.bytes
+        connections[connection]?.unrecorded[direction] += loss.bytes
+    }
+
+    /// What was not recorded is missing, once anything shows what comes behind it.
+    ///
+    /// - Parameter least: of less than so many bytes a reader of the capture would not know.
+    private func passGap(_ connection: Int, _ direction: Direction, _ time: Timestamp, least: Int = 1) {
+        guard let recorded = connections[connection], recorded.unrecorded[direction] >= least else { return }
+        connections[connection]?.unrecorded[direction] = 0
+        recorded.receiver.missing(recorded.unrecorded[direction], from: direction, at: time)
     }
 
     /// To a reader of the capture it is a closed window.
@@ -138,6 +151,7 @@ package final class Recorder {
 
     private func finished(_ ending: Ending, _ connection: Int, _ direction: Direction, _ time: Timestamp) {
         guard let recorded = connections[connection] else { return }
+        if ending == .fin { passGap(connection, direction, time) } else { passLastGaps(connection, time) }
         recorded.receiver.finished(ending, from: direction, at: time)
         packets?.finished(ending, on: connection, from: direction, at: time)
         let first = recorded.firstToFinish ?? direction
@@ -149,7 +163,14 @@ package final class Recorder {
         }
     }
 
+    /// The connection ends without a FIN. In the capture an acknowledgment shows that there were bytes. One that is only one
+    /// ahead may be that of a FIN that nobody captured, so a single byte is not reported as missing.
+    private func passLastGaps(_ connection: Int, _ time: Timestamp) {
+        for direction in Direction.allCases { passGap(connection, direction, time, least: 2) }
+    }
+
     private func close(_ connection: Int, _ closing: Closing) {
+        passLastGaps(connection, closing.time)
         guard let recorded = connections.removeValue(forKey: connection) else { return }
         recorded.receiver.closed(closing)
         packets?.closed(connection)

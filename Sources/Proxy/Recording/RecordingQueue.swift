@@ -9,18 +9,67 @@ import Synchronization
 /// until the recorder has taken everything: how many bytes, and that it opened or ended. So what is left out is one
 /// contiguous piece per direction. Connections that came and went meanwhile are only counted. Times are taken here, so that
 /// they never decrease in the order of the queue.
+///
+/// With `isLossless` nothing is left out: when the queue is full there is no room, and relays do not read before there is.
+/// What had been read by then is taken all the same, which is at most one read for each connection.
 package final class RecordingQueue: Sendable {
     /// Something that happened, with its time.
     enum Event: Sendable {
         case opened(Opening)
         case received(connection: Int, Direction, ByteBuffer, Timestamp)
-        case dropped(connection: Int, Direction, byteCount: Int, Timestamp)
+        case dropped(connection: Int, Direction, Loss, Timestamp)
         case held(connection: Int, Direction, Bool, Timestamp)
         case finished(connection: Int, Direction, Ending, Timestamp)
         case expired(connection: Int, Timestamp)
         case refused(Opening, reason: CloseReason, detail: String)
-        /// So many connections came and went without being recorded, and so many bytes with them.
-        case overlooked(connections: Int, byteCount: Int)
+        /// So many connections came and went without being recorded, and what was relayed on them.
+        case overlooked(connections: Int, Loss)
+    }
+
+    /// What was relayed and not recorded.
+    package struct Loss: Hashable, Sendable {
+        /// How many bytes.
+        package var bytes = 0
+        /// In how many chunks, each of which would have been a packet of the capture.
+        package var chunks = 0
+
+        static func + (left: Loss, right: Loss) -> Loss {
+            Loss(bytes: left.bytes + right.bytes, chunks: left.chunks + right.chunks)
+        }
+
+        /// What a read of so many bytes is.
+        init(read bytes: Int) {
+            self.init(bytes: bytes, chunks: (bytes + RecordingQueue.chunkLimit - 1) / RecordingQueue.chunkLimit)
+        }
+
+        init(bytes: Int = 0, chunks: Int = 0) {
+            (self.bytes, self.chunks) = (bytes, chunks)
+        }
+    }
+
+    /// What has not been recorded since the start, and how long the relay has waited so that it was.
+    package struct Losses: Hashable, Sendable {
+        /// On all connections.
+        package var dropped = Loss()
+        /// How many connections lost bytes, the unrecorded ones left out.
+        package var connections = 0
+        /// How many connections were not recorded at all.
+        package var unrecorded = 0
+        /// How often the relay waited for the recorder.
+        package var pauses = 0
+        /// How long it waited in all.
+        package var paused = Interval(nanoseconds: 0)
+
+        /// Nothing was lost, and nobody has waited.
+        package init() {}
+    }
+
+    /// What the queue reports once, when it begins.
+    package enum Notice: Hashable, Sendable {
+        /// The recorder is too slow, and bytes are dropped.
+        case dropping
+        /// The recorder is too slow, and the relay waits for it.
+        case waiting
     }
 
     /// What the recorder takes at once: everything up to `time`.
@@ -41,7 +90,20 @@ package final class RecordingQueue: Sendable {
         var connections: [Int: Recorded] = [:]
         /// The connections that have missed something since the queue was full.
         var behind: Set<Int> = []
-        var overlooked = (connections: 0, byteCount: 0)
+        var overlooked = (connections: 0, loss: Loss())
+        var losses = Losses()
+        /// What is to be reported as soon as the lock is free.
+        var notice: Notice?
+        var noticed: Set<Notice> = []
+        /// Since when the relay waits, and who does.
+        var pausedSince: Timestamp?
+        var waiting: [@Sendable () -> Void] = []
+        /// The relay is being stopped: nobody waits any more.
+        var isReleased = false
+
+        mutating func report(_ notice: Notice) {
+            if noticed.insert(notice).inserted { self.notice = notice }
+        }
         var lastTime = Timestamp(nanoseconds: 0)
         var lastConnection = 0
         var lastNumber = 0
@@ -55,7 +117,9 @@ package final class RecordingQueue: Sendable {
         var server: Endpoint
         /// Its number in the trace; nil while the recorder has not heard of it.
         var number: Int?
-        var dropped = PerDirection(fromClient: 0, fromServer: 0)
+        var dropped = PerDirection(fromClient: Loss(), fromServer: Loss())
+        /// Whether it has lost anything so far.
+        var isIncomplete = false
         /// Whether each direction is held, and what the recorder knows of that.
         var isHeld = PerDirection(fromClient: false, fromServer: false)
         var isToldHeld = PerDirection(fromClient: false, fromServer: false)
@@ -86,16 +150,53 @@ package final class RecordingQueue: Sendable {
     private let state = Mutex(State())
     private let wakeUp = DispatchSemaphore(value: 0)
     private let limit: Int
+    private let isLossless: Bool
     private let clock: @Sendable () -> Timestamp
+    private let report: @Sendable (Notice) -> Void
+    /// Whether relays have to wait.
+    private let isHolding = Atomic(false)
 
     /// An empty queue.
     ///
     /// - Parameters:
     ///   - limit: how many bytes of memory what waits may hold.
+    ///   - isLossless: whether relays wait for the recorder, instead of going on without being recorded.
     ///   - clock: the time now.
-    package init(limit: Int = 64 << 20, clock: @escaping @Sendable () -> Timestamp = WallClock.now) {
+    ///   - report: called with each notice once, on a relay's thread: it must not wait.
+    package init(
+        limit: Int = 64 << 20, isLossless: Bool = false, clock: @escaping @Sendable () -> Timestamp = WallClock.now,
+        report: @escaping @Sendable (Notice) -> Void = { _ in }
+    ) {
         self.limit = limit
+        self.isLossless = isLossless
         self.clock = clock
+        self.report = report
+    }
+
+    /// What has not been recorded so far.
+    package var losses: Losses { state.withLock { $0.losses } }
+
+    // MARK: Waiting for the recorder
+
+    /// Whether relays may read.
+    var hasRoom: Bool { !isHolding.load(ordering: .relaxed) }
+
+    /// Calls back when there is room, from any thread; at once where there is.
+    func whenThereIsRoom(_ resume: @escaping @Sendable () -> Void) {
+        let mustWait = state.withLock { state in
+            guard state.pausedSince != nil, !state.isReleased else { return false }
+            state.waiting.append(resume)
+            return true
+        }
+        if !mustWait { resume() }
+    }
+
+    /// The relay ends: nobody who waits is called back any more.
+    func releaseRelay() {
+        state.withLock { state in
+            state.isReleased = true
+            state.waiting = []
+        }
     }
 
     // MARK: The relay's side
@@ -120,7 +221,7 @@ package final class RecordingQueue: Sendable {
     func refuse(client: Endpoint, server: Endpoint, reason: CloseReason, detail: String) {
         add { state, time in
             guard takes(Self.eventCost + detail.utf8.count, &state) else {
-                state.overlooked.connections += 1
+                Self.overlook(Loss(), &state)
                 return
             }
             let opening = Self.opening(&state, client, server, time)
@@ -136,8 +237,7 @@ package final class RecordingQueue: Sendable {
             guard takes(max(count, buffer.storageCapacity) + Self.eventCost, &state),
                 let number = state.connections[connection]?.number
             else {
-                state.connections[connection]?.dropped[direction] += count
-                state.behind.insert(connection)
+                Self.drop(count, on: connection, from: direction, &state)
                 return
             }
             var rest = buffer
@@ -146,6 +246,19 @@ package final class RecordingQueue: Sendable {
                 state.events.append(.received(connection: number, direction, chunk, time))
             }
         }
+    }
+
+    private static func drop(_ count: Int, on connection: Int, from direction: Direction, _ state: inout State) {
+        let loss = Loss(read: count)
+        if var recorded = state.connections.removeValue(forKey: connection) {
+            if !recorded.isIncomplete { state.losses.connections += 1 }
+            recorded.isIncomplete = true
+            recorded.dropped[direction] = recorded.dropped[direction] + loss
+            state.connections[connection] = recorded
+        }
+        state.behind.insert(connection)
+        state.losses.dropped = state.losses.dropped + loss
+        state.report(.dropping)
     }
 
     /// What a direction sends has to wait for the other side, or goes on.
@@ -190,8 +303,8 @@ package final class RecordingQueue: Sendable {
                 if !recorded.isOver { state.connections[connection] = recorded }
             } else if recorded.isOver, recorded.number == nil {
                 state.behind.remove(connection)
-                state.overlooked.connections += 1
-                state.overlooked.byteCount += recorded.dropped.fromClient + recorded.dropped.fromServer
+                Self.overlook(recorded.dropped.fromClient + recorded.dropped.fromServer, &state)
+                if recorded.isIncomplete { state.losses.connections -= 1 }
             } else {
                 recorded.endings.append(end)
                 state.connections[connection] = recorded
@@ -200,14 +313,44 @@ package final class RecordingQueue: Sendable {
         }
     }
 
+    /// A connection came and went.
+    private static func overlook(_ loss: Loss, _ state: inout State) {
+        state.overlooked.connections += 1
+        state.overlooked.loss = state.overlooked.loss + loss
+        state.losses.unrecorded += 1
+        state.report(.dropping)
+    }
+
     private static let eventCost = MemoryLayout<Event>.stride
 
     /// Whether there is room for an event; once there is none, nothing more is taken before everything is.
     private func takes(_ cost: Int, _ state: inout State) -> Bool {
-        if state.cost + cost > limit { state.isFull = true }
+        if state.cost + cost > limit {
+            if isLossless { pause(&state) } else { state.isFull = true }
+        }
         if state.isFull { return false }
         state.cost += cost
         return true
+    }
+
+    /// From now on relays wait.
+    private func pause(_ state: inout State) {
+        guard state.pausedSince == nil else { return }
+        state.pausedSince = state.lastTime
+        state.losses.pauses += 1
+        isHolding.store(true, ordering: .relaxed)
+        state.report(.waiting)
+    }
+
+    /// Relays go on; returns who waits for that.
+    private func resume(_ state: inout State, at time: Timestamp) -> [@Sendable () -> Void] {
+        guard let since = state.pausedSince else { return [] }
+        state.pausedSince = nil
+        state.losses.paused = Interval(
+            nanoseconds: state.losses.paused.nanoseconds + max(0, time.nanoseconds - since.nanoseconds))
+        isHolding.store(false, ordering: .relaxed)
+        defer { state.waiting = [] }
+        return state.waiting
     }
 
     private static func announce(_ recorded: inout Recorded, _ state: inout State, _ time: Timestamp) {
@@ -231,15 +374,17 @@ package final class RecordingQueue: Sendable {
     }
 
     private func add<Result: Sendable>(_ change: @Sendable (inout State, Timestamp) -> Result) -> Result {
-        let (result, mustWake) = state.withLock { state in
+        let (result, mustWake, notice) = state.withLock { state in
             let time = max(clock(), state.lastTime)
             state.lastTime = time
             let result = change(&state, time)
             let mustWake = state.recorderWaits
             state.recorderWaits = false
-            return (result, mustWake)
+            defer { state.notice = nil }
+            return (result, mustWake, state.notice)
         }
         if mustWake { wakeUp.signal() }
+        if let notice { report(notice) }
         return result
     }
 
@@ -249,21 +394,19 @@ package final class RecordingQueue: Sendable {
             guard var recorded = state.connections.removeValue(forKey: connection) else { continue }
             if recorded.number == nil { announce(&recorded, &state, time) }
             guard let number = recorded.number else { continue }
-            for direction in Direction.allCases where recorded.dropped[direction] > 0 {
-                let count = recorded.dropped[direction]
-                state.events.append(.dropped(connection: number, direction, byteCount: count, time))
+            for direction in Direction.allCases where recorded.dropped[direction].bytes > 0 {
+                state.events.append(.dropped(connection: number, direction, recorded.dropped[direction], time))
             }
             if !recorded.isOver { tellHeld(&recorded, &state, time) }
             state.events += recorded.endings.map { event($0, number, time) }
-            recorded.dropped = PerDirection(fromClient: 0, fromServer: 0)
+            recorded.dropped = PerDirection(fromClient: Loss(), fromServer: Loss())
             recorded.endings = []
             if !recorded.isOver { state.connections[connection] = recorded }
         }
         state.behind.removeAll(keepingCapacity: false)
         if state.overlooked.connections > 0 {
-            let (connections, byteCount) = state.overlooked
-            state.events.append(.overlooked(connections: connections, byteCount: byteCount))
-            state.overlooked = (0, 0)
+            state.events.append(.overlooked(connections: state.overlooked.connections, state.overlooked.loss))
+            state.overlooked = (0, Loss())
         }
     }
 
@@ -291,7 +434,7 @@ package final class RecordingQueue: Sendable {
                 wakeUp.wait()
             }
         }
-        return state.withLock { state in
+        let (batch, waiting) = state.withLock { state in
             state.recorderWaits = false
             let time = max(clock(), state.lastTime)
             state.lastTime = time
@@ -300,7 +443,10 @@ package final class RecordingQueue: Sendable {
             swap(&events, &state.events)
             state.cost = 0
             state.isFull = false
-            return Batch(events: events, time: time, isLast: state.isFinished)
+            let waiting = resume(&state, at: time)
+            return (Batch(events: events, time: time, isLast: state.isFinished), waiting)
         }
+        for resume in waiting { resume() }
+        return batch
     }
 }

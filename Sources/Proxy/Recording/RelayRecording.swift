@@ -3,6 +3,12 @@ import Streams
 
 /// What takes note of one relayed connection. Called on the connection's event loop; must not wait.
 protocol RelayRecording: AnyObject {
+    /// Whether more may be read; false where the relay waits for the recorder (`--lossless`).
+    var hasRoom: Bool { get }
+
+    /// Calls back on the connection's event loop once there is room again.
+    func whenThereIsRoom(_ resume: @escaping () -> Void)
+
     /// Bytes were read and passed on.
     func received(_ buffer: ByteBuffer, from direction: Direction)
 

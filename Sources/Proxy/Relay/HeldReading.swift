@@ -23,7 +23,7 @@ final class HeldReading {
     /// Reading stops.
     func begin() {
         guard since == nil else { return }
-        let now = NIODeadline.now()
+        let now = eventLoop.now
         since = now
         if !isWatched { look(at: now + Self.patience) }
     }
@@ -42,7 +42,7 @@ final class HeldReading {
             guard let self else { return }
             self.isWatched = false
             guard let since = self.since, !self.isTold else { return }
-            if since + Self.patience > .now() { return self.look(at: since + Self.patience) }
+            if since + Self.patience > self.eventLoop.now { return self.look(at: since + Self.patience) }
             self.isTold = true
             self.tell(true)
         }

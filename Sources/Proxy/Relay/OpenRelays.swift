@@ -1,11 +1,19 @@
 import NIOCore
 import Synchronization
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// The channels that are open, so that whoever stops a proxy can wait for them to end by themselves, and so that their
 /// ends can tell being stopped from being reset.
 final class OpenRelays: Sendable {
     private struct State {
-        var count = 0
+        var open: [ObjectIdentifier: any Channel] = [:]
         var isStopping = false
         var waiting: [EventLoopPromise<Void>] = []
 
@@ -20,21 +28,27 @@ final class OpenRelays: Sendable {
     /// Whether the proxy itself is closing what is open: what ends from now on is no peer's doing.
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    /// Begins to stop.
+    /// Begins to stop: whatever closes the channels that are open now resets them. A peer that saw a FIN would take half a
+    /// transfer for a whole one.
     func stop() {
-        state.withLock { $0.isStopping = true }
+        let open = state.withLock { state in
+            state.isStopping = true
+            return Array(state.open.values)
+        }
+        for channel in open { channel.resetOnClose() }
     }
 
-    /// Counts a channel until it is closed.
+    /// Keeps a channel until it is closed.
     func add(_ channel: any Channel) {
-        state.withLock { $0.count += 1 }
-        channel.closeFuture.whenComplete { _ in self.remove() }
+        let key = ObjectIdentifier(channel)
+        state.withLock { $0.open[key] = channel }
+        channel.closeFuture.whenComplete { _ in self.remove(key) }
     }
 
-    private func remove() {
+    private func remove(_ key: ObjectIdentifier) {
         let done = state.withLock { state in
-            state.count -= 1
-            return state.count > 0 ? [] : state.takeWaiting()
+            state.open[key] = nil
+            return state.open.isEmpty ? state.takeWaiting() : []
         }
         for promise in done { promise.succeed() }
     }
@@ -43,18 +57,28 @@ final class OpenRelays: Sendable {
     func isEmpty(within time: TimeAmount, on loop: any EventLoop) -> EventLoopFuture<Bool> {
         let promise = loop.makePromise(of: Void.self)
         let isEmpty = state.withLock { state in
-            if state.count > 0 { state.waiting.append(promise) }
-            return state.count == 0
+            if !state.open.isEmpty { state.waiting.append(promise) }
+            return state.open.isEmpty
         }
         if isEmpty { promise.succeed() }
         let patience = loop.scheduleTask(in: time) { self.giveUp() }
         return promise.futureResult.map {
             patience.cancel()
-            return self.state.withLock { $0.count == 0 }
+            return self.state.withLock { $0.open.isEmpty }
         }
     }
 
     private func giveUp() {
         for promise in state.withLock({ $0.takeWaiting() }) { promise.succeed() }
+    }
+}
+
+extension Channel {
+    /// Has closing send RST: with a lingering time of 0 it does not send FIN (POSIX, SO_LINGER). Succeeds where the channel
+    /// has no socket, too.
+    @discardableResult
+    func resetOnClose() -> EventLoopFuture<Void> {
+        guard let socket = self as? any SocketOptionProvider else { return eventLoop.makeSucceededVoidFuture() }
+        return socket.unsafeSetSocketOption(level: .socket, name: .so_linger, value: linger(l_onoff: 1, l_linger: 0))
     }
 }

@@ -1,14 +1,6 @@
 import NIOCore
 import Streams
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// One end of a relayed connection: what is read here is written there.
 ///
 /// Both ends run on one event loop. Reading stops while the other end does not take what was read. Bytes are forwarded
@@ -23,10 +15,10 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         var state = RelayState()
         let recording: any RelayRecording
         /// When a byte was read last; only looked at where there is an idle timeout.
-        var lastRead = NIODeadline.now()
+        var lastRead: NIODeadline
 
-        init(recording: any RelayRecording) {
-            self.recording = recording
+        init(recording: any RelayRecording, now: NIODeadline) {
+            (self.recording, lastRead) = (recording, now)
         }
     }
 
@@ -51,20 +43,30 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     private var isDismissed = false
     /// This end is about to be reset.
     private var isEnding = false
+    /// Whether reading waits until the recorder has caught up.
+    private var waitsForRecorder = false
+    /// Whether this end is a Unix socket: the other program's `close` ends both directions at once there, after its bytes
+    /// were read, and without an error. Over TCP that would be a FIN, and a RST if anything is sent to it then.
+    private let isUnix: Bool
+    /// Whether the other program of a Unix socket has closed it.
+    private var hasDeparted = false
 
     /// - Parameters:
     ///   - direction: that of the bytes that are read here.
+    ///   - isUnix: whether the socket is a Unix socket.
     ///   - relays: knows whether the proxy is being stopped.
     ///   - options: the proxy's.
-    init(reading direction: Direction, relays: OpenRelays, options: ProxyOptions) {
+    init(reading direction: Direction, isUnix: Bool = false, relays: OpenRelays, options: ProxyOptions) {
         self.direction = direction
+        self.isUnix = isUnix
         self.relays = relays
         self.options = options
     }
 
     /// Joins two ends; what came early is forwarded now.
     static func join(_ client: RelayHandler, _ server: RelayHandler, recording: any RelayRecording) {
-        let shared = Shared(recording: recording)
+        let now = (client.context ?? server.context)?.eventLoop.now ?? .now()
+        let shared = Shared(recording: recording, now: now)
         (client.shared, server.shared) = (shared, shared)
         (client.partner, server.partner) = (server, client)
         for end in [client, server] {
@@ -98,7 +100,9 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
-        partner = nil
+        if partner?.hasDeparted == true { partner?.partner = nil }
+        // An end that has departed may have to reset the other one later.
+        if !hasDeparted { partner = nil }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -116,7 +120,8 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         guard let partner, let shared else { return }
         partner.context?.write(partner.wrapOutboundOut(buffer), promise: nil)
         if !shared.state.isOver { shared.recording.received(buffer, from: direction) }
-        if options.idleTimeout != nil { shared.lastRead = .now() }
+        if options.idleTimeout != nil, let context { shared.lastRead = context.eventLoop.now }
+        if partner.hasDeparted { partner.lose() }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -124,21 +129,34 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        if isDismissed {
-            context.read()
-        } else if let other = partner?.context, other.channel.isWritable {
-            context.read()
-        } else {
-            wantsToRead = true
+        if isDismissed { return context.read() }
+        wantsToRead = true
+        guard let partner, partner.takesBytes else {
             heldReading?.begin()
+            return
         }
+        readIfWanted()
     }
 
+    /// Whether what is written here is on its way, and not only kept in memory.
+    private var takesBytes: Bool { hasDeparted || context?.channel.isWritable == true }
+
     private func readIfWanted() {
-        guard wantsToRead, let context, let other = partner?.context, other.channel.isWritable else { return }
-        wantsToRead = false
+        guard wantsToRead, !waitsForRecorder, let context, let shared, partner?.takesBytes == true else { return }
         heldReading?.end()
+        guard shared.recording.hasRoom else {
+            waitsForRecorder = true
+            return shared.recording.whenThereIsRoom { [weak self] in self?.recorderHasRoom() }
+        }
+        wantsToRead = false
         context.read()
+    }
+
+    /// The recorder has caught up. That it had to be waited for is no silence of the peers.
+    private func recorderHasRoom() {
+        waitsForRecorder = false
+        if options.idleTimeout != nil, let shared, let context { shared.lastRead = context.eventLoop.now }
+        readIfWanted()
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -178,6 +196,10 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         // reset would have been an error first.
         if isOutputClosed, !hasInputEnded, !isLost, !relays.isStopping {
             endInput()
+        } else if isUnix, hasInputEnded, !isLost, !relays.isStopping {
+            // What the other side still sends has nobody to go to, but its end is to be seen.
+            hasDeparted = true
+            partner?.readIfWanted()
         } else {
             lose()
         }
@@ -232,25 +254,22 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         reset()
     }
 
-    /// Ends a connection that never got a partner, in order: the other end has been told why, and is to read that.
+    /// Ends a connection that never got a partner, cleanly: the other end was sent a reason, and has time to read it.
     func dismiss() {
         guard let context else { return }
         (isDismissed, isLost, early) = (true, true, [])
+        // Whether it has ended already or not: it may never take what was sent.
+        context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(2)) { [weak self] in self?.reset() }
         if hasInputEnded { return flushed { $0.context?.close(promise: nil) } }
         closeOutput()
         context.read()
-        context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(2)) { [weak self] in self?.reset() }
     }
 
-    /// Sends RST: with a lingering time of 0 closing does not send FIN (POSIX, SO_LINGER).
+    /// Sends RST.
     private func reset() {
         guard let context else { return }
-        if let socket = context.channel as? any SocketOptionProvider {
-            socket.unsafeSetSocketOption(
-                level: .socket, name: .so_linger, value: linger(l_onoff: 1, l_linger: 0)
-            ).assumeIsolated().whenComplete { [weak self] _ in self?.context?.close(promise: nil) }
-        } else {
-            context.close(promise: nil)
+        context.channel.resetOnClose().assumeIsolated().whenComplete { [weak self] _ in
+            self?.context?.close(promise: nil)
         }
     }
 
@@ -289,7 +308,9 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         guard let shared, let context = context ?? partner?.context else { return }
         context.eventLoop.assumeIsolated().scheduleTask(deadline: shared.lastRead + limit) { [weak self] in
             guard let self, let shared = self.shared, !self.relays.isStopping else { return }
-            if shared.lastRead + limit > .now() { return self.expectSilence(of: limit) }
+            let now = context.eventLoop.now
+            if self.waitsForRecorder || self.partner?.waitsForRecorder == true { shared.lastRead = now }
+            if shared.lastRead + limit > now { return self.expectSilence(of: limit) }
             self.perform(shared.state.expire())
         }
     }

@@ -1,6 +1,5 @@
 import NIOCore
 import NIOPosix
-import NIOSOCKS
 import Streams
 
 #if canImport(Glibc)
@@ -11,6 +10,12 @@ import Musl
 import Darwin
 #endif
 
+/// What went wrong with a connection, in words.
+package func connectionCause(of error: any Error) -> String {
+    error is NIOConnectionError || error is IOError || error is ChannelError
+        ? ConnectFailure(error).cause : "\(error)"
+}
+
 /// Why a server could not be reached.
 struct ConnectFailure: Error {
     /// For people.
@@ -18,9 +23,9 @@ struct ConnectFailure: Error {
     /// The address that was tried first, if any was.
     var first: SocketAddress?
     /// What a SOCKS client is told (RFC 1928 section 6).
-    var reply: SOCKSServerReply
+    var reply: SOCKSReply
 
-    init(cause: String, first: SocketAddress? = nil, reply: SOCKSServerReply) {
+    init(cause: String, first: SocketAddress? = nil, reply: SOCKSReply) {
         self.cause = cause
         self.first = first
         self.reply = reply
@@ -70,7 +75,7 @@ struct ConnectFailure: Error {
         return "\(error)"
     }
 
-    private static func reply(to error: any Error) -> SOCKSServerReply {
+    private static func reply(to error: any Error) -> SOCKSReply {
         if let system = error as? IOError {
             switch system.errnoCode {
             case ECONNREFUSED: return .refused

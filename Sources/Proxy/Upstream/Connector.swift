@@ -2,17 +2,25 @@ import NIOCore
 import NIOPosix
 import Streams
 
-/// Connects to servers.
-struct Connector: Sendable {
-    let own: OwnAddresses
-    let names: NameResolution
-    let options: ProxyOptions
-
+/// What connects to servers.
+protocol ServerConnecting: Sendable {
     /// Connects to a place, trying every address that it has; fails with a `ConnectFailure`.
     ///
     /// - Parameters:
     ///   - loop: the event loop of the connection.
     ///   - initialize: prepares each channel that is tried.
+    func connect(
+        to place: Place, on loop: any EventLoop,
+        initialize: @escaping @Sendable (any Channel) throws -> Void
+    ) -> EventLoopFuture<any Channel>
+}
+
+/// Connects to servers by the system's sockets.
+struct Connector: ServerConnecting {
+    let own: OwnAddresses
+    let names: NameResolution
+    let options: ProxyOptions
+
     func connect(
         to place: Place, on loop: any EventLoop,
         initialize: @escaping @Sendable (any Channel) throws -> Void

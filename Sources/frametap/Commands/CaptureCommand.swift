@@ -35,6 +35,7 @@ struct CaptureCommand: ParsableCommand {
         if interface == nil, !listInterfaces {
             throw ValidationError("expected an interface, such as any; --list-interfaces lists them")
         }
+        try records.check(output)
     }
 
     func run() throws {

@@ -29,6 +29,8 @@ struct DecodeCommand: ParsableCommand {
     @OptionGroup(title: "Reassembly") var reassembly: ReassemblyArguments
     @OptionGroup(title: "Memory") var memory: MemoryOptions
 
+    func validate() throws { try OutputFiles.check([("--output", output.output)], inputs: files) }
+
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
         let options = try decodingOptions()

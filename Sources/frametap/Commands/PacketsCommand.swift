@@ -67,6 +67,8 @@ private struct PacketListing: PacketReceiver {
         put("\"captured\":\(packet.capturedLength),\"original\":\(packet.originalLength),\"sha256\":\"")
         for byte in hash.finalize() { JSONOutput.hex(byte, into: &lines) }
         put("\"")
+        let dropped = packet.droppedBefore(in: options)
+        if dropped > 0 { put(",\"dropped\":\(dropped)") }
         let comments = packet.comments(in: options)
         for (index, comment) in comments.enumerated() {
             put(index == 0 ? ",\"comments\":[" : ",", text: comment, index == comments.count - 1 ? "]" : "")
@@ -83,7 +85,7 @@ private struct PacketListing: PacketReceiver {
 
     mutating func flush() {
         output.write(lines)
-        lines.removeAll(keepingCapacity: true)
+        lines.empty(keeping: 4 << 20)
     }
 
     private mutating func put(_ json: String) {

@@ -137,7 +137,7 @@ struct PeerCommandOptions: ParsableArguments {
             try await work()
         } catch is CancellationError {
         } catch {
-            throw Trouble("\(error)")
+            throw Trouble(connectionCause(of: error))
         }
     }
 }

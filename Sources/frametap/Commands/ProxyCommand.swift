@@ -23,16 +23,19 @@ struct ProxyCommand: ParsableCommand {
     @OptionGroup var bodies: BodyOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var records: RecordOptions
+    @OptionGroup var waiting: QueueOptions
     @OptionGroup var selection: SelectionOptions
     @OptionGroup var status: StatusOptions
     @OptionGroup(title: "Memory") var memory: MemoryOptions
+
+    func validate() throws { try records.check(output) }
 
     func run() throws {
         // Outlives the terminal that it was started from, and a limit of a file's size is a full disk.
         for number in [SIGHUP, SIGXFSZ] { signal(number, SIG_IGN) }
         DescriptorLimit.raise()
         let entrances = try entrances.entrances()
-        let queue = RecordingQueue()
+        let queue = waiting.queue()
         var decoding = try format.decodingOptions()
         try bodies.apply(to: &decoding)
         memory.apply(to: &decoding, isReassembled: false)
@@ -62,6 +65,7 @@ struct ProxyCommand: ParsableCommand {
         for (entrance, place) in zip(entrances, places) { Self.announce(entrance, at: place) }
         recording.run()
         signals.cancel()
+        for line in QueueOptions.lines(queue.losses, late: recording.late) { complain(line) }
         if proxy.refused > 0 { complain("refused clients beyond the limit of connections: \(proxy.refused)") }
         if selection.failing.fails(recording.summary) { throw ExitCode(1) }
     }

@@ -35,6 +35,8 @@ struct ReportCommand: ParsableCommand {
     @OptionGroup(title: "Reassembly") var reassembly: ReassemblyArguments
     @OptionGroup(title: "Memory") var memory: MemoryOptions
 
+    func validate() throws { try OutputFiles.check([("--output", output)], inputs: files) }
+
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
         var options = try format.decodingOptions()

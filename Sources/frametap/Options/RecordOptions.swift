@@ -29,6 +29,14 @@ struct RecordOptions: ParsableArguments {
         if [write, trace].contains("-") { throw ValidationError("--rotate needs files, not standard output") }
     }
 
+    /// Refuses to write two things into one file.
+    func check(_ output: OutputOptions) throws {
+        try OutputFiles.check([
+            ("--write", write), ("--trace", trace),
+            ("--output", output.form == .none ? nil : output.output ?? (write == "-" || trace == "-" ? "-" : nil)),
+        ])
+    }
+
     /// Creates the file of the capture, where one is asked for.
     func captureFile(start: Timestamp, whenBroken: @escaping (FileOutput.Failure) -> Void) throws -> RecordFile? {
         try write.map { try file($0, start, whenBroken) }

@@ -88,7 +88,9 @@ struct ReplayCommandOptions: ParsableArguments {
         let signals = EndSignals { serving.cancel() }
         defer { signals.cancel() }
         let unknown: Int
-        do { unknown = try await serving.value } catch { throw Trouble("cannot serve on \(listen): \(error)") }
+        do { unknown = try await serving.value } catch {
+            throw Trouble("cannot serve on \(listen): \(connectionCause(of: error))")
+        }
         if unknown > 0 { throw ExitCode(1) }
     }
 
@@ -101,7 +103,9 @@ struct ReplayCommandOptions: ParsableArguments {
         let signals = EndSignals { playing.cancel() }
         defer { signals.cancel() }
         let actual: RecordedTrace
-        do { actual = try await playing.value } catch { throw Trouble("cannot talk to \(to): \(error)") }
+        do { actual = try await playing.value } catch {
+            throw Trouble("cannot talk to \(to): \(connectionCause(of: error))")
+        }
         let difference = ReplayComparison.compare(loaded.recording, actual, loaded.comparison)
         let output = FileOutput.standardOutput()
         output.whenBroken = { $0.endProcess() }

@@ -12,6 +12,9 @@ struct ProxyRecording {
     private let display: StatusDisplay?
     private let queue: RecordingQueue
 
+    /// What there was no time left to record.
+    var late: RecordingQueue.Loss { recorder.late }
+
     /// What was counted.
     var summary: Summary { decoder.summary }
 

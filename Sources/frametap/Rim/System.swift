@@ -8,6 +8,7 @@
 #endif
 
 import Streams
+import Trace
 
 /// What the last failed call of the C library said, in words.
 func systemError() -> String { String(cString: strerror(errno)) }
@@ -45,7 +46,15 @@ enum System {
 /// Writes to standard error: diagnostics and progress.
 func complain(_ message: String) {
     StatusLine.clear()
-    writeToStandardError("frametap: \(message)\n")
+    writeToStandardError("frametap: \(printable(message))\n")
+}
+
+/// A message as a terminal may get it: names of files and values of options may hold anything. Lines behind the first one
+/// are indented, so that none of them passes for a message of its own.
+func printable(_ message: String) -> String {
+    let lines = message.split(separator: "\n", omittingEmptySubsequences: false).map { PrintableText.of($0) }
+    guard let first = lines.first else { return "" }
+    return lines.dropFirst().reduce(first) { $0 + "\n" + ($1.isEmpty || $1.hasPrefix(" ") ? "" : "  ") + $1 }
 }
 
 /// Writes text to standard error, as far as that takes it. What nobody reads is not waited for.

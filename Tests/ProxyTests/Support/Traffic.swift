@@ -45,9 +45,9 @@ struct Traffic {
 }
 
 /// Waits until something holds.
-func eventually(_ what: String, _ holds: () throws -> Bool) async throws {
+func eventually(_ what: String, _ holds: () async throws -> Bool) async throws {
     let deadline = ContinuousClock.now + Program.patience
-    while try !holds() {
+    while try await !holds() {
         guard ContinuousClock.now < deadline else { throw Program.Failure(description: "waited in vain: \(what)") }
         try await Task.sleep(for: .milliseconds(5))
     }

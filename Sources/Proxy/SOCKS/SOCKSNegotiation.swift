@@ -1,0 +1,119 @@
+import NIOCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The server's side of a SOCKS 5 negotiation (RFC 1928) up to the client's request: pure state, without sockets.
+///
+///     client: 05 COUNT METHOD…                    greeting (section 3)
+///     server: 05 METHOD                           00: no authentication, ff: none of these
+///     client: 05 COMMAND 00 TYPE ADDRESS PORT     request (section 4)
+///     server: 05 REPLY 00 TYPE ADDRESS PORT       (section 6)
+///
+/// It takes bytes as they come, in any pieces, and no byte behind the request: clients may send the request right behind the
+/// greeting, and their first bytes right behind the request. The messages have at most 257 and 262 bytes.
+struct SOCKSNegotiation: Hashable, Sendable {
+    /// What the server has to do.
+    enum Action: Hashable, Sendable {
+        /// Send these bytes to the client.
+        case send([UInt8])
+        /// Connect to this server, then reply. The negotiation is over.
+        case connect(HostPort)
+        /// Send the client away, for this reason. The negotiation is over.
+        case fail(String)
+    }
+
+    private enum State: Hashable {
+        case greeting, request, over
+    }
+
+    private var state = State.greeting
+    /// The bytes of the message that is not complete.
+    private var held: [UInt8] = []
+
+    /// Whether more bytes are wanted.
+    var isOver: Bool { state == .over }
+
+    /// Takes the bytes of a buffer that belong to the negotiation; the rest stays in it.
+    mutating func take(_ buffer: inout ByteBuffer) -> [Action] {
+        var actions: [Action] = []
+        while !isOver, let byte = buffer.readInteger(as: UInt8.self) {
+            held.append(byte)
+            switch state {
+            case .greeting: actions += takeGreeting()
+            case .request: actions += takeRequest()
+            case .over: break
+            }
+        }
+        return actions
+    }
+
+    private mutating func takeGreeting() -> [Action] {
+        if let wrong = wrongVersion() { return wrong }
+        guard held.count >= 2, held.count == 2 + Int(held[1]) else { return [] }
+        guard held[2...].contains(0) else {
+            return over(
+                .send([5, 0xff]), .fail("the SOCKS client insists on authentication, and there is none here"))
+        }
+        state = .request
+        held = []
+        return [.send([5, 0])]
+    }
+
+    private mutating func takeRequest() -> [Action] {
+        if let wrong = wrongVersion() { return wrong }
+        if held.count >= 3, held[2] != 0 {
+            return refuse(.serverFailure, "the client does not speak SOCKS 5: the reserved byte is \(held[2]), not 0")
+        }
+        guard held.count >= 5 else {
+            guard held.count == 4, ![1, 3, 4].contains(held[3]) else { return [] }
+            return refuse(.addressUnsupported, "the SOCKS client asked for an address of type \(held[3])")
+        }
+        let length = held[3] == 1 ? 4 : held[3] == 4 ? 16 : 1 + Int(held[4])
+        guard held.count == 4 + length + 2 else { return [] }
+        guard held[1] == 1 else {
+            return refuse(
+                .commandUnsupported, "the SOCKS client asked for command \(held[1]), not for CONNECT")
+        }
+        let address = held[4..<4 + length]
+        let port = Int(held[4 + length]) << 8 | Int(held[5 + length])
+        guard let host = held[3] == 3 ? Self.name(address.dropFirst()) : Self.text(of: Array(address)) else {
+            return refuse(.hostUnreachable, "the SOCKS client asked for a host name that is none")
+        }
+        return over(.connect(HostPort(host: host, port: port)))
+    }
+
+    private mutating func wrongVersion() -> [Action]? {
+        guard let version = held.first, version != 5 else { return nil }
+        return over(.fail("the client speaks SOCKS \(version), not 5"))
+    }
+
+    private mutating func refuse(_ reply: SOCKSReply, _ reason: String) -> [Action] {
+        over(.send(reply.bytes()), .fail(reason))
+    }
+
+    private mutating func over(_ actions: Action...) -> [Action] {
+        state = .over
+        held = []
+        return actions
+    }
+
+    /// A name as the system's resolver takes it: it would stop at a NUL, and log or show what else has no place in a name.
+    private static func name(_ bytes: ArraySlice<UInt8>) -> String? {
+        guard !bytes.isEmpty, bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7f }) else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// The text of an address of 4 or 16 bytes.
+    private static func text(of bytes: [UInt8]) -> String? {
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        let family = bytes.count == 4 ? AF_INET : AF_INET6
+        guard inet_ntop(family, bytes, &text, socklen_t(text.count)) != nil else { return nil }
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

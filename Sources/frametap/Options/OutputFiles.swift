@@ -1,0 +1,70 @@
+import ArgumentParser
+
+/// The files that a command reads and writes: no two of those it writes may be one, and none it reads.
+enum OutputFiles {
+    /// Refuses options that name one file, in whatever spelling, by a symbolic or a hard link.
+    ///
+    /// - Parameters:
+    ///   - outputs: each option with the path it has, if it has one.
+    ///   - inputs: the paths that are read.
+    static func check(_ outputs: [(option: String, path: String?)], inputs: [String] = []) throws {
+        var known: [(name: String, path: String, identity: Identity)] = []
+        for path in inputs where path != "-" {
+            if let identity = Identity(path) { known.append((path, path, identity)) }
+        }
+        let readCount = known.count
+        for (option, path) in outputs {
+            guard let path, let identity = Identity(path) else { continue }
+            if let index = known.firstIndex(where: { $0.identity == identity }) {
+                let other = known[index]
+                throw ValidationError(
+                    index < readCount
+                        ? "\(option) \(path) is a file that is read (\(other.path)); expected another one"
+                        : "\(other.name) \(other.path) and \(option) \(path) are the same file; expected two")
+            }
+            known.append((option, path, identity))
+        }
+    }
+
+    /// What a path leads to. Pipes, terminals and devices may be written to by several.
+    private enum Identity: Equatable {
+        case file(device: UInt64, number: UInt64)
+        /// A file that is not there yet, in a folder that is.
+        case name(device: UInt64, folder: UInt64, name: String)
+        case standardOutput
+
+        init?(_ path: String) {
+            if path == "-" {
+                self = .standardOutput
+                return
+            }
+            var status = stat()
+            if stat(path, &status) == 0 {
+                guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+                self = .file(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
+                return
+            }
+            // A link whose target is not there yet is followed: creating it creates the target.
+            guard let (folder, name) = Self.parts(of: Self.target(of: path, depth: 0)), stat(folder, &status) == 0
+            else { return nil }
+            self = .name(device: UInt64(status.st_dev), folder: UInt64(status.st_ino), name: name)
+        }
+
+        private static func target(of path: String, depth: Int) -> String {
+            var buffer = [UInt8](repeating: 0, count: 4_096)
+            let count = buffer.withUnsafeMutableBytes { bytes in
+                bytes.baseAddress.map { readlink(path, $0.assumingMemoryBound(to: CChar.self), bytes.count) } ?? -1
+            }
+            guard count > 0, depth < 40 else { return path }
+            let link = String(decoding: buffer[..<count], as: UTF8.self)
+            if link.hasPrefix("/") { return target(of: link, depth: depth + 1) }
+            return target(of: (parts(of: path)?.folder ?? ".") + "/" + link, depth: depth + 1)
+        }
+
+        private static func parts(of path: String) -> (folder: String, name: String)? {
+            guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+            let name = String(path[path.index(after: slash)...])
+            return name.isEmpty ? nil : (String(path[...slash]), name)
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import ArgumentParser
+import Dispatch
+import Proxy
+
+/// What happens where recording does not keep up with relaying.
+struct QueueOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Keep up to this much of what was relayed and is not recorded yet; beyond it, what passes is dropped from the records.",
+            valueName: "size"))
+    var queueLimit = ByteAmount(bytes: 64 << 20)
+
+    @Flag(
+        help: "Drop nothing from the records: where recording does not keep up, relaying waits for it.")
+    var lossless = false
+
+    func validate() throws {
+        if queueLimit.bytes < 1 { throw ValidationError("--queue-limit is 0; expected 1 or more bytes") }
+    }
+
+    /// The queue, which reports on standard error when the recorder is too slow.
+    func queue() -> RecordingQueue {
+        let limit = queueLimit.bytes
+        return RecordingQueue(
+            limit: limit, isLossless: lossless,
+            report: { notice in
+                // A relay's thread must not wait for standard error.
+                DispatchQueue.global().async { complain(Self.text(notice, limit: limit)) }
+            })
+    }
+
+    private static func text(_ notice: RecordingQueue.Notice, limit: Int) -> String {
+        switch notice {
+        case .dropping:
+            """
+            recording does not keep up, and \(limit) bytes are waiting for it: what passes now is relayed, but dropped from the \
+            records (--lossless makes the relay wait instead, --queue-limit keeps more)
+            """
+        case .waiting:
+            "recording does not keep up, and \(limit) bytes are waiting for it: the relay waits, too (--lossless)"
+        }
+    }
+
+    /// What is reported at the end; nothing where nothing was lost and nobody waited.
+    static func lines(_ losses: RecordingQueue.Losses, late: RecordingQueue.Loss) -> [String] {
+        var lines: [String] = []
+        let (bytes, chunks) = (losses.dropped.bytes + late.bytes, losses.dropped.chunks + late.chunks)
+        if bytes > 0 || losses.unrecorded > 0 {
+            var line = "the records are not complete: dropped \(bytes) bytes in \(chunks) chunks"
+            if losses.connections > 0 { line += " of \(losses.connections) connections" }
+            if losses.unrecorded > 0 { line += "; \(losses.unrecorded) connections were not recorded at all" }
+            if late.bytes > 0 {
+                line += "; \(late.bytes) of the bytes since nobody took what was recorded before the end"
+            }
+            lines.append(line)
+        }
+        if losses.pauses > 0 {
+            let tenths = losses.paused.nanoseconds / 100_000_000
+            lines.append(
+                "the relay waited for the recorder \(losses.pauses) times, \(tenths / 10).\(tenths % 10) s in all (--lossless)"
+            )
+        }
+        return lines
+    }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import NIOCore
+import NIOEmbedded
+import Streams
+
+@testable import Proxy
+
+/// A proxy without sockets and threads: the test is the network, the servers and the clock.
+final class EmbeddedProxy {
+    let loop = EmbeddedEventLoop()
+    let queue: RecordingQueue
+    let context: ProxyContext
+    private let connector = ScriptedConnector()
+    private let entrance: Entrance
+
+    init(
+        _ entrance: Entrance, queue: RecordingQueue = RecordingQueue(),
+        _ change: (inout ProxyOptions) -> Void = { _ in }
+    ) {
+        var options = ProxyOptions([entrance])
+        change(&options)
+        self.entrance = entrance
+        self.queue = queue
+        context = ProxyContext(
+            options, queue: queue, connector: connector, own: OwnAddresses { [] },
+            destination: { channel in
+                channel.eventLoop.makeSucceededFuture(Wire.address(9_000))
+            })
+    }
+
+    /// A client connects.
+    func accept() throws -> Wire {
+        let wire = Wire(on: loop)
+        wire.channel.remoteAddress = Wire.address(40_000)
+        wire.channel.localAddress = Wire.address(1_080)
+        try context.serve(wire.channel, at: entrance)
+        wire.channel.connect(to: Wire.address(1_080), promise: nil)
+        return wire
+    }
+
+    /// The server that is being connected to, if any is.
+    var wanted: Place? { connector.pending.first?.place }
+
+    /// The server accepts.
+    func connect() throws -> Wire? {
+        guard !connector.pending.isEmpty else { return nil }
+        let attempt = connector.pending.removeFirst()
+        let wire = Wire(on: loop)
+        wire.channel.remoteAddress = Wire.address(9_000)
+        wire.channel.localAddress = Wire.address(50_000)
+        try attempt.initialize(wire.channel)
+        wire.channel.connect(to: Wire.address(9_000), promise: nil)
+        attempt.promise.succeed(wire.channel)
+        loop.run()
+        return wire
+    }
+
+    /// The server cannot be reached.
+    func fail(_ error: any Error) {
+        guard !connector.pending.isEmpty else { return }
+        connector.pending.removeFirst().promise.fail(ConnectFailure(error))
+        loop.run()
+    }
+
+    /// What was noted since it was last asked for.
+    func recorded() -> [RecordingQueue.Event] {
+        queue.take(until: Timestamp(nanoseconds: 0)).events
+    }
+}
+
+/// Connects when the test says so.
+///
+/// Safe: everything happens on the thread of the test.
+final class ScriptedConnector: ServerConnecting, @unchecked Sendable {
+    struct Attempt {
+        var place: Place
+        var promise: EventLoopPromise<any Channel>
+        var initialize: (any Channel) throws -> Void
+    }
+
+    var pending: [Attempt] = []
+
+    func connect(
+        to place: Place, on loop: any EventLoop, initialize: @escaping @Sendable (any Channel) throws -> Void
+    ) -> EventLoopFuture<any Channel> {
+        let promise = loop.makePromise(of: (any Channel).self)
+        pending.append(Attempt(place: place, promise: promise, initialize: initialize))
+        return promise.futureResult
+    }
+}
+
+/// The network's side of a channel: what a socket would do.
+final class Wire: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+
+    let channel: EmbeddedChannel
+    /// What the proxy sent so far.
+    private(set) var sent: [UInt8] = []
+    /// Whether it sent FIN.
+    private(set) var hasFIN = false
+    /// How often it asked for more.
+    private(set) var reads = 0
+    /// Whether writes stay where they are until `deliver`.
+    var isStuck = false
+    private var undelivered: [EventLoopPromise<Void>] = []
+    private var isInputClosed = false
+
+    init(on loop: EmbeddedEventLoop) {
+        channel = EmbeddedChannel(handlers: [], loop: loop)
+        try? channel.pipeline.syncOperations.addHandler(self)
+    }
+
+    static func address(_ port: Int) -> SocketAddress {
+        (try? SocketAddress(ipAddress: "192.0.2.1", port: port)) ?? SocketAddress(sockaddr_in())
+    }
+
+    var isOpen: Bool { channel.isActive }
+
+    /// Bytes come in.
+    func receive(_ bytes: some Sequence<UInt8>) {
+        guard isOpen, !isInputClosed else { return }
+        channel.pipeline.fireChannelRead(ByteBuffer(bytes: bytes))
+        channel.pipeline.fireChannelReadComplete()
+        channel.embeddedEventLoop.run()
+    }
+
+    /// FIN comes in.
+    func finish() {
+        guard isOpen, !isInputClosed else { return }
+        isInputClosed = true
+        channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        if hasFIN { channel.pipeline.close(promise: nil) }
+        channel.embeddedEventLoop.run()
+    }
+
+    /// RST comes in.
+    func reset() {
+        guard isOpen else { return }
+        channel.pipeline.fireErrorCaught(IOError(errnoCode: 104, reason: "reset"))
+        if isOpen { channel.pipeline.close(promise: nil) }
+        channel.embeddedEventLoop.run()
+    }
+
+    /// The socket is gone without an error: the process ends, or the other end of a Unix socket was closed.
+    func vanish() {
+        guard isOpen else { return }
+        channel.pipeline.close(promise: nil)
+        channel.embeddedEventLoop.run()
+    }
+
+    /// The other end takes bytes, or does not.
+    func setWritable(_ isWritable: Bool) {
+        guard isOpen, channel.isWritable != isWritable else { return }
+        channel.isWritable = isWritable
+        channel.pipeline.fireChannelWritabilityChanged()
+        channel.embeddedEventLoop.run()
+    }
+
+    /// What was written is on its way.
+    func deliver() {
+        isStuck = false
+        let promises = undelivered
+        undelivered = []
+        for promise in promises { promise.succeed() }
+        channel.embeddedEventLoop.run()
+    }
+
+    func read(context: ChannelHandlerContext) { reads += 1 }
+    func flush(context: ChannelHandlerContext) {}
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        sent += unwrapOutboundIn(data).readableBytesView
+        if isStuck, let promise { undelivered.append(promise) } else { promise?.succeed() }
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        guard mode == .output else {
+            let promises = undelivered
+            undelivered = []
+            for promise in promises { promise.fail(ChannelError.ioOnClosedChannel) }
+            return context.close(mode: mode, promise: promise)
+        }
+        hasFIN = true
+        promise?.succeed()
+        context.fireUserInboundEventTriggered(ChannelEvent.outputClosed)
+        if isInputClosed { context.close(promise: nil) }
+    }
+}

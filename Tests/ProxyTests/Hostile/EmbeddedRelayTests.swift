@@ -1,0 +1,149 @@
+import Foundation
+import NIOCore
+import Streams
+import Testing
+
+@testable import Proxy
+
+/// Timeouts, ends and replies to the nanosecond: the test is the clock.
+@Suite struct EmbeddedRelayTests {
+    private static let listen = Place.tcp(HostPort(host: "127.0.0.1", port: 1_080))
+    private static let plain = Entrance(
+        listen: listen, server: .fixed(.tcp(HostPort(host: "192.0.2.1", port: 9_000))))
+    private static let socks = Entrance(listen: listen, server: .socks5)
+    private static let request: [UInt8] = [5, 1, 0, 5, 1, 0, 1, 192, 0, 2, 1, 35, 40]
+
+    private func joined(_ proxy: EmbeddedProxy) throws -> (client: Wire, server: Wire) {
+        let client = try proxy.accept()
+        return (client, try #require(try proxy.connect()))
+    }
+
+    private func expired(_ proxy: EmbeddedProxy) -> Bool {
+        proxy.recorded().contains { if case .expired = $0 { true } else { false } }
+    }
+
+    @Test func anIdleConnectionEndsWhenTheTimeIsOverAndNotBefore() throws {
+        let proxy = EmbeddedProxy(Self.plain) { $0.idleTimeout = 5 }
+        let (client, server) = try joined(proxy)
+        proxy.loop.advanceTime(by: .nanoseconds(4_999_999_999))
+        #expect(client.isOpen && server.isOpen && !expired(proxy))
+        // A byte in the last moment begins the time anew, whichever side it comes from.
+        server.receive([1])
+        proxy.loop.advanceTime(by: .nanoseconds(4_999_999_999))
+        client.receive([1])
+        proxy.loop.advanceTime(by: .nanoseconds(4_999_999_999))
+        #expect(client.isOpen && server.isOpen && !expired(proxy))
+        proxy.loop.advanceTime(by: .nanoseconds(1))
+        #expect(!client.isOpen && !server.isOpen && expired(proxy))
+    }
+
+    @Test(arguments: [[], [5], [5, 1, 0], request.dropLast()] as [[UInt8]])
+    func aSOCKSClientThatDoesNotGoOnIsSentAwayAndNothingElseHappens(_ bytes: [UInt8]) throws {
+        let proxy = EmbeddedProxy(Self.socks) { $0.connectTimeout = 3 }
+        let client = try proxy.accept()
+        client.receive(bytes)
+        proxy.loop.advanceTime(by: .nanoseconds(2_999_999_999))
+        #expect(client.isOpen)
+        proxy.loop.advanceTime(by: .nanoseconds(1))
+        #expect(!client.isOpen)
+        let other = try proxy.accept()
+        other.receive(Self.request)
+        #expect(try proxy.connect() != nil)
+        #expect(other.sent.starts(with: [5, 0, 5, 0]))
+        other.vanish()
+        proxy.loop.advanceTime(by: .seconds(20))
+    }
+
+    @Test(
+        arguments: [
+            (ChannelError.connectTimeout(.seconds(1)), 4), (IOError(errnoCode: ECONNREFUSED, reason: ""), 5),
+            (IOError(errnoCode: ENETUNREACH, reason: ""), 3), (IOError(errnoCode: EHOSTUNREACH, reason: ""), 4),
+            (IOError(errnoCode: EACCES, reason: ""), 2), (IOError(errnoCode: EMFILE, reason: ""), 1),
+        ] as [(any Error, UInt8)])
+    func aSOCKSClientIsToldWhyThereIsNoServer(_ error: any Error, _ code: UInt8) throws {
+        let proxy = EmbeddedProxy(Self.socks)
+        let client = try proxy.accept()
+        client.receive(Self.request)
+        proxy.fail(error)
+        #expect(client.sent == [5, 0, 5, code, 0, 1, 0, 0, 0, 0, 0, 0])
+        #expect(client.hasFIN)
+        proxy.loop.advanceTime(by: .seconds(2))
+        #expect(!client.isOpen)
+    }
+
+    @Test func aHalfCloseComesBehindWhatIsStillToBeWritten() throws {
+        let proxy = EmbeddedProxy(Self.plain)
+        let (client, server) = try joined(proxy)
+        server.isStuck = true
+        client.receive(Array("all of this".utf8))
+        client.finish()
+        #expect(!server.hasFIN, "the server has not been sent all of it")
+        server.deliver()
+        #expect(server.hasFIN && server.sent == Array("all of this".utf8))
+        server.receive(Array("answer".utf8))
+        #expect(client.sent == Array("answer".utf8))
+        server.finish()
+        proxy.loop.advanceTime(by: .seconds(1))
+        #expect(!client.isOpen && !server.isOpen)
+    }
+
+    /// Over a Unix socket the other program's `close` ends both directions at once.
+    @Test func aUnixSocketThatIsClosedIsNoReset() throws {
+        let proxy = EmbeddedProxy(Entrance(listen: .unix(path: "/x"), server: .fixed(.unix(path: "/y"))))
+        let (client, server) = try joined(proxy)
+        client.receive([1])
+        client.finish()
+        client.vanish()
+        #expect(server.hasFIN && server.isOpen)
+        server.finish()
+        proxy.loop.advanceTime(by: .seconds(1))
+        #expect(!server.isOpen)
+        #expect(endings(proxy) == ["fin fromClient", "fin fromServer"])
+    }
+
+    @Test func whatIsSentToAClosedUnixSocketResetsAsOverTCP() throws {
+        let proxy = EmbeddedProxy(Entrance(listen: .unix(path: "/x"), server: .fixed(.unix(path: "/y"))))
+        let (client, server) = try joined(proxy)
+        client.finish()
+        client.vanish()
+        server.receive([1])
+        proxy.loop.advanceTime(by: .seconds(1))
+        #expect(!server.isOpen)
+        #expect(endings(proxy) == ["fin fromClient", "reset fromClient"])
+    }
+
+    private func endings(_ proxy: EmbeddedProxy) -> [String] {
+        proxy.recorded().compactMap { event in
+            if case .finished(_, let direction, let ending, _) = event { "\(ending) \(direction)" } else { nil }
+        }
+    }
+
+    @Test func aLosslessRelayWaitsForTheRecorderAndGoesOn() throws {
+        let queue = RecordingQueue(limit: 10_000, isLossless: true)
+        let proxy = EmbeddedProxy(Self.plain, queue: queue) { $0.idleTimeout = 5 }
+        let (client, server) = try joined(proxy)
+        func read(_ wire: Wire) -> Bool {
+            let before = wire.reads
+            wire.channel.read()
+            proxy.loop.run()
+            return wire.reads > before
+        }
+        #expect(read(client))
+        for _ in 0..<4 { client.receive([UInt8](repeating: 1, count: 4_000)) }
+        #expect(!read(client) && !read(server), "nobody reads while the recorder is behind")
+        // That is no silence of the peers.
+        proxy.loop.advanceTime(by: .seconds(60))
+        #expect(client.isOpen && server.isOpen)
+        let before = (client.reads, server.reads)
+        let events = proxy.recorded()
+        proxy.loop.run()
+        #expect(client.reads == before.0 + 1 && server.reads == before.1 + 1, "both go on")
+        let bytes = events.reduce(0) {
+            if case .received(_, _, let buffer, _) = $1 { $0 + buffer.readableBytes } else { $0 }
+        }
+        #expect(bytes == 16_000 && server.sent.count == 16_000)
+        #expect(queue.losses.dropped.bytes == 0 && queue.losses.pauses == 1)
+        proxy.loop.advanceTime(by: .seconds(5))
+        #expect(!client.isOpen, "then silence counts again")
+    }
+}
