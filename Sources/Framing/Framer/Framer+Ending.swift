@@ -10,7 +10,6 @@ extension Framer {
             isWhole(pending.storage.span.bytes.extracting(0..<pending.count))
         else { return }
         cutHeld(ended: true, scratch: scratch, into: receiver)
-        search = nil
-        mode = .searching(reason: .noSync, detail: "behind a frame that was whole")
+        resynchronise(.noSync, "behind a frame that was whole")
     }
 }

@@ -15,11 +15,13 @@ extension Framer {
         emitHeld(scratch, into: receiver)
         memory.restart(at: origin)
         (wanted, shape) = (0, nil)
+        // What the search looked at is gone.
+        search = nil
         guard hadFrame else { return }
         if let end, end > origin {
             mode = .skipping(to: end, detail: "the rest of a frame that was given up when \(cause)")
         } else {
-            mode = .searching(reason: .memoryLimit, detail: "behind a frame that was given up when \(cause)")
+            resynchronise(.memoryLimit, "behind a frame that was given up when \(cause)")
         }
     }
 

@@ -29,9 +29,8 @@ extension Framer {
         if filled < byteCount {
             origin += byteCount - filled
             memory.restart(at: origin)
-            search = nil
             if case .skipping(let end, _) = mode, origin <= end { return }
-            mode = .searching(reason: .afterGap, detail: "behind a hole of \(byteCount) bytes at offset \(hole)")
+            resynchronise(.afterGap, "behind a hole of \(byteCount) bytes at offset \(hole)")
         }
     }
 

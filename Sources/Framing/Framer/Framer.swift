@@ -115,8 +115,13 @@ public struct Framer {
     ) {
         guard let deadline = idleDeadline, deadline < time else { return }
         cutHeld(ended: true, scratch: scratch, into: receiver)
+        resynchronise(.noSync, "behind a pause that ended a frame")
+    }
+
+    /// A new search for the next frame's start begins at the next byte; what it passes is unframed for this reason.
+    mutating func resynchronise(_ reason: UnframedReason, _ detail: String) {
         search = nil
-        mode = .searching(reason: .noSync, detail: "behind a pause that ended a frame")
+        mode = .searching(reason: reason, detail: detail)
     }
 
     // MARK: Chunks
@@ -280,11 +285,11 @@ public struct Framer {
                     let count = min(max(bad.byteCount ?? 1, 1), bytes.byteCount - at)
                     passOver(bytes.extracting(at..<at + count), bad, scratch: scratch)
                     at += count
-                    search = nil
-                    mode =
-                        bad.byteCount == nil
-                        ? .searching(reason: bad.reason, detail: bad.detail)
-                        : .searching(reason: .noSync, detail: "behind a bad head")
+                    if bad.byteCount == nil {
+                        resynchronise(bad.reason, bad.detail)
+                    } else {
+                        resynchronise(.noSync, "behind a bad head")
+                    }
                 }
             }
         }
