@@ -31,6 +31,8 @@ package struct PeerOptions: Sendable {
     /// For how long a client waits at least for what has to arrive, however small the time scale.
     package var leastWait = Interval.seconds(2)
 
+    /// How long a script waits at least until a server has read what its clients said first, which nothing answers.
+    package var leastPause = Interval.milliseconds(100)
     /// For how long a peer puts up at least with the other's silence, however small the time scale.
     package var leastTolerance = Interval.seconds(0)
     /// The most bytes that a server takes with one read; nil: as many as there are. A small number cuts what a client sends

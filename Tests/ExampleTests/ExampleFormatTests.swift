@@ -72,7 +72,7 @@ func expectRoundTrip(
     let trace = try Program.output(
         "frametap",
         ["decode", "--raw", "-", "--from", direction.sender, "--format", format]
-            + ["--as", "ndjson", "--body-limit", "9999999"], input: bytes)
+            + ["--as", "ndjson", "--body-limit", "9999999", "--show-secrets"], input: bytes)
     #expect(!trace.text.contains("\"unframed\",\"conn"), "\(trace.text.prefix(900))", sourceLocation: sourceLocation)
     let encoded = try Program.output(
         "frametap", ["formats", "encode", format, "--from", direction.sender], input: trace.output)

@@ -36,7 +36,8 @@ import Testing
     @Test func whatBodiesCannotHaveIsAFault() {
         #expect(fault(chat(", from: body.me, to: body.to")) == "none")
         #expect(fault(chat(", from: body.me, to: body.to", body: "text")).contains("body.to, but bodies are text"))
-        #expect(fault(chat(", from: body.me, to: body.to", body: "hex")).contains("bodies are hex, which has no values"))
+        #expect(
+            fault(chat(", from: body.me, to: body.to", body: "hex")).contains("bodies are hex, which has no values"))
         #expect(fault(chat(", from: body.json, to: body.to")).contains("body.json is all of the body"))
         #expect(fault(chat(", from: 'body.a[', to: body.to")).contains("expected a path such as body.user"))
         #expect(fault(chat(", from: body.text, to: body.to")).contains("body.text, but bodies are json"))
@@ -65,7 +66,8 @@ import Testing
         #expect(fault(pairs("by: body.id")) == "none")
         #expect(fault(pairs("by: body")) == "none")
         #expect(fault(pairs("by: fields.id")).contains("the server's header has no field id; known are number"))
-        #expect(fault(pairs("by: id")).contains("by is id; expected order, type, body, fields.NAME or a value of the body"))
+        #expect(
+            fault(pairs("by: id")).contains("by is id; expected order, type, body, fields.NAME or a value of the body"))
         #expect(fault(pairs("optional: true")).contains("lacks within"))
     }
 }

@@ -29,7 +29,7 @@ import Testing
     }
 
     private func options(timeScale: Double) -> PeerOptions {
-        SimplePeers.options(timeScale: timeScale)
+        SimplePeers.patientOptions(timeScale: timeScale)
     }
 
     private func client(

@@ -15,7 +15,8 @@ import Testing
         options.asPublished = Set(hazards.split(separator: ",").map(String.init))
         options.key = key
         if hazards.isEmpty {
-            (options.leastWait, options.leastTolerance) = (SimplePeers.patience, SimplePeers.patience)
+            options = SimplePeers.patientOptions(timeScale: options.timeScale)
+            options.key = key
         }
         return options
     }

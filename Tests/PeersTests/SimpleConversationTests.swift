@@ -11,7 +11,7 @@ import Testing
     @Test(arguments: peers.map { $0.format })
     func theConversationSucceedsAndTheServerEndsInOrder(_ name: String) async throws {
         let peer = try #require(ReferencePeers.peer(for: name))
-        var options = SimplePeers.options(timeScale: 0.05)
+        var options = SimplePeers.patientOptions(timeScale: 0.05)
         options.rounds = 2
         let scaled = options
         let lines = try await SimplePeers.serving(peer, options) { server in
@@ -24,7 +24,7 @@ import Testing
     @Test(arguments: peers.map { $0.format })
     func theDemonstrationSucceeds(_ name: String) async throws {
         let peer = try #require(ReferencePeers.peer(for: name))
-        let scaled = SimplePeers.options(timeScale: 0.05)
+        let scaled = SimplePeers.patientOptions(timeScale: 0.05)
         let said = SimplePeers.Lines()
         let lines = try await SimplePeers.serving(peer, scaled) { server in
             try await peer.demonstrate(to: server, options: scaled, log: { said.add($0) })
@@ -58,7 +58,7 @@ import Testing
         let peer = try #require(ReferencePeers.peer(for: name))
         // A port that was free a moment ago.
         let free = SimplePeers.Lines()
-        var options = SimplePeers.options(timeScale: 0.01)
+        var options = SimplePeers.patientOptions(timeScale: 0.01)
         // A client that connects again and again is waited for in vain.
         options.leastWait = .seconds(5)
         let scaled = options
@@ -93,7 +93,7 @@ import Testing
     ])
     func theConversationFailsAtAPublishedServer(_ name: String, _ hazard: String) async throws {
         let peer = try #require(ReferencePeers.peer(for: name))
-        var scaled = SimplePeers.options(timeScale: 0.05)
+        var scaled = SimplePeers.patientOptions(timeScale: 0.05)
         // What makes these two fail is a read that ends in the middle.
         let readSizes = ["double-append": 12, "short-first-read": 4]
         scaled.readSize = readSizes[hazard]
@@ -116,7 +116,7 @@ import Testing
 
     @Test func thePublishedUploaderDropsASecondResponseInOneRead() async throws {
         let published = SimplePeers.options(timeScale: 0.05, asPublished: ["merged-responses"])
-        let lines = try await SimplePeers.serving(Uploads.self, SimplePeers.options(timeScale: 0.05)) { server in
+        let lines = try await SimplePeers.serving(Uploads.self, SimplePeers.patientOptions(timeScale: 0.05)) { server in
             await #expect(throws: PeerError.self) {
                 try await Uploads.converse(with: server, options: published, log: { _ in })
             }

@@ -17,8 +17,13 @@ enum SimplePeers {
         var options = PeerOptions()
         options.timeScale = timeScale
         options.asPublished = asPublished
-        // What arrives late is not what a test is about; a hazard keeps it from arriving at all.
-        if asPublished.isEmpty { (options.leastWait, options.leastTolerance) = (patience, patience) }
+        return options
+    }
+
+    /// Options for conversations over sockets: what arrives late is not what a test is about.
+    static func patientOptions(timeScale: Double) -> PeerOptions {
+        var options = options(timeScale: timeScale)
+        (options.leastWait, options.leastTolerance, options.leastPause) = (patience, patience, .seconds(1))
         return options
     }
 

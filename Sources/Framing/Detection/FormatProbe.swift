@@ -60,6 +60,8 @@ public struct FormatProbe {
 
     /// Whether bytes that are no frame rule nothing out.
     private let toleratesOthers: Bool
+    /// The index of the frame whose head was looked at last.
+    private var judgedHead: Int?
 
     /// About how much memory it holds.
     package var heldMemory: Int { framer.heldMemory }
@@ -103,7 +105,17 @@ public struct FormatProbe {
         verdict.isAlone = frames.count > 0 && !hasOthers && !frames.isRefuted
         verdict.hasEnough = frames.count >= detection.frames
         if frames.count >= detection.blocksAfter { verdict.blocks = true }
-        if frames.isRefuted || (isAligned && hasOthers) { verdict.isRefuted = true }
+        if frames.isRefuted || (isAligned && hasOthers) || headIsRefuted() { verdict.isRefuted = true }
+    }
+
+    /// Whether the head of the frame under way does not fulfil the condition, where a head alone tells: a long frame need not be
+    /// waited for. Each head is looked at once.
+    private mutating func headIsRefuted() -> Bool {
+        guard detection.openHead != nil, isAligned, judgedHead != framer.counts.frames, framer.openHead != nil else {
+            return false
+        }
+        judgedHead = framer.counts.frames
+        return !openHeadFulfilsCondition
     }
 
     /// How many frames tell.
@@ -119,8 +131,12 @@ public struct FormatProbe {
 
     /// Whether the frame under way has a head that fulfils the condition, and nothing is known against it.
     private var openHead: Bool {
-        guard detection.openHead != nil, isAligned, !verdict.isRefuted, let head = framer.openHead else { return false }
-        guard let condition = detection.condition else { return true }
+        detection.openHead != nil && isAligned && !verdict.isRefuted && framer.openHead != nil
+            && openHeadFulfilsCondition
+    }
+
+    private var openHeadFulfilsCondition: Bool {
+        guard let head = framer.openHead, let condition = detection.condition else { return true }
         return FrameValues(info: FrameInfo(of: head.shape), direction: direction).fulfil(
             condition, content: head.bytes.span.bytes, shape: head.shape, format: format)
     }

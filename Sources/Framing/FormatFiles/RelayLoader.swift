@@ -24,7 +24,9 @@ enum RelayLoader {
     }
 
     static func broadcast(_ top: YAMLMap) -> Broadcast? {
-        guard let map = top.map("broadcast"), let parts = parts(map, "sent", "receipt", others: ["echo"]) else { return nil }
+        guard let map = top.map("broadcast"), let parts = parts(map, "sent", "receipt", others: ["echo"]) else {
+            return nil
+        }
         return Broadcast(
             sent: parts.first, receipt: parts.second, within: parts.within, isEchoed: map.boolean("echo") ?? false)
     }

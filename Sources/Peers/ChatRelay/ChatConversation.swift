@@ -5,7 +5,7 @@ extension ChatPair {
     /// that is not there. Takes about 2 s, and 0.3 s for every further two rounds.
     func converse() async throws {
         // A message that overtakes the receiver's first heartbeat would be lost.
-        try await Task.sleep(for: .nanoseconds(max(options.scaled(.seconds(0.5)), .seconds(0.1)).nanoseconds))
+        try await settle(0.5)
         try await provoke()
         // Two rounds at a time, so that there are texts right behind a picture, whose heads get cut.
         for first in stride(from: 0, to: options.rounds, by: 2) {

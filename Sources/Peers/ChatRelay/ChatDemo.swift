@@ -12,7 +12,7 @@ extension ChatPair {
     ///     3.1  A: a text for a target that is not there
     ///     6.6  both disconnect
     func demonstrate() async throws {
-        try await wait(0.4)
+        try await settle(0.4)
         let texts = texts(from: a, to: b)
         try await deliver(texts, parts: [a.bytes(of: texts)], from: a, to: b)
         try await wait(0.3)

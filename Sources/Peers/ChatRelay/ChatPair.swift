@@ -42,6 +42,11 @@ struct ChatPair: Sendable {
     /// For how long something may take to arrive.
     var patience: Interval { options.limit(.seconds(4)) }
 
+    /// Waits, in seconds before scaling, until the server knows both clients.
+    func settle(_ seconds: Double) async throws {
+        try await Task.sleep(for: .nanoseconds(max(options.scaled(.seconds(seconds)), options.leastPause).nanoseconds))
+    }
+
     /// Waits an interval of the script, scaled.
     func wait(_ seconds: Double) async throws {
         try await Task.sleep(for: .nanoseconds(options.scaled(.seconds(seconds)).nanoseconds))

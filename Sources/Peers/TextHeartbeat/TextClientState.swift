@@ -16,6 +16,8 @@ package struct TextClientState: PeerMachine {
     package var heartbeatsToSkip = 0
     /// Text that goes out in one write with the next heartbeat, as the kernel may merge them.
     package var textWithHeartbeat: [UInt8] = []
+    /// Whether a text is half sent: a heartbeat in the middle of a character would break it.
+    package var isInsideText = false
     /// How many heartbeats the clock has sent.
     package private(set) var heartbeats = 0
     /// The number of the connection; nil while there is none.
@@ -53,6 +55,7 @@ package struct TextClientState: PeerMachine {
 
     package mutating func due(_ alarm: Alarm, at time: Timestamp) -> [Action] {
         guard let connection else { return [] }
+        if isInsideText { return [.alarm(.heartbeat, after: .milliseconds(5))] }
         let again = Action.alarm(.heartbeat, after: interval)
         guard heartbeatsToSkip == 0 else {
             heartbeatsToSkip -= 1

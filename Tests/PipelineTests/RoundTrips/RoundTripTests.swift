@@ -229,13 +229,13 @@ import Trace
     @Test func aHeartbeatIsARequestToo() throws {
         let format = try FormatLoader.load(
             """
-                format: beats
-                framing: { rule: delimiter, end: "\\n" }
-                body: text
-                frame: { type: [{ when: body.text == "beat", is: beat }, { when: body.text == "yes", is: yes }] }
-                pairs: [{ request: type == "ask", from: client, answer: type == "tell" }]
-                heartbeat: { when: type == "beat", from: client, every: 1 s, gap: 3 s, answer: { when: type == "yes", within: 10 s } }
-                """, file: "beats.yaml")
+            format: beats
+            framing: { rule: delimiter, end: "\\n" }
+            body: text
+            frame: { type: [{ when: body.text == "beat", is: beat }, { when: body.text == "yes", is: yes }] }
+            pairs: [{ request: type == "ask", from: client, answer: type == "tell" }]
+            heartbeat: { when: type == "beat", from: client, every: 1 s, gap: 3 s, answer: { when: type == "yes", within: 10 s } }
+            """, file: "beats.yaml")
         #expect(format.allPairings.map(\.isHeartbeat) == [false, true])
         #expect(format.scalingHeartbeat(by: 0.01).allPairings.last?.within == .seconds(0.1))
     }
