@@ -34,7 +34,8 @@ package enum ReplayClient {
                     try await loop.submit { progress.value[place] = .distantFuture }.get()
                 }
             }
-            try await group.waitForAll()
+            // `waitForAll` would wait for the others where one fails: they wait for that one.
+            for try await _ in group {}
         }
         return try await loop.submit { try record.value.finish() }.get()
     }

@@ -165,6 +165,15 @@ import Testing
         #expect(file.text.hasPrefix("redis: ") && file.text.contains("0 unframed"), "\(file.text)")
     }
 
+    @Test(arguments: ["7", "0"]) func aConnectionThatIsNotThereIsNamed(number: String) throws {
+        let capture = URL(filePath: #filePath).appending(path: "../../../fixtures/im-json/chat.pcap").standardized.path
+        let result = try Program.run("frametap", ["decode", capture, "--connection", number, "--as", "summary"])
+        #expect(result.errors == "frametap: there is no connection \(number): 2 connections in all, numbered from 1\n")
+        #expect(result.text.hasPrefix("im-json: 2 connections, "), "\(result.text)")
+        let there = try Program.run("frametap", ["decode", capture, "--connection", "2", "--as", "summary"])
+        #expect(there.errors.isEmpty)
+    }
+
     @Test func rulesAreListed() throws {
         let list = try Program.output("frametap", ["formats"]).text
         for name in BuiltInFormats.names + BuiltInFormats.ruleNames {

@@ -78,5 +78,6 @@ import Testing
         let program = try Program("frametap", ["connect", "--replay", trace, "--to", "127.0.0.1:1"])
         let cause = try await program.match(/frametap: cannot talk to 127\.0\.0\.1:1: (.*)\n/, inErrors: true)
         #expect(cause == "Connection refused")
+        #expect(try await program.exitStatus() == 2)
     }
 }

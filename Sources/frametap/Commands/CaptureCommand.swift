@@ -63,6 +63,7 @@ struct CaptureCommand: ParsableCommand {
         reading.run(&capture, until: progress)
         signals.cancel()
         if reading.hasFailed { throw ExitCode(2) }
+        selection.warnOfMissingConnections(recording.decoder.summary)
         if selection.failing.fails(recording.decoder.summary) { throw ExitCode(1) }
     }
 }

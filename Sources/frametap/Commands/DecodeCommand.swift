@@ -48,6 +48,7 @@ struct DecodeCommand: ParsableCommand {
         let (hasFailed, counters) = try read(with: reassembly, to: decoder, progress)
         decoder.finish(passedOver: counters.passedOverByKind)
         decoder.flush()
+        selection.warnOfMissingConnections(decoder.summary)
         if hasFailed { throw ExitCode(2) }
         if selection.failing.fails(decoder.summary) { throw ExitCode(1) }
     }

@@ -67,6 +67,7 @@ struct ProxyCommand: ParsableCommand {
         signals.cancel()
         for line in QueueOptions.lines(queue.losses, late: recording.late) { complain(line) }
         if proxy.refused > 0 { complain("refused clients beyond the limit of connections: \(proxy.refused)") }
+        selection.warnOfMissingConnections(recording.summary)
         if selection.failing.fails(recording.summary) { throw ExitCode(1) }
     }
 

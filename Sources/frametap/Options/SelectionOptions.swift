@@ -53,6 +53,14 @@ struct SelectionOptions: ParsableArguments {
         return selection
     }
 
+    /// Warns of connections that were asked for and that there are not.
+    func warnOfMissingConnections(_ summary: Summary) {
+        let count = summary.formats.values.reduce(0) { $0 + $1.connections }
+        for number in connections where number < 1 || number > count {
+            complain("there is no connection \(number): \(Quantities.counted(count, "connection")) in all, numbered from 1")
+        }
+    }
+
     /// Refuses a filter that asks for what no frame of the formats has.
     func check(against options: DecodingOptions) throws {
         guard let filter else { return }
