@@ -294,6 +294,8 @@ final class ConnectionDecoder: ConnectionReceiver {
 }
 
 extension ConnectionDecoder: MemoryHolder {
+    var accountedMemory: Int { account.held }
+
     var memoryRank: (connection: Int, part: Int) { (connection.number, 0) }
 
     /// Decides on the format now, by what was seen, and holds nothing more for that.

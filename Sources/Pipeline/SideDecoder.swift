@@ -38,13 +38,17 @@ final class SideDecoder {
     @inline(never)
     func receive(_ bytes: RawSpan, at time: Timestamp, packet: Int) -> Bool {
         framer.receive(bytes, at: time, packet: packet, scratch: scratch, into: self)
-        // Most chunks leave as much or as little behind as the one before.
-        if (framer.heldMemory &- account.held).magnitude > Self.unaccounted { accountForHeld(at: time) }
+        let held = scratch.heldMemory
+        // What nobody has accounted for yet and is small need not be.
+        if held != account.held, held > Self.unaccounted || account.held > 0 {
+            decoder.budget.update(&account, of: self, to: held)
+            decoder.budget.enforce(at: time)
+        }
         return plan.endsFramesByPauses
     }
 
-    /// Changes up to so many bytes are not worth the time.
-    private static var unaccounted: UInt { 256 }
+    /// A framer that never held more than this, in bytes, is not accounted for.
+    private static var unaccounted: Int { 256 }
 
     @inline(never)
     private func accountForHeld(at time: Timestamp) {
@@ -76,6 +80,8 @@ final class SideDecoder {
 }
 
 extension SideDecoder: MemoryHolder {
+    var accountedMemory: Int { account.held }
+
     var memoryRank: (connection: Int, part: Int) { (connection.number, 1 + Int(framer.direction.rawValue)) }
 
     /// Gives up the frame under way.

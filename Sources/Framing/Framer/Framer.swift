@@ -130,6 +130,8 @@ public struct Framer {
     public mutating func receive(
         _ chunk: RawSpan, at time: Timestamp, packet: Int, scratch: FramingScratch, into receiver: any FrameReceiver
     ) {
+        // Whoever wants to know asks the scratch: to ask the framer it would have to be copied.
+        defer { scratch.heldMemory = heldMemory }
         if !pending.isEmpty { pause(until: time, scratch: scratch, into: receiver) }
         let start = origin + pending.count
         latest = ChunkPlace(range: start..<start + chunk.byteCount, time: time, packet: packet)

@@ -1,7 +1,9 @@
 import Streams
 
-/// Whoever holds memory on account of a `MemoryBudget`.
+/// Holds memory on account of a `MemoryBudget`.
 protocol MemoryHolder: AnyObject {
+    /// How many bytes it has accounted for.
+    var accountedMemory: Int { get }
     /// Decides between holders of the same size: the connection's number, and which of its holders it is.
     var memoryRank: (connection: Int, part: Int) { get }
 
@@ -25,29 +27,33 @@ final class MemoryBudget {
 
         fileprivate var slot: Int { Int(place) }
 
-        fileprivate init(slot: Int, held: Int) {
-            (place, bytes) = (Int32(truncatingIfNeeded: slot), UInt32(clamping: held))
+        /// Whether its holder is known to the budget.
+        fileprivate var isRegistered: Bool { place >= 0 }
+
+        fileprivate mutating func register(in slot: Int) { place = Int32(truncatingIfNeeded: slot) }
+
+        /// Takes what is held now; returns how much more that is.
+        @inline(__always)
+        fileprivate mutating func change(to held: Int) -> Int {
+            let before = bytes
+            bytes = UInt32(clamping: held)
+            return Int(bytes) &- Int(before)
         }
 
         /// An account of nothing.
         init() {}
     }
 
-    private struct Entry {
-        var holder: (any MemoryHolder)?
-        var held = 0
-    }
-
     /// How many bytes all holders together may hold.
     let limit: Int
     /// How many bytes they hold.
-    private(set) var held = 0
+    @exclusivity(unchecked) private(set) var held = 0
     /// Whether anything was evicted.
     private(set) var wasReached = false
     /// How many holders take part.
-    var holders: Int { entries.count - free.count }
+    var holders: Int { places.count - free.count }
 
-    private var entries: [Entry] = []
+    private var places: [(any MemoryHolder)?] = []
     private var free: [Int] = []
     private var isEvicting = false
 
@@ -56,28 +62,29 @@ final class MemoryBudget {
         self.limit = limit
     }
 
-    /// A holder holds more or less than it did. Nobody is evicted before `enforce`.
-    func update(_ account: inout Account, of holder: any MemoryHolder, to held: Int) {
-        var slot = account.slot
-        if slot < 0 {
-            if let known = free.popLast() {
-                slot = known
-            } else {
-                slot = entries.count
-                entries.append(Entry())
-            }
-            entries[slot].holder = holder
+    /// A holder holds more or less than it did. Nothing is evicted before `enforce`.
+    @inline(__always)
+    func update<Holder: MemoryHolder>(_ account: inout Account, of holder: Holder, to held: Int) {
+        if !account.isRegistered { register(holder, &account) }
+        self.held &+= account.change(to: held)
+    }
+
+    @inline(never)
+    private func register(_ holder: any MemoryHolder, _ account: inout Account) {
+        if let slot = free.popLast() {
+            places[slot] = holder
+            account.register(in: slot)
+        } else {
+            account.register(in: places.count)
+            places.append(holder)
         }
-        account = Account(slot: slot, held: held)
-        self.held += account.held - entries[slot].held
-        entries[slot].held = account.held
     }
 
     /// A holder is over; what it accounted for is free.
     func close(_ account: inout Account) {
-        guard account.slot >= 0 else { return }
-        held -= entries[account.slot].held
-        entries[account.slot] = Entry()
+        guard account.isRegistered else { return }
+        held -= account.held
+        places[account.slot] = nil
         free.append(account.slot)
         account = Account()
     }
@@ -97,12 +104,10 @@ final class MemoryBudget {
         defer { isEvicting = false }
         let target = limit - limit / 8
         for _ in 0..<4 where held > target {
-            let largest = entries.filter { $0.held > 0 && $0.holder != nil }.sorted {
-                if $0.held != $1.held { return $0.held > $1.held }
-                guard let left = $0.holder?.memoryRank, let right = $1.holder?.memoryRank else { return false }
-                return left < right
-            }
-            for entry in largest where held > target { entry.holder?.evict(at: time) }
+            let largest = places.compactMap { $0.map { (holder: $0, held: $0.accountedMemory, rank: $0.memoryRank) } }
+                .filter { $0.held > 0 }
+                .sorted { $0.held != $1.held ? $0.held > $1.held : $0.rank < $1.rank }
+            for entry in largest where held > target { entry.holder.evict(at: time) }
         }
     }
 }
