@@ -71,7 +71,7 @@ private final class TypedRule<Rule: FramingRule>: SharedRule {
         while at < bytes.byteCount {
             let byte = bytes[byte: at]
             if firstBytes.contains(byte) {
-                if byte == 0, let end = bytes.endOfZeros(from: at), end - at >= FrameChain.zeroRun {
+                if byte == 0, let end = bytes.endOfZeros(from: at) {
                     at = end - FrameChain.zeroRun + 1
                     continue
                 }
@@ -88,8 +88,15 @@ extension RawSpan {
     fileprivate func endOfZeros(from start: Int) -> Int? {
         let least = start + FrameChain.zeroRun
         guard least <= byteCount, self[byte: least - 1] == 0 else { return nil }
+        let count = zeros(from: start, most: byteCount - start)
+        return count >= FrameChain.zeroRun ? start + count : nil
+    }
+
+    /// How many zeros there are from an index on, `most` at most.
+    func zeros(from start: Int, most: Int) -> Int {
+        let end = start + min(most, byteCount - start)
         var at = start
-        while at < byteCount, self[byte: at] == 0 { at += 1 }
-        return at
+        while at < end, self[byte: at] == 0 { at += 1 }
+        return at - start
     }
 }

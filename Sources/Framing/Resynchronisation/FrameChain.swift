@@ -73,12 +73,26 @@ struct FrameChain {
                 add(lengths: Evidence.landing(previous.shape.total))
                 return evidence.bits >= needed ? .holds : .broken
             }
-            if heads.isEmpty, !isOpening, !rule.rule.mayStart(bytes, at: index) { return .broken }
-            switch rule.scan(bytes, from: index, origin: origin, ended: ended, memory: &memory) {
-            case .padding(let count): at += count
+            if heads.isEmpty, !isOpening {
+                guard rule.rule.mayStart(bytes, at: index) else { return .broken }
+                switch bytes.zeros(from: index, most: Self.zeroRun) {
+                case Self.zeroRun: return .broken
+                case bytes.byteCount - index where !ended: return .undecided(until: origin + bytes.byteCount + 1)
+                default: break
+                }
+            }
+            // However many bytes are at hand, a head counts only if so many of them tell the frame's extent.
+            let known = min(bytes.byteCount, index + limit)
+            let isLast = ended && known == bytes.byteCount
+            let scan = rule.scan(
+                bytes.extracting(0..<known), from: index, origin: origin, ended: isLast, memory: &memory)
+            switch scan {
+            case .padding(let count):
+                at += count
+                guard at - start < Self.longest else { return .broken }
             case .bad: return .broken
             case .incomplete(let atLeast):
-                guard !ended, bytes.byteCount - index <= limit else { return .broken }
+                guard !ended, known - index < limit else { return .broken }
                 return .undecided(until: max(at + atLeast, origin + bytes.byteCount + 1))
             case .shape(let shape):
                 guard take(shape, rule, bytes, origin) else { return .broken }

@@ -26,8 +26,6 @@ struct FrameSearch {
     /// How many places were tried, where only some are.
     private var tried = 0
     private var chain: FrameChain?
-    /// The bytes before those at hand, as many as the ends of frames have at most.
-    private var before: [UInt8] = []
 
     /// At so many places from the beginning on frames are looked for although nothing ends there: a byte may be lost or
     /// inserted right before a frame.
@@ -47,17 +45,6 @@ struct FrameSearch {
 
     /// Looks at bytes that start at stream offset `origin`, from an index on.
     mutating func look(_ rule: SharedRule, _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool) -> Outcome {
-        let outcome = search(rule, bytes, from: start, origin: origin, ended: ended)
-        if case .undecided(let from, _) = outcome, !rule.ends.isEmpty {
-            let seen = before + bytes.copied(max(start, from - rule.longestEnd)..<from)
-            before = Array(seen.suffix(rule.longestEnd))
-        }
-        return outcome
-    }
-
-    private mutating func search(
-        _ rule: SharedRule, _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool
-    ) -> Outcome {
         if triesOpening {
             switch tryOpening(rule, bytes, origin, ended) {
             case .undecided(let until): return .undecided(from: begin - origin, until: until)
@@ -77,7 +64,11 @@ struct FrameSearch {
                     at: end.upperBound, how: "a delimiter of \(8 * end.count) bits before it", isOpening: false)
             }
             return .undecided(from: max(start, bytes.byteCount - (rule.longestEnd - 1)), until: 0)
-        case .none, .behind: return tryPlaces(rule, bytes, origin, ended)
+        case .none, .behind:
+            let outcome = tryPlaces(rule, bytes, origin, ended)
+            guard case .undecided(let from, let until) = outcome, !rule.ends.isEmpty else { return outcome }
+            // What ends a frame may have begun before the place: those bytes are needed with the next ones.
+            return .undecided(from: max(start, from - rule.longestEnd), until: until)
         }
     }
 
@@ -147,7 +138,7 @@ struct FrameSearch {
                 continue
             }
             // An end may have begun before the place.
-            let from = max(0, place - origin - (rule.longestEnd - 1))
+            let from = max(begin, place - (rule.longestEnd - 1)) - origin
             var end = bytes.firstEnd(of: rule.ends, from: from)
             while let found = end, found.upperBound <= place - origin {
                 end = bytes.firstEnd(of: rule.ends, from: found.lowerBound + 1)
@@ -165,10 +156,7 @@ struct FrameSearch {
 
     /// Whether the bytes before the place end a frame.
     private func endsFrame(_ rule: SharedRule, _ bytes: RawSpan, _ origin: Int) -> Bool {
-        let index = place - origin
-        let lead = bytes.copied(max(0, begin - origin, index - rule.longestEnd)..<index)
-        let seen = lead.count < rule.longestEnd ? before.suffix(max(0, place - begin - lead.count)) + lead : lead
-        return rule.ends.contains { seen.count >= $0.count && seen.suffix($0.count).elementsEqual($0) }
+        bytes.ends(with: rule.ends, before: place - origin, from: begin - origin)
     }
 
     // MARK: Where the chain starts

@@ -58,8 +58,9 @@ package struct HeadAndBody: FramingRule {
 
     package func mayStart(_ bytes: RawSpan, at start: Int) -> Bool {
         guard let end = JSONTokens.fault(bytes, at: start, within: headLimit) else { return true }
-        // Behind the delimiter the body begins.
-        return bytes.extracting(start..<end).firstRange(of: delimiter, from: 0) != nil
+        // Behind the delimiter the body begins; the delimiter itself need be no JSON.
+        guard end + delimiter.count <= bytes.byteCount else { return true }
+        return bytes.extracting(start..<end + delimiter.count).firstRange(of: delimiter, from: 0) != nil
     }
 
     /// That there is a JSON object with a usable size, and the delimiter behind it.
@@ -67,6 +68,14 @@ package struct HeadAndBody: FramingRule {
         of shape: FrameShape, in bytes: RawSpan, at start: Int, previous: (start: Int, shape: FrameShape)?,
         _ background: ByteBackground
     ) -> Evidence? {
+        var tokens = JSONTokens()
+        let text = bytes.extracting(start..<start + shape.head - delimiter.count)
+        do throws(JSONSyntaxError) {
+            // The size may be read of a head whose rest is no JSON.
+            while try tokens.next(text) != nil {}
+        } catch {
+            return nil
+        }
         var evidence = Evidence()
         // The bracket, the member's name in quotes, the colon.
         evidence.constants = 6 * Double(sizeField.utf8.count + 4)

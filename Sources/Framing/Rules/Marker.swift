@@ -32,7 +32,9 @@ package struct Marker: FramingRule {
             guard next - begin <= limit else { return .bad(tooLong(at: origin + begin)) }
             return .shape(FrameShape(head: start.count, body: next - body))
         }
-        if bytes.byteCount - begin > limit { return .bad(tooLong(at: origin + begin)) }
+        // A marker may have begun in the last bytes.
+        let unmarked = ended ? bytes.byteCount - begin : bytes.byteCount - begin - (start.count - 1)
+        if unmarked > limit { return .bad(tooLong(at: origin + begin)) }
         if ended { return .shape(FrameShape(head: start.count, body: bytes.byteCount - body)) }
         memory.searchedTo = max(memory.searchedTo, origin + max(body, bytes.byteCount - (start.count - 1)))
         return .incomplete(atLeast: 0)

@@ -35,6 +35,18 @@ import Testing
         #expect(log.frames.count == 2)
     }
 
+    /// The longest frame is as long whether or not all of the marker behind it is there.
+    @Test func aMarkerAtTheLimitMayBeCut() throws {
+        let yaml = "format: x\nframing: { rule: marker, start: abcd, idle: none, limit: 20 B }"
+        let rule = try FormatLoader.load(yaml, file: "x").directions.fromClient.rule
+        for length in 10...20 {
+            let bytes = Array("abcd\(String(repeating: "x", count: length))abcdyyabcdz".utf8)
+            let (log, _) = frame([.bytes(bytes)], with: rule)
+            #expect(log.frames.count == (length <= 16 ? 3 : 2))
+            expectCuttingDoesNotMatter(bytes, rule: rule)
+        }
+    }
+
     @Test func aliasesThatWouldExplodeAreRefused() {
         var yaml = "a: &a [x, x, x, x, x, x, x, x, x]\n"
         for (name, last) in zip("bcdefghij", "abcdefghi") {

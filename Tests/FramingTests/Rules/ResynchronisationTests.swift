@@ -152,6 +152,46 @@ import Testing
         #expect(near.map { $0 >= 2 } == true && far.map { $0 > near ?? 0 } == true, "\(near ?? -1), \(far ?? -1)")
     }
 
+    /// The CR of an end is the last byte at hand, behind the places that are tried whatever is before them.
+    @Test func whatEndsAFrameMayBeCut() throws {
+        let bytes = Array("xx*23\r\n\r\n\r\n$7\r\n".utf8)
+        expectCuttingDoesNotMatter(bytes, rule: try rule(Self.resp), aligned: false)
+    }
+
+    /// A run of zeros starts no frame, although each would be the constant that a frame starts with.
+    @Test func zerosThatComePieceByPieceAreNoFrames() throws {
+        let rule = try rule(
+            "header: [{ mark: { type: u8, equals: 0 } }, { kind: u8 }]\nframing: { rule: fixed, size: 4 }")
+        let frames = Array((0..<8).flatMap { [0, $0 + 1, 7, 8] as [UInt8] })
+        let bytes = [0xee] + [UInt8](repeating: 0, count: 700) + frames
+        expectCuttingDoesNotMatter(bytes, rule: rule, aligned: false)
+    }
+
+    /// A frame whose end is beyond the search's window counts neither whole nor in pieces.
+    @Test func anEndBeyondTheWindowIsNotWaitedFor() throws {
+        let rule = try rule(
+            "header: [{ mark: { type: string, size: 3, equals: abc } }]\nframing: { rule: delimiter, end: \"\\n\" }")
+        let text = [UInt8](repeating: UInt8(ascii: "t"), count: 66_000)
+        let bytes = Array("abc".utf8) + text + Array("\nabcone\nabctwo\n".utf8)
+        let whole = frame([.bytes(bytes)], with: rule, aligned: false)
+        let pieces = frame(cut(bytes, at: [65_000, 65_600, 65_900]), with: rule, aligned: false)
+        #expect(whole.log.results == pieces.log.results && whole.log.frames.map(\.offset) == [66_004, 66_011])
+    }
+
+    @Test(arguments: ["\\r\\n", "##"])
+    func aHeadIsReadToItsEnd(delimiter: String) throws {
+        let rule = try rule(
+            """
+            framing: { rule: head-and-body, head: json, ends: "\(delimiter)", size: size }
+            """)
+        let end = delimiter == "##" ? "##" : "\r\n"
+        let good = "{\"size\":3}\(end)abc"
+        let bytes = Array("x{\"size\":2 ?}\(end)ab\(good)\(good)".utf8)
+        let (log, _) = frame([.bytes(bytes)], with: rule, aligned: false)
+        #expect(log.frames.map(\.length) == [good.utf8.count, good.utf8.count])
+        expectCuttingDoesNotMatter(bytes, rule: rule, aligned: false)
+    }
+
     @Test func anyCuttingOfGarbageGivesTheSame() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)
