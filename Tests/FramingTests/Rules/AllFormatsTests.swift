@@ -88,7 +88,10 @@ import Testing
 
     /// Four bytes show that no frame starts there, although a header of 62 is waited for when they come one by one.
     @Test func aBadHeadIsOneHoweverItCameBeforeAGap() throws {
-        let rule = try #require(try BuiltInFormats.format(named: "im-magic")).directions.fromClient.rule
+        let header =
+            "header: [{ magic: { type: u32, equals: 0x20170817 } }, { to: { type: string, size: 54 } }, { n: u32 }]"
+        let yaml = "format: x\n\(header)\nframing: { rule: length-field, field: n }"
+        let rule = try FormatLoader.load(yaml, file: "x.yaml").directions.fromClient.rule
         let bytes: [UInt8] = [0x20, 0x17, 0x08, 0x20, 1, 1]
         for incident in [Incident.gap(5), .eviction] {
             let all = [(offset: 6, what: incident)]
