@@ -8,6 +8,7 @@ extension Framer {
     ///
     /// - Parameter cause: for people, behind "when": which limit was reached.
     package mutating func evict(because cause: String, scratch: FramingScratch, into receiver: any FrameReceiver) {
+        lookAgain(scratch: scratch, into: receiver)
         let end = shape.map { origin + $0.total }
         let hadFrame = isAligned && !pending.isEmpty
         giveUp(.memoryLimit, because: cause, scratch: scratch)

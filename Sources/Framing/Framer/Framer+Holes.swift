@@ -8,6 +8,7 @@ extension Framer {
     public mutating func missing(
         _ byteCount: Int, at time: Timestamp, scratch: FramingScratch, into receiver: any FrameReceiver
     ) {
+        lookAgain(scratch: scratch, into: receiver)
         let hole = origin + pending.count
         var filled = 0
         if let shape, pending.count >= shape.head {
@@ -42,6 +43,13 @@ extension Framer {
         giveUp(because: "the stream ended", scratch: scratch)
         closeRun(nil, scratch)
         emitHeld(scratch, into: receiver)
+    }
+
+    /// Looks at what is held before it is given up: fewer bytes than were waited for may show that no frame starts there, as
+    /// they would have done in one chunk.
+    mutating func lookAgain(scratch: FramingScratch, into receiver: any FrameReceiver) {
+        guard !pending.isEmpty, shape == nil, pending.count < wanted else { return }
+        cutHeld(ended: false, scratch: scratch, into: receiver)
     }
 
     /// Hands on what was noted beside bytes at hand.
