@@ -37,8 +37,7 @@ final class SideDecoder {
     /// Takes the next bytes; says whether a pause of their sender may end a frame.
     @inline(never)
     func receive(_ bytes: RawSpan, at time: Timestamp, packet: Int) -> Bool {
-        framer.receive(bytes, at: time, packet: packet, scratch: scratch, into: self)
-        let held = scratch.heldMemory
+        let held = framer.receive(bytes, at: time, packet: packet, scratch: scratch, into: self)
         // What nobody has accounted for yet and is small need not be.
         if held != account.held, held > Self.unaccounted || account.held > 0 {
             decoder.budget.update(&account, of: self, to: held)

@@ -127,11 +127,20 @@ public struct Framer {
     // MARK: Chunks
 
     /// The next bytes of the stream, which are not empty.
+    ///
+    /// - Returns: about how much memory is held now. To ask the framer for it, a caller in another module would have to copy it.
+    @discardableResult
     public mutating func receive(
         _ chunk: RawSpan, at time: Timestamp, packet: Int, scratch: FramingScratch, into receiver: any FrameReceiver
+    ) -> Int {
+        take(chunk, at: time, packet: packet, scratch: scratch, into: receiver)
+        return heldMemory
+    }
+
+    @inline(__always)
+    private mutating func take(
+        _ chunk: RawSpan, at time: Timestamp, packet: Int, scratch: FramingScratch, into receiver: any FrameReceiver
     ) {
-        // Whoever wants to know asks the scratch: to ask the framer it would have to be copied.
-        defer { scratch.heldMemory = heldMemory }
         if !pending.isEmpty { pause(until: time, scratch: scratch, into: receiver) }
         let start = origin + pending.count
         latest = ChunkPlace(range: start..<start + chunk.byteCount, time: time, packet: packet)

@@ -20,8 +20,6 @@ public final class FramingScratch {
     /// Whether one of them ends before the newest chunk.
     @exclusivity(unchecked) var endsEarlier = false
     @exclusivity(unchecked) var runs: [CompleteRun] = []
-    /// How much memory the framer holds that took a chunk last.
-    @exclusivity(unchecked) package internal(set) var heldMemory = 0
 
     /// Empty working memory.
     public init() {}
