@@ -10,9 +10,9 @@ import Testing
 
     /// Runs a script against a server on a port of its own, and gives the server's lines.
     private func serving(
-        _ options: PeerOptions, _ script: @escaping @Sendable (PeerAddress) async throws -> Void
+        _ options: PeerOptions, lines: Lines = Lines(),
+        _ script: @escaping @Sendable (PeerAddress) async throws -> Void
     ) async throws -> [String] {
-        let lines = Lines()
         let (bound, continuation) = AsyncStream.makeStream(of: Endpoint.self)
         let server = Task {
             try await ChatRelay.serve(
@@ -104,16 +104,18 @@ import Testing
 
     @Test func aCancelledConversationEndsAtOnce() async throws {
         let long = options(timeScale: 100)
-        let said = Lines()
-        let lines = try await serving(long) { server in
-            let conversation = Task {
-                try await ChatRelay.converse(with: server, options: long, log: { said.add($0) })
+        let lines = Lines()
+        _ = try await serving(long, lines: lines) { server in
+            let conversation = Task { try await ChatRelay.converse(with: server, options: long, log: { _ in }) }
+            try await SimplePeers.eventually("both clients are connected") {
+                lines.all.filter { $0.contains("connected from") }.count == 2
             }
-            try await SimplePeers.eventually("both clients say something") { said.all.count >= 2 }
             conversation.cancel()
             await #expect(throws: CancellationError.self) { try await conversation.value }
+            try await SimplePeers.eventually("both clients leave") {
+                lines.all.filter { $0.hasSuffix("left") }.count == 2
+            }
         }
-        #expect(lines.filter { $0.hasSuffix("left") }.count == 2)
     }
 
     @Test func aServerThatIsNotThereIsSaid() async throws {
