@@ -187,7 +187,7 @@ public final class Deliveries: Analysis {
     ) {
         var key = namesSenders(number) ? sender ?? "" : ""
         if key.isEmpty, namesSenders(number), let flows = receivers[number]?.flows {
-            // Where this frame alone does not say who it is from, whoever said that.
+            // Where this frame does not name its sender, it belongs to the flow that awaits it.
             let names = comparedNames(receivers[number]?.connection.format)
             key = flows.keys.sorted().first { flows[$0]?.awaits(reception, comparing: names) ?? false } ?? ""
         }

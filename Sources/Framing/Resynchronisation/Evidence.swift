@@ -70,12 +70,12 @@ public struct ByteBackground: Sendable {
 }
 
 extension Evidence {
-    /// That a number of so many bits is a length: those of frames are spread evenly over their orders of magnitude.
+    /// That a number of this width, in bits, is a length: those of frames are spread evenly over their orders of magnitude.
     static func length(_ value: UInt64, width: Int) -> Double {
         -log2(Double(value) + 1) - log2(0.693 * Double(width))
     }
 
-    /// That a value is among so many that the format names, of all values that so many bits can have. Half of a format's
+    /// That a value is one of those that the format names, of all values of its width. Half of a format's
     /// frames are taken to have named values.
     static func named(_ isNamed: Bool, of count: Int, bits: Double) -> Double {
         isNamed ? bits - 1 - log2(Double(max(count, 1))) : -1

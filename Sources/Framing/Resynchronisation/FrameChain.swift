@@ -26,7 +26,7 @@ struct FrameChain {
     /// A chain longer than this is given up.
     private static let longest = 4 * window
     private static let mostHeads = 256
-    /// So many bytes that are all zeros start no frame.
+    /// A run of at least this many zeros starts no frame.
     static let zeroRun = 256
 
     /// The stream offset where it starts.

@@ -27,7 +27,7 @@ struct FrameSearch {
     private var tried = 0
     private var chain: FrameChain?
 
-    /// At so many places from the beginning on frames are looked for although nothing ends there: a byte may be lost or
+    /// How many places from the beginning are tried although nothing ends there: a byte may be lost or
     /// inserted right before a frame.
     private static let nearPlaces = 8
     /// How many bits the end of a frame before a place is worth, where every frame has one.
