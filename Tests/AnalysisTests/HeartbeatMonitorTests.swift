@@ -92,6 +92,33 @@ import Trace
         #expect(late.found == ["#1 at \(gap)"], "the gap came before the end")
     }
 
+    /// What the other side did before the deadline may be known later than what the sender did, or earlier.
+    @Test func noFirstHeartbeatIsDueWhereTheOtherSideClosedInTime() throws {
+        for (end, expected) in [(gap, [String]()), (gap + 1, ["#1 at \(gap)"])] {
+            var late = try Watching()
+            late.open(at: 0, on: 1)
+            late.settle(at: 2 * gap, otherKnown: gap)
+            #expect(late.found(.heartbeatNever) == [], "the server is not known up to the deadline")
+            late.finish(.fromClient, at: 2 * gap, passing: false)
+            late.settle(at: 2 * gap, otherKnown: end)
+            late.finish(.fromServer, at: end, passing: false)
+            late.close(at: 2 * gap, passing: false)
+            #expect(late.found(.heartbeatNever) == expected)
+            var early = try Watching()
+            early.open(at: 0, on: 1)
+            early.finish(.fromServer, at: end)
+            early.finish(.fromClient, at: 2 * gap)
+            early.close(at: 2 * gap)
+            #expect(early.found(.heartbeatNever) == expected)
+        }
+        var open = try Watching()
+        open.open(at: 0, on: 1)
+        open.settle(at: 2 * gap, otherKnown: 1)
+        #expect(open.found(.heartbeatNever) == [])
+        open.advance(to: 3 * gap)
+        #expect(open.found(.heartbeatNever) == ["#1 at \(gap)"], "time passes once both sides are known")
+    }
+
     @Test func manyConnectionsAreToldInTheOrderOfTheirDeadlines() throws {
         var watching = try Watching()
         let starts = (1...50).map { (number: $0, time: Int64($0 * 7_919 % 50 * 1_000)) }

@@ -61,6 +61,12 @@ struct Watching {
         monitor.advance(to: Timestamp(nanoseconds: time), into: &findings)
     }
 
+    /// What was due is settled, as far as the client and the server are known.
+    mutating func settle(at time: Int64, otherKnown other: Int64, on number: Int = 1) {
+        let known = PerDirection(fromClient: Timestamp(nanoseconds: time), fromServer: Timestamp(nanoseconds: other))
+        monitor.settle(connection(number), before: known, into: &findings)
+    }
+
     mutating func finish(_ direction: Direction, at time: Int64, on number: Int = 1, passing: Bool = true) {
         if passing { advance(to: time) }
         monitor.finished(direction, at: Timestamp(nanoseconds: time), on: connection(number), into: &findings)

@@ -388,6 +388,21 @@ import Testing
         #expect(talk.story == ["1 handshake", "c:abc", "s:def", "1 end-of-input"])
     }
 
+    /// The sender may be a window ahead of a gap that is still waited for.
+    @Test func aResetBehindMoreThanAWindowOfHeldBytesCounts() {
+        var talk = Conversation()
+        talk.handshake()
+        talk.client(100, "abc", ack: 200)
+        let bytes = [UInt8](repeating: 0x61, count: 60_000)
+        talk.send(.fromClient, 104, bytes)
+        talk.server(200, ack: 104, window: 0)
+        talk.send(.fromClient, 60_104, bytes)
+        talk.client(120_104, "", .rst)
+        talk.advance(milliseconds: 1000)
+        #expect(talk.story.last == "1 reset by client")
+        #expect(talk.log.bytes(of: 1, from: .fromClient).count == 120_003)
+    }
+
     @Test func refusedConnection() {
         var talk = Conversation()
         talk.client(99, "", .syn)

@@ -116,9 +116,11 @@ public final class HeartbeatMonitor: Analysis {
     ) {
         guard let watch = watched[connection.number] else { return }
         if watch.from == direction {
-            end(watch, at: time, because: nil, into: &findings)
+            // How far the other side is known was said when what was due was settled, just before.
+            end(watch, at: time, Timestamp(nanoseconds: .min), because: nil, into: &findings)
         } else {
             watch.otherEnd = watch.otherEnd ?? time
+            findings += watch.settleNever(before: time)
         }
     }
 
@@ -128,22 +130,26 @@ public final class HeartbeatMonitor: Analysis {
         if let watch = watched.removeValue(forKey: connection.number) {
             deadlines.cancel(connection.number)
             if watch.isExpected { expecting -= 1 }
-            end(watch, at: closing.time, because: closing.reason, into: &findings)
+            end(watch, at: closing.time, .distantFuture, because: closing.reason, into: &findings)
             if let finding = watch.close(closing) { findings.append(finding) }
             if watch.late > HeartbeatWatch.mostLate { findings.append(watch.moreLate(at: closing.time)) }
         } else if connection.hasBegun, !connection.hadHeartbeats[contract.from] {
             let watch = HeartbeatWatch(connection, contract)
-            end(watch, at: closing.time, because: closing.reason, into: &findings)
+            end(watch, at: closing.time, .distantFuture, because: closing.reason, into: &findings)
         }
     }
 
     /// Nothing more is waited for.
     private func end(
-        _ watch: HeartbeatWatch, at time: Timestamp, because reason: CloseReason?,
+        _ watch: HeartbeatWatch, at time: Timestamp, _ other: Timestamp, because reason: CloseReason?,
         into findings: inout [Finding]
     ) {
-        guard !watch.isEnded else { return }
-        look(at: watch, before: time, time, into: &findings)
+        guard !watch.isEnded else {
+            findings += watch.settleNever(before: other)
+            return
+        }
+        look(at: watch, before: time, min(time, other), into: &findings)
+        findings += watch.settleNever(before: other)
         watch.settleDoubt(before: .distantFuture, into: &findings)
         watch.isEnded = true
         if watch.last != nil, watch.isTold { findings.append(watch.stop(at: time, because: reason)) }
@@ -153,8 +159,13 @@ public final class HeartbeatMonitor: Analysis {
     public func settle(
         _ connection: TracedConnection, before known: PerDirection<Timestamp>, into findings: inout [Finding]
     ) {
-        guard let watch = watched[connection.number], !watch.isEnded else { return }
-        look(at: watch, before: known[watch.from], known[watch.from.opposite], into: &findings)
+        guard let watch = watched[connection.number] else { return }
+        let other = known[watch.from.opposite]
+        if watch.isEnded {
+            findings += watch.settleNever(before: other)
+        } else {
+            look(at: watch, before: known[watch.from], other, into: &findings)
+        }
     }
 
     /// Finds what was due, as far as the heartbeats' sender and the other side are known.
@@ -165,14 +176,19 @@ public final class HeartbeatMonitor: Analysis {
         if watch.deadline < time, !watch.isTold {
             findings += watch.tellGap(frames: watch.connection.traffic[watch.from].frames)
         }
+        findings += watch.settleNever(before: other)
         findings += watch.lookForEviction(before: time, other)
     }
 
     /// Finds everything whose deadline lies before `time`.
     public func advance(to time: Timestamp, into findings: inout [Finding]) {
         while let due = deadlines.popFirst(before: time) {
-            guard let watch = watched[due.key], !watch.isEnded else { continue }
+            guard let watch = watched[due.key] else { continue }
             watch.scheduled = nil
+            guard !watch.isEnded else {
+                findings += watch.settleNever(before: time)
+                continue
+            }
             look(at: watch, before: time, time, into: &findings)
             // Where there never was any, there is nothing more to find until one comes.
             if watch.last != nil || !watch.isTold, let next = watch.nextLook(after: time) {

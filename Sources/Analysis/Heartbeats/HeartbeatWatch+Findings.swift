@@ -15,7 +15,8 @@ extension HeartbeatWatch {
             time: time, message: message, data: data)
     }
 
-    /// There is a gap, or there never was a heartbeat; and whether the sender sent anything else. It is told once.
+    /// There is a gap, or there never was a heartbeat; and whether the sender sent anything else. It is told once. That there never was one
+    /// is kept in `never`, since it depends on the other side.
     ///
     /// - Parameter frames: how many frames the sender has sent.
     func tellGap(frames: Int) -> [Finding] {
@@ -61,14 +62,25 @@ extension HeartbeatWatch {
                         + (last == nil ? "the connection opened" : lastType),
                     [Field("otherFrames", .integer(Int64(others)))]))
         }
-        return found
+        guard last == nil else { return found }
+        never = (deadline, found)
+        return []
     }
 
-    /// Whether the first heartbeat may have come, or need not come any more: bytes of its sender are missing or belong to no frame, or the
-    /// other side has closed the connection.
+    /// Whether the first heartbeat may have come: bytes of its sender are missing or belong to no frame.
     private var mayHaveMissedFirst: Bool {
         let disturbances = connection.traffic[from].disturbances
-        return disturbances?.missing != nil || disturbances?.unframed != nil || otherEnd.map { $0 <= deadline } == true
+        return disturbances?.missing != nil || disturbances?.unframed != nil
+    }
+
+    /// Returns what was found where there was no heartbeat at all, once the other side is known up to the deadline. Where it had closed
+    /// the connection by then, no heartbeat was due.
+    ///
+    /// - Parameter other: up to when the other side is known.
+    func settleNever(before other: Timestamp) -> [Finding] {
+        guard let (deadline, found) = never, deadline < other || otherEnd != nil else { return [] }
+        never = nil
+        return otherEnd.map { $0 <= deadline } == true ? [] : found
     }
 
     private var learnedData: [Field] {

@@ -41,6 +41,8 @@ final class HeartbeatWatch {
     var scheduled: Timestamp?
     /// When the other side ended its stream.
     var otherEnd: Timestamp?
+    /// Where no heartbeat had come by the deadline: the deadline and what was found. See `settleNever`.
+    var never: (deadline: Timestamp, findings: [Finding])?
 
     /// What a contract was learned from.
     struct LearnedFrom {

@@ -73,7 +73,10 @@ extension Flow {
     mutating func takeReset(
         _ segment: TCPSegment, from direction: Direction, _ packet: PacketStamp, _ shared: inout ReassemblyState
     ) {
-        guard state == .open, resetTime == nil, isValidReset(segment, from: direction) else { return }
+        guard state == .open, resetTime == nil else { return }
+        guard isValidReset(segment, from: direction, heldTo: shared.held(sides[direction])?.segments.end) else {
+            return
+        }
         resetTime = packet.time
         resetBy = direction
         resetSequence = segment.sequence
@@ -97,7 +100,9 @@ extension Flow {
 
     /// Whether the other side would take the RST: its number lies between what that side acknowledged and the end of
     /// the window it offered (RFC 9293 section 3.10.7.4). Less is known here than there, so doubt speaks for the RST.
-    private func isValidReset(_ segment: TCPSegment, from direction: Direction) -> Bool {
+    ///
+    /// - Parameter held: how far the bytes go that wait behind a gap; nil where none wait.
+    private func isValidReset(_ segment: TCPSegment, from direction: Direction, heldTo held: Int?) -> Bool {
         let side = sides[direction]
         let other = sides[direction.opposite]
         guard side.marks.contains(.started) else {
@@ -108,7 +113,8 @@ extension Flow {
         let window = max(65_535, Int(other.window) << Int(other.windowScale))
         let acknowledged = side.marks.contains(.ackSeen) ? side.position(of: side.acknowledged) : side.offset
         let position = side.position(of: segment.sequence)
-        return position >= min(acknowledged, side.offset) && position <= max(acknowledged, side.offset) + window
+        return position >= min(acknowledged, side.offset)
+            && position <= max(acknowledged, side.offset, held ?? 0) + window
     }
 
     /// Whether a segment shows that the RST before it was not its sender's, or was not taken: a host that resets a

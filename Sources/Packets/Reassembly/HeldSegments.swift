@@ -61,6 +61,9 @@ struct HeldSegments {
         return segment
     }
 
+    /// The stream offset behind the last of them; nil where nothing is held.
+    var end: Int? { isEmpty ? nil : blocks.last?.last?.end }
+
     /// Drops the bytes of what was taken, once they are more than those that are left.
     private mutating func compact() {
         guard bytes.count > 2 * byteCount + 4096 else { return }
