@@ -125,7 +125,7 @@ public struct FrameValues {
     }
 
     private func body(_ path: [String], _ content: RawSpan, _ shape: FrameShape, _ format: DirectionFormat) -> Value {
-        if path == ["length"] { return .integer(Int64(shape.body)) }
+        if path == ["length"] { return .integer(Int64(shape.body + info.streamed)) }
         guard info.missing == 0 else { return .absent }
         let bytes = content.extracting(shape.head..<shape.head + shape.body)
         let decoded = body ?? format.decodeBody(of: content, shape, isTyped: !isNamingType)

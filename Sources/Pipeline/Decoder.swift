@@ -88,7 +88,7 @@ public final class Decoder: StreamReceiver {
     func plan(forPort port: UInt16) -> FormatPlan? {
         if let known = plans.byPort[port] { return known }
         guard let format = options.byPort[port] ?? options.lateByPort?(port) else { return nil }
-        let plan = FormatPlan(format, analyses, sinksTakeFrames: !frameSinks.isEmpty)
+        let plan = FormatPlan(format, analyses, frameSinks)
         plans.byPort[port] = plan
         return plan
     }
@@ -97,7 +97,7 @@ public final class Decoder: StreamReceiver {
     func plan(for format: Format) -> FormatPlan {
         if case .fixed = options.choice, let fixed = plans.fixed { return fixed }
         if case .automatic = options.choice, let known = plans.automatic[format.name] { return known }
-        let plan = FormatPlan(format, analyses, sinksTakeFrames: !frameSinks.isEmpty)
+        let plan = FormatPlan(format, analyses, frameSinks)
         if case .fixed = options.choice { plans.fixed = plan } else { plans.automatic[format.name] = plan }
         return plan
     }
@@ -110,7 +110,7 @@ public final class Decoder: StreamReceiver {
     /// What to do for connections whose format was not recognised.
     var planOfNone: FormatPlan {
         if let known = plans.none { return known }
-        let plan = FormatPlan(.unframed("", "", detail: "no format"), [], sinksTakeFrames: false)
+        let plan = FormatPlan(.unframed("", "", detail: "no format"), [], [])
         plans.none = plan
         return plan
     }

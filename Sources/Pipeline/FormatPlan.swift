@@ -10,13 +10,13 @@ final class FormatPlan {
     let known: KnownFormat
     let sides: PerDirection<SidePlan>
 
-    init(_ format: Format, _ analyses: [any Analysis], sinksTakeFrames: Bool) {
+    init(_ format: Format, _ analyses: [any Analysis], _ frameSinks: [any TraceSink]) {
         self.format = format
         let known = KnownFormat(format)
         let endsFramesByPauses = Direction.allCases.contains { format.directions[$0].rule.idle != nil }
         func side(_ direction: Direction) -> SidePlan {
             SidePlan(
-                format, known.kinds[direction], direction, analyses, sinksTakeFrames: sinksTakeFrames,
+                format, known.kinds[direction], direction, analyses, frameSinks,
                 endsFramesByPauses: endsFramesByPauses)
         }
         self.known = known
@@ -46,12 +46,11 @@ final class SidePlan {
 
     init(
         _ format: Format, _ kinds: FrameKinds, _ direction: Direction, _ analyses: [any Analysis],
-        sinksTakeFrames: Bool, endsFramesByPauses: Bool
+        _ frameSinks: [any TraceSink], endsFramesByPauses: Bool
     ) {
         self.format = format
         self.endsFramesByPauses = endsFramesByPauses
         let rule = format.directions[direction].rule
-        sharedRule = SharedRule.of(rule)
         transforms = rule.transforms
         following = format.secrets.filter { $0.after != nil }
         hasBodies = !format.directions[direction].body.isPlain
@@ -64,10 +63,18 @@ final class SidePlan {
         analysesOfFaults = those(.faultyBodies)
         analysesOfPairs = those(.paired)
         var wanted = FrameInterest()
-        if sinksTakeFrames || !analysesOfAll.isEmpty { wanted.insert(.all) }
+        if !frameSinks.isEmpty || !analysesOfAll.isEmpty { wanted.insert(.all) }
         if !analysesOfHeartbeats.isEmpty { wanted.insert(.heartbeats) }
         if !analysesOfFaults.isEmpty { wanted.insert(.faultyBodies) }
         if !analysesOfPairs.isEmpty { wanted.insert(.paired) }
         sieve = FrameSieve(kinds, format, wanted: wanted)
+        let looksIntoBodies = !analysesOfAll.isEmpty || !format.streamsBodies(from: direction)
+        let bodyLimit = frameSinks.map(\.bodyLimit).max() ?? 0
+        sharedRule = SharedRule.of(
+            rule, keptBody: looksIntoBodies || bodyLimit > Int.max / 2 ? .max : max(bodyLimit + 4, Self.leastKept))
     }
+
+    /// How many bytes of a body that is streamed are kept at least: what a body is shows in its first bytes. Those of sinks are four more, for
+    /// a character that is cut there.
+    private static let leastKept = 65_536
 }

@@ -123,8 +123,9 @@ extension SideDecoder: FrameReceiver {
         if plan.transforms {
             transformed(frame, bytes, direction)
         } else {
-            let pick = sieve.judge(bytes, frame.shape, counts: &counts, frame, isWhole: frame.missing == 0)
-            if let pick { show(frame, bytes, frame.shape, direction, pick) }
+            let shape = frame.partsAtHand
+            let pick = sieve.judge(bytes, shape, counts: &counts, frame, isWhole: frame.missing == 0)
+            if let pick { show(frame, bytes, shape, direction, pick) }
         }
     }
 
@@ -147,6 +148,7 @@ extension SideDecoder: FrameReceiver {
         var traced = TracedFrame(info: frame, shape: shape, direction: direction, isHeartbeat: pick.isHeartbeat)
         traced.kind = pick.kind
         if !plan.following.isEmpty { traced.isSecret = followsSecretly(traced, content) }
+        if frame.streamed > 0 { traced.body = plan.format.directions[direction].streamedBody(of: frame, content) }
         if plan.hasBodies, pick.hasNewFault || decoder.frameSinks.count > 1 {
             traced.body = traced.decodedBody(of: content, sieve.kinds)
         }
@@ -197,6 +199,10 @@ extension SideDecoder: FrameReceiver {
             if let after = secret.after, holds(after) { underWay.insert(index) }
         }
         return isSecret
+    }
+
+    func streamed(_ part: StreamedPart, bytes: RawSpan, from direction: Direction) {
+        for sink in decoder.frameSinks { sink.streamed(part, bytes: bytes, from: direction, on: connection) }
     }
 
     func unframed(_ run: UnframedRun, from direction: Direction) {

@@ -9,6 +9,9 @@ public protocol TraceSink: AnyObject {
     /// Whether it has to be told of frames.
     var takesFrames: Bool { get }
 
+    /// How many bytes of a body it looks at: those behind them may be streamed, so that large bodies need not be held whole.
+    var bodyLimit: Int { get }
+
     /// A connection opened.
     func opened(_ connection: TracedConnection)
 
@@ -17,6 +20,10 @@ public protocol TraceSink: AnyObject {
 
     /// A frame; `bytes` is what it stands for (escapes resolved), with the parts `frame.shape`.
     func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection)
+
+    /// The next bytes of a body that is streamed, behind its first bytes; these come with `frame`, when the body is complete. Where it is
+    /// given up, they are unframed.
+    func streamed(_ part: StreamedPart, bytes: RawSpan, from direction: Direction, on connection: TracedConnection)
 
     /// Bytes that were not seen.
     func missing(_ hole: Hole, on connection: TracedConnection)
@@ -43,6 +50,14 @@ public protocol TraceSink: AnyObject {
 extension TraceSink {
     /// Most do.
     public var takesFrames: Bool { true }
+
+    /// All of them.
+    public var bodyLimit: Int { .max }
+
+    /// Most have no use for them.
+    public func streamed(
+        _ part: StreamedPart, bytes: RawSpan, from direction: Direction, on connection: TracedConnection
+    ) {}
 }
 
 /// A connection as a trace knows it.

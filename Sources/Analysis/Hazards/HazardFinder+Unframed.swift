@@ -11,7 +11,7 @@ extension HazardFinder {
     ) {
         let side = format.directions[direction]
         let rule = side.rule as? HeadAndBody
-        let chunks = state.sides[direction].ends.chunks(of: run.offset..<run.offset + run.bytes.count).places
+        let chunks = state.sides[direction].ends.chunks(of: run.offset..<run.offset + run.byteCount).places
         var span: UnframedSpan
         if let open = state.sides[direction].span, open.end == run.offset {
             span = open

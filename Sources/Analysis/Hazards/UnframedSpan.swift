@@ -41,7 +41,7 @@ struct UnframedSpan {
         if run.reason == .badHead, lostStep == nil { lostStep = run.offset }
         let isCut = run.reason == .incomplete
         if isCut, cut == nil { cut = (run.offset, nil) }
-        (end, time) = (run.offset + run.bytes.count, run.time)
+        (end, time) = (run.offset + run.byteCount, run.time)
         // Behind the head of a frame that was cut there is only its body.
         guard let rule, !isCut || cut?.offset == run.offset else { return }
         let bytes = run.bytes.span.bytes

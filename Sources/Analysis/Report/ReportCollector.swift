@@ -66,6 +66,9 @@ public final class ReportCollector: TraceSink {
         connections[connection.number]?.format = connection.format?.name
     }
 
+    /// It counts frames, and looks into none.
+    public var bodyLimit: Int { 0 }
+
     /// Counts a frame.
     public func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
         guard let report = connections[connection.number] else { return }

@@ -24,6 +24,17 @@ public struct FrameInfo: Hashable, Sendable {
     public var missing: Int
     /// The number of the packet that held its last byte; 0 where there are no packets.
     public var packet: Int
+    /// How many bytes at the end of its body were streamed: they passed, and are not among its bytes at hand. See `Framer.keptBody`.
+    public internal(set) var streamed = 0
+    /// Where bytes were streamed: whether the whole body is valid UTF-8.
+    public internal(set) var isText = false
+
+    /// The parts that the bytes at hand have.
+    public var partsAtHand: FrameShape {
+        var parts = shape
+        parts.body -= streamed
+        return parts
+    }
 
     /// A frame of which only the parts are known.
     init(of shape: FrameShape) {
@@ -54,14 +65,19 @@ public struct UnframedRun: Hashable, Sendable {
 
     /// The stream offset of the first byte.
     public var offset: Int
-    /// The bytes.
+    /// The bytes; none where they were not kept, since they passed as part of a large body.
     public var bytes: [UInt8]
+    /// How many bytes were not kept.
+    public internal(set) var streamed = 0
     /// When the last byte was seen.
     public var time: Timestamp
     /// Why.
     public var reason: UnframedReason
     /// For people: what was found and expected, where and how frames chain again.
     public var detail: String
+
+    /// How many bytes it is of the stream.
+    public var byteCount: Int { bytes.count + streamed }
 }
 
 /// The bytes of one direction, by what became of them. The first four add up to `bytes`.
@@ -93,6 +109,9 @@ public protocol FrameReceiver: AnyObject {
     /// receiver has a quicker way than one by one.
     func framed(_ frames: FrameBatch, in bytes: RawSpan, from direction: Direction)
 
+    /// The next bytes of a large body: they are not among those of the frame when it is complete. Borrowed for the time of the call.
+    func streamed(_ part: StreamedPart, bytes: RawSpan, from direction: Direction)
+
     /// Bytes that belong to no frame.
     func unframed(_ run: UnframedRun, from direction: Direction)
 
@@ -101,6 +120,9 @@ public protocol FrameReceiver: AnyObject {
 }
 
 extension FrameReceiver {
+    /// Most have no use for them.
+    public func streamed(_ part: StreamedPart, bytes: RawSpan, from direction: Direction) {}
+
     /// One by one.
     public func framed(_ frames: FrameBatch, in bytes: RawSpan, from direction: Direction) {
         for index in 0..<frames.count {

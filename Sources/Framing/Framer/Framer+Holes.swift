@@ -9,12 +9,12 @@ extension Framer {
         _ byteCount: Int, at time: Timestamp, scratch: FramingScratch, into receiver: any FrameReceiver
     ) {
         lookAgain(scratch: scratch, into: receiver)
-        let hole = origin + pending.count
+        let hole = origin + seen
         var filled = 0
         if let shape, pending.count >= shape.head {
-            filled = min(byteCount, shape.total - pending.count)
-            holes.append(pending.count..<pending.count + filled)
-            pending.append(zeros: filled)
+            filled = min(byteCount, shape.total - seen)
+            holes.append(seen..<seen + filled)
+            keep(zeros: filled, shape)
             latest = ChunkPlace(range: hole..<hole + filled, time: time, packet: latest.packet)
         } else {
             giveUp(because: "a hole of \(byteCount) bytes began", scratch: scratch)
@@ -23,7 +23,7 @@ extension Framer {
         emitHeld(scratch, into: receiver)
         counts.missing += byteCount
         receiver.missing(offset: hole, byteCount: byteCount, from: direction, at: time)
-        if let shape, pending.count == shape.total {
+        if let shape, seen == shape.total {
             finishHeldFrame(shape, scratch: scratch)
             emitHeld(scratch, into: receiver)
         }
@@ -64,6 +64,7 @@ extension Framer {
     /// - Parameter reason: why, where a frame is under way.
     mutating func giveUp(_ reason: UnframedReason = .incomplete, because cause: String, scratch: FramingScratch) {
         guard !pending.isEmpty else { return }
+        let seen = seen
         let held = pending.take()
         let bytes = held.storage.span.bytes.extracting(0..<held.count)
         let bad: BadBytes
@@ -71,11 +72,13 @@ extension Framer {
             bad = BadBytes(reason, detail)
         } else {
             closeRun(nil, scratch)
-            bad = BadBytes(reason, "\(rule.progress(bytes, shape: shape)) when \(cause)")
+            bad = BadBytes(reason, "\(rule.progress(bytes, of: seen, shape: shape)) when \(cause)")
         }
         var at = 0
-        for hole in holes + [held.count..<held.count] {
-            passOver(bytes.extracting(at..<hole.lowerBound), bad, scratch: scratch)
+        for hole in holes + [seen..<seen] {
+            let kept = min(max(at, held.count), hole.lowerBound)
+            if at < kept { passOver(bytes.extracting(at..<kept), bad, scratch: scratch) }
+            passOver(streamed: hole.lowerBound - kept, bad, scratch: scratch)
             if !hole.isEmpty {
                 closeRun(nil, scratch)
                 origin += hole.count
@@ -83,7 +86,7 @@ extension Framer {
             at = hole.upperBound
         }
         holes = []
-        shape = nil
+        (shape, body) = (nil, nil)
         chunks.removeAll()
     }
 }

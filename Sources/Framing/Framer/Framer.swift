@@ -15,7 +15,7 @@ public struct Framer {
 
     /// How to tell where frames end.
     package var rule: any FramingRule { shared.rule }
-    private let shared: SharedRule
+    let shared: SharedRule
     var mode: Mode
     var memory = ScanMemory()
 
@@ -28,7 +28,7 @@ public struct Framer {
     var wanted = 0
     /// The chunks that `pending` lies in.
     var chunks = HeldChunks()
-    /// Holes inside `pending`, as ranges of it.
+    /// Holes inside the frame that starts `pending`, as ranges of it.
     var holes: [Range<Int>] = []
     /// The unframed run that is being collected.
     var run: UnframedRun? {
@@ -38,10 +38,15 @@ public struct Framer {
     private var openRun: OpenRun?
     /// The search for the next frame's start, once it has begun.
     var search: FrameSearch? {
-        get { openSearch?.search }
-        set { openSearch = newValue.map { OpenSearch($0) } }
+        get { underWay?.search }
+        set { underWay = newValue.map { UnderWay(search: $0) } }
     }
-    private var openSearch: OpenSearch?
+    /// What passed of the frame that starts `pending`; nil where its body is not streamed.
+    var body: StreamedBody? {
+        get { underWay?.body }
+        set { underWay = newValue.map { UnderWay(body: $0) } }
+    }
+    private var underWay: UnderWay?
     /// Which of the frames in the chunk that it began in the frame under way is.
     var beganAs = 1
     /// The newest chunk.
@@ -142,7 +147,7 @@ public struct Framer {
         _ chunk: RawSpan, at time: Timestamp, packet: Int, scratch: FramingScratch, into receiver: any FrameReceiver
     ) {
         if !pending.isEmpty { pause(until: time, scratch: scratch, into: receiver) }
-        let start = origin + pending.count
+        let start = origin + seen
         latest = ChunkPlace(range: start..<start + chunk.byteCount, time: time, packet: packet)
         if pending.isEmpty {
             cutInPlace(chunk, scratch: scratch, into: receiver)
@@ -152,9 +157,13 @@ public struct Framer {
         let taken = completeHead(from: chunk)
         if let shape {
             // The end of the frame is known: take what it still needs, and look at the rest in the chunk itself.
-            let end = min(taken + shape.total - pending.count, chunk.byteCount)
-            pending.append(chunk.extracting(taken..<end))
-            guard pending.count == shape.total else { return }
+            let end = min(taken + shape.total - seen, chunk.byteCount)
+            if shared.streams(shape) {
+                stream(chunk.extracting(taken..<end), shape, into: receiver)
+            } else {
+                pending.append(chunk.extracting(taken..<end))
+            }
+            guard seen == shape.total else { return }
             finishHeldFrame(shape, scratch: scratch)
             cutInPlace(chunk.extracting(end..<chunk.byteCount), scratch: scratch, into: receiver)
         } else if taken < chunk.byteCount {
@@ -203,6 +212,7 @@ public struct Framer {
             pending.append(bytes.extracting(used..<bytes.byteCount))
             chunks.append(latest)
             if shape != nil { chunks.count() }
+            streamRest(into: receiver)
         }
     }
 
@@ -212,6 +222,7 @@ public struct Framer {
         let used = cut(held, ended: ended, scratch: scratch, into: receiver)
         held.removeFirst(used)
         pending = held
+        streamRest(into: receiver)
     }
 
     private mutating func cut(
@@ -332,9 +343,14 @@ public struct Framer {
         if hasRun { closeRun(nil, scratch) }
         let missing = holes.isEmpty ? 0 : holes.reduce(0) { $0 + $1.count }
         let place = origin..<origin + found.total
-        scratch.heldFrame = FrameInfo(
+        var frame = FrameInfo(
             index: counts.frames, place: place, shape: found, extent: chunks.extent(of: place, latest: latest),
             missing: missing)
+        if let body {
+            (frame.streamed, frame.isText) = (body.byteCount, body.isWholeText)
+            self.body = nil
+        }
+        scratch.heldFrame = frame
         counts.frames += 1
         counts.framed += found.total - missing
         if missing > 0 { holes = [] }
@@ -347,7 +363,9 @@ public struct Framer {
     mutating func passOver(_ bytes: RawSpan, _ bad: BadBytes, scratch: FramingScratch) {
         var at = 0
         while at < bytes.byteCount {
-            if let run, run.reason != bad.reason || run.bytes.count == UnframedRun.longest { closeRun(nil, scratch) }
+            if let run, run.reason != bad.reason || run.byteCount == UnframedRun.longest || run.streamed > 0 {
+                closeRun(nil, scratch)
+            }
             var open =
                 run ?? UnframedRun(offset: origin, bytes: [], time: latest.time, reason: bad.reason, detail: bad.detail)
             run = nil
@@ -373,11 +391,12 @@ public struct Framer {
     }
 }
 
-/// A search that is under way; most streams never have one either.
-private final class OpenSearch {
-    let search: FrameSearch
+/// A search for the start of a frame, or the body of a frame that is streamed: never both, and most streams never have either.
+private final class UnderWay {
+    let search: FrameSearch?
+    let body: StreamedBody?
 
-    init(_ search: FrameSearch) { self.search = search }
+    init(search: FrameSearch? = nil, body: StreamedBody? = nil) { (self.search, self.body) = (search, body) }
 }
 
 /// An unframed run that is being collected: most streams never have one, and need no room for it.

@@ -13,9 +13,14 @@ package class SharedRule {
     /// The byte strings that end every frame, and how long the longest is.
     let ends: [[UInt8]]
     let longestEnd: Int
+    /// How many bytes of a large body are kept: those behind them are streamed.
+    let keptBody: Int
+    /// Frames of at most so many bytes are held whole.
+    let streamedAbove: Int
 
-    fileprivate init(_ rule: any FramingRule) {
+    fileprivate init(_ rule: any FramingRule, keptBody: Int, streamedAbove: Int) {
         self.rule = rule
+        (self.keptBody, self.streamedAbove) = (keptBody, streamedAbove)
         idle = rule.idle
         landmark = rule.landmark
         firstBytes = rule.firstBytes
@@ -25,7 +30,15 @@ package class SharedRule {
     }
 
     /// A rule to be shared.
-    package static func of(_ rule: some FramingRule) -> SharedRule { TypedRule(rule) }
+    ///
+    /// - Parameters:
+    ///   - keptBody: how many bytes of a large body are kept; without it all of them.
+    ///   - streamedAbove: frames of more bytes than these are large.
+    package static func of(
+        _ rule: some FramingRule, keptBody: Int = .max, streamedAbove: Int = 1 << 20
+    ) -> SharedRule {
+        TypedRule(rule, keptBody: keptBody, streamedAbove: streamedAbove)
+    }
 
     func scan(_ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory) -> FrameScan {
         rule.scan(bytes, from: start, origin: origin, ended: ended, memory: &memory)
@@ -46,9 +59,9 @@ package class SharedRule {
 private final class TypedRule<Rule: FramingRule>: SharedRule {
     private let typed: Rule
 
-    init(_ rule: Rule) {
+    init(_ rule: Rule, keptBody: Int, streamedAbove: Int) {
         typed = rule
-        super.init(rule)
+        super.init(rule, keptBody: keptBody, streamedAbove: streamedAbove)
     }
 
     override func scan(

@@ -123,6 +123,8 @@ package final class PacketRecorder {
 }
 
 extension PacketRecorder: TraceSink {
+    package var bodyLimit: Int { 0 }
+
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
         framesInComment += 1
         guard framesInComment <= Self.mostFrames, let format = connection.format else { return }

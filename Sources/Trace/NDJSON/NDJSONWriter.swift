@@ -9,7 +9,7 @@ package final class NDJSONWriter: TraceSink {
     // Nothing that is called while a line is written comes back to the writer, so that is not checked for each piece.
     @exclusivity(unchecked) private var output: BufferedOutput
     @exclusivity(unchecked) private var timestamps = TimestampText()
-    private let bodyLimit: Int
+    package let bodyLimit: Int
     /// What the last frame's line begins with, and its times.
     @exclusivity(unchecked) private var beginning = (connection: 0, direction: Direction.fromClient, text: [UInt8]())
     @exclusivity(unchecked) private var lastExtent: (length: Int, isMerged: Bool, text: [UInt8])?
@@ -77,7 +77,9 @@ package final class NDJSONWriter: TraceSink {
         if kinds.hidesNothing(frame.kind), !frame.isSecret, info.missing == 0 {
             kinds.writeFields(of: bytes, frame.shape, into: &output.bytes)
             put(",\"body\":")
-            self.body(body, frame.body ?? kinds.shownBody(frame.kind, bytes, frame.shape), missing: 0)
+            self.body(
+                body, frame.body ?? kinds.shownBody(frame.kind, bytes, frame.shape), missing: 0, streamed: info.streamed
+            )
         } else {
             let secrets = FrameSecrets(of: frame, bytes, kinds)
             if secrets.hidesFields {
@@ -87,7 +89,7 @@ package final class NDJSONWriter: TraceSink {
             }
             put(",\"body\":")
             let decoded = frame.decodedBody(of: bytes, kinds)
-            self.body(body, secrets.shown(decoded, of: body), missing: info.missing)
+            self.body(body, secrets.shown(decoded, of: body), missing: info.missing, streamed: info.streamed)
         }
         end()
     }
@@ -114,7 +116,7 @@ package final class NDJSONWriter: TraceSink {
         begin("unframed", connection.number)
         from(direction)
         time(run.time)
-        place(run.offset, run.bytes.count)
+        place(run.offset, run.byteCount)
         put(",\"reason\":\"")
         ascii(run.reason.rawValue)
         put("\",\"detail\":")
@@ -310,9 +312,10 @@ package final class NDJSONWriter: TraceSink {
     }
 
     /// Writes a body. JSON is no JSON any more where it is cut, so beyond the limit its beginning is shown as text.
-    private func body(_ body: RawSpan, _ decoded: DecodedBody, missing: Int) {
+    /// - Parameter streamed: how many bytes of the body are not among those at hand.
+    private func body(_ body: RawSpan, _ decoded: DecodedBody, missing: Int, streamed: Int) {
         put("{\"length\":")
-        number(body.byteCount)
+        number(body.byteCount + streamed)
         if missing > 0 {
             put(",\"missing\":")
             number(missing)

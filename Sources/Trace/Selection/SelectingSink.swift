@@ -38,6 +38,16 @@ package final class SelectingSink: TraceSink {
         if framesLeft == 0 { whenDone() }
     }
 
+    package var bodyLimit: Int { selection.condition?.readsBodies == true ? .max : sink.bodyLimit }
+
+    package func streamed(
+        _ part: StreamedPart, bytes: RawSpan, from direction: Direction, on connection: TracedConnection
+    ) {
+        if selection.includes(connection.number) {
+            sink.streamed(part, bytes: bytes, from: direction, on: connection)
+        }
+    }
+
     package func missing(_ hole: Hole, on connection: TracedConnection) {
         if includes(connection, hole.time) { sink.missing(hole, on: connection) }
     }

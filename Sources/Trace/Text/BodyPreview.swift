@@ -3,6 +3,10 @@ import Streams
 
 /// A body in a few columns: text as it is, a picture by its name, anything else in hex.
 enum BodyPreview {
+    /// How many columns a preview takes at most, and how many bytes of a body it looks at.
+    private static let mostColumns = 4_096
+    static let mostBytes = 4 * mostColumns + 4
+
     /// Adds the preview.
     ///
     /// - Parameter columns: what text may take; hex is always short.
@@ -15,7 +19,7 @@ enum BodyPreview {
         guard body.byteCount > 0 else { return }
         if form != .opaque {
             // More bytes than this cannot fit, whatever they are.
-            let end = body.characterBoundary(before: min(body.byteCount, 4 * min(columns, 4_096) + 4))
+            let end = body.characterBoundary(before: min(body.byteCount, 4 * min(columns, mostColumns) + 4))
             return piece.put(printable: body.extracting(0..<end), columns: columns)
         }
         let name = name(of: body)

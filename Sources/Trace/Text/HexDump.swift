@@ -8,7 +8,8 @@ enum HexDump {
     ///   - limit: how many bytes are shown.
     ///   - label: six columns before each line that say what the bytes are.
     ///   - offset: the offset of the first byte.
-    static func of(_ bytes: RawSpan, limit: Int, label: String, from offset: Int = 0) -> String {
+    ///   - more: how many bytes follow that are not at hand.
+    static func of(_ bytes: RawSpan, limit: Int, label: String, from offset: Int = 0, more: Int = 0) -> String {
         var text = ""
         let shown = min(bytes.byteCount, limit)
         for line in stride(from: 0, to: shown, by: 16) {
@@ -24,8 +25,8 @@ enum HexDump {
             text += "\(label)  \(String(repeating: "0", count: max(0, 8 - place.utf8.count)))\(place)  "
             text += hex + String(repeating: " ", count: 50 - hex.utf8.count) + "|\(ascii)|\n"
         }
-        if shown < bytes.byteCount {
-            text += "\(label)  … \(Quantities.counted(bytes.byteCount - shown, "more byte"))\n"
+        if shown < bytes.byteCount + more {
+            text += "\(label)  … \(Quantities.counted(bytes.byteCount - shown + more, "more byte"))\n"
         }
         return text
     }

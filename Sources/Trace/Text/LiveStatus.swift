@@ -64,6 +64,8 @@ package final class LiveStatus: TraceSink {
     package func opened(_ connection: TracedConnection) { connections += 1 }
     package func recognised(_ connection: TracedConnection) {}
 
+    package var bodyLimit: Int { 0 }
+
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
         frames += 1
         self.bytes += frame.info.length
@@ -73,7 +75,7 @@ package final class LiveStatus: TraceSink {
     package func dropped(_ hole: Hole, reason: String, on connection: TracedConnection) {}
 
     package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {
-        bytes += run.bytes.count
+        bytes += run.byteCount
     }
 
     package func finding(_ finding: Finding) { findings[finding.kind, default: 0] += 1 }

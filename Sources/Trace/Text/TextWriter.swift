@@ -49,6 +49,8 @@ package final class TextWriter: TraceSink {
         announce(connection)
     }
 
+    package var bodyLimit: Int { max(BodyPreview.mostBytes, options.isVerbose ? options.bodyLimit : 0) }
+
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
         guard let kinds = connection.kinds?[frame.direction] else { return }
         let shape = frame.shape
@@ -64,7 +66,7 @@ package final class TextWriter: TraceSink {
         pieces.size.removeAll()
         pieces.preview.removeAll()
         pieces.note.removeAll()
-        Quantities.grouped(body.byteCount, into: &pieces.size)
+        Quantities.grouped(body.byteCount + frame.info.streamed, into: &pieces.size)
         pieces.size.put(ascii: " B")
         notes(frame, into: &pieces.note)
         let room = room(for: pieces.note, behind: pieces.size)
@@ -122,7 +124,7 @@ package final class TextWriter: TraceSink {
         // What a protocol that is named, and not cut into frames, begins with was reported once.
         if connection.format?.isFramed == false, !options.isVerbose { return }
         let place =
-            "\(Quantities.counted(run.bytes.count, "byte")) unframed at offset \(Quantities.grouped(run.offset))"
+            "\(Quantities.counted(run.byteCount, "byte")) unframed at offset \(Quantities.grouped(run.offset))"
         let text = "\(arrow(direction)) \(place), \(run.reason.rawValue): \(run.detail)"
         warn(
             run.time, connection.number, PrintableText.of(text), connection.format?.isFramed == false ? .info : .warning
@@ -317,7 +319,10 @@ package final class TextWriter: TraceSink {
         let body = bytes.extracting(shape.head..<shape.head + shape.body)
         if secrets.mayDump(frame.decodedBody(of: bytes, format), of: body) {
             let rest = bytes.extracting(shape.head..<bytes.byteCount)
-            put(HexDump.of(rest, limit: options.bodyLimit, label: "  body", from: shape.head), .faint)
+            put(
+                HexDump.of(
+                    rest, limit: options.bodyLimit, label: "  body", from: shape.head, more: frame.info.streamed),
+                .faint)
         } else {
             put("  body  not shown: it may hold secrets (--show-secrets)\n", .faint)
         }

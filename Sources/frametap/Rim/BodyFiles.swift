@@ -7,6 +7,19 @@ final class BodyFiles: TraceSink {
     private let folder: String
     private var hasFailed = false
     private var secretBodies = 0
+    /// The frames whose bodies are being written while they pass.
+    private var partial: [Side: Int] = [:]
+    private static let unfinished = ".partial"
+
+    private struct Side: Hashable {
+        let connection: Int
+        let direction: Direction
+
+        init(_ connection: Int, _ direction: Direction) { (self.connection, self.direction) = (connection, direction) }
+    }
+
+    /// Bodies are written while they pass.
+    let bodyLimit = 0
 
     /// Creates the folder where it does not exist.
     init(in folder: String) throws {
@@ -26,24 +39,71 @@ final class BodyFiles: TraceSink {
                 return
             }
         }
-        let digits = String(frame.info.index)
-        let index = String(repeating: "0", count: max(0, 6 - digits.utf8.count)) + digits
-        do {
-            let file = try FileOutput(creating: "\(folder)/\(connection.number)-\(frame.direction.sender)-\(index).bin")
-            file.write(bytes.copied(frame.shape.head..<frame.shape.head + frame.shape.body))
-        } catch {
-            hasFailed = true
-            complain("\(error); no more bodies are written")
+        let path = path(frame.info.index, frame.direction, connection)
+        let body = bytes.copied(frame.shape.head..<frame.shape.head + frame.shape.body)
+        let side = Side(connection.number, frame.direction)
+        guard partial[side] == frame.info.index else {
+            discard(side, connection)
+            return write(body, at: 0, to: path)
         }
+        partial[side] = nil
+        write(body, at: 0, to: path + Self.unfinished)
+        // Where bytes of it were not seen, its end may be a hole.
+        truncate(path + Self.unfinished, off_t(frame.shape.body + frame.info.streamed))
+        rename(path + Self.unfinished, path)
+    }
+
+    /// A large body is written while it passes; its first bytes follow when it is complete.
+    func streamed(
+        _ part: StreamedPart, bytes: RawSpan, from direction: Direction, on connection: TracedConnection
+    ) {
+        guard !hasFailed else { return }
+        let side = Side(connection.number, direction)
+        if partial[side] != part.index { discard(side, connection) }
+        partial[side] = part.index
+        write(bytes.copied(), at: part.offset, to: path(part.index, direction, connection) + Self.unfinished)
+    }
+
+    private func path(_ index: Int, _ direction: Direction, _ connection: TracedConnection) -> String {
+        let digits = String(index)
+        let index = String(repeating: "0", count: max(0, 6 - digits.utf8.count)) + digits
+        return "\(folder)/\(connection.number)-\(direction.sender)-\(index).bin"
+    }
+
+    /// Opens the file for each write: thousands of bodies may be under way at once.
+    private func write(_ bytes: [UInt8], at offset: Int, to path: String) {
+        let descriptor = open(
+            path, O_WRONLY | O_CREAT | O_CLOEXEC | (path.hasSuffix(Self.unfinished) ? 0 : O_TRUNC), 0o600)
+        guard descriptor >= 0 else { return fail("cannot create \(path): \(systemError())") }
+        let file = FileOutput(descriptor: descriptor, name: path, closes: true)
+        file.whenBroken = { [weak self] in self?.fail($0.message) }
+        lseek(descriptor, off_t(offset), SEEK_SET)
+        file.write(bytes)
+    }
+
+    private func fail(_ message: String) {
+        guard !hasFailed else { return }
+        hasFailed = true
+        complain("\(message); no more bodies are written")
+    }
+
+    /// Removes what was written of a body that did not become complete, or is not wanted.
+    private func discard(_ side: Side, _ connection: TracedConnection) {
+        guard let index = partial.removeValue(forKey: side) else { return }
+        unlink(path(index, side.direction, connection) + Self.unfinished)
     }
 
     func opened(_ connection: TracedConnection) {}
     func recognised(_ connection: TracedConnection) {}
     func missing(_ hole: Hole, on connection: TracedConnection) {}
     func dropped(_ hole: Hole, reason: String, on connection: TracedConnection) {}
-    func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {}
+    func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {
+        if run.streamed > 0 { discard(Side(connection.number, direction), connection) }
+    }
     func finding(_ finding: Finding) {}
-    func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {}
+    func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {
+        for direction in Direction.allCases { discard(Side(connection.number, direction), connection) }
+    }
     func summary(_ summary: Summary) {
         guard secretBodies > 0 else { return }
         let bodies =

@@ -46,14 +46,29 @@ import Trace
         #expect(try capture.blame() == [blame])
     }
 
-    @Test func aSequenceNumberAheadOfTheBytesShowsThatSomethingWasLost() throws {
+    /// Until the deadline at 6 s.
+    @Test(arguments: [(5_010, "network"), (6_000, "network"), (6_001, "unknown")])
+    func aSequenceNumberAheadOfTheBytesShowsThatSomethingWasLost(ahead: Int, blame: String) throws {
         var capture = try begun()
         let size = capture.heartbeat.count
         let text = try capture.chat.message("txt", [1], from: .fromServer)
         capture.send(.fromServer, text, at: 5_000, acknowledging: 4 * size)
-        capture.send(.fromClient, at: 5_010, position: 5 * size, acknowledging: text.count)
+        capture.send(.fromClient, at: ahead, position: 5 * size, acknowledging: text.count)
         burst(&capture)
-        #expect(try capture.blame() == ["network"])
+        #expect(try capture.blame() == [blame])
+    }
+
+    /// The first byte of the heartbeat that ends the pause comes by the deadline at 6 s, or behind it.
+    @Test(arguments: [
+        (6_000, "cannot tell: its first byte came 3.0 s after the last heartbeat, the rest late"), (6_001, "-"),
+    ])
+    func aHeartbeatThatBeganInTimeIsNotJudged(started: Int, reason expected: String) throws {
+        var capture = try begun()
+        let size = capture.heartbeat.count
+        capture.send([capture.heartbeat[0]], at: started, position: 4 * size)
+        capture.send(Array(capture.heartbeat[1...]), at: 8_000, position: 4 * size + 1)
+        let found = try capture.finish(.heartbeatResumed)
+        #expect(found.count == 1 && (reason(found.first) == expected) == (started == 6_000), "\(reason(found.first))")
     }
 
     /// The first packet behind the pause is counted: as the next, or as one of which others before it are not there.
@@ -145,6 +160,19 @@ import Trace
         capture.send(.fromServer, at: 8_699, acknowledging: 4 * size + text.count)
         capture.send(capture.heartbeat, at: 8_700, position: 4 * size + text.count)
         #expect(try capture.blame() == ["network"])
+    }
+
+    /// What was sent again first by the deadline at 6 s kept the heartbeat back; what was sent again later did not.
+    @Test(arguments: [(6_000, "network"), (6_001, "sender")])
+    func whatIsSentAgainFirstBehindTheDeadlineKeptNothingBack(first: Int, blame: String) throws {
+        var capture = try begun()
+        let size = capture.heartbeat.count
+        let text = try capture.chat.message("txt", [1])
+        capture.send(text, at: 5_500, position: 4 * size)
+        for time in [first, 7_000, 8_000] { capture.send(text, at: time, position: 4 * size) }
+        capture.send(.fromServer, at: 8_699, acknowledging: 4 * size + text.count)
+        capture.send(capture.heartbeat, at: 8_700, position: 4 * size + text.count)
+        #expect(try capture.blame() == [blame])
     }
 
     /// The window does not close, but has room for nothing.

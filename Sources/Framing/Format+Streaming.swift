@@ -1,0 +1,57 @@
+import Expressions
+import Streams
+
+extension Format {
+    /// Whether the bodies of a side's frames may pass without being held whole: they are text or bytes as they stand, nothing is computed over
+    /// them, and nothing that the format says looks into them.
+    package func streamsBodies(from direction: Direction) -> Bool {
+        let format = directions[direction]
+        return isFramed && format.body.isPlain && !format.rule.transforms && secrets.isEmpty
+            && relay == nil && broadcast == nil && !format.hasChecksums && !format.namesByBody
+            && !conditions.contains(where: \.readsBodies)
+            && !allPairings.contains { $0.rule.readsBodies }
+    }
+
+    /// The conditions on frames.
+    private var conditions: [Expression] {
+        [heartbeat?.condition, beginning?.condition].compactMap(\.self)
+            + allPairings.flatMap { [$0.request, $0.answer] }
+    }
+}
+
+extension DirectionFormat {
+    fileprivate var hasChecksums: Bool { layouts.contains(where: \.hasChecksums) }
+
+    /// Whether the body says what a frame is called, who it is from or for.
+    fileprivate var namesByBody: Bool {
+        for case .body? in [fromPlace, toPlace] { return true }
+        switch typeName {
+        case .value(.body): return true
+        case .cases(let cases): return cases.contains { $0.condition?.readsBodies == true }
+        default: return false
+        }
+    }
+}
+
+extension DirectionFormat {
+    /// What the body of a frame is whose last bytes were streamed.
+    package func streamedBody(of frame: FrameInfo, _ content: RawSpan) -> DecodedBody {
+        if frame.missing > 0 { return .incomplete }
+        let type = body.byType.isEmpty ? nil : type(of: content, frame.partsAtHand)
+        return DecodedBody(frame.isText && !body.chain(for: type).isOpaque ? .text : .opaque)
+    }
+}
+
+extension Pairing.Rule {
+    fileprivate var readsBodies: Bool {
+        switch self {
+        case .body, .value(.body): true
+        case .order, .type, .value(.field): false
+        }
+    }
+}
+
+extension Expression {
+    /// Whether it asks for more of a body than its length.
+    package var readsBodies: Bool { paths.contains { $0.first == "body" && $0 != ["body", "length"] } }
+}

@@ -1,0 +1,87 @@
+import Streams
+
+/// Large bodies: their first bytes are kept, the rest passes.
+extension Framer {
+    /// How many bytes of the stream the frame under way has so far, whether they were kept or not.
+    @inline(__always)
+    var seen: Int { pending.count &+ (body?.byteCount ?? 0) }
+
+    /// Takes the next bytes of a frame whose body is streamed.
+    mutating func stream(_ bytes: RawSpan, _ shape: FrameShape, into receiver: any FrameReceiver) {
+        let kept = min(bytes.byteCount, max(0, shape.head + shared.keptBody - pending.count))
+        pending.append(bytes.extracting(0..<kept))
+        guard kept < bytes.byteCount else { return }
+        pass(bytes.extracting(kept..<bytes.byteCount), shape, into: receiver)
+    }
+
+    /// Streams what was kept of a frame's body before its extent was known and is more than is to be kept.
+    mutating func streamRest(into receiver: any FrameReceiver) {
+        guard let shape, shared.streams(shape), pending.count > shape.head + shared.keptBody else { return }
+        let held = pending.take()
+        let bytes = held.storage.span.bytes.extracting(0..<held.count)
+        stream(bytes, shape, into: receiver)
+    }
+
+    private mutating func pass(_ bytes: RawSpan, _ shape: FrameShape, into receiver: any FrameReceiver) {
+        var body = openBody(shape)
+        let part = StreamedPart(index: counts.frames, offset: seen - shape.head)
+        body.take(bytes)
+        self.body = body
+        receiver.streamed(part, bytes: bytes, from: direction)
+    }
+
+    private func openBody(_ shape: FrameShape) -> StreamedBody {
+        body ?? StreamedBody(behind: pending.storage.span.bytes.extracting(shape.head..<pending.count))
+    }
+
+    /// Completes a frame with zeros for bytes that were not seen; of a body that is streamed only as many as are kept.
+    mutating func keep(zeros count: Int, _ shape: FrameShape) {
+        let room = shared.streams(shape) ? max(0, shape.head + shared.keptBody - pending.count) : count
+        pending.append(zeros: min(room, count))
+        guard count > room else { return }
+        var body = openBody(shape)
+        body.take(missing: count - room)
+        self.body = body
+    }
+
+    /// Adds bytes at `origin` to the unframed runs that passed as part of a body and were not kept.
+    mutating func passOver(streamed count: Int, _ bad: BadBytes, scratch: FramingScratch) {
+        guard count > 0 else { return }
+        closeRun(nil, scratch)
+        let detail = bad.detail + "; of a body as large as this, only the first \(shared.keptBody) bytes are kept"
+        var left = count
+        while left > 0 {
+            let piece = min(left, UnframedRun.longest)
+            let time =
+                origin + piece > latest.range.lowerBound ? latest.time : chunks.time(ofByteAt: origin + piece - 1)
+            var run = UnframedRun(
+                offset: origin, bytes: [], time: time ?? latest.time, reason: bad.reason, detail: detail)
+            run.streamed = piece
+            self.run = run
+            origin += piece
+            counts.unframed += piece
+            left -= piece
+            closeRun(nil, scratch)
+        }
+    }
+}
+
+extension SharedRule {
+    /// Whether frames of these parts are streamed: they are large, and end with their body.
+    @inline(__always)
+    func streams(_ shape: FrameShape) -> Bool {
+        shape.total > streamedAbove && shape.body > keptBody && shape.tail == 0
+    }
+}
+
+extension FramingRule {
+    /// How much of a frame is there, for people.
+    ///
+    /// - Parameters:
+    ///   - bytes: those of it that were kept.
+    ///   - count: how many there were.
+    func progress(_ bytes: RawSpan, of count: Int, shape: FrameShape?) -> String {
+        guard let shape, count > bytes.byteCount else { return progress(bytes, shape: shape) }
+        return "\(count - shape.head) of \(shape.body) body bytes"
+    }
+}
