@@ -25,13 +25,14 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
+        .target(name: "Platform", swiftSettings: fuzzed),
         .target(name: "Streams", swiftSettings: fuzzed),
         .target(name: "Expressions", dependencies: ["Streams"], swiftSettings: fuzzed),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .target(
             name: "Framing",
             dependencies: [
-                "CZlib", "Expressions", "Streams", "Yams",
+                "CZlib", "Expressions", "Platform", "Streams", "Yams",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
@@ -61,7 +62,7 @@ let package = Package(
         .target(
             name: "Proxy",
             dependencies: [
-                "Framing", "Packets", "Pipeline", "Streams", "Trace",
+                "Framing", "Packets", "Pipeline", "Platform", "Streams", "Trace",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .target(
@@ -74,18 +75,18 @@ let package = Package(
             name: "TraceTesting",
             dependencies: ["Expressions", "Framing", "Packets", "Pipeline", "Proxy", "Streams", "Trace", "TraceDiff"]),
         .systemLibrary(name: "CLibpcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"]), .brew(["libpcap"])]),
-        .target(name: "LiveCapture", dependencies: ["CLibpcap", "Packets", "Streams"]),
+        .target(name: "LiveCapture", dependencies: ["CLibpcap", "Packets", "Platform", "Streams"]),
         .target(
             name: "Peers",
             dependencies: [
-                "Framing", "Streams",
+                "Framing", "Platform", "Streams",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .executableTarget(
             name: "frametap",
             dependencies: [
-                "Analysis", "Framing", "LiveCapture", "Packets", "Peers", "Pipeline", "Proxy", "Replay", "Streams",
-                "Trace", "TraceDiff",
+                "Analysis", "Framing", "LiveCapture", "Packets", "Peers", "Pipeline", "Platform", "Proxy", "Replay",
+                "Streams", "Trace", "TraceDiff",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
@@ -98,12 +99,14 @@ let package = Package(
                     ], .when(platforms: [.linux], configuration: .release))
             ]),
         .testTarget(name: "StreamsTests", dependencies: ["Streams"]),
-        .testTarget(name: "ExpressionsTests", dependencies: ["Expressions"]),
+        .testTarget(name: "ExpressionsTests", dependencies: ["Expressions", "Platform"]),
         .testTarget(name: "FramingTests", dependencies: ["Framing"]),
         .testTarget(name: "PacketsTests", dependencies: ["CZlib", "Packets", "TestSupport"]),
         .testTarget(
             name: "PeersTests",
-            dependencies: ["Framing", "Peers", "Streams", .product(name: "NIOEmbedded", package: "swift-nio")]),
+            dependencies: [
+                "Framing", "Peers", "Platform", "Streams", .product(name: "NIOEmbedded", package: "swift-nio"),
+            ]),
         .testTarget(name: "TraceTests", dependencies: ["Framing", "Packets", "Streams", "TestSupport", "Trace"]),
         .target(
             name: "TestSupport", dependencies: ["Framing", "Packets", "Pipeline", "Streams", "Trace"],

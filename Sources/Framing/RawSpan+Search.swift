@@ -1,12 +1,5 @@
 import Streams
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import Platform
 
 extension RawSpan {
     /// The index of the first `byte` at or behind `start`.

@@ -1,14 +1,7 @@
 import CLibpcap
 import Packets
 import Streams
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import Platform
 
 /// The packets of a network interface as they pass, by way of libpcap.
 ///

@@ -1,13 +1,6 @@
 import CLibpcap
 import Streams
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import Platform
 
 /// An interface that packets can be captured on, as libpcap lists it.
 public struct NetworkInterface: Hashable, Sendable {

@@ -1,14 +1,7 @@
 import NIOCore
 import NIOPosix
 import Streams
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import Platform
 
 /// Where a peer listens or connects to: a host, by name or address, and a port.
 package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {

@@ -1,13 +1,6 @@
 import NIOCore
 import Streams
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import Platform
 
 /// What can be asked of a reference peer.
 package struct PeerOptions: Sendable {
@@ -75,9 +68,7 @@ extension TimeAmount {
 extension Interval {
     /// From the event loops' clock to the time of day, in UTC.
     static var fromMonotonicToTimeOfDay: Interval {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        return Timestamp(seconds: Int64(now.tv_sec), nanoseconds: Int64(now.tv_nsec)) - .monotonic
+        Timestamp(nanoseconds: SystemClock.nanoseconds()) - .monotonic
     }
 }
 

@@ -1,14 +1,7 @@
 import NIOCore
 import NIOPosix
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import Platform
 
 /// The man in the middle: accepts clients, connects each to its server, and relays.
 package final class ProxyServer: Sendable {

@@ -39,3 +39,4 @@ public struct PerDirection<Value> {
 
 extension PerDirection: Sendable where Value: Sendable {}
 extension PerDirection: Equatable where Value: Equatable {}
+extension PerDirection: Hashable where Value: Hashable {}

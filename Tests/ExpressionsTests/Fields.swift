@@ -1,10 +1,5 @@
 import Expressions
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
+import Platform
 
 /// A frame of the tests.
 struct Fields: FieldSource {

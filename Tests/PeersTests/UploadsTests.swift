@@ -3,14 +3,7 @@ import Streams
 import Testing
 
 @testable import Peers
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import Platform
 
 /// The exchange of `tlv32`, without sockets (WIRE-FORMATS §8).
 @Suite struct UploadsTests {

@@ -1,12 +1,5 @@
 import Streams
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import Platform
 
 /// What the bytes at a place say for a frame that starts there, in bits: the binary logarithm of how much likelier a frame
 /// is to have them than other bytes are.

@@ -1,13 +1,6 @@
 import Framing
 import Streams
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import Platform
 
 /// The reference peers of `len16-id`: 16-bit length, 16-bit message id, Protobuf (WIRE-FORMATS §7).
 package enum MessageIDs: ReferencePeer {
@@ -111,9 +104,7 @@ extension SimpleClient<MessageClientState> {
 
     /// Sends chats, in one write, or in two with the cut at a place.
     fileprivate func say(_ texts: [String], to target: String, cutAt place: Int? = nil) async throws {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        let sentAt = UInt64(now.tv_sec) * 1_000 + UInt64(now.tv_nsec) / 1_000_000
+        let sentAt = UInt64(SystemClock.nanoseconds() / 1_000_000)
         let bytes = try await value { $0.chats(texts, to: target, sentAt: sentAt) }
         guard let place else { return try await write(bytes) }
         let (first, rest) = bytes.cut(at: place)

@@ -1,12 +1,5 @@
 import Synchronization
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import Platform
 
 /// A folder in which each upload is a file under a name of its own, within bounds: `0001-image.png`.
 final class UploadFolder: Sendable {

@@ -1,13 +1,6 @@
 import NIOCore
 import Streams
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import Platform
 
 extension Endpoint {
     /// The endpoint of a socket; `0.0.0.0:0` where it has no IP address.

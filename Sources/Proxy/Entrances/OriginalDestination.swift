@@ -1,13 +1,6 @@
 import NIOCore
 import Streams
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import Platform
 
 /// Where a redirected client meant to connect to (Linux, netfilter: `linux/netfilter_ipv4.h`, `linux/netfilter_ipv6/ip6_tables.h`).
 enum OriginalDestination {

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import Platform
 
 /// The file of a Unix socket that the proxy listens on: its owner's alone, and gone when the proxy is.
 struct UnixSocketFile: Sendable {

@@ -1,13 +1,6 @@
 import NIOCore
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import Platform
 
 /// The channels that are open, so that whoever stops a proxy can wait for them to end by themselves, and so that their
 /// ends can tell being stopped from being reset.

@@ -1,13 +1,6 @@
 import NIOCore
 import NIOPosix
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import Platform
 
 /// The options of the sockets: the same towards clients and towards servers.
 extension ProxyOptions {

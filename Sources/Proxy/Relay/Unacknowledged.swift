@@ -1,12 +1,5 @@
 import NIOCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import Platform
 
 /// What the system has taken from us and the other end has not yet.
 enum Unacknowledged {

@@ -1,12 +1,5 @@
 import NIOCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import Platform
 
 /// The server's side of a SOCKS 5 negotiation (RFC 1928) up to the client's request: pure state, without sockets.
 ///

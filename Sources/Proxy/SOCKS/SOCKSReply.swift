@@ -1,12 +1,5 @@
 import NIOCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import Platform
 
 /// The outcome of a request, as a SOCKS server reports it (RFC 1928 section 6).
 enum SOCKSReply: UInt8, Sendable {

@@ -1,14 +1,7 @@
 import NIOCore
 import NIOPosix
 import Streams
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import Platform
 
 /// What went wrong with a connection, in words.
 package func connectionCause(of error: any Error) -> String {

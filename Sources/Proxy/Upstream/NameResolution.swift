@@ -1,14 +1,7 @@
 import NIOCore
 import NIOPosix
 import Streams
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import Platform
 
 /// Finds the addresses of a name, anew for each connection.
 struct NameResolution: Sendable {

@@ -1,3 +1,4 @@
+import Platform
 import ArgumentParser
 import Dispatch
 import Pipeline
@@ -39,6 +40,7 @@ struct ProxyCommand: ParsableCommand {
         var decoding = try format.decodingOptions()
         try bodies.apply(to: &decoding)
         memory.apply(to: &decoding, isReassembled: false)
+        try selection.check(against: decoding)
         let recording = try ProxyRecording(
             queue: queue, source: EntranceOptions.source(of: entrances), decoding: decoding, output: output,
             records: records, selection: selection, status: status)

@@ -1,3 +1,4 @@
+import Platform
 import Analysis
 import ArgumentParser
 import Framing

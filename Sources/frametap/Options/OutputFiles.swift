@@ -1,3 +1,4 @@
+import Platform
 import ArgumentParser
 
 /// The files that a command reads and writes: no two of those it writes may be one, and none it reads.

@@ -1,3 +1,4 @@
+import Platform
 import Framing
 import Streams
 import Trace

@@ -1,3 +1,5 @@
+import Platform
+
 /// What gives a process the permission to capture.
 enum CapturePermission {
     /// For people: the exact commands.

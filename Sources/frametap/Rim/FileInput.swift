@@ -1,3 +1,4 @@
+import Platform
 import Packets
 import Synchronization
 
@@ -48,13 +49,7 @@ struct FileInput: ByteSource {
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(Trouble) -> Int {
         guard waitForMore() else { return 0 }
         return try attempt {
-            #if canImport(Darwin)
-            Darwin.read(descriptor, buffer.baseAddress, buffer.count)
-            #elseif canImport(Musl)
-            Musl.read(descriptor, buffer.baseAddress, buffer.count)
-            #else
-            Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-            #endif
+            Platform.read(descriptor, buffer.baseAddress, buffer.count)
         }
     }
 

@@ -1,3 +1,5 @@
+import Platform
+
 /// What a record needs of its file beside writing.
 extension FileOutput {
     /// Opens a file to write behind what it has.

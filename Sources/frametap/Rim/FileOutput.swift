@@ -1,3 +1,4 @@
+import Platform
 import ArgumentParser
 import Trace
 
@@ -85,13 +86,7 @@ final class FileOutput: ByteOutput {
             }
             let count = bytes.withUnsafeBytes { buffer -> Int in
                 guard let base = buffer.baseAddress else { return 0 }
-                #if canImport(Darwin)
-                return Darwin.write(descriptor, base + written, most)
-                #elseif canImport(Musl)
-                return Musl.write(descriptor, base + written, most)
-                #else
-                return Glibc.write(descriptor, base + written, most)
-                #endif
+                return Platform.write(descriptor, base + written, most)
             }
             if count >= 0 {
                 written += count
@@ -116,7 +111,7 @@ final class FileOutput: ByteOutput {
     private func waitForReader() -> Bool {
         var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         while true {
-            let ready = System.poll(&poll, milliseconds: 100)
+            let ready = CLibrary.poll(&poll, milliseconds: 100)
             // An error is for writing to tell; the signal itself, which interrupts, is none.
             if ready > 0 || ready < 0 && errno != EINTR { return true }
             if EndDeadline.hasPassed { return false }

@@ -1,3 +1,4 @@
+import Platform
 import LiveCapture
 import Packets
 import Pipeline

@@ -1,3 +1,5 @@
+import Platform
+
 /// The files that one record goes through: `chat-0001.pcapng`, `chat-0002.pcapng` and so on for `chat.pcapng`.
 struct RecordSeries {
     private let folder: String

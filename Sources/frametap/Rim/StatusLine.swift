@@ -1,3 +1,4 @@
+import Platform
 import Synchronization
 
 /// The last line of the terminal, while it says how something goes. Whatever else is written goes before it.

@@ -1,3 +1,4 @@
+import Platform
 import Streams
 
 /// Writes the bytes of each direction of each connection to a file of its own: `NNNN-client.bin`, `NNNN-server.bin`.
@@ -49,7 +50,7 @@ final class StreamFiles {
             var written = 0
             while written < bytes.count {
                 let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
-                let count = frametap.write(descriptor, rest.baseAddress, rest.count)
+                let count = Platform.write(descriptor, rest.baseAddress, rest.count)
                 if count < 0, errno == EINTR { continue }
                 guard count >= 0 else { return fail(key) }
                 written += count
@@ -89,7 +90,7 @@ final class StreamFiles {
         }
         // What is left of an earlier listing is replaced; what this one wrote goes on.
         let way = created.contains(key) ? O_APPEND : O_CREAT | O_TRUNC | O_APPEND
-        let descriptor = frametap.open(path(of: key), O_WRONLY | O_CLOEXEC | way, 0o600)
+        let descriptor = Platform.open(path(of: key), O_WRONLY | O_CLOEXEC | way, 0o600)
         guard descriptor >= 0 else {
             fail(key)
             return nil

@@ -1,12 +1,4 @@
-// The C library, under its name on each system.
-#if canImport(Glibc)
-@_exported import Glibc
-#elseif canImport(Musl)
-@_exported import Musl
-#elseif canImport(Darwin)
-@_exported import Darwin
-#endif
-
+import Platform
 import Streams
 import Trace
 
@@ -29,20 +21,6 @@ enum LocalTime {
     }
 }
 
-/// Calls of the C library whose names other things have, too.
-enum System {
-    /// Waits for a descriptor. Returns how many are ready, or -1 where there is something wrong with it.
-    static func poll(_ descriptor: inout pollfd, milliseconds: Int32) -> Int32 {
-        #if canImport(Darwin)
-        Darwin.poll(&descriptor, 1, milliseconds)
-        #elseif canImport(Musl)
-        Musl.poll(&descriptor, 1, milliseconds)
-        #else
-        Glibc.poll(&descriptor, 1, milliseconds)
-        #endif
-    }
-}
-
 /// Writes to standard error: diagnostics and progress.
 func complain(_ message: String) {
     StatusLine.clear()
@@ -61,6 +39,6 @@ func printable(_ message: String) -> String {
 func writeToStandardError(_ text: String) {
     let bytes = Array(text.utf8)
     var poll = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
-    guard System.poll(&poll, milliseconds: 200) != 0 else { return }
+    guard CLibrary.poll(&poll, milliseconds: 200) != 0 else { return }
     _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }

@@ -1,12 +1,5 @@
 import Streams
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import Platform
 
 /// The C library's conversion of character sets. Nothing else calls it.
 enum Iconv {
