@@ -107,7 +107,8 @@ let package = Package(
             dependencies: [
                 "Framing", "Peers", "Platform", "Streams", .product(name: "NIOEmbedded", package: "swift-nio"),
             ]),
-        .testTarget(name: "TraceTests", dependencies: ["Framing", "Packets", "Streams", "TestSupport", "Trace"]),
+        .testTarget(
+            name: "TraceTests", dependencies: ["Framing", "Packets", "Pipeline", "Streams", "TestSupport", "Trace"]),
         .target(
             name: "TestSupport", dependencies: ["Framing", "Packets", "Pipeline", "Streams", "Trace"],
             path: "Tests/TestSupport"),

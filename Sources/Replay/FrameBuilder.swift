@@ -27,7 +27,7 @@ package struct FrameBuilder: Sendable {
         }
     }
 
-    private func bytes(of frame: RecordedFrame) throws(ReplayError) -> [UInt8] {
+    private func bytes(of frame: FrameEvent) throws(ReplayError) -> [UInt8] {
         let line = JSONValue.object([
             .init("type", frame.type.map(JSONValue.text) ?? .null), .init("fields", frame.fields),
             .init("body", frame.body),

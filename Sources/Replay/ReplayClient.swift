@@ -37,7 +37,7 @@ package enum ReplayClient {
             // `waitForAll` would wait for the others where one fails: they wait for that one.
             for try await _ in group {}
         }
-        return try await loop.submit { try record.value.finish() }.get()
+        return try await loop.submit { record.value.finish() }.get()
     }
 
     private static func play(
@@ -85,8 +85,7 @@ final class ReplayRecord {
     private var count = 0
 
     init(_ format: Format) {
-        let writer = NDJSONWriter(to: reading, source: "replay", tool: "frametap", bodyLimit: .max)
-        decoder = Decoder(DecodingOptions(.fixed(format)), sinks: [writer])
+        decoder = Decoder(DecodingOptions(.fixed(format)), sinks: [reading.sink(tool: "frametap", bodyLimit: .max)])
     }
 
     func open() -> any ConnectionReceiver {
@@ -97,10 +96,9 @@ final class ReplayRecord {
 
     func advance() { decoder.advance(to: .now()) }
 
-    func finish() throws -> RecordedTrace {
+    func finish() -> RecordedTrace {
         decoder.finish()
-        decoder.flush()
-        return try reading.finish()
+        return reading.trace
     }
 }
 
@@ -114,7 +112,7 @@ private final class ReplayClientHandler: ChannelInboundHandler {
     private let recorded: RecordedConnection
     private let record: NIOLoopBoundBox<ReplayRecord>
     private var state: ReplayClientState
-    private var ear: FrameEar?
+    private var incoming: IncomingFrames?
     private var receiver: (any ConnectionReceiver)?
     private var waiting: Scheduled<Void>?
     private var heardWhenWaiting = 0
@@ -136,19 +134,17 @@ private final class ReplayClientHandler: ChannelInboundHandler {
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        ear = FrameEar(options.format, hearing: .fromServer, at: .now())
+        incoming = IncomingFrames(options.format, from: .fromServer, at: .now())
         receiver = record.value.open()
         advance(context)
-        listenForPauses(context)
+        watchForPauses(context)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = Array(unwrapInboundIn(data).readableBytesView)
         record.value.advance()
         receiver?.received(bytes.span.bytes, from: .fromServer, at: .now(), packet: 0)
-        hear(context) { ear throws(ReplayError) in
-            try ear.heard(bytes.span.bytes, at: .now())
-        }
+        take(incoming?.take(bytes.span.bytes, at: .now()), context)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -181,28 +177,22 @@ private final class ReplayClientHandler: ChannelInboundHandler {
         firstToFinish = firstToFinish ?? direction
     }
 
-    private func listenForPauses(_ context: ChannelHandlerContext) {
+    private func watchForPauses(_ context: ChannelHandlerContext) {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         context.eventLoop.scheduleTask(in: .milliseconds(50)) {
             let (handler, context) = bound.value
             guard context.channel.isActive else { return }
             handler.record.value.advance()
-            handler.hear(context) { ear throws(ReplayError) in try ear.waited(until: .now()) }
-            handler.listenForPauses(context)
+            handler.take(handler.incoming?.advance(to: .now()), context)
+            handler.watchForPauses(context)
         }
     }
 
-    private func hear(_ context: ChannelHandlerContext, _ listen: (FrameEar) throws -> [RecordedItem]) {
-        guard let ear else { return }
-        do {
-            let items = try listen(ear)
-            // What is waited for is not waited for longer since nothing came.
-            if items.isEmpty { return }
-            for item in items { state.received(item) }
-            noteProgress()
-        } catch {
-            options.log("\(error)")
-        }
+    private func take(_ items: [RecordedItem]?, _ context: ChannelHandlerContext) {
+        // What is waited for is not waited for longer since nothing came.
+        guard let items, !items.isEmpty else { return }
+        for item in items { state.received(item) }
+        noteProgress()
         advance(context)
     }
 

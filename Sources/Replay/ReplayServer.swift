@@ -61,7 +61,7 @@ private final class ReplayServerHandler: ChannelInboundHandler {
     private let builder: FrameBuilder
     private let shared: NIOLoopBoundBox<ReplayServer.SharedState>
     private var state: ReplayServerState
-    private var ear: FrameEar?
+    private var incoming: IncomingFrames?
     /// What is to be said, in order: nothing overtakes what is before it.
     private var waiting: [Waiting] = []
     /// How many of them answer heartbeats: these come first.
@@ -86,9 +86,9 @@ private final class ReplayServerHandler: ChannelInboundHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         shared.value.channels[ObjectIdentifier(context.channel)] = context.channel
-        ear = FrameEar(options.format, hearing: .fromClient, at: .now())
+        incoming = IncomingFrames(options.format, from: .fromClient, at: .now())
         perform(state.opened(shared.value.taken), context)
-        listenForPauses(context)
+        watchForPauses(context)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -98,32 +98,24 @@ private final class ReplayServerHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = Array(unwrapInboundIn(data).readableBytesView)
-        hear(context) { ear throws(ReplayError) in
-            try ear.heard(bytes.span.bytes, at: .now())
-        }
+        take(incoming?.take(bytes.span.bytes, at: .now()), context)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
     /// Frames of some formats end with a pause.
-    private func listenForPauses(_ context: ChannelHandlerContext) {
+    private func watchForPauses(_ context: ChannelHandlerContext) {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         context.eventLoop.scheduleTask(in: .milliseconds(50)) {
             let (handler, context) = bound.value
             guard context.channel.isActive else { return }
-            handler.hear(context) { ear throws(ReplayError) in try ear.waited(until: .now()) }
-            handler.listenForPauses(context)
+            handler.take(handler.incoming?.advance(to: .now()), context)
+            handler.watchForPauses(context)
         }
     }
 
-    private func hear(_ context: ChannelHandlerContext, _ listen: (FrameEar) throws -> [RecordedItem]) {
-        guard let ear else { return }
-        do {
-            for item in try listen(ear) { perform(state.received(item, shared.value.taken), context) }
-        } catch {
-            options.log("\(error)")
-            context.close(promise: nil)
-        }
+    private func take(_ items: [RecordedItem]?, _ context: ChannelHandlerContext) {
+        for item in items ?? [] { perform(state.received(item, shared.value.taken), context) }
     }
 
     private func perform(_ actions: [ReplayServerState.Action], _ context: ChannelHandlerContext) {

@@ -85,7 +85,7 @@ struct ReplayServerState {
     }
 
     /// A client that waits for an answer is not to wait in vain. Nobody waits for the answer to a heartbeat.
-    private mutating func unknownActions(_ frame: RecordedFrame, _ known: Echoes.Known) -> [Action] {
+    private mutating func unknownActions(_ frame: FrameEvent, _ known: Echoes.Known) -> [Action] {
         let text = unknown(frame, known)
         if policy == .ignore || frame.isHeartbeat { return [.report(text)] }
         guard policy == .nearest, let (connection, request) = nearest(to: known) else { return giveUp(text) }
@@ -121,7 +121,7 @@ struct ReplayServerState {
         return place ?? (isHeartbeat ? requests.lastIndex { $0.isHeartbeat && $0.known.kind == known.kind } : nil)
     }
 
-    private func unknown(_ frame: RecordedFrame, _ known: Echoes.Known) -> String {
+    private func unknown(_ frame: FrameEvent, _ known: Echoes.Known) -> String {
         let name = PrintableText.of(frame.type ?? "a frame without a type")
         guard let (connection, place) = nearest(to: known),
             let other = recorded[connection].requests[place].item.frame

@@ -15,7 +15,7 @@ struct HeartbeatFolding {
     private struct Beats {
         var times: [Timestamp] = []
         var contents: [Int] = []
-        var frames: [RecordedFrame] = []
+        var frames: [FrameEvent] = []
     }
 
     /// Compares the heartbeats of two connections.

@@ -130,8 +130,8 @@ public struct HeartbeatDifference: Hashable, Sendable {
     /// What differs in what they say, where it is always the same on the expected side.
     public var changes: [FieldChange] = []
     /// Two of them that differ.
-    var expectedFrame: RecordedFrame?
-    var actualFrame: RecordedFrame?
+    var expectedFrame: FrameEvent?
+    var actualFrame: FrameEvent?
 
     /// Whether their number is what it may be, and they say the same.
     public var isExplained: Bool { abs(expected - actual) <= allowance && changes.isEmpty }

@@ -26,9 +26,9 @@ enum CaptureTrace {
     }
 
     /// The trace of a capture.
-    static func ndjson(of bytes: [UInt8], name: String, format: String?) throws -> String {
-        let output = MemoryOutput()
-        let decoder = Decoder(try options(format: format), sinks: [writer(to: output, source: name)])
+    static func events(of bytes: [UInt8], name: String, format: String?) throws -> [TraceEvent] {
+        var events: [TraceEvent] = []
+        let decoder = Decoder(try options(format: format), sinks: [sink(source: name) { events.append($0) }])
         var reassembly = ReassemblyOptions()
         reassembly.notices = false
         reassembly.serverPorts = Set(try BuiltInFormats.all().flatMap(\.ports))
@@ -41,12 +41,11 @@ enum CaptureTrace {
         }
         packets.finish()
         decoder.finish()
-        decoder.flush()
-        return output.text
+        return events
     }
 
-    static func writer(to output: MemoryOutput, source: String) -> NDJSONWriter {
-        NDJSONWriter(to: output, source: source, tool: "frametap TraceTesting")
+    static func sink(source: String, _ take: @escaping (TraceEvent) -> Void) -> EventSink {
+        EventSink(source: source, tool: "frametap TraceTesting", take)
     }
 
     /// What a decoder is to look for.

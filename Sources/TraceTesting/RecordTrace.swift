@@ -39,12 +39,12 @@ public func recordTrace(
     let queue = RecordingQueue()
     // The recorder waits for what it records: it gets a thread of its own, and no task's.
     let recorded = Task {
-        await withCheckedContinuation { (continuation: CheckedContinuation<String, Never>) in
+        await withCheckedContinuation { (continuation: CheckedContinuation<[TraceEvent], Never>) in
             let thread = Thread {
-                let output = MemoryOutput()
-                let decoder = Decoder(decoding, sinks: [CaptureTrace.writer(to: output, source: server)])
+                var events: [TraceEvent] = []
+                let decoder = Decoder(decoding, sinks: [CaptureTrace.sink(source: server) { events.append($0) }])
                 Recorder(queue: queue, decoder: decoder, packets: nil, patience: .milliseconds(100)).run {}
-                continuation.resume(returning: output.text)
+                continuation.resume(returning: events)
             }
             thread.start()
         }
@@ -63,7 +63,7 @@ public func recordTrace(
     }
     try? await proxy.close()
     queue.finish()
-    let text = await recorded.value
+    let events = await recorded.value
     try outcome.get()
-    return try TestTrace(ndjson: text, source: server)
+    return TestTrace(events)
 }

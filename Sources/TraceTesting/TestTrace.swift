@@ -9,20 +9,38 @@ import Trace
 ///
 /// Read from a trace or a capture, or recorded by `recordTrace`.
 public struct TestTrace: Sendable {
-    /// The trace as NDJSON, as `frametap` writes it.
-    public let ndjson: String
-    /// What it says.
+    /// Its events, in order.
+    public let events: [TraceEvent]
+    /// What was said, connection by connection.
     public let trace: RecordedTrace
 
     /// A trace of NDJSON.
     ///
     /// - Throws: `TraceReadError`, where it is none.
     public init(ndjson: String, source: String = "trace") throws {
-        self.ndjson = ndjson
-        var reader = TraceReader()
+        let bytes = Array(ndjson.utf8)
+        var reader = EventReader()
         try reader.begin(source)
-        try reader.read(Array(ndjson.utf8).span.bytes)
-        trace = try reader.finish()
+        let events = try reader.read(bytes.span.bytes).map(\.event)
+        try reader.finish()
+        self.init(events)
+    }
+
+    /// A trace of events.
+    init(_ events: [TraceEvent]) {
+        self.events = events
+        var collector = TraceCollector()
+        for event in events { collector.take(event) }
+        trace = collector.trace ?? RecordedTrace(source: "")
+    }
+
+    /// The trace as NDJSON, as `frametap` writes it.
+    public var ndjson: String {
+        let output = MemoryOutput()
+        let writer = NDJSONWriter(to: output)
+        for event in events { writer.write(event) }
+        writer.flush()
+        return output.text
     }
 
     /// The trace in a file: NDJSON, or a capture (pcap or pcapng), which is decoded.
@@ -35,20 +53,19 @@ public struct TestTrace: Sendable {
         if bytes.first == UInt8(ascii: "{") || String(validating: bytes.prefix(16), as: UTF8.self) != nil {
             try self.init(ndjson: String(decoding: bytes, as: UTF8.self), source: file.lastPathComponent)
         } else {
-            let text = try CaptureTrace.ndjson(of: bytes, name: file.lastPathComponent, format: format)
-            try self.init(ndjson: text, source: file.lastPathComponent)
+            self.init(try CaptureTrace.events(of: bytes, name: file.lastPathComponent, format: format))
         }
     }
 
     // MARK: What is in it
 
     /// The frames of all connections.
-    public var frames: [RecordedFrame] { trace.frames }
+    public var frames: [FrameEvent] { trace.frames }
 
     /// The frames of a type.
     ///
     /// - Parameter sender: `client` or `server`; nil: both.
-    public func frames(type: String, from sender: Sender? = nil) -> [RecordedFrame] {
+    public func frames(type: String, from sender: Sender? = nil) -> [FrameEvent] {
         frames.filter { $0.type == type && (sender == nil || $0.from.sender == sender?.rawValue) }
     }
 
@@ -61,21 +78,21 @@ public struct TestTrace: Sendable {
     }
 
     /// The heartbeats of all connections.
-    public var heartbeats: [RecordedFrame] { frames.filter(\.isHeartbeat) }
+    public var heartbeats: [FrameEvent] { frames.filter(\.isHeartbeat) }
 
     /// What analyses found, such as `heartbeat-gap`.
-    public var findings: [RecordedFinding] { trace.connections.flatMap(\.findings) }
+    public var findings: [FindingEvent] { trace.connections.flatMap(\.findings) }
 
     /// Whether heartbeats came as often as the format says: there is no heartbeat gap.
     public var keepsHeartbeatContract: Bool { !findings.contains { $0.kind == Finding.Kind.heartbeatGap.rawValue } }
 
     /// Bytes that belong to no frame.
-    public var unframed: [RecordedRun] {
+    public var unframed: [RunEvent] {
         trace.connections.flatMap(\.items).compactMap { if case .unframed(let run) = $0 { run } else { nil } }
     }
 
     /// Bytes that were not seen.
-    public var missing: [RecordedRun] {
+    public var missing: [RunEvent] {
         trace.connections.flatMap(\.items).compactMap { if case .missing(let run) = $0 { run } else { nil } }
     }
 }

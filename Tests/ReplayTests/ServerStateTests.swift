@@ -12,7 +12,7 @@ import TraceDiff
     ) -> RecordedItem {
         let time = Timestamp(seconds: 1_000, nanoseconds: 0) + .milliseconds(milliseconds)
         return .frame(
-            RecordedFrame(
+            FrameEvent(
                 connection: 1, from: from, index: 0, time: time, started: time, offset: 0, length: 1, segments: 1,
                 merged: false, type: type, isHeartbeat: type == "beat",
                 fields: .object(fields.sorted { $0.key < $1.key }.map { .init($0.key, .text($0.value)) }),
@@ -30,7 +30,7 @@ import TraceDiff
             frame(.fromClient, "ask", ["id": "2", "what": "day"], at: 60),
             frame(.fromServer, "answer", ["id": "2", "says": "Monday"], at: 65),
         ]
-        connection.closing = RecordedClosing(
+        connection.closing = ClosedEvent(
             time: Timestamp(seconds: 1_000, nanoseconds: 0) + .milliseconds(80), reason: "fin", by: .fromServer)
         var trace = RecordedTrace(source: "test")
         trace.connections = [connection]

@@ -38,17 +38,23 @@ package struct DecodedCapture {
     package var counters: CaptureCounters
 
     /// Decodes a capture as `frametap decode` does.
-    package init(_ bytes: [UInt8], options: DecodingOptions, piece: Int = .max, bodyLimit: Int = 4_096) {
-        self.init(merging: [bytes], options: options, piece: piece, bodyLimit: bodyLimit)
+    ///
+    /// - Parameter sinks: what takes the trace, too.
+    package init(
+        _ bytes: [UInt8], options: DecodingOptions, piece: Int = .max, bodyLimit: Int = 4_096,
+        sinks: [any TraceSink] = []
+    ) {
+        self.init(merging: [bytes], options: options, piece: piece, bodyLimit: bodyLimit, sinks: sinks)
     }
 
     /// Decodes several captures as one, as `frametap decode` does.
     package init(
-        merging captures: [[UInt8]], options: DecodingOptions, piece: Int = .max, bodyLimit: Int = 4_096
+        merging captures: [[UInt8]], options: DecodingOptions, piece: Int = .max, bodyLimit: Int = 4_096,
+        sinks: [any TraceSink] = []
     ) {
         let output = MemoryOutput()
         let writer = NDJSONWriter(to: output, source: "tests", tool: "tests", bodyLimit: bodyLimit)
-        let decoder = Decoder(options, sinks: [writer])
+        let decoder = Decoder(options, sinks: [writer] + sinks)
         var reassembly = ReassemblyOptions()
         reassembly.notices = false
         var capture = CaptureDecoder(options: reassembly, receiver: decoder)

@@ -7,7 +7,7 @@ import TraceDiff
 @Suite struct HeartbeatTests {
     /// A conversation of so many seconds with a heartbeat every second, but for those left out.
     private func trace(seconds: Int64, without left: Set<Int64> = [], text: String = "beat") -> RecordedTrace {
-        var frames: [RecordedFrame] = []
+        var frames: [FrameEvent] = []
         for second in 0..<seconds {
             let time = 1_000 * second + 1
             if !left.contains(second) {

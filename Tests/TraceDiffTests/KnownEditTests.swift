@@ -9,7 +9,7 @@ import TraceDiff
     typealias Row = ConversationDifference.Row
 
     /// A conversation in which questions differ and answers repeat.
-    private let conversation: [RecordedFrame] = (0..<8).flatMap { number in
+    private let conversation: [FrameEvent] = (0..<8).flatMap { number in
         [
             Traces.frame(.fromClient, "ask", "question \(number)", fields: ["id": .number("\(number)")]),
             Traces.frame(.fromServer, "ok"),
@@ -17,7 +17,7 @@ import TraceDiff
     }
 
     private func differences(
-        _ old: [RecordedFrame], _ new: [RecordedFrame], _ comparison: Comparison = Comparison()
+        _ old: [FrameEvent], _ new: [FrameEvent], _ comparison: Comparison = Comparison()
     ) throws -> [Row] {
         let difference = TraceComparison.compare(
             expected: Traces.trace([old]), actual: Traces.trace([new]), comparison)
@@ -83,7 +83,7 @@ import TraceDiff
     }
 
     @Test func jsonMembersHaveNoOrderAndNumbersOneSpelling() throws {
-        func frame(_ json: String) throws -> RecordedFrame {
+        func frame(_ json: String) throws -> FrameEvent {
             var frame = Traces.frame(.fromClient, "json")
             let value = try JSONValue(parsing: Array(json.utf8).span.bytes)
             frame.body = .object([.init("length", .number("1")), .init("json", value)])
@@ -113,7 +113,7 @@ import TraceDiff
             var trace = Traces.trace([conversation])
             var offset = 0
             for end in cuts + [100] {
-                let run = RecordedRun(
+                let run = RunEvent(
                     from: .fromClient, time: Traces.start, offset: offset, length: end - offset, reason: "no-sync",
                     hex: String(repeating: "ab", count: end - offset))
                 trace.connections[0].items.append(.unframed(run))

@@ -14,7 +14,7 @@ import TraceDiff
         Traces.frame(.fromClient, "bye"),
     ]
 
-    private var new: [RecordedFrame] {
+    private var new: [FrameEvent] {
         var new = old
         new[2] = Traces.frame(.fromClient, "txt", "Hallo")
         new[5].body = .object([.init("length", .number("0")), .init("hex", .text("00ff"))])
@@ -57,7 +57,7 @@ import TraceDiff
     }
 
     @Test func bytesShowWhatDiffersOfBothSides() {
-        func frame(_ hex: String) -> RecordedFrame {
+        func frame(_ hex: String) -> FrameEvent {
             var frame = Traces.frame(.fromClient, "img")
             frame.body = .object([.init("length", .number("1")), .init("hex", .text(hex))])
             return frame

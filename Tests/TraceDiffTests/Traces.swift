@@ -11,9 +11,9 @@ enum Traces {
     static func frame(
         _ from: Direction, _ type: String?, _ text: String = "", fields: [String: JSONValue] = [:],
         heartbeat: Bool = false, at milliseconds: Int64 = 0
-    ) -> RecordedFrame {
+    ) -> FrameEvent {
         let time = start + .milliseconds(milliseconds)
-        return RecordedFrame(
+        return FrameEvent(
             connection: 1, from: from, index: 0, time: time, started: time, offset: 0, length: text.utf8.count + 8,
             segments: 1, merged: false, type: type, isHeartbeat: heartbeat,
             fields: .object(fields.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) }),
@@ -23,7 +23,7 @@ enum Traces {
     }
 
     /// A trace of conversations, each frame a millisecond behind the one before where it has no time of its own.
-    static func trace(_ conversations: [[RecordedFrame]]) -> RecordedTrace {
+    static func trace(_ conversations: [[FrameEvent]]) -> RecordedTrace {
         var trace = RecordedTrace(source: "test")
         for (index, frames) in conversations.enumerated() {
             var connection = RecordedConnection(
@@ -39,14 +39,14 @@ enum Traces {
                 return .frame(frame)
             }
             let last = connection.items.last?.time ?? start
-            connection.closing = RecordedClosing(time: last, reason: "fin", by: .fromClient)
+            connection.closing = ClosedEvent(time: last, reason: "fin", by: .fromClient)
             trace.connections.append(connection)
         }
         return trace
     }
 
     /// A conversation of random frames, some of which repeat, some with fields.
-    static func conversation(_ count: Int, using generator: inout SeededGenerator) -> [RecordedFrame] {
+    static func conversation(_ count: Int, using generator: inout SeededGenerator) -> [FrameEvent] {
         (0..<count).map { _ in
             let from: Direction = Bool.random(using: &generator) ? .fromClient : .fromServer
             switch Int.random(in: 0..<6, using: &generator) {

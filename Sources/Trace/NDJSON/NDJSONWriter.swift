@@ -7,8 +7,8 @@ package final class NDJSONWriter: TraceSink {
     package static let version = 1
 
     // Nothing that is called while a line is written comes back to the writer, so that is not checked for each piece.
-    @exclusivity(unchecked) private var output: BufferedOutput
-    @exclusivity(unchecked) private var timestamps = TimestampText()
+    @exclusivity(unchecked) var output: BufferedOutput
+    @exclusivity(unchecked) var timestamps = TimestampText()
     package let bodyLimit: Int
     /// What the last frame's line begins with, and its times.
     @exclusivity(unchecked) private var beginning = (connection: 0, direction: Direction.fromClient, text: [UInt8]())
@@ -24,43 +24,23 @@ package final class NDJSONWriter: TraceSink {
     package init(to output: any ByteOutput, source: String, tool: String, bodyLimit: Int = 4_096) {
         self.output = BufferedOutput(output)
         self.bodyLimit = bodyLimit
-        begin("trace")
-        put("\",\"version\":")
-        number(Self.version)
-        put(",\"source\":")
-        string(source)
-        put(",\"tool\":")
-        string(tool)
-        end()
+        write(.trace(TraceStart(version: Self.version, source: source, tool: tool)))
+    }
+
+    /// A writer of events: see `write`.
+    package init(to output: any ByteOutput) {
+        self.output = BufferedOutput(output)
+        bodyLimit = 0
     }
 
     // MARK: Events
 
     package func opened(_ connection: TracedConnection) {
-        let opening = connection.opening
-        begin("opened", connection.number)
-        time(opening.time)
-        put(",\"transport\":\"tcp\",\"client\":\"")
-        ascii(opening.client.description)
-        put("\",\"server\":\"")
-        ascii(opening.server.description)
-        put("\",\"handshake\":")
-        boolean(opening.handshake)
-        put(",\"clientGuessed\":")
-        boolean(opening.clientGuessed)
-        end()
+        write(.opened(OpenedEvent(connection)))
     }
 
     package func recognised(_ connection: TracedConnection) {
-        guard let format = connection.format, let choice = connection.choice else { return }
-        begin("format", connection.number)
-        put(",\"format\":")
-        string(format.name)
-        put(",\"by\":\"")
-        ascii(choice.by.rawValue)
-        put("\",\"evidence\":")
-        string(choice.evidence)
-        end()
+        if let format = FormatEvent(connection) { write(.format(format)) }
     }
 
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
@@ -95,21 +75,11 @@ package final class NDJSONWriter: TraceSink {
     }
 
     package func missing(_ hole: Hole, on connection: TracedConnection) {
-        begin("missing", connection.number)
-        from(hole.direction)
-        time(hole.time)
-        place(hole.offset, hole.byteCount)
-        end()
+        write(.missing(RunEvent(hole, on: connection)))
     }
 
     package func dropped(_ hole: Hole, reason: String, on connection: TracedConnection) {
-        begin("dropped", connection.number)
-        from(hole.direction)
-        time(hole.time)
-        place(hole.offset, hole.byteCount)
-        put(",\"reason\":")
-        string(reason)
-        end()
+        write(.dropped(RunEvent(hole, on: connection, reason: reason)))
     }
 
     package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {
@@ -117,80 +87,21 @@ package final class NDJSONWriter: TraceSink {
         from(direction)
         time(run.time)
         place(run.offset, run.byteCount)
-        put(",\"reason\":\"")
-        ascii(run.reason.rawValue)
-        put("\",\"detail\":")
-        string(run.detail)
+        because(run.reason.rawValue, run.detail)
         put(",\"hex\":\"")
         if connection.kinds?[direction].hidesUnframed != true { hex(run.bytes.span.bytes) }
         put("\"")
         end()
     }
 
-    package func finding(_ finding: Finding) {
-        begin("finding", finding.connection)
-        from(finding.from)
-        time(finding.time)
-        put(",\"kind\":\"")
-        ascii(finding.kind.rawValue)
-        put("\",\"severity\":\"")
-        ascii(finding.severity.rawValue)
-        put("\",\"message\":")
-        string(finding.message)
-        put(",\"data\":")
-        object(finding.data)
-        end()
-    }
+    package func finding(_ finding: Finding) { write(.finding(FindingEvent(finding))) }
 
     package func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {
-        begin("closed", connection.number)
-        time(closing.time)
-        put(",\"reason\":\"")
-        ascii(closing.reason.rawValue)
-        put("\",\"by\":")
-        ascii(closing.by.map { "\"\($0.sender)\"" } ?? "null")
-        for direction in Direction.allCases {
-            let bytes = counts[direction]
-            ascii(",\"\(direction.sender)\":{\"bytes\":")
-            number(bytes.bytes)
-            totals(bytes)
-            put(",\"frames\":")
-            number(bytes.frames)
-            put("}")
-        }
-        end()
+        write(.closed(ClosedEvent(closing, counts, on: connection)))
     }
 
     package func summary(_ summary: Summary) {
-        let total = summary.total
-        begin("summary")
-        put("\",\"connections\":")
-        number(total.connections)
-        put(",\"frames\":")
-        number(total.bytes.frames)
-        put(",\"bytes\":")
-        number(total.bytes.bytes)
-        totals(total.bytes)
-        put(",\"dropped\":")
-        number(summary.dropped)
-        put(",\"split\":")
-        number(total.split)
-        put(",\"merged\":")
-        number(total.merged)
-        put(",\"heartbeats\":")
-        number(total.heartbeats)
-        put(",\"findings\":")
-        let findings = total.findings.sorted { $0.key.rawValue < $1.key.rawValue }
-        object(findings.map { Field($0.key.rawValue, .integer(Int64($0.value))) })
-        if summary.unrecorded > 0 {
-            put(",\"unrecorded\":")
-            number(summary.unrecorded)
-        }
-        if !summary.passedOver.isEmpty {
-            put(",\"passedOver\":")
-            object(summary.passedOver.map { Field($0.kind, .integer(Int64($0.packets))) })
-        }
-        end()
+        write(.summary(SummaryEvent(summary)))
         flush()
     }
 
@@ -198,46 +109,10 @@ package final class NDJSONWriter: TraceSink {
         output.flush()
     }
 
-    // MARK: Pieces
-
-    private func begin(_ event: StaticString, _ connection: Int) {
-        begin(event)
-        put("\",\"connection\":")
-        number(connection)
-    }
-
-    private func begin(_ event: StaticString) {
-        put("{\"event\":\"")
-        put(event)
-    }
-
-    private func end() {
-        output.bytes.append(UInt8(ascii: "}"))
-        output.endLine()
-    }
-
-    private func put(_ text: StaticString) {
-        text.withUTF8Buffer { output.bytes.append(copying: UnsafeRawBufferPointer($0)) }
-    }
-
-    private func ascii(_ text: String) {
-        output.bytes.append(contentsOf: text.utf8)
-    }
-
-    private func string(_ text: String) {
-        JSONOutput.string(text, into: &output.bytes)
-    }
-
-    private func number(_ value: Int) {
-        JSONOutput.integer(Int64(value), into: &output.bytes)
-    }
-
-    private func boolean(_ value: Bool) {
-        if value { put("true") } else { put("false") }
-    }
+    // MARK: Frames
 
     /// Writes what a frame's line begins with, up to its index. Many frames of a side follow one another.
-    private func beginFrame(_ connection: Int, _ direction: Direction) {
+    func beginFrame(_ connection: Int, _ direction: Direction) {
         if beginning.connection != connection || beginning.direction != direction {
             let start = output.bytes.count
             begin("frame", connection)
@@ -251,7 +126,7 @@ package final class NDJSONWriter: TraceSink {
     }
 
     /// Writes a frame's times, up to its offset. Many frames have the same.
-    private func times(_ time: Timestamp, _ started: Timestamp) {
+    func times(_ time: Timestamp, _ started: Timestamp) {
         if let last = lastTimes, last.time == time, last.started == started {
             output.bytes.append(contentsOf: last.text.span.bytes)
             return
@@ -265,7 +140,7 @@ package final class NDJSONWriter: TraceSink {
     }
 
     /// Writes how long a frame is and how it lay, up to its type. Many frames that were not split are alike.
-    private func extent(_ length: Int, _ segments: Int, _ isMerged: Bool) {
+    func extent(_ length: Int, _ segments: Int, _ isMerged: Bool) {
         if segments == 1, let last = lastExtent, last.length == length, last.isMerged == isMerged {
             output.bytes.append(contentsOf: last.text.span.bytes)
             return
@@ -279,39 +154,8 @@ package final class NDJSONWriter: TraceSink {
         if segments == 1 { lastExtent = (length, isMerged, Array(output.bytes[start...])) }
     }
 
-    private func from(_ direction: Direction) {
-        if direction == .fromClient { put(",\"from\":\"client\"") } else { put(",\"from\":\"server\"") }
-    }
-
-    private func time(_ time: Timestamp) {
-        put(",\"time\":\"")
-        timestamps.rfc3339(time, into: &output.bytes)
-        put("\"")
-    }
-
-    private func place(_ offset: Int, _ length: Int) {
-        put(",\"offset\":")
-        number(offset)
-        put(",\"length\":")
-        number(length)
-    }
-
-    private func totals(_ bytes: ByteCounts) {
-        put(",\"framed\":")
-        number(bytes.framed)
-        put(",\"unframed\":")
-        number(bytes.unframed)
-        put(",\"padding\":")
-        number(bytes.padding)
-        put(",\"missing\":")
-        number(bytes.missing)
-    }
-
-    private func object(_ fields: [Field]) {
-        JSONOutput.object(fields, into: &output.bytes)
-    }
-
     /// Writes a body. JSON is no JSON any more where it is cut, so beyond the limit its beginning is shown as text.
+    ///
     /// - Parameter streamed: how many bytes of the body are not among those at hand.
     private func body(_ body: RawSpan, _ decoded: DecodedBody, missing: Int, streamed: Int) {
         put("{\"length\":")
@@ -344,10 +188,6 @@ package final class NDJSONWriter: TraceSink {
             put("\"")
         }
         if isTruncated { put(",\"truncated\":true") }
-    }
-
-    private func hex(_ bytes: RawSpan) {
-        JSONOutput.hex(bytes, into: &output.bytes)
     }
 }
 

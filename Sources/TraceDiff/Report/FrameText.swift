@@ -22,7 +22,7 @@ struct FrameText {
         }
     }
 
-    private static func body(of frame: RecordedFrame) -> String {
+    private static func body(of frame: FrameEvent) -> String {
         for form in ["text", "hex"] {
             if let text = frame.body[form]?.string { return String(text.prefix(200)) }
         }

@@ -26,7 +26,7 @@ public enum Challenges {
     }
 
     /// What kind of challenge or answer a frame has; nil for none.
-    static func challenge(in frame: RecordedFrame) -> String? {
+    static func challenge(in frame: FrameEvent) -> String? {
         for (path, value) in frame.values() {
             guard case .text(let text) = value else { continue }
             if case .member(let name)? = path.last, text.utf8.count >= 8, names.contains(name.lowercased()) {
@@ -45,7 +45,7 @@ public enum Challenges {
         "nonce", "cnonce", "snonce", "challenge", "salt", "servernonce", "clientnonce",
     ]
 
-    private static func inBytes(_ hex: String, _ frame: RecordedFrame) -> String? {
+    private static func inBytes(_ hex: String, _ frame: FrameEvent) -> String? {
         guard let bytes = JSONValue.text(hex).bytes else { return nil }
         if let found = inText(bytes) { return found }
         // PostgreSQL's AuthenticationMD5Password: 5, and a salt of four bytes.

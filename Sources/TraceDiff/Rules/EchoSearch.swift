@@ -63,7 +63,7 @@ struct EchoSearch {
     }
 }
 
-extension RecordedFrame {
+extension FrameEvent {
     /// Every value of the head and the body that has no values inside.
     package var leafValues: [(path: FieldPath, value: JSONValue)] {
         values().map { (FieldPath($0.path), $0.value) }

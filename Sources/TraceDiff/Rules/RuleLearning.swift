@@ -110,7 +110,7 @@ public enum RuleLearning {
         from conversation: ConversationDifference, into values: inout [Occurrence: Values],
         _ whole: inout Set<TraceRules.Place>
     ) {
-        func note(_ change: FieldChange, _ old: RecordedFrame, _ new: RecordedFrame, _ place: Int) {
+        func note(_ change: FieldChange, _ old: FrameEvent, _ new: FrameEvent, _ place: Int) {
             guard let path = FieldPath(change.path),
                 path.steps.first == .member("fields") || path.steps.first == .member("body"),
                 let left = old.value(at: path.steps), let right = new.value(at: path.steps)
@@ -238,7 +238,7 @@ public enum RuleLearning {
     }
 }
 
-extension RecordedFrame {
+extension FrameEvent {
     /// The value at a path; nil where there is none.
     func value(at steps: [FieldPath.Step]) -> JSONValue? {
         var value = JSONValue.object([.init("body", body), .init("fields", fields)])

@@ -63,10 +63,8 @@ struct TraceLoading {
         var options = try format.decodingOptions()
         try bodies.apply(to: &options)
         memory?.apply(to: &options)
-        let output = TraceReading(of: paths.joined(separator: " "))
-        let writer = NDJSONWriter(
-            to: output, source: paths.joined(separator: " "), tool: Frametap.tool, bodyLimit: bodyLimit)
-        let decoder = Decoder(options, sinks: [writer])
+        let trace = TraceReading(of: paths.joined(separator: " "))
+        let decoder = Decoder(options, sinks: [trace.sink(tool: Frametap.tool, bodyLimit: bodyLimit)])
         var reassembly = ReassemblyOptions()
         reassembly.notices = false
         memory?.apply(to: &reassembly)
@@ -74,8 +72,7 @@ struct TraceLoading {
         var reading = CaptureReading()
         reading.read(paths, options: reassembly, to: decoder) {}
         decoder.finish(passedOver: reading.counters.passedOverByKind)
-        decoder.flush()
         if reading.hasFailed { throw Trouble("\(paths.joined(separator: " ")): expected whole captures to compare") }
-        return try output.finish()
+        return trace.trace
     }
 }

@@ -1,0 +1,33 @@
+import Framing
+import Pipeline
+import Streams
+import Trace
+
+/// Cuts the bytes of one side into frames, as a trace would have them.
+final class IncomingFrames {
+    private let reading = TraceReading(of: "connection")
+    private let decoder: Decoder
+    private let connection: any ConnectionReceiver
+    private let from: Direction
+
+    init(_ format: Format, from: Direction, at time: Timestamp) {
+        self.from = from
+        let sink = reading.sink(tool: "", bodyLimit: .max)
+        decoder = Decoder(DecodingOptions(.fixed(format)), analyses: [], sinks: [sink])
+        let nobody = Endpoint(IPAddress(v4: 0), 0)
+        connection = decoder.open(Opening(number: 1, time: time, client: nobody, server: nobody))
+    }
+
+    /// What the bytes complete.
+    func take(_ bytes: RawSpan, at time: Timestamp) -> [RecordedItem] {
+        decoder.advance(to: time)
+        connection.received(bytes, from: from, at: time, packet: 0)
+        return reading.takeItems()
+    }
+
+    /// What a pause completes.
+    func advance(to time: Timestamp) -> [RecordedItem] {
+        decoder.advance(to: time)
+        return reading.takeItems()
+    }
+}

@@ -1,0 +1,103 @@
+import Framing
+import Streams
+
+/// A connection opened.
+public struct OpenedEvent: Hashable, Sendable {
+    /// The connection's number, from 1 in order of opening.
+    public var connection: Int
+    /// When.
+    public var time: Timestamp
+    /// What carries it: `tcp`.
+    public var transport = "tcp"
+    /// The client's address and port.
+    public var client: String
+    /// The server's address and port.
+    public var server: String
+    /// Whether the connection was seen from its beginning on.
+    public var handshake = true
+    /// Whether it is a guess which side is the client.
+    public var clientGuessed = false
+}
+
+/// The format of a connection is known.
+public struct FormatEvent: Hashable, Sendable {
+    /// The connection's number.
+    public var connection: Int
+    /// The format's name.
+    public var format: String
+    /// How it was chosen, such as `content`.
+    public var by: String
+    /// What speaks for it.
+    public var evidence: String
+}
+
+/// Bytes that are in no frame: missing, unframed or dropped.
+public struct RunEvent: Hashable, Sendable {
+    /// The connection's number.
+    public var connection: Int
+    /// Whose bytes.
+    public var from: Direction
+    /// When the last of them was seen.
+    public var time: Timestamp
+    /// Where they begin in their direction's stream.
+    public var offset: Int
+    /// How many.
+    public var length: Int
+    /// Why they are in no frame; empty for bytes that were not seen.
+    public var reason: String
+    /// For people: what was found and expected; empty for all but unframed bytes.
+    public var detail: String
+    /// The bytes in hex; empty where they were not seen, or are not shown.
+    public var hex: String
+
+    /// Bytes that are in no frame.
+    package init(
+        connection: Int = 0, from: Direction, time: Timestamp, offset: Int, length: Int, reason: String = "",
+        detail: String = "", hex: String = ""
+    ) {
+        (self.connection, self.from, self.time) = (connection, from, time)
+        (self.offset, self.length) = (offset, length)
+        (self.reason, self.detail, self.hex) = (reason, detail, hex)
+    }
+}
+
+/// What an analysis found.
+public struct FindingEvent: Hashable, Sendable {
+    /// The connection's number.
+    public var connection: Int
+    /// Whose doing it is.
+    public var from: Direction
+    /// Its date.
+    public var time: Timestamp
+    /// The kind, such as `heartbeat-gap`.
+    public var kind: String
+    /// How much it matters: `info` or `warning`.
+    public var severity: String
+    /// For people.
+    public var message: String
+    /// For programs: an object.
+    public var data: JSONValue
+}
+
+/// A connection is over.
+public struct ClosedEvent: Hashable, Sendable {
+    /// The connection's number.
+    public var connection: Int
+    /// When.
+    public var time: Timestamp
+    /// Why, such as `fin`.
+    public var reason: String
+    /// Who ended it; nil where nobody did.
+    public var by: Direction?
+    /// What became of each side's bytes.
+    public var counts: PerDirection<ByteCounts>
+
+    /// A connection is over.
+    package init(
+        connection: Int = 0, time: Timestamp, reason: String, by: Direction?,
+        counts: PerDirection<ByteCounts> = PerDirection(fromClient: ByteCounts(), fromServer: ByteCounts())
+    ) {
+        (self.connection, self.time, self.reason, self.by) = (connection, time, reason, by)
+        self.counts = counts
+    }
+}

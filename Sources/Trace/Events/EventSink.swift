@@ -1,0 +1,155 @@
+import Framing
+import Streams
+
+/// Makes values of what a trace shows: for all who keep, compare, send or show it.
+///
+/// The values are those that reading the trace's NDJSON would give.
+package final class EventSink: TraceSink {
+    /// How many bytes of a body, decoded, an event has at most.
+    package let bodyLimit: Int
+    private let take: (TraceEvent) -> Void
+
+    /// A sink that begins with the event of a trace's first line.
+    ///
+    /// - Parameters:
+    ///   - source: what is traced: a file's name, `-`, an address.
+    ///   - tool: the program and its version.
+    ///   - bodyLimit: how many bytes of a body, decoded, an event has at most.
+    ///   - take: takes each event, at once. It must not wait: the decoder would.
+    package init(
+        source: String, tool: String, bodyLimit: Int = 4_096, _ take: @escaping (TraceEvent) -> Void
+    ) {
+        (self.bodyLimit, self.take) = (bodyLimit, take)
+        take(.trace(TraceStart(version: NDJSONWriter.version, source: source, tool: tool)))
+    }
+
+    package func opened(_ connection: TracedConnection) { take(.opened(OpenedEvent(connection))) }
+
+    package func recognised(_ connection: TracedConnection) {
+        if let format = FormatEvent(connection) { take(.format(format)) }
+    }
+
+    package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
+        guard let kinds = connection.kinds?[frame.direction] else { return }
+        let (info, shape) = (frame.info, frame.shape)
+        let shown = ShownFrame(frame, bytes, kinds)
+        let type = frame.kind.map { kinds.kinds[$0].type } ?? kinds.format.type(of: bytes, shape)
+        take(
+            .frame(
+                FrameEvent(
+                    connection: connection.number, from: frame.direction, index: info.index, time: info.time,
+                    started: info.started, offset: info.offset, length: info.length, segments: info.segments,
+                    merged: info.merged, type: type, isHeartbeat: frame.isHeartbeat,
+                    fields: .object(shown.fields.map { JSONValue.Member($0.name, JSONValue($0.value)) }),
+                    body: shown.body(bytes.extracting(shape.head..<shape.head + shape.body), limit: bodyLimit))))
+    }
+
+    package func missing(_ hole: Hole, on connection: TracedConnection) {
+        take(.missing(RunEvent(hole, on: connection)))
+    }
+
+    package func dropped(_ hole: Hole, reason: String, on connection: TracedConnection) {
+        take(.dropped(RunEvent(hole, on: connection, reason: reason)))
+    }
+
+    package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {
+        let isHidden = connection.kinds?[direction].hidesUnframed == true
+        take(
+            .unframed(
+                RunEvent(
+                    connection: connection.number, from: direction, time: run.time, offset: run.offset,
+                    length: run.byteCount, reason: run.reason.rawValue, detail: run.detail,
+                    hex: isHidden ? "" : JSONOutput.hex(run.bytes.span.bytes))))
+    }
+
+    package func finding(_ finding: Finding) { take(.finding(FindingEvent(finding))) }
+
+    package func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {
+        take(.closed(ClosedEvent(closing, counts, on: connection)))
+    }
+
+    package func summary(_ summary: Summary) { take(.summary(SummaryEvent(summary))) }
+
+    package func flush() {}
+}
+
+/// What of a frame a trace shows: secrets are replaced.
+private struct ShownFrame {
+    let fields: [Field]
+    private let decoded: DecodedBody
+    private let info: FrameInfo
+
+    init(_ frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds) {
+        info = frame.info
+        let fields = kinds.format.fields(of: bytes, frame.shape)
+        if kinds.hidesNothing(frame.kind), !frame.isSecret, info.missing == 0 {
+            self.fields = fields
+            decoded = frame.body ?? kinds.shownBody(frame.kind, bytes, frame.shape)
+        } else {
+            let secrets = FrameSecrets(of: frame, bytes, kinds)
+            let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
+            self.fields = secrets.shown(fields)
+            decoded = secrets.shown(frame.decodedBody(of: bytes, kinds), of: body)
+        }
+    }
+
+    /// The body as an object: its length, and its bytes in the form that they have.
+    func body(_ body: RawSpan, limit: Int) -> JSONValue {
+        var members = [JSONValue.Member("length", .number(String(body.byteCount + info.streamed)))]
+        if info.missing > 0 { members.append(JSONValue.Member("missing", .number(String(info.missing)))) }
+        if limit > 0 { decoded.withBytes(of: body) { members += Self.shown($0, decoded.form, limit) } }
+        return .object(members)
+    }
+
+    private static func shown(_ bytes: RawSpan, _ form: DecodedBody.Form, _ limit: Int) -> [JSONValue.Member] {
+        let isTruncated = bytes.byteCount > limit
+        var members: [JSONValue.Member]
+        switch form {
+        case .json where !isTruncated: members = [JSONValue.Member("json", JSONValue(compact: bytes))]
+        case .protobuf where !isTruncated: members = [JSONValue.Member("protobuf", JSONValue(compact: bytes))]
+        case .text, .json, .protobuf:
+            let shown = isTruncated ? bytes.extracting(0..<bytes.characterBoundary(before: limit)) : bytes
+            members = [JSONValue.Member("text", .text(shown.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }))]
+        case .opaque:
+            let shown = isTruncated ? bytes.extracting(0..<limit) : bytes
+            members = [JSONValue.Member("hex", .text(JSONOutput.hex(shown)))]
+        }
+        if isTruncated { members.append(JSONValue.Member("truncated", .boolean(true))) }
+        return members
+    }
+}
+
+extension JSONValue {
+    /// The value of a field, as traces write it.
+    package init(_ field: FieldValue) {
+        switch field {
+        case .null: self = .null
+        case .boolean(let value): self = .boolean(value)
+        case .integer(let value): self = .number(String(value))
+        case .unsigned(let value): self = .number(String(value))
+        // JSON cannot say the others (RFC 8259 section 6).
+        case .number(let value): self = value.isFinite ? .number(String(value)) : .null
+        case .text(let text): self = .text(text)
+        case .json(let text): self = JSONValue(compact: Array(text.utf8).span.bytes)
+        case .bytes(let bytes): self = .text(JSONOutput.hex(bytes.span.bytes))
+        }
+    }
+
+    /// The value that decoded JSON is. A decoder vouches for its syntax; what is none is text.
+    fileprivate init(compact bytes: RawSpan) {
+        do throws(JSONSyntaxError) {
+            self = try JSONValue(parsing: bytes)
+        } catch {
+            self = .text(bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
+        }
+    }
+}
+
+extension JSONOutput {
+    /// Bytes in lower-case hex digits, as text.
+    fileprivate static func hex(_ raw: RawSpan) -> String {
+        var text: [UInt8] = []
+        hex(raw, into: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+}

@@ -1,0 +1,47 @@
+import Framing
+import Streams
+
+// Events of what a sink is shown, but for frames and unframed bytes, of which there are many.
+
+extension OpenedEvent {
+    init(_ connection: TracedConnection) {
+        let opening = connection.opening
+        self.init(
+            connection: connection.number, time: opening.time, client: opening.client.description,
+            server: opening.server.description, handshake: opening.handshake, clientGuessed: opening.clientGuessed)
+    }
+}
+
+extension FormatEvent {
+    /// Nil where no format was recognised.
+    init?(_ connection: TracedConnection) {
+        guard let format = connection.format, let choice = connection.choice else { return nil }
+        self.init(
+            connection: connection.number, format: format.name, by: choice.by.rawValue, evidence: choice.evidence)
+    }
+}
+
+extension RunEvent {
+    init(_ hole: Hole, on connection: TracedConnection, reason: String = "") {
+        self.init(
+            connection: connection.number, from: hole.direction, time: hole.time, offset: hole.offset,
+            length: hole.byteCount, reason: reason)
+    }
+}
+
+extension FindingEvent {
+    init(_ finding: Finding) {
+        self.init(
+            connection: finding.connection, from: finding.from, time: finding.time, kind: finding.kind.rawValue,
+            severity: finding.severity.rawValue, message: finding.message,
+            data: .object(finding.data.map { JSONValue.Member($0.name, JSONValue($0.value)) }))
+    }
+}
+
+extension ClosedEvent {
+    init(_ closing: Closing, _ counts: PerDirection<ByteCounts>, on connection: TracedConnection) {
+        self.init(
+            connection: connection.number, time: closing.time, reason: closing.reason.rawValue, by: closing.by,
+            counts: counts)
+    }
+}

@@ -1,0 +1,49 @@
+import Streams
+
+/// A frame.
+public struct FrameEvent: Hashable, Sendable {
+    /// The connection's number.
+    public var connection: Int
+    /// Who sent it.
+    public var from: Direction
+    /// Its place among the frames of its direction, from 0.
+    public var index: Int
+    /// When its last byte was seen.
+    public var time: Timestamp
+    /// When its first byte was seen.
+    public var started: Timestamp
+    /// Where it begins in its direction's stream.
+    public var offset: Int
+    /// How many bytes it has.
+    public var length: Int
+    /// In how many chunks it lay.
+    public var segments: Int
+    /// Whether it shared one of them.
+    public var merged: Bool
+    /// What the format calls it.
+    public var type: String?
+    /// Whether it is a heartbeat.
+    public var isHeartbeat: Bool
+    /// The head's fields: an object.
+    public var fields: JSONValue
+    /// The body: an object with its `length`, and one of `text`, `json`, `protobuf` and `hex`.
+    public var body: JSONValue
+
+    /// A frame.
+    package init(
+        connection: Int, from: Direction, index: Int, time: Timestamp, started: Timestamp, offset: Int, length: Int,
+        segments: Int, merged: Bool, type: String?, isHeartbeat: Bool, fields: JSONValue, body: JSONValue
+    ) {
+        (self.connection, self.from, self.index) = (connection, from, index)
+        (self.time, self.started, self.offset, self.length) = (time, started, offset, length)
+        (self.segments, self.merged) = (segments, merged)
+        (self.type, self.isHeartbeat, self.fields, self.body) = (type, isHeartbeat, fields, body)
+    }
+
+    /// The value of a field; nil where there is none of that name.
+    public func field(_ name: String) -> JSONValue? { fields[name] }
+    /// The body where it is text.
+    public var text: String? { body["text"]?.string }
+    /// The body where it is JSON.
+    public var json: JSONValue? { body["json"] }
+}

@@ -1,0 +1,44 @@
+import Framing
+
+/// The counts of a whole trace.
+public struct SummaryEvent: Hashable, Sendable {
+    /// Something that was counted.
+    public struct Count: Hashable, Sendable {
+        /// What.
+        public var kind: String
+        /// How often.
+        public var count: Int
+    }
+
+    /// Connections.
+    public var connections = 0
+    /// What became of the bytes, both directions together, and the frames.
+    public var bytes = ByteCounts()
+    /// Bytes that were forwarded but not recorded.
+    public var dropped = 0
+    /// Frames that lay in more than one chunk.
+    public var split = 0
+    /// Frames that shared a chunk with other bytes.
+    public var merged = 0
+    /// Heartbeats.
+    public var heartbeats = 0
+    /// Findings, by kind.
+    public var findings: [Count] = []
+    /// Connections that came and went unrecorded.
+    public var unrecorded = 0
+    /// Packets that were not decoded, by what they were.
+    public var passedOver: [Count] = []
+
+    /// Counts nothing.
+    package init() {}
+
+    /// The counts of a decoder.
+    package init(_ summary: Summary) {
+        let total = summary.total
+        (connections, bytes, dropped) = (total.connections, total.bytes, summary.dropped)
+        (split, merged, heartbeats) = (total.split, total.merged, total.heartbeats)
+        findings = total.findings.map { Count(kind: $0.key.rawValue, count: $0.value) }.sorted { $0.kind < $1.kind }
+        unrecorded = summary.unrecorded
+        passedOver = summary.passedOver.map { Count(kind: $0.kind, count: $0.packets) }
+    }
+}

@@ -1,0 +1,62 @@
+import Streams
+
+/// One line of a trace as a value (`docs/trace.md`): what is kept, compared, sent or shown.
+///
+/// Kinds, severities and reasons are text, since a trace may be of a later version than its reader.
+public enum TraceEvent: Hashable, Sendable {
+    /// A trace begins.
+    case trace(TraceStart)
+    /// A connection opened.
+    case opened(OpenedEvent)
+    /// The format of a connection is known.
+    case format(FormatEvent)
+    /// A frame.
+    case frame(FrameEvent)
+    /// Bytes that were not seen.
+    case missing(RunEvent)
+    /// Bytes that belong to no frame.
+    case unframed(RunEvent)
+    /// Bytes that were forwarded but not recorded.
+    case dropped(RunEvent)
+    /// An analysis found something.
+    case finding(FindingEvent)
+    /// A connection is over.
+    case closed(ClosedEvent)
+    /// A trace is over.
+    case summary(SummaryEvent)
+
+    /// The number of the connection that it is about; nil where it is about none.
+    public var connection: Int? {
+        switch self {
+        case .trace, .summary: nil
+        case .opened(let opened): opened.connection
+        case .format(let format): format.connection
+        case .frame(let frame): frame.connection
+        case .missing(let run), .unframed(let run), .dropped(let run): run.connection
+        case .finding(let finding): finding.connection
+        case .closed(let closed): closed.connection
+        }
+    }
+
+    /// Its time; nil where it has none.
+    public var time: Timestamp? {
+        switch self {
+        case .trace, .format, .summary: nil
+        case .opened(let opened): opened.time
+        case .frame(let frame): frame.time
+        case .missing(let run), .unframed(let run), .dropped(let run): run.time
+        case .finding(let finding): finding.time
+        case .closed(let closed): closed.time
+        }
+    }
+}
+
+/// The first line of a trace.
+public struct TraceStart: Hashable, Sendable {
+    /// The version of the trace format.
+    public var version: Int
+    /// What is traced: files, addresses.
+    public var source: String
+    /// The program that wrote it, and its version.
+    public var tool: String
+}

@@ -1,0 +1,156 @@
+import Framing
+import Streams
+
+/// A line of a trace on its way to an event: says what it lacks.
+struct EventLine {
+    private let value: JSONValue
+    private let file: String
+    private let line: Int
+
+    init(_ value: JSONValue, file: String, line: Int) {
+        self.value = value
+        self.file = file
+        self.line = line
+    }
+
+    /// The event; nil for one of a kind that is not known.
+    func event() throws(TraceReadError) -> TraceEvent? {
+        switch try name() {
+        case "trace":
+            let version = try integer("version")
+            return .trace(TraceStart(version: version, source: try text("source"), tool: optionalText("tool")))
+        case "opened": return .opened(try opened())
+        case "format":
+            return .format(
+                FormatEvent(
+                    connection: try integer("connection"), format: try text("format"), by: optionalText("by"),
+                    evidence: optionalText("evidence")))
+        case "frame": return .frame(try frame())
+        case "missing": return .missing(try run())
+        case "unframed":
+            var run = try run()
+            (run.reason, run.detail, run.hex) = (try text("reason"), optionalText("detail"), try text("hex"))
+            return .unframed(run)
+        case "dropped":
+            var run = try run()
+            run.reason = optionalText("reason")
+            return .dropped(run)
+        case "finding": return .finding(try finding())
+        case "closed": return .closed(try closed())
+        case "summary": return .summary(summary())
+        default: return nil
+        }
+    }
+
+    /// The kind of event.
+    func name() throws(TraceReadError) -> String { try text("event") }
+
+    // MARK: Events
+
+    private func opened() throws(TraceReadError) -> OpenedEvent {
+        var opened = OpenedEvent(
+            connection: try integer("connection"), time: try time("time"), client: try text("client"),
+            server: try text("server"))
+        opened.transport = value["transport"]?.string ?? opened.transport
+        opened.handshake = value["handshake"]?.boolean ?? opened.handshake
+        opened.clientGuessed = value["clientGuessed"]?.boolean ?? opened.clientGuessed
+        return opened
+    }
+
+    private func frame() throws(TraceReadError) -> FrameEvent {
+        let type = value["type"] ?? .null
+        guard type == .null || type.string != nil else { throw lacks("type", "text or null") }
+        return FrameEvent(
+            connection: try integer("connection"), from: try from(), index: try integer("index"),
+            time: try time("time"), started: try time("started"), offset: try integer("offset"),
+            length: try integer("length"), segments: try integer("segments"), merged: try boolean("merged"),
+            type: type.string, isHeartbeat: try boolean("heartbeat"), fields: try object("fields"),
+            body: try object("body"))
+    }
+
+    private func run() throws(TraceReadError) -> RunEvent {
+        RunEvent(
+            connection: try integer("connection"), from: try from(), time: try time("time"),
+            offset: try integer("offset"), length: try integer("length"))
+    }
+
+    private func finding() throws(TraceReadError) -> FindingEvent {
+        FindingEvent(
+            connection: try integer("connection"), from: try from(), time: try time("time"), kind: try text("kind"),
+            severity: try text("severity"), message: try text("message"), data: value["data"] ?? .object([]))
+    }
+
+    private func closed() throws(TraceReadError) -> ClosedEvent {
+        let by = try value["by"] == .null ? nil : text("by")
+        return ClosedEvent(
+            connection: try integer("connection"), time: try time("time"), reason: try text("reason"),
+            by: Direction.allCases.first { $0.sender == by },
+            counts: PerDirection(fromClient: counts(in: value["client"]), fromServer: counts(in: value["server"])))
+    }
+
+    private func summary() -> SummaryEvent {
+        func count(_ key: String) -> Int { value[key]?.integer ?? 0 }
+        var summary = SummaryEvent()
+        (summary.connections, summary.bytes) = (count("connections"), counts(in: value))
+        (summary.dropped, summary.split, summary.merged) = (count("dropped"), count("split"), count("merged"))
+        (summary.heartbeats, summary.unrecorded) = (count("heartbeats"), count("unrecorded"))
+        (summary.findings, summary.passedOver) = (list(value["findings"]), list(value["passedOver"]))
+        return summary
+    }
+
+    private func counts(in value: JSONValue?) -> ByteCounts {
+        func count(_ key: String) -> Int { value?[key]?.integer ?? 0 }
+        var counts = ByteCounts()
+        (counts.framed, counts.unframed, counts.padding) = (count("framed"), count("unframed"), count("padding"))
+        (counts.missing, counts.frames) = (count("missing"), count("frames"))
+        return counts
+    }
+
+    private func list(_ value: JSONValue?) -> [SummaryEvent.Count] {
+        guard case .object(let members)? = value else { return [] }
+        return members.map { SummaryEvent.Count(kind: $0.name, count: $0.value.integer ?? 0) }
+    }
+
+    // MARK: Values
+
+    private func lacks(_ key: String, _ expected: String) -> TraceReadError {
+        let found = value[key].map { "\"\(key)\" is \($0.compactText.prefix(40))" } ?? "there is no \"\(key)\""
+        return TraceReadError(file: file, line: line, message: "\(found); expected \(expected)")
+    }
+
+    private func optionalText(_ key: String) -> String { value[key]?.string ?? "" }
+
+    private func text(_ key: String) throws(TraceReadError) -> String {
+        guard let text = value[key]?.string else { throw lacks(key, "text") }
+        return text
+    }
+
+    private func integer(_ key: String) throws(TraceReadError) -> Int {
+        guard let number = value[key]?.integer else { throw lacks(key, "a whole number") }
+        return number
+    }
+
+    private func boolean(_ key: String) throws(TraceReadError) -> Bool {
+        guard let value = value[key]?.boolean else { throw lacks(key, "true or false") }
+        return value
+    }
+
+    private func time(_ key: String) throws(TraceReadError) -> Timestamp {
+        guard let text = value[key]?.string, let time = Timestamp(rfc3339: text) else {
+            throw lacks(key, "a time such as 2026-11-21T08:00:00.000000000Z")
+        }
+        return time
+    }
+
+    private func object(_ key: String) throws(TraceReadError) -> JSONValue {
+        guard let object = value[key], case .object = object else { throw lacks(key, "an object") }
+        return object
+    }
+
+    private func from() throws(TraceReadError) -> Direction {
+        guard let from = Direction.allCases.first(where: { .text($0.sender) == value["from"] }) else {
+            throw lacks("from", "client or server")
+        }
+        return from
+    }
+}

@@ -1,0 +1,92 @@
+import Streams
+
+/// Puts events together, connection by connection.
+package struct TraceCollector {
+    /// What was put together so far; nil before the trace's first event.
+    package private(set) var trace: RecordedTrace?
+    /// Where each connection is, by its number.
+    private var places: [Int: Int] = [:]
+
+    /// A collector of nothing yet.
+    package init() {}
+
+    /// Whether there is a connection of that number.
+    package func knows(_ connection: Int) -> Bool { places[connection] != nil }
+
+    /// Adds an event.
+    ///
+    /// - Returns: whether its connection was known. One that opened before what was read of the trace is taken up where it is.
+    @discardableResult
+    package mutating func take(_ event: TraceEvent) -> Bool {
+        switch event {
+        case .trace(let start): if trace == nil { trace = RecordedTrace(source: start.source) }
+        case .opened(let opened):
+            places[opened.connection] = trace?.connections.count
+            trace?.connections.append(
+                RecordedConnection(
+                    number: opened.connection, opened: opened.time, client: opened.client, server: opened.server))
+        case .format, .frame, .missing, .unframed, .finding, .closed:
+            guard let number = event.connection else { break }
+            let isKnown = knows(number)
+            if !isKnown {
+                let time = event.time ?? Timestamp(nanoseconds: 0)
+                take(.opened(OpenedEvent(connection: number, time: time, client: "unknown", server: "unknown")))
+            }
+            if let place = places[number] { trace?.connections[place].take(event) }
+            return isKnown
+        case .dropped, .summary: break
+        }
+        return true
+    }
+
+    /// What was said since this was last asked for; the trace no longer holds it.
+    package mutating func takeItems() -> [RecordedItem] {
+        guard let connections = trace?.connections else { return [] }
+        var items: [RecordedItem] = []
+        for place in connections.indices {
+            items += connections[place].items
+            trace?.connections[place].items = []
+        }
+        return items
+    }
+}
+
+extension RecordedConnection {
+    fileprivate mutating func take(_ event: TraceEvent) {
+        switch event {
+        case .format(let recognised): format = recognised.format
+        case .frame(let frame): items.append(.frame(frame))
+        case .missing(let run): items.append(.missing(run))
+        case .unframed(let run): items.append(.unframed(run))
+        case .finding(let finding): findings.append(finding)
+        case .closed(let closed): closing = closed
+        case .trace, .opened, .dropped, .summary: break
+        }
+    }
+}
+
+/// A trace that is put together while it comes about, by an `EventSink` on the same thread.
+public final class TraceReading {
+    private var collector = TraceCollector()
+    private let source: String
+
+    /// A reading of nothing yet.
+    ///
+    /// - Parameter source: what is traced.
+    public init(of source: String) {
+        self.source = source
+    }
+
+    /// What the decoder's events go to.
+    ///
+    /// - Parameter bodyLimit: how many bytes of a body, decoded, are kept at most.
+    package func sink(tool: String, bodyLimit: Int) -> EventSink {
+        EventSink(source: source, tool: tool, bodyLimit: bodyLimit) { self.collector.take($0) }
+    }
+
+    /// What was said since this was last asked for.
+    package func takeItems() -> [RecordedItem] { collector.takeItems() }
+
+    /// The trace so far.
+    public var trace: RecordedTrace { collector.trace ?? RecordedTrace(source: source) }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Framing
+import Pipeline
+import Streams
+import TestSupport
+import Testing
+
+@testable import Trace
+
+/// A trace as values: what a sink makes of what it is shown is what reading the NDJSON gives, and writes the same lines.
+@Suite struct TraceEventTests {
+    private static let fixtures = URL(filePath: #filePath).appending(path: "../../../fixtures").standardized
+
+    /// The captures beside golden traces, and the formats of their names.
+    static var captures: [String] {
+        get throws {
+            try FileManager.default.contentsOfDirectory(atPath: fixtures.path)
+                .filter {
+                    FileManager.default.fileExists(atPath: fixtures.appending(path: "\($0)/conversation.pcap").path)
+                }
+                .sorted()
+        }
+    }
+
+    private struct Both {
+        var lines: String
+        var events: [TraceEvent]
+    }
+
+    /// What both sinks make of a capture.
+    private func decode(_ name: String, bodyLimit: Int) throws -> Both {
+        let file = Self.fixtures.appending(path: "\(name)/conversation.pcap")
+        let bytes = [UInt8](try Data(contentsOf: file))
+        var events: [TraceEvent] = []
+        let sink = EventSink(source: "tests", tool: "tests", bodyLimit: bodyLimit) { events.append($0) }
+        let options = DecodingOptions(.automatic(try BuiltInFormats.all()))
+        let decoded = DecodedCapture(bytes, options: options, bodyLimit: bodyLimit, sinks: [sink])
+        #expect(decoded.damage == nil)
+        return Both(lines: decoded.ndjson, events: events)
+    }
+
+    @Test(arguments: try captures, [0, 20, 4_096]) func eventsAreWhatTheLinesSay(_ name: String, bodyLimit: Int) throws
+    {
+        let both = try decode(name, bodyLimit: bodyLimit)
+        var reader = EventReader()
+        try reader.begin(name)
+        let read = try reader.read(Array(both.lines.utf8).span.bytes).map(\.event)
+        #expect(read.count == both.events.count && read.count > 5)
+        for (read, made) in zip(read, both.events) { #expect(read == made) }
+    }
+
+    @Test(arguments: try captures) func eventsAreWrittenAsTheLinesThatTheyAre(_ name: String) throws {
+        let both = try decode(name, bodyLimit: 4_096)
+        let output = MemoryOutput()
+        let writer = NDJSONWriter(to: output)
+        for event in both.events { writer.write(event) }
+        writer.flush()
+        for (line, written) in zip(both.lines.split(separator: "\n"), output.text.split(separator: "\n")) {
+            #expect(line == written)
+        }
+        #expect(both.lines == output.text)
+    }
+
+    /// Names and messages may hold anything: they are escaped, whoever wrote them.
+    @Test func whatIsWrittenIsJSONWhateverItHolds() throws {
+        let odd = "\"\\\u{1b}[2J\n\u{85}ä"
+        let time = Timestamp(nanoseconds: 1)
+        let run = RunEvent(
+            connection: 1, from: .fromServer, time: time, offset: 1, length: 2, reason: odd, detail: odd, hex: odd)
+        let events: [TraceEvent] = [
+            .trace(TraceStart(version: 1, source: odd, tool: odd)),
+            .opened(OpenedEvent(connection: 1, time: time, transport: odd, client: odd, server: odd)),
+            .format(FormatEvent(connection: 1, format: odd, by: odd, evidence: odd)),
+            .unframed(run),
+            .dropped(RunEvent(connection: 1, from: .fromClient, time: time, offset: 0, length: 1, reason: odd)),
+            .missing(RunEvent(connection: 1, from: .fromClient, time: time, offset: 0, length: 1)),
+            .finding(
+                FindingEvent(
+                    connection: 1, from: .fromClient, time: time, kind: odd, severity: odd, message: odd,
+                    data: .object([JSONValue.Member(odd, .text(odd))]))),
+            .frame(
+                FrameEvent(
+                    connection: 1, from: .fromClient, index: 0, time: time, started: time, offset: 0, length: 3,
+                    segments: 2,
+                    merged: true, type: odd, isHeartbeat: true, fields: .object([JSONValue.Member(odd, .null)]),
+                    body: .object([JSONValue.Member("length", .number("3")), JSONValue.Member("text", .text(odd))]))),
+            .closed(ClosedEvent(connection: 1, time: time, reason: odd, by: nil)),
+            .summary(SummaryEvent()),
+        ]
+        let output = MemoryOutput()
+        let writer = NDJSONWriter(to: output)
+        for event in events { writer.write(event) }
+        writer.flush()
+        #expect(
+            !output.text.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" || (0x7f..<0xa0).contains($0.value) })
+        var reader = EventReader()
+        try reader.begin("t")
+        #expect(try reader.read(Array(output.text.utf8).span.bytes).map(\.event) == events)
+    }
+}
