@@ -145,6 +145,7 @@ import Trace
         var watching = try Watching()
         var now: Int64 = 0
         var open: Set<Int> = [1, 2, 3]
+        var finished: Set<Int> = []
         for _ in 0..<40 {
             let next = now + Int64.random(in: 0...gap, using: &generator)
             if let step { for time in stride(from: now, through: next, by: Int(step)) { watching.advance(to: time) } }
@@ -155,13 +156,14 @@ import Trace
             case 0:
                 watching.finish(.fromClient, at: now, on: number)
                 open.remove(number)
+                finished.insert(number)
             case 1:
                 watching.close(at: now, on: number)
                 open.remove(number)
             default: try watching.heartbeat(at: now, on: number)
             }
         }
-        for number in open.sorted() { watching.close(at: now + 2 * gap, on: number) }
+        for number in open.union(finished).sorted() { watching.close(at: now + 2 * gap, on: number) }
         return watching.findings
     }
 }
