@@ -51,7 +51,7 @@ import Testing
         }
         let passed = log.parts.filter { $0.index == info.index }.reduce(0) { $0 + $1.bytes.count }
         guard info.missing > 0 || passed == info.streamed else { return false }
-        (info.streamed, info.isText) = (0, false)
+        info.setStreamed(0, isText: false)
         return info == whole.info && frame.bytes.elementsEqual(whole.bytes.dropLast(frame.info.streamed))
     }
 

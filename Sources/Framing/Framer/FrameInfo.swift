@@ -25,9 +25,11 @@ public struct FrameInfo: Hashable, Sendable {
     /// The number of the packet that held its last byte; 0 where there are no packets.
     public var packet: Int
     /// How many bytes at the end of its body were streamed: they passed, and are not among its bytes at hand. See `Framer.keptBody`.
-    public internal(set) var streamed = 0
+    public var streamed: Int { Int(streamedBytes.magnitude) }
     /// Where bytes were streamed: whether the whole body is valid UTF-8.
-    public internal(set) var isText = false
+    public var isText: Bool { streamedBytes < 0 }
+    /// Both in one word, below nought for text: many frames are handed on, and hardly any is streamed.
+    private var streamedBytes = 0
 
     /// The parts that the bytes at hand have.
     public var partsAtHand: FrameShape {
@@ -52,6 +54,9 @@ public struct FrameInfo: Hashable, Sendable {
         (self.segments, self.merged, self.position, self.companions) = (segments, merged, position, companions)
         (self.missing, self.packet) = (missing, packet)
     }
+
+    /// Notes how many bytes were streamed.
+    mutating func setStreamed(_ count: Int, isText: Bool) { streamedBytes = isText ? -count : count }
 
     /// All of its bytes, seen or not.
     @inlinable

@@ -2,10 +2,6 @@ import Streams
 
 /// Large bodies: their first bytes are kept, the rest passes.
 extension Framer {
-    /// How many bytes of the stream the frame under way has so far, whether they were kept or not.
-    @inline(__always)
-    var seen: Int { pending.count &+ (body?.byteCount ?? 0) }
-
     /// Takes the next bytes of a frame whose body is streamed.
     mutating func stream(_ bytes: RawSpan, _ shape: FrameShape, into receiver: any FrameReceiver) {
         let kept = min(bytes.byteCount, max(0, shape.head + shared.keptBody - pending.count))

@@ -47,6 +47,12 @@ public struct Framer {
         set { underWay = newValue.map { UnderWay(body: $0) } }
     }
     private var underWay: UnderWay?
+
+    /// How many bytes of the stream are held or have passed of the frame under way.
+    @inline(__always)
+    var seen: Int { underWay == nil ? pending.count : seenWithStreamed }
+
+    private var seenWithStreamed: Int { pending.count + (underWay?.body?.byteCount ?? 0) }
     /// Which of the frames in the chunk that it began in the frame under way is.
     var beganAs = 1
     /// The newest chunk.
@@ -347,7 +353,7 @@ public struct Framer {
             index: counts.frames, place: place, shape: found, extent: chunks.extent(of: place, latest: latest),
             missing: missing)
         if let body {
-            (frame.streamed, frame.isText) = (body.byteCount, body.isWholeText)
+            frame.setStreamed(body.byteCount, isText: body.isWholeText)
             self.body = nil
         }
         scratch.heldFrame = frame
