@@ -1,3 +1,4 @@
+import Framing
 import Trace
 
 /// How much of what was said the rules mask.

@@ -3,7 +3,7 @@ import Streams
 import Trace
 
 /// Not that of the histograms.
-private typealias TracedJSON = Trace.JSONValue
+private typealias TracedJSON = JSONValue
 
 /// By what a message is known on both of its ways: by its id, by its body, or, where bodies are JSON objects, by those of their
 /// members that both what is sent and what is received have: who a message is from and for may stand in them, too.
@@ -60,9 +60,9 @@ extension DirectionFormat {
     }
 }
 
-extension Trace.JSONValue {
+extension JSONValue {
     /// The value with the members of all objects in order of their names.
-    fileprivate var sorted: Trace.JSONValue {
+    fileprivate var sorted: JSONValue {
         switch self {
         case .object(let members):
             .object(members.map { Member($0.name, $0.value.sorted) }.sorted { $0.name < $1.name })

@@ -16,16 +16,16 @@ public enum ReportJSON {
         var findings: [String: Int] = [:]
         for (kind, count) in report.summary.total.findings { findings[kind.rawValue] = count }
         let total = report.summary.total
-        return .object([
+        return .members([
             ("report", .integer(1)), ("tool", .text(tool)), ("source", .text(report.source)),
             (
                 "summary",
-                .object([
+                .members([
                     ("connections", .integer(total.connections)), ("frames", .integer(total.bytes.frames)),
                     ("bytes", .integer(total.bytes.bytes)), ("missing", .integer(total.bytes.missing)),
                     ("unframed", .integer(total.bytes.unframed)), ("split", .integer(total.split)),
                     ("merged", .integer(total.merged)), ("heartbeats", .integer(total.heartbeats)),
-                    ("findings", .object(findings.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value)) })),
+                    ("findings", .members(findings.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value)) })),
                 ])
             ),
             ("roundTrips", .array(report.roundTrips.map(roundTrip))),
@@ -39,7 +39,7 @@ public enum ReportJSON {
 
     private static func connection(_ connection: ConnectionReport) -> JSONValue {
         let opening = connection.opening
-        return .object([
+        return .members([
             ("connection", .integer(opening.number)), ("client", .text(opening.client.description)),
             ("server", .text(opening.server.description)), ("format", connection.format.map(JSONValue.text) ?? .null),
             ("opened", .text(opening.time.rfc3339)), ("closed", .text(connection.end.rfc3339)),
@@ -56,11 +56,11 @@ public enum ReportJSON {
     private static func side(_ connection: ConnectionReport, _ direction: Direction) -> JSONValue {
         let counts = connection.counts[direction]
         let types = connection.types[direction].sorted { $0.key < $1.key }
-        return .object([
+        return .members([
             ("bytes", .integer(counts.bytes)), ("frames", .integer(counts.frames)),
             ("heartbeats", .integer(connection.heartbeats[direction])), ("missing", .integer(counts.missing)),
             ("unframed", .integer(counts.unframed)),
-            ("types", .object(types.map { ($0.key, .integer($0.value)) })),
+            ("types", .members(types.map { ($0.key, .integer($0.value)) })),
             ("framesBySegments", .array(connection.cuts[direction].frames.map { .integer($0) })),
             ("segmentsByFrames", .array(connection.cuts[direction].chunks.map { .integer($0) })),
             (
@@ -74,7 +74,7 @@ public enum ReportJSON {
     }
 
     private static func gap(_ gap: ConnectionReport.Gap) -> JSONValue {
-        .object([
+        .members([
             ("from", .text(gap.from.sender)), ("start", .text(gap.start.rfc3339)),
             ("end", gap.end.map { .text($0.rfc3339) } ?? .null), ("blame", .text(gap.blame)),
             ("reason", .text(gap.reason)),
@@ -82,7 +82,7 @@ public enum ReportJSON {
     }
 
     private static func roundTrip(_ row: RoundTripRow) -> JSONValue {
-        .object(
+        .members(
             [
                 ("format", .text(row.format)), ("request", .text(row.request)), ("answer", .text(row.answer)),
                 ("from", .text(row.from.sender)),
@@ -91,19 +91,19 @@ public enum ReportJSON {
 
     private static func delivery(_ row: (format: String, outcome: Deliveries.Outcome)) -> JSONValue {
         let outcome = row.outcome
-        return .object([
+        return .members([
             ("format", .text(row.format)), ("sent", .integer(outcome.sent)), ("delivered", .integer(outcome.delivered)),
             ("missing", .integer(outcome.missing)), ("twice", .integer(outcome.twice)),
             ("outOfOrder", .integer(outcome.outOfOrder)), ("absent", .integer(outcome.absent)),
-            ("times", .object(times(outcome.times))),
+            ("times", .members(times(outcome.times))),
         ])
     }
 
     private static func broadcast(_ row: (format: String, outcome: BroadcastSkew.Outcome)) -> JSONValue {
-        .object([
+        .members([
             ("format", .text(row.format)), ("rounds", .integer(row.outcome.rounds)),
-            ("incomplete", .integer(row.outcome.incomplete)), ("skew", .object(times(row.outcome.seen))),
-            ("skewByStamps", .object(times(row.outcome.stamped))),
+            ("incomplete", .integer(row.outcome.incomplete)), ("skew", .members(times(row.outcome.seen))),
+            ("skewByStamps", .members(times(row.outcome.stamped))),
         ])
     }
 
@@ -117,59 +117,19 @@ public enum ReportJSON {
     }
 
     private static func tcp(_ tcp: TCPRoundTrips.Times) -> JSONValue {
-        .object([
+        .members([
             ("handshake", tcp.handshake.map { .number($0.seconds) } ?? .null),
-            ("acknowledgedByServer", .object(times(tcp.acknowledgments.fromClient))),
-            ("acknowledgedByClient", .object(times(tcp.acknowledgments.fromServer))),
+            ("acknowledgedByServer", .members(times(tcp.acknowledgments.fromClient))),
+            ("acknowledgedByClient", .members(times(tcp.acknowledgments.fromServer))),
         ])
     }
 
     private static func finding(_ finding: Finding) -> JSONValue {
-        .object([
+        .members([
             ("connection", .integer(finding.connection)), ("from", .text(finding.from.sender)),
             ("time", .text(finding.time.rfc3339)), ("kind", .text(finding.kind.rawValue)),
             ("severity", .text(finding.severity.rawValue)), ("message", .text(finding.message)),
             ("data", .fields(finding.data)),
         ])
-    }
-}
-
-/// A JSON value to be written, keys in order.
-indirect enum JSONValue {
-    case null
-    case integer(Int)
-    case number(Double)
-    case text(String)
-    case array([JSONValue])
-    case object([(String, JSONValue)])
-    case fields([Field])
-
-    func write(into bytes: inout [UInt8]) {
-        switch self {
-        case .null: JSONOutput.value(.null, into: &bytes)
-        case .integer(let value): JSONOutput.integer(Int64(value), into: &bytes)
-        case .number(let value): JSONOutput.value(.number(value), into: &bytes)
-        case .text(let text): JSONOutput.string(text, into: &bytes)
-        case .fields(let fields): JSONOutput.object(fields, into: &bytes)
-        case .array(let values):
-            list("[]", values, into: &bytes) { $0.write(into: &$1) }
-        case .object(let members):
-            list("{}", members, into: &bytes) { member, bytes in
-                JSONOutput.string(member.0, into: &bytes)
-                bytes.append(UInt8(ascii: ":"))
-                member.1.write(into: &bytes)
-            }
-        }
-    }
-
-    private func list<Item>(
-        _ brackets: StaticString, _ items: [Item], into bytes: inout [UInt8], _ write: (Item, inout [UInt8]) -> Void
-    ) {
-        bytes.append(brackets.utf8Start[0])
-        for (index, item) in items.enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            write(item, &bytes)
-        }
-        bytes.append(brackets.utf8Start[1])
     }
 }

@@ -62,7 +62,7 @@ package enum JSONText {
         return Unicode.Scalar(first) ?? "\u{fffd}"
     }
 
-    private static func number(_ range: Range<Int>, fractional: Bool, in text: RawSpan) -> FieldValue {
+    static func number(_ range: Range<Int>, fractional: Bool, in text: RawSpan) -> FieldValue {
         let digits = text.extracting(range).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
         if !fractional {
             if let value = Int64(digits) { return .integer(value) }

@@ -40,7 +40,7 @@ package final class EventSink: TraceSink {
                     connection: connection.number, from: frame.direction, index: info.index, time: info.time,
                     started: info.started, offset: info.offset, length: info.length, segments: info.segments,
                     merged: info.merged, type: type, isHeartbeat: frame.isHeartbeat,
-                    fields: .object(shown.fields.map { JSONValue.Member($0.name, JSONValue($0.value)) }),
+                    fields: .fields(shown.fields),
                     body: shown.body(bytes.extracting(shape.head..<shape.head + shape.body), limit: bodyLimit))))
     }
 
@@ -116,32 +116,6 @@ private struct ShownFrame {
         }
         if isTruncated { members.append(JSONValue.Member("truncated", .boolean(true))) }
         return members
-    }
-}
-
-extension JSONValue {
-    /// The value of a field, as traces write it.
-    package init(_ field: FieldValue) {
-        switch field {
-        case .null: self = .null
-        case .boolean(let value): self = .boolean(value)
-        case .integer(let value): self = .number(String(value))
-        case .unsigned(let value): self = .number(String(value))
-        // JSON cannot say the others (RFC 8259 section 6).
-        case .number(let value): self = value.isFinite ? .number(String(value)) : .null
-        case .text(let text): self = .text(text)
-        case .json(let text): self = JSONValue(compact: Array(text.utf8).span.bytes)
-        case .bytes(let bytes): self = .text(JSONOutput.hex(bytes.span.bytes))
-        }
-    }
-
-    /// The value that decoded JSON is. A decoder vouches for its syntax; what is none is text.
-    fileprivate init(compact bytes: RawSpan) {
-        do throws(JSONSyntaxError) {
-            self = try JSONValue(parsing: bytes)
-        } catch {
-            self = .text(bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
-        }
     }
 }
 

@@ -34,7 +34,7 @@ extension FindingEvent {
         self.init(
             connection: finding.connection, from: finding.from, time: finding.time, kind: finding.kind.rawValue,
             severity: finding.severity.rawValue, message: finding.message,
-            data: .object(finding.data.map { JSONValue.Member($0.name, JSONValue($0.value)) }))
+            data: .fields(finding.data))
     }
 }
 

@@ -12,23 +12,23 @@ struct ProtobufEncoder {
     static func message(
         _ json: RawSpan, type: String?, schema: MessageSchema?
     ) throws(EncodingError) -> [UInt8] {
-        let tree: JSONTree
+        let tree: JSONValue
         do throws(JSONSyntaxError) {
-            tree = try JSONTree(json)
+            tree = try JSONValue(parsing: json)
         } catch {
             throw EncodingError("the body is no JSON: \(error)")
         }
         return try ProtobufEncoder(schema: schema).message(tree, type, depth: 0)
     }
 
-    private func message(_ tree: JSONTree, _ name: String?, depth: Int) throws(EncodingError) -> [UInt8] {
+    private func message(_ tree: JSONValue, _ name: String?, depth: Int) throws(EncodingError) -> [UInt8] {
         guard case .object(let members) = tree else { throw EncodingError("a Protobuf message should be an object") }
         guard depth < ProtobufReader.nestingLimit else {
             throw EncodingError("more than \(ProtobufReader.nestingLimit) messages in one another")
         }
         let type = name.flatMap { schema?.messages[$0] }
         var output: [UInt8] = []
-        for (member, value) in members {
+        for (member, value) in members.map({ ($0.name, $0.value) }) {
             if let number = type?.numbers[member], let field = type?.fields[number] {
                 try known(number, field, value, depth, &output)
             } else if let number = UInt32(member), (1..<1 << 29).contains(number) {
@@ -45,15 +45,15 @@ struct ProtobufEncoder {
     // MARK: By name
 
     private func known(
-        _ number: UInt32, _ field: MessageSchema.Field, _ value: JSONTree, _ depth: Int, _ output: inout [UInt8]
+        _ number: UInt32, _ field: MessageSchema.Field, _ value: JSONValue, _ depth: Int, _ output: inout [UInt8]
     ) throws(EncodingError) {
         if case .message(let name) = field.kind, let entry = schema?.messages[name], entry.isMapEntry,
             case .object(let members) = value, let key = entry.fields[1], let item = entry.fields[2]
         {
-            for (name, value) in members {
+            for member in members {
                 var inner: [UInt8] = []
-                try one(1, key.kind, .scalar(.text(name)), depth + 1, &inner)
-                try one(2, item.kind, value, depth + 1, &inner)
+                try one(1, key.kind, .text(member.name), depth + 1, &inner)
+                try one(2, item.kind, member.value, depth + 1, &inner)
                 bytes(number, inner, &output)
             }
         } else if field.isRepeated, field.isPacked {
@@ -66,13 +66,13 @@ struct ProtobufEncoder {
     }
 
     private func one(
-        _ number: UInt32, _ kind: MessageSchema.Kind, _ value: JSONTree, _ depth: Int, _ output: inout [UInt8]
+        _ number: UInt32, _ kind: MessageSchema.Kind, _ value: JSONValue, _ depth: Int, _ output: inout [UInt8]
     ) throws(EncodingError) {
         switch (kind, value) {
         case (.message(let name), _): bytes(number, try message(value, name, depth: depth + 1), &output)
         case (.group(let name), _): group(number, try message(value, name, depth: depth + 1), &output)
-        case (.string, .scalar(.text(let text))): bytes(number, Array(text.utf8), &output)
-        case (.bytes, .scalar(.text(let text))): bytes(number, try hex(text), &output)
+        case (.string, .text(let text)): bytes(number, Array(text.utf8), &output)
+        case (.bytes, .text(let text)): bytes(number, try hex(text), &output)
         case (.string, _), (.bytes, _): throw EncodingError("field \(number) should be a string")
         default:
             tag(number, kind.wireType, &output)
@@ -82,9 +82,9 @@ struct ProtobufEncoder {
 
     /// A number without its tag.
     private func scalar(
-        _ kind: MessageSchema.Kind, _ value: JSONTree, _ output: inout [UInt8]
+        _ kind: MessageSchema.Kind, _ value: JSONValue, _ output: inout [UInt8]
     ) throws(EncodingError) {
-        guard case .scalar(let value) = value, let bits = bits(kind, value) else {
+        guard let value = value.scalar, let bits = bits(kind, value) else {
             throw EncodingError("a number was expected for a field of kind \(kind)")
         }
         switch kind.wireType {
@@ -132,22 +132,22 @@ struct ProtobufEncoder {
     // MARK: By number
 
     private func unknown(
-        _ number: UInt32, _ value: JSONTree, _ depth: Int, _ output: inout [UInt8]
+        _ number: UInt32, _ value: JSONValue, _ depth: Int, _ output: inout [UInt8]
     ) throws(EncodingError) {
-        switch value {
-        case .scalar(.integer(let value)):
+        switch (value, value.scalar) {
+        case (_, .integer(let value)?):
             tag(number, 0, &output)
             varint(UInt64(bitPattern: value), &output)
-        case .scalar(.unsigned(let value)):
+        case (_, .unsigned(let value)?):
             tag(number, 0, &output)
             varint(value, &output)
-        case .scalar(.boolean(let value)):
+        case (_, .boolean(let value)?):
             tag(number, 0, &output)
             varint(value ? 1 : 0, &output)
-        case .scalar(.text(let text)): bytes(number, Array(text.utf8), &output)
-        case .object(let members) where members.count == 1 && UInt32(members[0].name) == nil:
+        case (_, .text(let text)?): bytes(number, Array(text.utf8), &output)
+        case (.object(let members), _) where members.count == 1 && UInt32(members[0].name) == nil:
             try labelled(number, members[0].name, members[0].value, depth, &output)
-        case .object: bytes(number, try message(value, nil, depth: depth + 1), &output)
+        case (.object, _): bytes(number, try message(value, nil, depth: depth + 1), &output)
         default:
             throw EncodingError(
                 "field \(number) should be a whole number, a text, an object, or an array of those; a fraction is "
@@ -156,15 +156,15 @@ struct ProtobufEncoder {
     }
 
     private func labelled(
-        _ number: UInt32, _ label: String, _ value: JSONTree, _ depth: Int, _ output: inout [UInt8]
+        _ number: UInt32, _ label: String, _ value: JSONValue, _ depth: Int, _ output: inout [UInt8]
     ) throws(EncodingError) {
         switch (label, value) {
-        case ("hex", .scalar(.text(let text))): bytes(number, try hex(text), &output)
+        case ("hex", .text(let text)): bytes(number, try hex(text), &output)
         case ("group", _): group(number, try message(value, nil, depth: depth + 1), &output)
-        case ("fixed32", .scalar):
+        case ("fixed32", _) where value.scalar != nil:
             tag(number, 5, &output)
             try scalar(.fixed32, value, &output)
-        case ("fixed64", .scalar):
+        case ("fixed64", _) where value.scalar != nil:
             tag(number, 1, &output)
             try scalar(.fixed64, value, &output)
         default: throw EncodingError("field \(number) has \(label), which is none of hex, fixed32, fixed64, group")
@@ -211,9 +211,9 @@ struct ProtobufEncoder {
     }
 }
 
-extension JSONTree {
+extension JSONValue {
     /// The elements of an array; any other value is its only one.
-    fileprivate var elements: [JSONTree] {
+    fileprivate var elements: [JSONValue] {
         if case .array(let elements) = self { return elements }
         return [self]
     }

@@ -1,7 +1,6 @@
-import Framing
 import Streams
 
-/// A JSON value as a trace's line has it. Numbers keep their text, so that none of their digits is lost.
+/// A JSON value in memory (RFC 8259). Numbers keep their text, so that none of their digits is lost.
 public enum JSONValue: Hashable, Sendable {
     /// `null`
     case null
@@ -42,6 +41,19 @@ public enum JSONValue: Hashable, Sendable {
     public var integer: Int? { if case .number(let text) = self { Int(text) } else { nil } }
     /// A truth value; nil for all else.
     public var boolean: Bool? { if case .boolean(let value) = self { value } else { nil } }
+
+    /// A whole number.
+    package static func integer(_ value: Int) -> JSONValue { .number(String(value)) }
+    /// A number; null where JSON cannot say it (RFC 8259 section 6).
+    package static func number(_ value: Double) -> JSONValue { value.isFinite ? .number(String(value)) : .null }
+    /// An object of these members, in this order.
+    package static func members(_ members: [(String, JSONValue)]) -> JSONValue {
+        .object(members.map { Member($0.0, $0.1) })
+    }
+    /// An object of fields.
+    package static func fields(_ fields: [Field]) -> JSONValue {
+        .object(fields.map { Member($0.name, JSONValue($0.value)) })
+    }
 
     /// What a string, a number or a truth value says, without quotes; nil for all else.
     public var plainText: String? {
@@ -125,6 +137,48 @@ extension JSONValue {
                 member.value.write(into: &bytes)
             }
             bytes.append(UInt8(ascii: "}"))
+        }
+    }
+}
+
+extension JSONValue {
+    /// The value of a field, as traces write it: bytes in hex, and a number that JSON cannot say as null.
+    package init(_ field: FieldValue) {
+        switch field {
+        case .null: self = .null
+        case .boolean(let value): self = .boolean(value)
+        case .integer(let value): self = .number(String(value))
+        case .unsigned(let value): self = .number(String(value))
+        case .number(let value): self = .number(value)
+        case .text(let text): self = .text(text)
+        case .json(let text): self = JSONValue(compact: Array(text.utf8).span.bytes)
+        case .bytes(let bytes):
+            var hex: [UInt8] = []
+            JSONOutput.hex(bytes.span.bytes, into: &hex)
+            self = .text(String(decoding: hex, as: UTF8.self))
+        }
+    }
+
+    /// The value that decoded JSON is. A decoder vouches for its syntax; what is none is text.
+    package init(compact bytes: RawSpan) {
+        do throws(JSONSyntaxError) {
+            self = try JSONValue(parsing: bytes)
+        } catch {
+            self = .text(bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
+        }
+    }
+
+    /// The value of a field that this is; nil for arrays and objects.
+    var scalar: FieldValue? {
+        switch self {
+        case .null: .null
+        case .boolean(let value): .boolean(value)
+        case .number(let text):
+            JSONText.number(
+                0..<text.utf8.count, fractional: text.utf8.contains { ".eE".utf8.contains($0) },
+                in: Array(text.utf8).span.bytes)
+        case .text(let text): .text(text)
+        case .array, .object: nil
         }
     }
 }
