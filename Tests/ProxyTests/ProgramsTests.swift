@@ -79,17 +79,25 @@ import Testing
     }
 
     @Test(arguments: ["send-proxy", "send-proxy-v2"]) func haproxy(_ kind: String) async throws {
-        // HAProxy says who it is told that its client is, behind the proxy; and before the proxy it tells it.
+        // HAProxy says who it is told that its client is, behind the proxy; and before the proxy it tells it. It inherits its listeners:
+        // a port that was free a moment ago may be another test's by now.
         let folder = try Folder()
-        let ports = try await Program.run(
+        let haproxy = try Program(
             "python3",
             [
                 "-c",
-                "import socket; s = [socket.create_server(('127.0.0.1', 0)) for _ in 'ab']; print(*[x.getsockname()[1] for x in s])",
-            ]
-        ).split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+                """
+                import os, socket, sys
+                listeners = [socket.create_server(("127.0.0.1", 0)) for _ in "ab"]
+                for listener in listeners: os.set_inheritable(listener.fileno(), True)
+                print("listeners:", *[f"{x.getsockname()[1]} {x.fileno()}" for x in listeners], flush=True)
+                os.execvp("haproxy", ["haproxy", "-f", sys.stdin.readline().strip()])
+                """,
+            ])
+        let listeners = try await haproxy.match(#/listeners: (.+)/#).split(separator: " ").compactMap { Int($0) }
+        let (port, front, back) = (listeners[0], listeners[1], listeners[3])
         let proxy = try await ProxyProgram(
-            to: ports[1], ["--proxy-protocol", kind == "send-proxy" ? "in,out-v1" : "in,out", "--format", "chunk"])
+            to: listeners[2], ["--proxy-protocol", kind == "send-proxy" ? "in,out-v1" : "in,out", "--format", "chunk"])
         let configuration = try folder.write(
             Array(
                 """
@@ -99,21 +107,17 @@ import Testing
                     timeout server 20s
                 listen front
                     mode tcp
-                    bind 127.0.0.1:\(ports[0])
+                    bind fd@\(front)
                     server tap 127.0.0.1:\(proxy.port) \(kind)
                 frontend back
                     mode http
-                    bind 127.0.0.1:\(ports[1]) accept-proxy
+                    bind fd@\(back) accept-proxy
                     http-request return status 200 content-type text/plain lf-string "%[src]:%[src_port]"
 
                 """.utf8), to: "haproxy.cfg")
-        let haproxy = try Program("haproxy", ["-f", configuration])
+        try haproxy.send(configuration)
         let text = try await Program.run(
-            "curl",
-            [
-                "-sS", "-m", "20", "--retry", "20", "--retry-connrefused", "--retry-delay", "1", "-w", " %{local_port}",
-                "http://127.0.0.1:\(ports[0])/",
-            ])
+            "curl", ["-sS", "-m", "30", "-w", " %{local_port}", "http://127.0.0.1:\(port)/"])
         let parts = text.split(separator: " ")
         #expect(parts.count == 2 && parts[0] == "127.0.0.1:\(parts[1])", "\(text)")
         haproxy.signal(SIGTERM)

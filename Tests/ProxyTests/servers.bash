@@ -2,7 +2,17 @@
 # servers.bash NAME FOLDER
 set -eu
 folder=$2
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+# A port that the system gives to nobody who asks for any (ip_local_port_range): it is still free when the server takes it.
+port=$(python3 -c '
+import random, socket
+while True:
+    port = random.randrange(20000, 32000)
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+        break
+    except OSError:
+        pass
+print(port)')
 PATH=$PATH:/usr/sbin:/sbin
 
 case $1 in

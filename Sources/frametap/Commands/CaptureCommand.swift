@@ -49,9 +49,11 @@ struct CaptureCommand: ParsableCommand {
         try selection.check(against: options)
         var capture = try live.open(interface)
         let progress = ReadingProgress()
-        let recording = try LiveRecording(
-            of: capture, filter: live.bpf, snapLength: live.snaplen.bytes, decoding: options, output: output,
-            records: records, selection: selection, status: status, progress: progress)
+        let captured = CaptureRecord.Interface(
+            name: capture.interface, linkType: capture.linkType, snapLength: live.snaplen.bytes, filter: live.bpf)
+        let request = LiveRecording.Request(
+            decoding: options, output: output, records: records, selection: selection, status: status)
+        let recording = try LiveRecording(of: .capture(captured), request) { progress.isDone = true }
         var reassembly = reassembly.options(for: [])
         reassembly.serverPorts = options.serverPorts
         memory.apply(to: &reassembly)
@@ -64,8 +66,8 @@ struct CaptureCommand: ParsableCommand {
         reading.run(&capture, until: progress)
         signals.cancel()
         if reading.hasFailed { throw ExitCode(2) }
-        selection.warnOfMissingConnections(recording.decoder.summary)
-        if selection.failing.fails(recording.decoder.summary) { throw ExitCode(1) }
+        selection.warnOfMissingConnections(recording.summary)
+        if selection.failing.fails(recording.summary) { throw ExitCode(1) }
     }
 }
 

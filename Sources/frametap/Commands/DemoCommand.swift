@@ -37,9 +37,10 @@ struct DemoCommand: ParsableCommand {
         try bodies.apply(to: &decoding)
         var unmarked: [Format] = []
         if case .automatic(let all) = decoding.choice { unmarked = all.filter { $0.detection == nil } }
-        let recording = try ProxyRecording(
-            queue: queue, source: "demo", decoding: decoding, output: output, records: records,
-            selection: selection, status: status)
+        let request = LiveRecording.Request(
+            decoding: decoding, output: output, records: records, selection: selection, status: status)
+        let recording = try LiveRecording(of: .relay("demo"), request)
+        let recorder = Recorder(of: recording, queue: queue)
         let conversations = Task.detached { [unmarked] in
             defer { queue.finish() }
             for peer in peers where !Task.isCancelled {
@@ -49,7 +50,7 @@ struct DemoCommand: ParsableCommand {
         }
         let signals = EndSignals { conversations.cancel() }
         // The main thread records; conversations run on those that tasks share.
-        recording.run()
+        recording.run(recorder, queue)
         signals.cancel()
         if selection.failing.fails(recording.summary) { throw ExitCode(1) }
     }

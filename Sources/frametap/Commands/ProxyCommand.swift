@@ -41,9 +41,10 @@ struct ProxyCommand: ParsableCommand {
         try bodies.apply(to: &decoding)
         memory.apply(to: &decoding, isReassembled: false)
         try selection.check(against: decoding)
-        let recording = try ProxyRecording(
-            queue: queue, source: EntranceOptions.source(of: entrances), decoding: decoding, output: output,
-            records: records, selection: selection, status: status)
+        let request = LiveRecording.Request(
+            decoding: decoding, output: output, records: records, selection: selection, status: status)
+        let recording = try LiveRecording(of: .relay(EntranceOptions.source(of: entrances)), request)
+        let recorder = Recorder(of: recording, queue: queue)
         let proxy = ProxyServer(relay.options(entrances), queue: queue)
         let places: [Place]
         do {
@@ -65,9 +66,9 @@ struct ProxyCommand: ParsableCommand {
         }
         // Whoever reads this may send a signal at once.
         for (entrance, place) in zip(entrances, places) { Self.announce(entrance, at: place) }
-        recording.run()
+        recording.run(recorder, queue)
         signals.cancel()
-        for line in QueueOptions.lines(queue.losses, late: recording.late) { complain(line) }
+        for line in QueueOptions.lines(queue.losses, late: recorder.late) { complain(line) }
         if proxy.refused > 0 { complain("refused clients beyond the limit of connections: \(proxy.refused)") }
         selection.warnOfMissingConnections(recording.summary)
         if selection.failing.fails(recording.summary) { throw ExitCode(1) }

@@ -4,13 +4,8 @@ import Trace
 
 /// How a trace is shown.
 struct OutputOptions: ParsableArguments {
-    /// The forms a trace is shown in.
-    enum Form: String, ExpressibleByArgument, CaseIterable {
-        case text, ndjson, summary, none
-    }
-
-    @Option(name: .customLong("as"), help: "What to print: \(Form.allValueStrings.joined(separator: ", ")).")
-    var form = Form.text
+    @Option(name: .customLong("as"), help: "What to print: \(TraceForm.allValueStrings.joined(separator: ", ")).")
+    var form = TraceForm.text
 
     @Option(help: ArgumentHelp("Write to this file instead of standard output.", valueName: "file"))
     var output: String?
@@ -42,12 +37,7 @@ struct OutputOptions: ParsableArguments {
         let file = try output.map { try FileOutput(creating: $0) } ?? FileOutput.standardOutput()
         file.whenBroken = whenBroken
         file.endsOnSignal = endsOnSignal
-        switch form {
-        case .none: return nil
-        case .summary: return SummaryWriter(to: file)
-        case .ndjson: return NDJSONWriter(to: file, source: source, tool: Frametap.tool, bodyLimit: bodyLimit)
-        case .text: return TextWriter(to: file, options: textOptions(for: file))
-        }
+        return form.sink(to: file, source: source, tool: Frametap.tool, text: textOptions(for: file))
     }
 
     private func textOptions(for file: FileOutput) -> TextOptions {
@@ -61,6 +51,8 @@ struct OutputOptions: ParsableArguments {
         return options
     }
 }
+
+extension TraceForm: ExpressibleByArgument {}
 
 extension TextOptions.Times: ExpressibleByArgument {}
 

@@ -32,7 +32,7 @@ struct LiveReading: ~Copyable {
     init(_ recording: LiveRecording, options: ReassemblyOptions) {
         self.recording = recording
         packets = LivePackets(
-            decoder: CaptureDecoder(options: options, receiver: recording.decoder), record: recording.record)
+            decoder: CaptureDecoder(options: options, receiver: recording.decoder), record: recording.captured)
     }
 
     /// A signal asks for the end.
@@ -72,7 +72,7 @@ struct LiveReading: ~Copyable {
         nextCount = .now + .seconds(1)
         let counts = capture.counts()
         dropped = counts.dropped
-        recording.record?.counts = (counts.received, dropped)
+        recording.captured?.counts = (counts.received, dropped)
         guard dropped > saidDropped else { return }
         complain(
             "the kernel dropped \(Quantities.counted(dropped - saidDropped, "packet")), \(dropped) in all: a larger --buffer, or less to print, helps"
