@@ -25,7 +25,21 @@ struct FrameSearch {
     private var triesOpening: Bool
     /// How many places were tried, where only some are.
     private var tried = 0
-    private var chain: FrameChain?
+    private var chain: FrameChain? {
+        get { openChain?.chain }
+        set { openChain = newValue.map { OpenChain($0) } }
+    }
+    private var openChain: OpenChain?
+
+    /// A chain that is not decided, boxed: of each stream that is searched a search is kept, and most have no chain.
+    private final class OpenChain {
+        let chain: FrameChain
+
+        init(_ chain: FrameChain) { self.chain = chain }
+    }
+
+    /// A chain over fewer bytes than these is followed again, and not kept, when more of them are there.
+    private static let shortChain = 1_024
 
     /// How many places from the beginning are tried although nothing ends there: a byte may be lost or
     /// inserted right before a frame.
@@ -89,18 +103,21 @@ struct FrameSearch {
 
     private mutating func tryPlaces(_ rule: SharedRule, _ bytes: RawSpan, _ origin: Int, _ ended: Bool) -> Outcome {
         while true {
-            if chain == nil {
+            var trial: FrameChain
+            if let openChain {
+                trial = openChain.chain
+                self.openChain = nil
+            } else {
                 guard let (known, places) = nextPlace(rule, bytes, origin) else {
                     return .undecided(from: min(place - origin, bytes.byteCount), until: 0)
                 }
-                chain = FrameChain(
+                trial = FrameChain(
                     at: place, needed: Evidence.needed(places: places), before: known, choices: choices)
             }
-            guard var trial = chain else { continue }
-            chain = nil
             switch trial.extend(rule, bytes, origin: origin, ended: ended) {
             case .undecided(let until):
-                chain = trial
+                let isShort = rule.ends.isEmpty && origin + bytes.byteCount - place < Self.shortChain
+                chain = isShort ? nil : trial
                 return .undecided(from: place - origin, until: until)
             case .holds: return settle(trial, rule, bytes, origin, ended)
             case .broken:

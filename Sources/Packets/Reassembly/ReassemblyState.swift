@@ -18,7 +18,7 @@ struct ReassemblyState {
     /// Memory that held segments take, about.
     var heldCost = 0
     /// What waits, by `SendingSide.place`.
-    private var heldSides: [HeldSide?] = []
+    private(set) var heldSides: [HeldSide?] = []
     private var freePlaces: [Int32] = []
     /// What was passed on last, by place and direction.
     var histories: [Int: History] = [:]
@@ -84,7 +84,7 @@ struct ReassemblyState {
     /// What waits in a direction, from now on.
     mutating func hold(_ side: inout SendingSide) -> HeldSide {
         if let held = held(side) { return held }
-        let held = HeldSide()
+        let held = HeldSide(flow: current)
         if let place = freePlaces.popLast() {
             side.place = place
             heldSides[Int(place)] = held

@@ -61,6 +61,8 @@ struct SendingSide {
 
 /// What waits in one direction of a connection.
 final class HeldSide {
+    /// The place of its connection.
+    let flow: Int
     /// Segments behind a hole, or of a stream whose start is not settled.
     var segments = HeldSegments()
     /// The stream offset of the FIN, where one was seen, and when.
@@ -69,6 +71,9 @@ final class HeldSide {
     var grace: Grace?
     /// What is to be told once it is settled where the stream starts; the first of it.
     var early: [EarlyNotice] = []
+
+    /// Nothing waits yet.
+    init(flow: Int) { self.flow = flow }
 
     /// When the first of what waits was seen.
     var since: Timestamp? {

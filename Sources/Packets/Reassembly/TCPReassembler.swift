@@ -156,13 +156,12 @@ public struct TCPReassembler: ~Copyable {
     private mutating func evictLargest() {
         shared.reachedLimit = true
         var holders: [(cost: Int, number: Int, flow: Int, direction: Direction)] = []
-        for index in table.flows.indices where table.flows[index].state == .open {
-            for direction in Direction.allCases {
-                guard let held = shared.held(table.flows[index].sides[direction]), !held.segments.isEmpty else {
-                    continue
-                }
-                holders.append((held.segments.cost, table.flows[index].number, index, direction))
-            }
+        // Of many connections, few hold anything.
+        for (place, held) in shared.heldSides.enumerated() {
+            guard let held, !held.segments.isEmpty else { continue }
+            let direction: Direction =
+                Int(table.flows[held.flow].sides.fromClient.place) == place ? .fromClient : .fromServer
+            holders.append((held.segments.cost, table.flows[held.flow].number, held.flow, direction))
         }
         holders.sort { ($1.cost, $0.number, $0.direction.rawValue) < ($0.cost, $1.number, $1.direction.rawValue) }
         let target = shared.options.totalReorderingLimit / 4 * 3
