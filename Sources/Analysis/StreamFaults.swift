@@ -3,7 +3,7 @@ import Streams
 import Trace
 
 /// Reports bytes of a capture that the streams do not have: other versions of bytes, those that came too late, and those
-/// behind the end. The kinds are capture-only (DESIGN §5): the proxy reads streams that its system put together.
+/// behind the end. The kinds are capture-only (`docs/trace.md`): the proxy reads streams that its system put together.
 public final class StreamFaults: Analysis {
     /// How many bytes of each version a finding shows.
     private static let shown = 256

@@ -15,7 +15,7 @@ package struct PeerOptions: Sendable {
     package var rounds = 1
     /// The folder in which a server stores uploads, each under a name of its own; nil for a temporary one.
     package var uploadFolder: String?
-    /// The hazards of the published receivers to reproduce, by WIRE-FORMATS' names; see `ReferencePeer.hazards`. A client
+    /// The hazards of the published receivers to reproduce, by name; see `ReferencePeer.hazards`. A client
     /// that is asked for one also sends what brings it about.
     package var asPublished: Set<String> = []
     /// The AES key of bodies; nil where they go in the clear.
@@ -32,7 +32,7 @@ package struct PeerOptions: Sendable {
     /// whatever the kernel merged.
     package var readSize: Int?
 
-    /// Everything as WIRE-FORMATS says.
+    /// Everything as the format's contract says.
     package init() {}
 
     /// An interval of the protocol, scaled.

@@ -4,14 +4,14 @@ import Streams
 /// Takes a line for people, without its line end. Text from the network in it is escaped and cut.
 package typealias PeerLog = @Sendable (String) -> Void
 
-/// A reference server and client of one wire format of WIRE-FORMATS: correct by default, and real TCP.
+/// A reference server and client of a built-in format: correct by default, and real TCP.
 ///
 /// All three run on NIO's shared event loops and end early, in order, when their task is cancelled.
 package protocol ReferencePeer: Sendable {
     /// The name of the format it speaks, as in `BuiltInFormats`.
     static var format: String { get }
 
-    /// The hazards of the published receivers that can be reproduced with `PeerOptions.asPublished`, by WIRE-FORMATS' names.
+    /// The hazards of the published receivers that can be reproduced with `PeerOptions.asPublished`, by the names of `Hazard`.
     static var hazards: Set<String> { get }
 
     /// The time scale of the demonstration: what it takes to show a heartbeat gap in three seconds. Whoever watches has to
@@ -28,7 +28,7 @@ package protocol ReferencePeer: Sendable {
         at address: PeerAddress, options: PeerOptions, bound: @escaping @Sendable (Endpoint) -> Void,
         log: @escaping PeerLog) async throws
 
-    /// Runs the format's clients through the conversation of WIRE-FORMATS' table of reference peers.
+    /// Runs the format's clients through a conversation that shows all of it.
     ///
     /// - Throws: `PeerError` where the server is not reached, or something that should arrive did not in time;
     ///   `CancellationError` where the task was cancelled, with the connections closed in order.
@@ -56,7 +56,7 @@ extension ReferencePeer {
 
 /// The reference peers there are. A new one is a folder with its files and one line here.
 package enum ReferencePeers {
-    /// All of them, in the order of WIRE-FORMATS.
+    /// All of them.
     package static let all: [any ReferencePeer.Type] = [
         ChatRelay.self,
         MagicChat.self,

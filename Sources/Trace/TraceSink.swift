@@ -3,7 +3,7 @@ import Streams
 
 /// What takes a trace as it comes about: one kind of output.
 ///
-/// Per connection the calls come in the order of DESIGN §5: opened, recognised, then frames, holes, unframed runs and
+/// Per connection the calls come in this order: opened, recognised, then frames, holes, unframed runs and
 /// findings, then closed. Bytes are borrowed for the time of the call.
 public protocol TraceSink: AnyObject {
     /// Whether it has to be told of frames.

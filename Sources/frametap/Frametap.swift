@@ -26,7 +26,7 @@ struct Frametap: AsyncParsableCommand {
         ])
 
     /// Runs the command that the arguments name. Wrong usage is the parser's to tell, anything else that went wrong is
-    /// trouble: exit status 2 (DESIGN §6).
+    /// trouble: exit status 2.
     static func main() async {
         do {
             var command = try parseAsRoot()

@@ -80,7 +80,7 @@ import Testing
         #expect(names == Set(BuiltInFormats.names + BuiltInFormats.ruleNames))
     }
 
-    /// The bytes of WIRE-FORMATS.
+    /// The bytes of the published programs.
     @Test func tlv32() throws {
         let text = try encode("tlv32", #"{"fields":{"command":"text"},"body":{"text":"Hello"}}"#)
         #expect(text.output == [0x0d, 0, 0, 0, 2, 0, 0, 0] + Array("Hello".utf8))

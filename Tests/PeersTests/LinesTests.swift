@@ -4,7 +4,7 @@ import Testing
 
 @testable import Peers
 
-/// The exchange of `line`, without sockets (WIRE-FORMATS §9).
+/// The exchange of `line`, without sockets.
 @Suite struct LinesTests {
     private let at = SimplePeers.at
     private let answer = LineServerState.Action.write(Array("我是回答\n".utf8), connection: 1)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Peers
 
-/// The exchange of `len16-id`, without sockets and with times of our own (WIRE-FORMATS §7).
+/// The exchange of `len16-id`, without sockets and with times of our own.
 @Suite struct MessageIDsTests {
     private let at = SimplePeers.at
     private let format: Format

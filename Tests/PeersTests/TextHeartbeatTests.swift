@@ -4,7 +4,7 @@ import Testing
 
 @testable import Peers
 
-/// The exchange of `text-heartbeat`, without sockets and with times of our own (WIRE-FORMATS §6).
+/// The exchange of `text-heartbeat`, without sockets and with times of our own.
 @Suite struct TextHeartbeatTests {
     private let at = SimplePeers.at
     private let heartbeat = Array("12310.300000".utf8)

@@ -5,7 +5,7 @@ import Testing
 @testable import Peers
 import Platform
 
-/// The exchange of `tlv32`, without sockets (WIRE-FORMATS §8).
+/// The exchange of `tlv32`, without sockets.
 @Suite struct UploadsTests {
     private typealias Action = UploadServerState.Action
 

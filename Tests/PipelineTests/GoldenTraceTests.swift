@@ -17,7 +17,7 @@ import Trace
         return all.filter { $0.hasSuffix(".ndjson") }.sorted()
     }()
 
-    /// Formats that are not found by their bytes (WIRE-FORMATS, the first table): they are asked for.
+    /// Formats that are not found by their bytes: they are asked for.
     private static let unmarked: Set = ["fixed"]
 
     @Test func thereAreGoldenTraces() {

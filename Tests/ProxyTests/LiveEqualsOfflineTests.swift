@@ -7,7 +7,7 @@ import Trace
 
 @testable import Proxy
 
-/// DESIGN §5: what the proxy traced while it recorded is what decoding the recording gives.
+/// What the proxy traced while it recorded is what decoding the recording gives.
 @Suite struct LiveEqualsOfflineTests {
     let options: DecodingOptions
     let chat: ChatBytes

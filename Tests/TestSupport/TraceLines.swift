@@ -55,7 +55,7 @@ package func traceLines(_ text: String) throws -> [TraceLine] {
     try text.split(separator: "\n").map { try TraceLine($0) }
 }
 
-/// What must be the same live and offline (DESIGN §5): by connection and direction, the lines that must be equal byte
+/// What must be the same live and offline (`docs/trace.md`): by connection and direction, the lines that must be equal byte
 /// for byte, in their order, and the findings as a set.
 package struct ComparableTrace: Hashable {
     /// A connection and a direction (empty for `closed`).

@@ -4,7 +4,7 @@ import Testing
 @testable import Framing
 @testable import Trace
 
-/// NDJSON lines, byte for byte (DESIGN §5).
+/// NDJSON lines, byte for byte (`docs/trace.md`).
 @Suite struct NDJSONWriterTests {
     /// The lines behind the first one.
     private func lines(bodyLimit: Int = 4_096, _ play: (Script, NDJSONWriter) throws -> Void) throws -> [String] {

@@ -6,7 +6,7 @@ import Streams
 ///     delimiter     as `ends` says (0d 0a)
 ///     body          as many bytes as the head's `size` field says
 ///
-/// WIRE-FORMATS, `im-json`.
+/// The built-in format `im-json` is one.
 package struct HeadAndBody: FramingRule {
     package static let name = "head-and-body"
 

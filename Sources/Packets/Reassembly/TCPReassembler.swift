@@ -3,7 +3,7 @@ import Streams
 /// Puts TCP segments back together into the byte streams of their connections.
 ///
 /// Semantics: RFC 9293; what a capture adds to that (loss, reordering, starts in the middle, late segments) is said at
-/// `ReassemblyOptions` and in DESIGN section 4.
+/// `ReassemblyOptions` and in `docs/captures.md`.
 public struct TCPReassembler: ~Copyable {
     var table = FlowTable()
     var shared: ReassemblyState
@@ -191,7 +191,7 @@ public struct TCPReassembler: ~Copyable {
 }
 
 extension TCPSegment {
-    /// Which end is the client, by flags or else by ports (DESIGN section 4).
+    /// Which end is the client, by flags or else by ports (`docs/captures.md`).
     func clientRole(serverPorts: Set<UInt16>) -> (sourceIsClient: Bool, isGuess: Bool) {
         if flags.contains(.syn) { return (!flags.contains(.ack), false) }
         for isServer in [serverPorts.contains, { $0 < 1024 }] as [(UInt16) -> Bool] {

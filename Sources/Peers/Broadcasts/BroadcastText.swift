@@ -1,6 +1,6 @@
 import Streams
 
-/// What the texts of `marker` say, without their marker (WIRE-FORMATS §4). What a write-up leaves open is ours.
+/// What the texts of `marker` say, without their marker. What a write-up leaves open is ours.
 package enum BroadcastText: Hashable, Sendable {
     /// `Link-设备:NAME-…`: a device introduces itself.
     case link(device: String)

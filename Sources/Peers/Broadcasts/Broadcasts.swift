@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// The reference peers of `marker`: a server that broadcasts to three devices and counts their receipts (WIRE-FORMATS §4).
+/// The reference peers of `marker`: a server that broadcasts to three devices and counts their receipts.
 package enum Broadcasts: ReferencePeer {
     package static let format = "marker"
     package static let hazards: Set = ["split-frame", "lost-receipt"]

@@ -1,6 +1,6 @@
 import Streams
 
-/// A client of `marker` as a state machine (WIRE-FORMATS §4): introduces itself, sends heartbeats, confirms broadcasts.
+/// A client of `marker` as a state machine: introduces itself, sends heartbeats, confirms broadcasts.
 package struct DeviceState: ClientState {
     /// Its name. It must not contain the marker, as `Gabriel` does.
     package let name: String

@@ -1,6 +1,6 @@
 import Streams
 
-/// The published receivers of `marker` (WIRE-FORMATS §4, hazard `split-frame`): each read is split at the markers on its
+/// The published receivers of `marker` (hazard `split-frame`): each read is split at the markers on its
 /// own, so the tail of a frame that was cut is dropped, and its beginning passes for the whole.
 package struct PerReadSplitter: MessageReader {
     private let marker = BroadcastText.marker

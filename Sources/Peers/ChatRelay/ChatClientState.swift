@@ -2,7 +2,7 @@ import Streams
 
 /// A client of the chat relay as a state machine: what happened goes in with its time, what to do comes out.
 ///
-/// WIRE-FORMATS §1. Heartbeats at once and then regularly, and connects again after any error, with back-off.
+/// It sends heartbeats at once and then regularly, and connects again after any error, with back-off.
 package struct ChatClientState {
     /// What the client has to do, in order.
     package enum Action: Hashable, Sendable {

@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// A message of the chat relay, without its size (WIRE-FORMATS §1).
+/// A message of the chat relay, without its size.
 package struct ChatMessage: Hashable, Sendable {
     /// `txt`, `img`, or a heartbeat's `heartA`.
     package var type: String

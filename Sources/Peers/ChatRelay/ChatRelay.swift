@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// The reference peers of `im-json`, a chat relay (WIRE-FORMATS §1).
+/// The reference peers of `im-json`, a chat relay.
 package enum ChatRelay: ReferencePeer {
     package static let format = "im-json"
     package static let hazards = PublishedHeadReader.hazards

@@ -2,7 +2,7 @@ import Streams
 
 /// The chat relay's server as a state machine: what happened goes in with its time, what to do comes out.
 ///
-/// WIRE-FORMATS §1. It learns who is on a connection from every frame, relays by ID, and evicts the silent.
+/// It learns who is on a connection from every frame, relays by ID, and evicts the silent.
 package struct ChatRelayState: ServerState {
     private struct Connection {
         var id: String?

@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// The published receivers of `im-json`, with any of their hazards (WIRE-FORMATS §1); those not asked for are mended.
+/// The published receivers of `im-json`, with any of their hazards; those not asked for are mended.
 ///
 /// They read as GCDAsyncSocket has them: up to the CRLF of a head, then as many bytes as the head says, then up to the next CRLF.
 ///

@@ -1,6 +1,6 @@
 import Framing
 
-/// A message of `json-envelope` (WIRE-FORMATS §5): `{"head":"phoneNum","body":13133334444,"end":11}`.
+/// A message of `json-envelope`: `{"head":"phoneNum","body":13133334444,"end":11}`.
 package struct Envelope: Hashable, Sendable, CustomStringConvertible {
     /// What it is about.
     package var head: String

@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// The reference peers of `json-envelope`: phone numbers in JSON objects, each answered (WIRE-FORMATS §5).
+/// The reference peers of `json-envelope`: phone numbers in JSON objects, each answered.
 package enum Envelopes: ReferencePeer {
     package static let format = "json-envelope"
 

@@ -1,6 +1,6 @@
 import Streams
 
-/// The published receiver of `fixed` (WIRE-FORMATS §3, hazard `counts-characters`): a frame is four *characters* of a
+/// The published receiver of `fixed` (hazard `counts-characters`): a frame is four *characters* of a
 /// string, which are four bytes only as long as all of them are ASCII.
 ///
 /// Characters are counted as `NSString` does, in UTF-16 units.

@@ -1,6 +1,6 @@
 import Streams
 
-/// The server of `fixed` as a state machine: sends every frame back (WIRE-FORMATS' table of reference peers).
+/// The server of `fixed` as a state machine: sends every frame back.
 package struct FixedEchoState: ServerState {
     /// A server without connections.
     package init() {}

@@ -1,6 +1,6 @@
 import Streams
 
-/// The reference peers of `fixed`: frames of four bytes, echoed (WIRE-FORMATS §3).
+/// The reference peers of `fixed`: frames of four bytes, echoed.
 package enum FixedFrames: ReferencePeer {
     package static let format = "fixed"
     package static let hazards: Set = ["counts-characters"]

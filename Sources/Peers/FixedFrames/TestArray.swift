@@ -1,4 +1,4 @@
-/// What a test sends, part by part: `abcd` again and again, in various cuts (WIRE-FORMATS §3 and its introduction).
+/// What a test sends, part by part: `abcd` again and again, in various cuts.
 package struct TestArray: Hashable, Sendable {
     /// What it shows.
     package let name: String
@@ -22,7 +22,7 @@ package struct TestArray: Hashable, Sendable {
     package static let merged = TestArray("merged", "abcd|abcdabcd|abcdabcdabcd|abcdabcd")
     /// Several parts to a frame.
     package static let split = TestArray("split", "a|bcd|ab|cd|abc|d|abcd")
-    /// Both, and two bytes left over: the array of WIRE-FORMATS' introduction.
+    /// Both, and two bytes left over.
     package static let mixed = TestArray("mixed", "abc|da|bcdabcd|abcdabcd|abcdabcdab")
 
     /// The four of `connect`. The published ones are known only by what they test; the last one's cuts are the

@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// A client of `line` (WIRE-FORMATS §9): counts the answers.
+/// A client of `line`: counts the answers.
 package struct LineClientState: PeerMachine {
     /// What it asks for.
     package typealias Action = PeerAction<Never, Never>

@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// The server of `line` (WIRE-FORMATS §9): answers each line; the line `esc` ends the session.
+/// The server of `line`: answers each line; the line `esc` ends the session.
 package struct LineServerState: PeerMachine {
     /// What it asks for.
     package typealias Action = PeerAction<Never, Never>

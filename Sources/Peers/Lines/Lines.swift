@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// The reference peers of `line`: text lines (WIRE-FORMATS §9).
+/// The reference peers of `line`: text lines.
 package enum Lines: ReferencePeer {
     package static let format = "line"
     /// The server reproduces it; the published client ends with a line that the published server never understands.

@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// Encrypts and decrypts bodies as the format says: AES, if there is a key (WIRE-FORMATS §2).
+/// Encrypts and decrypts bodies as the format says: AES, if there is a key.
 package struct BodySeal: Sendable {
     /// The format with its key; nil where bodies go in the clear.
     private let format: Format?

@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// The reference peers of `im-magic`: login, pings, chat, and a kick (WIRE-FORMATS §2).
+/// The reference peers of `im-magic`: login, pings, chat, and a kick.
 package enum MagicChat: ReferencePeer {
     package static let format = "im-magic"
     package static let hazards = PublishedMagicReader.hazards.union(["wide-id"])

@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// A client of `im-magic` as a state machine (WIRE-FORMATS §2): logs in and pings without waiting for the answer, then pings
+/// A client of `im-magic` as a state machine: logs in and pings without waiting for the answer, then pings
 /// regularly and chats.
 package struct MagicClientState: ClientState {
     /// Where its login stands.

@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// A message of `im-magic` (WIRE-FORMATS §2), its body in the clear.
+/// A message of `im-magic`, its body in the clear.
 package struct MagicMessage: Hashable, Sendable {
     /// What messages are for. 1 is published, the others are ours.
     package enum Command: Int64, Sendable {
@@ -33,7 +33,7 @@ package struct MagicMessage: Hashable, Sendable {
         body = seal.open(frame.body, from: direction)
     }
 
-    /// A client's login (WIRE-FORMATS §2): the password as the MD5 of `password`, the serial number as a device's UUID.
+    /// A client's login: the password as the MD5 of `password`, the serial number as a device's UUID.
     package static func login(_ userID: String, serialNo: String) -> MagicMessage {
         MagicMessage(
             .login, from: userID,

@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// The server of `im-magic` as a state machine (WIRE-FORMATS §2): logs in, answers pings, forwards chat, and kicks whoever
+/// The server of `im-magic` as a state machine: logs in, answers pings, forwards chat, and kicks whoever
 /// is logged in already when the same user logs in anew (the last is ours).
 package struct MagicServerState: ServerState {
     private let seal: BodySeal

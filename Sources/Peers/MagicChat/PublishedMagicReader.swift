@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// The published receivers of `im-magic`, with any of their hazards (WIRE-FORMATS §2); those not asked for are mended.
+/// The published receivers of `im-magic`, with any of their hazards; those not asked for are mended.
 package struct PublishedMagicReader: MessageReader {
     /// The hazards that this reader can have.
     package static let hazards: Set = ["empty-body", "no-magic-check", "no-length-limit"]

@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// A client of `len16-id` (WIRE-FORMATS §7): logs in on connecting; every 30 s it checks that a heartbeat has come since
+/// A client of `len16-id`: logs in on connecting; every 30 s it checks that a heartbeat has come since
 /// the last check, and if not, disconnects and logs in again.
 package struct MessageClientState: PeerMachine {
     /// What it asks for.

@@ -2,7 +2,7 @@ import Framing
 import Streams
 import Platform
 
-/// The reference peers of `len16-id`: 16-bit length, 16-bit message id, Protobuf (WIRE-FORMATS §7).
+/// The reference peers of `len16-id`: 16-bit length, 16-bit message id, Protobuf.
 package enum MessageIDs: ReferencePeer {
     package static let format = "len16-id"
     /// The hazards that both its ends can reproduce.

@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// The server of `len16-id` (WIRE-FORMATS §7): logs users in, forwards chat by user id, and sends every connection a
+/// The server of `len16-id`: logs users in, forwards chat by user id, and sends every connection a
 /// heartbeat every 5 s.
 ///
 /// Ours: any user id with a session is let in; those that start with `actor` are actors. A chat to `server` with the text

@@ -1,6 +1,6 @@
 import Framing
 
-/// The published receiver of `len16-id` and its hazards (WIRE-FORMATS §7).
+/// The published receiver of `len16-id` and its hazards.
 ///
 ///     negative-length  the length is read with sign: 0x8000–0xFFFD wait for ever, 0xFFFE loops for ever, 0xFFFF consumes
 ///                      one byte

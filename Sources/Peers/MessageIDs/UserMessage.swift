@@ -1,6 +1,6 @@
 import Framing
 
-/// A message of `len16-id` (WIRE-FORMATS §7, where ids and schema are open; fixtures/len16-id/messages.proto has ours).
+/// A message of `len16-id` (fixtures/len16-id/messages.proto is its schema).
 package enum UserMessage: Hashable, Sendable {
     /// What became of a login.
     package enum Outcome: UInt64, Sendable {

@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// The published server's list of clients, hazard `keyed-by-text` (WIRE-FORMATS §6): its key is the text of a whole read.
+/// The published server's list of clients, hazard `keyed-by-text`: its key is the text of a whole read.
 ///
 /// Clients of one version are one client, and merged heartbeats and chat lines are clients of their own, which "die" at a
 /// later sweep. Bounded, which the published one is not.

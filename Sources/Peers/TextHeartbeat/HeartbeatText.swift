@@ -1,4 +1,4 @@
-/// The heartbeat of `text-heartbeat`: `123` and the system's version as C prints a double (WIRE-FORMATS §6).
+/// The heartbeat of `text-heartbeat`: `123` and the system's version as C prints a double.
 package enum HeartbeatText {
     /// The bytes that a client with this version sends: 10.3 gives `12310.300000`.
     package static func bytes(version: String) -> [UInt8] { Array("123\(version)".utf8) }

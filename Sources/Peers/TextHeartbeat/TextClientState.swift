@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// A client of `text-heartbeat` (WIRE-FORMATS §6): a heartbeat every 5 s, the first 5 s after connecting, and free text.
+/// A client of `text-heartbeat`: a heartbeat every 5 s, the first 5 s after connecting, and free text.
 package struct TextClientState: PeerMachine {
     /// What it asks for.
     package typealias Action = PeerAction<Alarm, Never>

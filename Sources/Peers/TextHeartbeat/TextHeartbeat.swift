@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// The reference peers of `text-heartbeat`: undelimited text (WIRE-FORMATS §6).
+/// The reference peers of `text-heartbeat`: undelimited text.
 package enum TextHeartbeat: ReferencePeer {
     package static let format = "text-heartbeat"
     /// The hazards that its server can reproduce.

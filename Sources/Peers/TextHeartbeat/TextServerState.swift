@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// The server of `text-heartbeat` (WIRE-FORMATS §6): tells clients apart by their connections, forgets the silent, and
+/// The server of `text-heartbeat`: tells clients apart by their connections, forgets the silent, and
 /// answers free text (the answer is ours: `收到 ` and the text).
 package struct TextServerState: PeerMachine {
     /// What it asks for.

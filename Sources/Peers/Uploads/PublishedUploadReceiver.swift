@@ -1,4 +1,4 @@
-/// The published receiver of the `tlv32` server and its hazards (WIRE-FORMATS §8). Without any it receives correctly.
+/// The published receiver of the `tlv32` server and its hazards. Without any it receives correctly.
 ///
 ///     shared-buffer     one buffer for the whole server: two clients uploading at once are mixed
 ///     merged-frames     acts only when the buffer's size equals the total; with more, no client is ever answered again

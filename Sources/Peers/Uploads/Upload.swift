@@ -1,6 +1,6 @@
 import Framing
 
-/// A request of `tlv32` (WIRE-FORMATS §8).
+/// A request of `tlv32`.
 package struct Upload: Hashable, Sendable {
     /// What is uploaded.
     package enum Command: UInt32, Sendable {
@@ -47,7 +47,7 @@ package struct Upload: Hashable, Sendable {
     }
 }
 
-/// A response of `tlv32`: 12 bytes (WIRE-FORMATS §8).
+/// A response of `tlv32`: 12 bytes.
 package struct UploadResponse: Hashable, Sendable {
     /// The command of the request.
     package var command: UInt32

@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// A client of `tlv32` (WIRE-FORMATS §8): uploads, and pairs responses with its requests in order.
+/// A client of `tlv32`: uploads, and pairs responses with its requests in order.
 package struct UploadClientState: PeerMachine {
     /// What it asks for.
     package typealias Action = PeerAction<Never, Never>

@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// The server of `tlv32` (WIRE-FORMATS §8): has each upload stored, and answers in the order of the requests.
+/// The server of `tlv32`: has each upload stored, and answers in the order of the requests.
 package struct UploadServerState: PeerMachine {
     /// What it asks for.
     package typealias Action = PeerAction<Never, Work>

@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// The reference peers of `tlv32`: uploads (WIRE-FORMATS §8).
+/// The reference peers of `tlv32`: uploads.
 package enum Uploads: ReferencePeer {
     package static let format = "tlv32"
     /// The hazards that either end can reproduce. A side takes no notice of the other's.

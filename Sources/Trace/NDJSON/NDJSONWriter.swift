@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// Writes a trace as NDJSON: one compact JSON object a line, keys in a fixed order (DESIGN §5, `docs/trace.schema.json`).
+/// Writes a trace as NDJSON: one compact JSON object a line, keys in a fixed order (`docs/trace.md`, `docs/trace.schema.json`).
 package final class NDJSONWriter: TraceSink {
     /// The version of the trace format.
     package static let version = 1

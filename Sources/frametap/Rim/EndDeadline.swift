@@ -2,7 +2,7 @@ import Platform
 import Dispatch
 import Synchronization
 
-/// Until when what is still to be written may wait for a reader, once a signal has asked for the end (DESIGN §6: 2 s).
+/// Until when what is still to be written may wait for a reader, once a signal has asked for the end (2 s).
 enum EndDeadline {
     private static let end = Atomic<UInt64>(0)
 

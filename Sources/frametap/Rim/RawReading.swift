@@ -7,7 +7,7 @@ struct RawReading {
     /// Whether a file could not be read to its end.
     private(set) var hasFailed = false
 
-    /// As much as the proxy takes at a time (DESIGN §5).
+    /// As much as the proxy takes at a time.
     private static let longestChunk = 65_495
     private static let time = Timestamp(nanoseconds: 0)
 
