@@ -28,7 +28,8 @@ struct CaptureRun {
     func decode(_ capture: [UInt8]) throws -> (frames: Int, written: Int) {
         let output = CountingOutput()
         let decoder = Decoder(
-            DecodingOptions(.fixed(format)), sinks: [form.sink(to: output, source: "memory", tool: "benchmarks")].compactMap(\.self))
+            DecodingOptions(.fixed(format)),
+            sinks: [form.sink(to: output, source: "memory", tool: "benchmarks")].compactMap(\.self))
         var options = ReassemblyOptions()
         options.notices = false
         options.serverPorts = Set(format.ports)
