@@ -2,9 +2,6 @@ import Framing
 import Streams
 import Trace
 
-/// Not that of the histograms.
-private typealias TracedJSON = JSONValue
-
 /// By what a message is known on both of its ways: by its id, by its body, or, where bodies are JSON objects, by those of their
 /// members that both what is sent and what is received have: who a message is from and for may stand in them, too.
 enum MessageIdentity: Hashable {
@@ -38,7 +35,7 @@ enum MessageIdentity: Hashable {
         }
     }
 
-    private static func value(_ bytes: RawSpan) -> TracedJSON? { try? TracedJSON(parsing: bytes) }
+    private static func value(_ bytes: RawSpan) -> JSONValue? { try? JSONValue(parsing: bytes) }
 
     /// The names of the members.
     var names: Set<String> {

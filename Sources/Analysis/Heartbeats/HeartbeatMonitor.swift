@@ -116,7 +116,7 @@ public final class HeartbeatMonitor: Analysis {
     ) {
         guard let watch = watched[connection.number] else { return }
         if watch.from == direction {
-            // How far the other side is known was said when what was due was settled, just before.
+            // What was due, as far as the other side is known, was settled just before.
             end(watch, at: time, Timestamp(nanoseconds: .min), because: nil, into: &findings)
         } else {
             watch.otherEnd = watch.otherEnd ?? time
@@ -140,6 +140,8 @@ public final class HeartbeatMonitor: Analysis {
     }
 
     /// Nothing more is waited for.
+    ///
+    /// - Parameter other: up to when the other side is known.
     private func end(
         _ watch: HeartbeatWatch, at time: Timestamp, _ other: Timestamp, because reason: CloseReason?,
         into findings: inout [Finding]
@@ -149,7 +151,6 @@ public final class HeartbeatMonitor: Analysis {
             return
         }
         look(at: watch, before: time, min(time, other), into: &findings)
-        findings += watch.settleNever(before: other)
         watch.settleDoubt(before: .distantFuture, into: &findings)
         watch.isEnded = true
         if watch.last != nil, watch.isTold { findings.append(watch.stop(at: time, because: reason)) }

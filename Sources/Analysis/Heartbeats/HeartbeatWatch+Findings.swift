@@ -15,8 +15,8 @@ extension HeartbeatWatch {
             time: time, message: message, data: data)
     }
 
-    /// There is a gap, or there never was a heartbeat; and whether the sender sent anything else. It is told once. That there never was one
-    /// is kept in `never`, since it depends on the other side.
+    /// Reports a gap, or that there never was a heartbeat, and whether the sender sent anything else; each once. That there never was one is
+    /// kept in `never`, since it depends on the other side.
     ///
     /// - Parameter frames: how many frames the sender has sent.
     func tellGap(frames: Int) -> [Finding] {
