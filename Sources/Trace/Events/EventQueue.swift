@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Events on their way to a subscriber, at most so many: who is too slow loses events, and is notified of how many. The decoder never waits.
+/// Events on their way to a subscriber. The queue is bounded: a slow subscriber loses events and is notified how many; the decoder never waits.
 ///
 /// Any thread may put events in and take them out.
 package final class EventQueue: Sendable {
