@@ -20,6 +20,7 @@ extension Format {
 }
 
 extension DirectionFormat {
+    /// Whether any kind of frame has a checksum.
     fileprivate var hasChecksums: Bool { layouts.contains(where: \.hasChecksums) }
 
     /// Whether the body says what a frame is called, who it is from or for.
@@ -31,9 +32,7 @@ extension DirectionFormat {
         default: return false
         }
     }
-}
 
-extension DirectionFormat {
     /// What the body of a frame is whose last bytes were streamed.
     package func streamedBody(of frame: FrameInfo, _ content: RawSpan) -> DecodedBody {
         if frame.missing > 0 { return .incomplete }

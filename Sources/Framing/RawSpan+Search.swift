@@ -1,5 +1,5 @@
-import Streams
 import Platform
+import Streams
 
 extension RawSpan {
     /// The index of the first `byte` at or behind `start`.

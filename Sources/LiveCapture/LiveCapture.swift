@@ -1,7 +1,7 @@
 import CLibpcap
 import Packets
-import Streams
 import Platform
+import Streams
 
 /// The packets of a network interface as they pass, by way of libpcap.
 ///

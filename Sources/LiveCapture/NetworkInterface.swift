@@ -1,6 +1,6 @@
 import CLibpcap
-import Streams
 import Platform
+import Streams
 
 /// An interface that packets can be captured on, as libpcap lists it.
 public struct NetworkInterface: Hashable, Sendable {

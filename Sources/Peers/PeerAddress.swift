@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
-import Streams
 import Platform
+import Streams
 
 /// Where a peer listens or connects to: a host, by name or address, and a port.
 package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {

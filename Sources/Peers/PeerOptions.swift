@@ -1,6 +1,6 @@
 import NIOCore
-import Streams
 import Platform
+import Streams
 
 /// What can be asked of a reference peer.
 package struct PeerOptions: Sendable {

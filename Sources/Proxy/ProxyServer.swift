@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
-import Synchronization
 import Platform
+import Synchronization
 
 /// The man in the middle: accepts clients, connects each to its server, and relays.
 package final class ProxyServer: Sendable {

@@ -24,11 +24,11 @@ public struct FrameInfo: Hashable, Sendable {
     public var missing: Int
     /// The number of the packet that held its last byte; 0 where there are no packets.
     public var packet: Int
-    /// How many bytes at the end of its body were streamed: they passed, and are not among its bytes at hand. See `Framer.keptBody`.
+    /// How many bytes at the end of its body were streamed: they passed, and are not among its bytes at hand.
     public var streamed: Int { Int(streamedBytes.magnitude) }
     /// Where bytes were streamed: whether the whole body is valid UTF-8.
     public var isText: Bool { streamedBytes < 0 }
-    /// Both in one word, below nought for text: many frames are handed on, and hardly any is streamed.
+    /// Both in one word, negative for text: many frames are handed on, and hardly any is streamed.
     private var streamedBytes = 0
 
     /// The parts that the bytes at hand have.

@@ -15,7 +15,7 @@ package class SharedRule {
     let longestEnd: Int
     /// How many bytes of a large body are kept: those behind them are streamed.
     let keptBody: Int
-    /// Frames of at most so many bytes are held whole.
+    /// Frames of at most this many bytes are held whole.
     let streamedAbove: Int
 
     fileprivate init(_ rule: any FramingRule, keptBody: Int, streamedAbove: Int) {

@@ -1,5 +1,5 @@
-import Streams
 import Platform
+import Streams
 
 /// What the bytes at a place say for a frame that starts there, in bits: the binary logarithm of how much likelier a frame
 /// is to have them than other bytes are.

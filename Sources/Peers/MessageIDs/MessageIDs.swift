@@ -1,6 +1,6 @@
 import Framing
-import Streams
 import Platform
+import Streams
 
 /// The reference peers of `len16-id`: 16-bit length, 16-bit message id, Protobuf.
 package enum MessageIDs: ReferencePeer {

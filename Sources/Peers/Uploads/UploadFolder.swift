@@ -1,5 +1,5 @@
-import Synchronization
 import Platform
+import Synchronization
 
 /// A folder in which each upload is a file under a name of its own, within bounds: `0001-image.png`.
 final class UploadFolder: Sendable {

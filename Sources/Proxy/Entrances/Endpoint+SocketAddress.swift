@@ -1,6 +1,6 @@
 import NIOCore
-import Streams
 import Platform
+import Streams
 
 extension Endpoint {
     /// The endpoint of a socket; `0.0.0.0:0` where it has no IP address.

@@ -1,6 +1,6 @@
 import NIOCore
-import Streams
 import Platform
+import Streams
 
 /// Where a redirected client meant to connect to (Linux, netfilter: `linux/netfilter_ipv4.h`, `linux/netfilter_ipv6/ip6_tables.h`).
 enum OriginalDestination {

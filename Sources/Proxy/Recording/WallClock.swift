@@ -1,5 +1,5 @@
-import Streams
 import Platform
+import Streams
 
 /// The machine's clock.
 package enum WallClock {

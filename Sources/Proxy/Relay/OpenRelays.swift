@@ -1,6 +1,6 @@
 import NIOCore
-import Synchronization
 import Platform
+import Synchronization
 
 /// The channels that are open, so that whoever stops a proxy can wait for them to end by themselves, and so that their
 /// ends can tell being stopped from being reset.

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
-import Streams
 import Platform
+import Streams
 
 /// What went wrong with a connection, in words.
 package func connectionCause(of error: any Error) -> String {

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
-import Streams
 import Platform
+import Streams
 
 /// Finds the addresses of a name, anew for each connection.
 struct NameResolution: Sendable {

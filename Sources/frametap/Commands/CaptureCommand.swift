@@ -1,7 +1,7 @@
-import Platform
 import ArgumentParser
 import LiveCapture
 import Pipeline
+import Platform
 import Streams
 import Trace
 

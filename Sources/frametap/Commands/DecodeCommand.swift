@@ -1,8 +1,8 @@
-import Platform
 import ArgumentParser
 import Framing
 import Packets
 import Pipeline
+import Platform
 import Streams
 import Trace
 

@@ -1,7 +1,7 @@
-import Platform
 import ArgumentParser
 import Framing
 import Pipeline
+import Platform
 import Streams
 import Trace
 

@@ -1,7 +1,7 @@
-import Platform
 import ArgumentParser
 import Framing
 import Peers
+import Platform
 import Proxy
 
 /// `frametap serve`: one reference server on its own.

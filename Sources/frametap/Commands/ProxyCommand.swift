@@ -1,7 +1,7 @@
-import Platform
 import ArgumentParser
 import Dispatch
 import Pipeline
+import Platform
 import Proxy
 import Streams
 import Trace

@@ -1,9 +1,9 @@
-import Platform
 import Analysis
 import ArgumentParser
 import Framing
 import Packets
 import Pipeline
+import Platform
 import Trace
 
 /// `frametap report`: what went wrong on the connections of captures, and whose fault it was.

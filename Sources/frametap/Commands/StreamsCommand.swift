@@ -1,8 +1,8 @@
-import Platform
 import ArgumentParser
 import Crypto
 import Framing
 import Packets
+import Platform
 import Streams
 import Trace
 

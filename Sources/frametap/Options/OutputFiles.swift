@@ -1,5 +1,5 @@
-import Platform
 import ArgumentParser
+import Platform
 
 /// The files that a command reads and writes: no two of those it writes may be one, and none it reads.
 enum OutputFiles {

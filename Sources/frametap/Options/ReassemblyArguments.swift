@@ -1,6 +1,6 @@
-import Platform
 import ArgumentParser
 import Packets
+import Platform
 import Streams
 
 /// How the packets of captures are put together.

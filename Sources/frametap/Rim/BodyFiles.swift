@@ -1,5 +1,5 @@
-import Platform
 import Framing
+import Platform
 import Streams
 import Trace
 

@@ -1,5 +1,5 @@
-import Platform
 import Dispatch
+import Platform
 import Synchronization
 
 /// Until when what is still to be written may wait for a reader, once a signal has asked for the end (2 s).

@@ -1,5 +1,5 @@
-import Platform
 import Dispatch
+import Platform
 import Synchronization
 
 /// INT and TERM: the first one ends in order, a second one at once.

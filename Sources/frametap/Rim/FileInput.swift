@@ -1,5 +1,5 @@
-import Platform
 import Packets
+import Platform
 import Synchronization
 
 /// A capture file, or standard input.

@@ -1,5 +1,5 @@
-import Platform
 import ArgumentParser
+import Platform
 import Trace
 
 /// A file, pipe or terminal that a trace is written to.

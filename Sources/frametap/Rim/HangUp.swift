@@ -1,5 +1,5 @@
-import Platform
 import Dispatch
+import Platform
 import Synchronization
 
 /// HUP: whoever has moved files away (logrotate) wants them begun anew. It does not end the process any more.

@@ -1,7 +1,7 @@
-import Platform
 import LiveCapture
 import Packets
 import Pipeline
+import Platform
 import Proxy
 import Streams
 import Synchronization

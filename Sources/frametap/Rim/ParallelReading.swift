@@ -1,7 +1,7 @@
-import Platform
 import Dispatch
 import Packets
 import Pipeline
+import Platform
 import Streams
 import Synchronization
 

@@ -28,7 +28,7 @@ struct ProtobufEncoder {
         }
         let type = name.flatMap { schema?.messages[$0] }
         var output: [UInt8] = []
-        for (member, value) in members.map({ ($0.name, $0.value) }) {
+        for (member, value) in members.lazy.map({ ($0.name, $0.value) }) {
             if let number = type?.numbers[member], let field = type?.fields[number] {
                 try known(number, field, value, depth, &output)
             } else if let number = UInt32(member), (1..<1 << 29).contains(number) {

@@ -1,5 +1,5 @@
-import Streams
 import Platform
+import Streams
 
 /// The C library's conversion of character sets. Nothing else calls it.
 enum Iconv {
