@@ -174,6 +174,23 @@ import Testing
         #expect(there.errors.isEmpty)
     }
 
+    /// What a format file writes in hex is shown in hex; each of the frames that share a packet says which it is, the last as well.
+    @Test func theTextViewShowsHexAndPlaces() throws {
+        let capture = URL(filePath: #filePath).appending(path: "../../../fixtures/im-magic/conversation.pcap")
+            .standardized.path
+        let text = try Program.output("frametap", ["decode", capture, "-v"]).text
+        let heads = text.split(separator: "\n").filter { $0.contains("magic=") }
+        #expect(!heads.isEmpty && heads.allSatisfy { $0.contains("magic=0x20170817 ") })
+        let merged = text.split(separator: "\n").compactMap { line in
+            line.range(of: "merged ").map { String(line[$0.upperBound...]) }
+        }
+        #expect(merged.prefix(2) == ["1/2", "2/2"], "\(merged)")
+        for place in merged {
+            let parts = place.split(separator: "/").compactMap { Int($0) }
+            #expect(parts.count == 2 && (1...(parts.last ?? 0)).contains(parts.first ?? 0), "\(place)")
+        }
+    }
+
     @Test func rulesAreListed() throws {
         let list = try Program.output("frametap", ["formats"]).text
         for name in BuiltInFormats.names + BuiltInFormats.ruleNames {

@@ -75,4 +75,32 @@ import Testing
             }
         }
     }
+
+    /// Streams that are picked up in the middle wait only for their start to be settled: where nothing is missing, settling it early
+    /// is nothing to report.
+    @Test(arguments: [false, true])
+    func streamsPickedUpAreSettledEarly(hasGaps: Bool) {
+        var options = ReassemblyOptions()
+        options.totalReorderingLimit = 20_000
+        let log = StreamEventLog()
+        var reassembler = TCPReassembler(options: options, receiver: log)
+        for port in UInt16(1)...500 {
+            Self.send(&reassembler, port, 100, 40, at: Int(port))
+            Self.send(&reassembler, port, hasGaps ? 150 : 140, 40, at: Int(port))
+            #expect(reassembler.heldMemory <= 20_000)
+        }
+        reassembler.finish()
+        var (evicted, missing, bytes) = (0, 0, 0)
+        for event in log.events {
+            switch event {
+            case .noticed(_, _, .memoryLimit, _, _): evicted += 1
+            case .missing: missing += 1
+            case .received(_, _, let received, _, _): bytes += received.count
+            default: break
+            }
+        }
+        #expect((evicted > 0) == hasGaps)
+        #expect(missing == (hasGaps ? 500 : 0))
+        #expect(bytes == 500 * 80)
+    }
 }

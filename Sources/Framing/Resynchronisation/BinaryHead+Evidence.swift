@@ -11,27 +11,29 @@ extension BinaryHead {
     ) -> Evidence {
         var evidence = Evidence()
         var at = start
-        for (index, field) in fields.enumerated() {
-            guard let size = (try? field.size(in: bytes, at: at)) ?? nil, at + size <= bytes.byteCount else { break }
+        for (index, weight) in weights.enumerated() {
+            guard let size = weight.size ?? (try? fields[index].size(in: bytes, at: at)) ?? nil,
+                at + size <= bytes.byteCount
+            else { break }
             let place = at..<at + size
             at += size
-            if field.constant != nil {
-                for at in place { evidence.constants += background.bits(bytes[byte: at]) }
-                continue
-            }
-            for bits in field.bits where bits.constant != nil { evidence.constants += Double(bits.count) }
-            if case .decimal(let ends, _) = field.kind {
+            evidence.constants += weight.constantBits
+            switch weight.kind {
+            case .constant: for at in place { evidence.constants += background.bits(bytes[byte: at]) }
+            case .digits(let ends):
                 // Digits are a tenth each of what they are in numbers.
-                evidence.constants += Double(size - ends.count) * (background.bits(UInt8(ascii: "0")) - 3.3)
-                for byte in ends { evidence.constants += background.bits(byte) }
-            } else if index == lengthField {
-                evidence.lengths += lengthEvidence(field, in: bytes, place, background)
-            } else if size <= 4 {
-                var before: Range<Int>?
-                if let previous, index < fixedOffsets.count {
-                    before = previous + fixedOffsets[index]..<previous + fixedOffsets[index] + size
+                evidence.constants += Double(size - ends) * (background.bits(UInt8(ascii: "0")) - 3.3)
+                for at in place.suffix(ends) { evidence.constants += background.bits(bytes[byte: at]) }
+            case .number, .text:
+                if index == lengthField {
+                    evidence.lengths += lengthEvidence(fields[index], in: bytes, place, background)
+                } else if size <= 4 {
+                    var before: Range<Int>?
+                    if let previous, index < fixedOffsets.count {
+                        before = previous + fixedOffsets[index]..<previous + fixedOffsets[index] + size
+                    }
+                    evidence.values += valueEvidence(index, weight, in: bytes, place, before: before, background)
                 }
-                evidence.values += valueEvidence(field, in: bytes, place, before: before, background)
             }
         }
         return evidence
@@ -64,28 +66,18 @@ extension BinaryHead {
 
     /// What a value says that the format names, or that is that of the header before.
     private func valueEvidence(
-        _ field: HeaderField, in bytes: RawSpan, _ place: Range<Int>, before: Range<Int>?, _ background: ByteBackground
+        _ index: Int, _ weight: FieldWeight, in bytes: RawSpan, _ place: Range<Int>, before: Range<Int>?,
+        _ background: ByteBackground
     ) -> Double {
+        guard weight.hasNames || before != nil && !weight.hasConstantBits else { return 0 }
         var bits = 0.0
         for at in place {
-            bits += field.isText ? background.bits(bytes[byte: at]) : background.numberBits(bytes[byte: at])
+            bits += weight.kind == .text ? background.bits(bytes[byte: at]) : background.numberBits(bytes[byte: at])
         }
         var named: Double?
-        if !field.names.isEmpty {
-            let value = field.value(in: bytes, at: place.lowerBound, size: place.count)
-            named = Evidence.named(field.names[value] != nil, of: field.names.count, bits: bits)
-        }
-        for part in field.bits where !part.names.isEmpty && part.constant == nil {
-            guard case .integer(let number) = field.value(in: bytes, at: place.lowerBound, size: place.count) else {
-                continue
-            }
-            let isNamed = part.names[.integer(part.value(in: number))] != nil
-            named =
-                (named ?? 0)
-                + Evidence.named(isNamed, of: part.names.count, bits: min(Double(part.count), bits))
-        }
+        if weight.hasNames { named = namesEvidence(fields[index], in: bytes, place, bits) }
         var repeated: Double?
-        if let before, !field.hasConstantBits {
+        if let before, !weight.hasConstantBits {
             let isSame = bytes.extracting(before).elementsEqual(bytes.extracting(place))
             repeated = isSame ? bits - 1 : -1
         }
@@ -93,6 +85,24 @@ extension BinaryHead {
         case (let named?, let repeated?): return Evidence.either(named, repeated)
         default: return named ?? repeated ?? 0
         }
+    }
+
+    private func namesEvidence(
+        _ field: HeaderField, in bytes: RawSpan, _ place: Range<Int>, _ bits: Double
+    ) -> Double? {
+        let value = field.value(in: bytes, at: place.lowerBound, size: place.count)
+        var named: Double?
+        if !field.names.isEmpty {
+            named = Evidence.named(field.names[value] != nil, of: field.names.count, bits: bits)
+        }
+        guard case .integer(let number) = value else { return named }
+        for part in field.bits where !part.names.isEmpty && part.constant == nil {
+            let isNamed = part.names[.integer(part.value(in: number))] != nil
+            named =
+                (named ?? 0)
+                + Evidence.named(isNamed, of: part.names.count, bits: min(Double(part.count), bits))
+        }
+        return named
     }
 
     /// The bytes that the header may start with, as far as its first field tells.
@@ -114,5 +124,41 @@ extension BinaryHead {
         let first = bytes[byte: place.lowerBound]
         for at in place where bytes[byte: at] != first { return false }
         return true
+    }
+}
+
+/// What of a field is looked at in every head of a search, without what would have to be counted as used.
+struct FieldWeight: Sendable {
+    enum Kind: Hashable {
+        case constant
+        /// Decimal digits, and how many bytes end them.
+        case digits(ends: Int)
+        case number
+        case text
+    }
+
+    let kind: Kind
+    /// How many bytes the field takes; nil where that depends on its value.
+    let size: Int?
+    /// What bits that are constants say.
+    let constantBits: Double
+    let hasConstantBits: Bool
+    /// Whether values, or those of bits that are no constants, have names.
+    let hasNames: Bool
+
+    init(_ field: HeaderField) {
+        size = field.fixedSize
+        hasConstantBits = field.hasConstantBits
+        hasNames = !field.names.isEmpty || field.bits.contains { !$0.names.isEmpty && $0.constant == nil }
+        if field.constant != nil {
+            (kind, constantBits) = (.constant, 0)
+            return
+        }
+        constantBits = Double(field.bits.filter { $0.constant != nil }.map(\.count).reduce(0, +))
+        if case .decimal(let ends, _) = field.kind {
+            kind = .digits(ends: ends.count)
+        } else {
+            kind = field.isText ? .text : .number
+        }
     }
 }

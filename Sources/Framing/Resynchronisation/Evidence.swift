@@ -87,6 +87,10 @@ extension Evidence {
     /// What it says that a frame ends exactly where its stream does.
     static func landing(_ length: Int) -> Double { log2(Double(length) + 1) }
 
+    /// What it says beside that where the frames began with the first byte: they leave nothing unexplained, and streams are
+    /// picked up at the start of a packet, which most often is that of a frame.
+    static let whole = 4.0
+
     /// That two independent signs were seen, of which a frame has one or the other.
     static func either(_ one: Double, _ other: Double) -> Double { log2((exp2(one) + exp2(other)) / 2) }
 }

@@ -34,6 +34,8 @@ struct FrameChain {
     /// How many bits are enough.
     let needed: Double
     let isOpening: Bool
+    /// Whether no byte of the stream, or behind the gap, comes before it.
+    private let isFirst: Bool
     private(set) var heads: [Head] = []
     /// The stream offset behind the last whole frame.
     private(set) var at: Int
@@ -50,8 +52,12 @@ struct FrameChain {
     /// - Parameters:
     ///   - before: what is known of the place without looking at it.
     ///   - choices: what was decided between readings of the stream.
-    init(at start: Int, needed: Double, before: Double = 0, isOpening: Bool = false, choices: UInt32) {
-        (self.start, self.needed, self.isOpening, at) = (start, needed, isOpening, start)
+    ///   - isFirst: whether no byte of the stream, or behind the gap, comes before it.
+    init(
+        at start: Int, needed: Double, before: Double = 0, isOpening: Bool = false, isFirst: Bool = false,
+        choices: UInt32
+    ) {
+        (self.start, self.needed, self.isOpening, self.isFirst, at) = (start, needed, isOpening, isFirst, start)
         memory.choices = choices
         memory.opening = isOpening ? start : nil
         evidence.constants = before
@@ -71,6 +77,7 @@ struct FrameChain {
                 guard ended else { return .undecided(until: at + 1) }
                 guard let previous else { return .broken }
                 add(lengths: Evidence.landing(previous.shape.total))
+                if isFirst { evidence.lengths += Evidence.whole }
                 return evidence.bits >= needed ? .holds : .broken
             }
             if heads.isEmpty, !isOpening {
@@ -140,8 +147,8 @@ struct FrameChain {
         } else {
             repeats = 0
         }
-        // Nothing is won by starting at a head that says nothing.
-        if heads.isEmpty, found.bits <= 0 { return false }
+        // Nothing is won by starting at a head that says nothing, unless the stream starts there.
+        if heads.isEmpty, isRun || found.bits <= 0 && !isFirst { return false }
         heads.append(Head(offset: at, evidence: found))
         evidence += found
         previous = (at, shape)

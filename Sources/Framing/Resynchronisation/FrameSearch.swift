@@ -91,7 +91,7 @@ struct FrameSearch {
     ) -> FrameChain.Progress {
         var chain =
             self.chain
-            ?? FrameChain(at: begin, needed: Evidence.needed(places: 1), isOpening: true, choices: choices)
+            ?? FrameChain(at: begin, needed: Evidence.needed(places: 1), isOpening: true, isFirst: true, choices: choices)
         let progress = chain.extend(rule, bytes, origin: origin, ended: ended)
         self.chain = chain
         return progress
@@ -112,7 +112,8 @@ struct FrameSearch {
                     return .undecided(from: min(place - origin, bytes.byteCount), until: 0)
                 }
                 trial = FrameChain(
-                    at: place, needed: Evidence.needed(places: places), before: known, choices: choices)
+                    at: place, needed: Evidence.needed(places: places), before: known, isFirst: place == begin,
+                    choices: choices)
             }
             switch trial.extend(rule, bytes, origin: origin, ended: ended) {
             case .undecided(let until):

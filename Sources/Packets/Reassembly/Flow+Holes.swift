@@ -125,8 +125,10 @@ extension Flow {
         flush(direction, &shared)
     }
 
-    /// Reports that segments were passed on since the memory limit was reached.
+    /// Reports that segments were passed on since the memory limit was reached, unless nothing is missed by that: those of a stream
+    /// that was picked up in the middle waited only for its start to be settled.
     func reportEviction(of byteCount: Int, from direction: Direction, _ shared: inout ReassemblyState) {
+        if !sides[direction].marks.contains(.started), shared.held(sides[direction])?.segments.hasGaps != true { return }
         receiver?.noticed(
             .memoryLimit(byteCount: byteCount), from: direction, at: max(shared.now, sides[direction].lastTime),
             packet: 0)

@@ -20,12 +20,15 @@ struct HeldSegment {
 /// Segments of one direction that wait, in order of their offsets and without overlap.
 ///
 /// They lie in an ordered list of short ordered lists, so that inserting anywhere moves little, in whichever order they arrive.
+/// A single one has no list: of a million connections that are picked up in the middle, most hold one for a second.
 struct HeldSegments {
     /// The most segments a block has.
     private static let blockCapacity = 64
     /// What a segment costs beside its bytes: its entry, in a block that may be half full.
     private static let overhead = 2 * MemoryLayout<HeldSegment>.stride
 
+    /// The segment, where there is one only and it came first; `blocks` is empty then.
+    private var only: HeldSegment?
     /// None of them is empty, apart from what was taken from the first.
     private var blocks: [[HeldSegment]] = []
     /// The bytes of all of them, in order of arrival, and of some that were taken.
@@ -37,18 +40,25 @@ struct HeldSegments {
     /// How many bytes they hold.
     private(set) var byteCount = 0
 
-    /// Memory taken, about; where anything is held, the arrays themselves count, too.
-    var cost: Int { count == 0 ? 0 : 512 + byteCount + count * HeldSegments.overhead }
+    /// Memory taken, about; where anything is held, its holder and the arrays themselves count, too.
+    var cost: Int { count == 0 ? 0 : 208 + byteCount + (only == nil ? 128 + count * HeldSegments.overhead : 0) }
     /// Whether there are none.
     var isEmpty: Bool { count == 0 }
     /// The offset of the first byte held.
-    var firstStart: Int? { blocks.first?[taken].start }
+    var firstStart: Int? { only?.start ?? blocks.first?[taken].start }
+
+    /// Whether bytes are missing between the first and the last of them.
+    var hasGaps: Bool { (end ?? 0) - (firstStart ?? 0) != byteCount }
 
     /// When the first byte held was captured.
-    var firstTime: Timestamp { blocks.first?[taken].time ?? Timestamp(nanoseconds: .min) }
+    var firstTime: Timestamp { only?.time ?? blocks.first?[taken].time ?? Timestamp(nanoseconds: .min) }
 
     /// Takes out the first. Its bytes stay where they are until the next is inserted.
     mutating func popFirst() -> HeldSegment? {
+        if let segment = only {
+            (only, count, byteCount) = (nil, 0, 0)
+            return segment
+        }
         guard !blocks.isEmpty else { return nil }
         let segment = blocks[0][taken]
         taken += 1
@@ -62,13 +72,17 @@ struct HeldSegments {
     }
 
     /// The stream offset behind the last of them; nil where nothing is held.
-    var end: Int? { isEmpty ? nil : blocks.last?.last?.end }
+    var end: Int? { isEmpty ? nil : only?.end ?? blocks.last?.last?.end }
 
     /// Drops the bytes of what was taken, once they are more than those that are left.
     private mutating func compact() {
         guard bytes.count > 2 * byteCount + 4096 else { return }
         var kept: [UInt8] = []
         kept.reserveCapacity(byteCount)
+        if let segment = only {
+            kept += bytes[segment.place..<segment.place + segment.count]
+            only?.place = 0
+        }
         for block in blocks.indices {
             for index in (block == 0 ? taken : 0)..<blocks[block].count {
                 let segment = blocks[block][index]
@@ -81,6 +95,7 @@ struct HeldSegments {
 
     /// Moves all offsets.
     mutating func shift(by distance: Int) {
+        only?.start += distance
         for block in blocks.indices {
             for index in blocks[block].indices { blocks[block][index].start += distance }
         }
@@ -98,6 +113,10 @@ struct HeldSegments {
         overlap: (_ range: Range<Int>, _ held: RawSpan) -> Void
     ) {
         compact()
+        if let segment = only {
+            blocks = [[segment]]
+            only = nil
+        }
         var cursor = 0
         while cursor < payload.byteCount {
             let (block, index) = position(of: start + cursor)
@@ -146,6 +165,10 @@ struct HeldSegments {
         bytes.append(contentsOf: payload)
         count += 1
         byteCount += payload.byteCount
+        if blocks.isEmpty {
+            only = segment
+            return
+        }
         var (block, index) = (block, index)
         if block == blocks.count {
             guard let last = blocks.last, last.count < HeldSegments.blockCapacity else {

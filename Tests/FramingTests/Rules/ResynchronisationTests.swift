@@ -119,6 +119,45 @@ import Testing
         expectCuttingDoesNotMatter(bytes, rule: try rule(Self.resp), aligned: false)
     }
 
+    /// One frame whose values the format does not name is all there is of a stream: it explains every byte.
+    @Test func aStreamThatIsOneWholeFrameIsOne() throws {
+        let named = "header: [{ n: u16 }, { id: { type: u16, names: { 1: a } } }, { f: u8 }]"
+        let rule = try rule(named + "\nframing: { rule: length-field, field: n, counts: rest }")
+        for id in [UInt8(0), 1, 77] {
+            let bytes = [0, 43, 0, id, 0] + (0..<40).map { UInt8($0 + 40) }
+            let (log, counts) = frame([.bytes(bytes)], with: rule, aligned: false)
+            #expect(log.frames.map(\.length) == [45] && counts.unframed == 0, "id \(id)")
+            expectCuttingDoesNotMatter(bytes, rule: rule, aligned: false)
+            // With a byte more it does not, and only the name is left to believe.
+            let (more, _) = frame([.bytes(bytes + [9])], with: rule, aligned: false)
+            #expect(more.frames.isEmpty == (id != 1), "id \(id)")
+        }
+    }
+
+    /// Of streams of other bytes few are taken for one frame, however short they are.
+    @Test func otherBytesAreSeldomOneWholeFrame() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        for yaml in [Self.plain, Self.ldap, Self.handshake, Self.resp] {
+            let rule = try rule(yaml)
+            var taken = 0
+            for _ in 0..<2_000 {
+                // Half of them are text, or numbers with many zeros.
+                let kind = Int.random(in: 0..<4, using: &generator)
+                let bytes = (0..<Int.random(in: 5...60, using: &generator)).map { _ in
+                    switch kind {
+                    case 0: UInt8.random(in: 0x20...0x7e, using: &generator)
+                    case 1: Bool.random(using: &generator) ? 0 : UInt8.random(in: 0...40, using: &generator)
+                    default: UInt8.random(in: 0...255, using: &generator)
+                    }
+                }
+                let (log, _) = frame([.bytes(bytes)], with: rule, aligned: false)
+                if !log.frames.isEmpty { taken += 1 }
+            }
+            #expect(taken <= 60, "\(taken) of 2,000, seed \(seed): \(yaml)")
+        }
+    }
+
     @Test func theFirstFrameIsTriedWhereAStreamIsPickedUp() throws {
         let message: [UInt8] = [0, 0, 0, 3, 1, 9, 9]
         let bytes = Array("handshakexyz".utf8) + message + message

@@ -11,6 +11,8 @@ package struct BinaryHead: Head {
     private let constants: [Constant?]
     /// What traces write of each field.
     let texts: [FieldText]
+    /// What a search looks at of each field.
+    let weights: [FieldWeight]
 
     /// The same byte by byte, as long as their places do not depend on values before them.
     private let constantBytes: [(offset: Int, byte: UInt8)]
@@ -33,6 +35,7 @@ package struct BinaryHead: Head {
         texts = fields.enumerated().map { index, field in
             FieldText(field, index, offset: index < offsets.count ? offsets[index] : nil)
         }
+        weights = fields.map { FieldWeight($0) }
         constants = fields.map { field in
             guard let constant = field.constant, let bytes = try? Self.encode(constant, as: field) else { return nil }
             return Constant(
