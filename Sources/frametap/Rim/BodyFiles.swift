@@ -49,9 +49,13 @@ final class BodyFiles: TraceSink {
         }
         partial[side] = nil
         write(body, at: 0, to: path + Self.unfinished)
-        // Where bytes of it were not seen, its end may be a hole.
-        truncate(path + Self.unfinished, off_t(frame.shape.body + frame.info.streamed))
-        rename(path + Self.unfinished, path)
+        guard !hasFailed else { return }
+        // Where bytes at its end were not seen, nothing was written there.
+        if truncate(path + Self.unfinished, off_t(frame.shape.body + frame.info.streamed)) != 0
+            || rename(path + Self.unfinished, path) != 0
+        {
+            fail("cannot write \(path): \(systemError())")
+        }
     }
 
     /// A large body is written while it passes; its first bytes follow when it is complete.
@@ -60,9 +64,14 @@ final class BodyFiles: TraceSink {
     ) {
         guard !hasFailed else { return }
         let side = Side(connection.number, direction)
-        if partial[side] != part.index { discard(side, connection) }
+        let path = path(part.index, direction, connection) + Self.unfinished
+        if partial[side] != part.index {
+            discard(side, connection)
+            // What a run that was killed left there is no part of this body.
+            unlink(path)
+        }
         partial[side] = part.index
-        write(bytes.copied(), at: part.offset, to: path(part.index, direction, connection) + Self.unfinished)
+        write(bytes.copied(), at: part.offset, to: path)
     }
 
     private func path(_ index: Int, _ direction: Direction, _ connection: TracedConnection) -> String {
