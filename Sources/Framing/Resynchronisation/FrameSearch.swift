@@ -190,7 +190,8 @@ struct FrameSearch {
             chain = better
         }
         var (start, least) = (0, Evidence.neededBefore(places: places))
-        var sum = 0.0
+        // Frames chain from the first byte on: the first has not much to say for itself then.
+        var sum = chain.start == begin ? Evidence.whole : 0
         for head in chain.heads.indices.dropLast() {
             sum += chain.heads[head].evidence.bits
             if sum < least { (start, least) = (head + 1, sum) }

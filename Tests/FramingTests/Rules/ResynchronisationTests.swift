@@ -134,6 +134,20 @@ import Testing
         }
     }
 
+    /// Whatever the first frames of a stream are, none is lost where it is picked up at the first.
+    @Test func aStreamPickedUpAtFramesWithoutNamesLosesNone() throws {
+        let named = "header: [{ n: u16 }, { id: { type: u16, names: { 1: a, 3: b } } }, { f: u8 }]"
+        let rule = try rule(named + "\nframing: { rule: length-field, field: n, counts: rest }")
+        for first in 0..<6 {
+            let bytes: [UInt8] = (0..<200).flatMap { index -> [UInt8] in
+                [0, 43, 0, UInt8((first + index) % 6), 0] + [UInt8](repeating: UInt8(97 + index % 26), count: 40)
+            }
+            let (log, counts) = frame([.bytes(bytes)], with: rule, aligned: false)
+            #expect(log.frames.count == 200 && counts.unframed == 0, "first id \(first)")
+            expectCuttingDoesNotMatter(Array(bytes[..<900]), rule: rule, aligned: false)
+        }
+    }
+
     /// Of streams of other bytes few are taken for one frame, however short they are.
     @Test func otherBytesAreSeldomOneWholeFrame() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
