@@ -60,9 +60,12 @@ let package = Package(
                 .product(name: "HeapModule", package: "swift-collections"),
             ]),
         .target(
+            name: "Interception",
+            dependencies: ["Streams", .product(name: "DequeModule", package: "swift-collections")]),
+        .target(
             name: "Proxy",
             dependencies: [
-                "Framing", "Packets", "Pipeline", "Platform", "Streams", "Trace",
+                "Framing", "Interception", "Packets", "Pipeline", "Platform", "Streams", "Trace",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .target(
@@ -119,6 +122,7 @@ let package = Package(
                 "Analysis", "Framing", "Packets", "Peers", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace",
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
+        .testTarget(name: "InterceptionTests", dependencies: ["Interception", "Streams", "TestSupport"]),
         .testTarget(
             name: "TraceDiffTests",
             dependencies: ["Framing", "Pipeline", "Streams", "TestSupport", "Trace", "TraceDiff"]),
@@ -137,7 +141,7 @@ let package = Package(
         .testTarget(
             name: "ProxyTests",
             dependencies: [
-                "Framing", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace", "frametap",
+                "Framing", "Interception", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace", "frametap",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],

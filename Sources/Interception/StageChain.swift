@@ -1,0 +1,200 @@
+import Streams
+
+/// The stages of one connection, one behind the other, and what they emitted and is not due: a value without sockets.
+///
+/// In each direction bytes keep their order unless a stage says otherwise. A FIN follows what was emitted before it; a RST waits for
+/// that, but not for long. What is held is bounded: above the limit reading pauses, and what has been held for too long passes.
+public struct StageChain: Sendable {
+    /// How much is held, and for how long.
+    public struct Limits: Hashable, Sendable {
+        /// Above so many bytes of a direction it is read no more, until half of them have passed.
+        public var bytes = 1 << 20
+        /// What has been held for so long passes, whatever the stages say.
+        public var time = Interval.seconds(60)
+        /// How long a RST waits for what was emitted before it.
+        public var reset = Interval.seconds(10)
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// What is to be done.
+    public enum Output: Hashable, Sendable {
+        /// Write bytes to the receiver of a direction, in one write.
+        case write([UInt8], Direction, cause: String? = nil)
+        /// Pass an end on to the receiver of a direction.
+        case end(Ending, Direction)
+        /// Read nothing more of a direction.
+        case pause(Direction)
+        /// Read on.
+        case resume(Direction)
+        /// So many bytes of a direction passed since they had been held for too long.
+        case released(Int, Direction)
+        /// So many bytes of a direction are lost: a RST could not wait for them any longer.
+        case discarded(Int, Direction)
+    }
+
+    private struct Step: Sendable {
+        var stage: any Stage
+        var queues = PerDirection(fromClient: EmissionQueue(), fromServer: EmissionQueue())
+        var wake: Timestamp?
+        /// Which directions it wants to pause.
+        var pauses = PerDirection(fromClient: false, fromServer: false)
+        /// Since when it keeps bytes itself.
+        var keepsSince = PerDirection<Timestamp?>(fromClient: nil, fromServer: nil)
+    }
+
+    private var steps: [Step]
+    private let limits: Limits
+    private var isPaused = PerDirection(fromClient: false, fromServer: false)
+    /// When a RST waits no longer.
+    private var resetAt = PerDirection<Timestamp?>(fromClient: nil, fromServer: nil)
+    /// Directions whose end has passed: nothing follows.
+    private var isOver = PerDirection(fromClient: false, fromServer: false)
+    private var outputs: [Output] = []
+
+    /// A chain of stages; the first takes what is read.
+    public init(_ stages: [any Stage], limits: Limits = Limits()) {
+        steps = stages.map { Step(stage: $0) }
+        self.limits = limits
+    }
+
+    /// How many bytes of a direction are held.
+    public func heldBytes(_ direction: Direction) -> Int {
+        steps.reduce(0) { $0 + $1.queues[direction].byteCount + $1.stage.heldBytes[direction] }
+    }
+
+    /// When the chain has to be woken; nil where nothing waits.
+    public var nextWake: Timestamp? {
+        var times = Direction.allCases.compactMap { isOver[$0] ? nil : resetAt[$0] }
+        for step in steps {
+            if let wake = step.wake { times.append(wake) }
+            for direction in Direction.allCases {
+                if let first = step.queues[direction].first { times.append(min(first.due, first.since + limits.time)) }
+                if let since = step.keepsSince[direction] { times.append(since + limits.time) }
+            }
+        }
+        return times.min()
+    }
+
+    /// Takes what happens on the connection.
+    ///
+    /// - Parameter now: the time, never less than before.
+    public mutating func take(_ event: StageEvent, at now: Timestamp) -> [Output] {
+        if case .end(.reset, let direction) = event, resetAt[direction] == nil {
+            resetAt[direction] = now + limits.reset
+        }
+        switch event {
+        case .bytes, .end: pass(event, to: 0, at: now)
+        case .wake, .release: break
+        }
+        for index in steps.indices { meet(index, at: now) }
+        for direction in Direction.allCases {
+            if let time = resetAt[direction], time <= now { cutOff(direction) }
+            adjustReading(of: direction)
+        }
+        defer { outputs = [] }
+        return outputs
+    }
+
+    // MARK: Steps
+
+    /// Passes an event on to a stage, or out behind the last one.
+    private mutating func pass(_ event: StageEvent, to index: Int, at now: Timestamp) {
+        guard index < steps.count else { return output(event) }
+        perform(steps[index].stage.take(event, at: now), of: index, at: now)
+        let held = steps[index].stage.heldBytes
+        for direction in Direction.allCases {
+            if held[direction] == 0 {
+                steps[index].keepsSince[direction] = nil
+            } else if steps[index].keepsSince[direction] == nil {
+                steps[index].keepsSince[direction] = now
+            }
+            drain(index, direction, at: now)
+        }
+    }
+
+    private mutating func perform(_ actions: [StageAction], of index: Int, at now: Timestamp) {
+        for action in actions {
+            switch action {
+            case .emit(let bytes, let direction, let due, let overtakes, let cause):
+                guard !bytes.isEmpty else { continue }
+                if overtakes {
+                    steps[index].queues[direction].insert(.bytes(bytes, cause: cause), due: due, at: now)
+                } else {
+                    steps[index].queues[direction].append(.bytes(bytes, cause: cause), due: due, at: now)
+                }
+            case .end(let ending, let direction):
+                steps[index].queues[direction].append(.end(ending), due: now, at: now)
+            case .wake(let time): steps[index].wake = time
+            case .pause(let direction): steps[index].pauses[direction] = true
+            case .resume(let direction): steps[index].pauses[direction] = false
+            }
+        }
+    }
+
+    /// Passes on what is due.
+    private mutating func drain(_ index: Int, _ direction: Direction, at now: Timestamp) {
+        while let first = steps[index].queues[direction].first {
+            let isOverdue = first.since + limits.time <= now
+            guard first.due <= now || isOverdue, let emission = steps[index].queues[direction].popFirst() else { return }
+            switch emission.content {
+            case .bytes(let bytes, let cause):
+                if emission.due > now { outputs.append(.released(bytes.count, direction)) }
+                if index + 1 < steps.count {
+                    pass(.bytes(bytes, direction), to: index + 1, at: now)
+                } else if !isOver[direction] {
+                    outputs.append(.write(bytes, direction, cause: cause))
+                }
+            case .end(let ending): pass(.end(ending, direction), to: index + 1, at: now)
+            }
+        }
+    }
+
+    private mutating func output(_ event: StageEvent) {
+        switch event {
+        case .bytes(let bytes, let direction): if !isOver[direction] { outputs.append(.write(bytes, direction)) }
+        case .end(let ending, let direction):
+            guard !isOver[direction] else { return }
+            isOver[direction] = true
+            outputs.append(.end(ending, direction))
+        case .wake, .release: break
+        }
+    }
+
+    // MARK: Time and limits
+
+    private mutating func meet(_ index: Int, at now: Timestamp) {
+        if let wake = steps[index].wake, wake <= now {
+            steps[index].wake = nil
+            pass(.wake, to: index, at: now)
+        }
+        for direction in Direction.allCases {
+            if let since = steps[index].keepsSince[direction], since + limits.time <= now {
+                outputs.append(.released(steps[index].stage.heldBytes[direction], direction))
+                pass(.release(direction), to: index, at: now)
+                // A stage that keeps it all the same is asked again when that much time has passed once more.
+                if steps[index].keepsSince[direction] != nil { steps[index].keepsSince[direction] = now }
+            }
+            drain(index, direction, at: now)
+        }
+    }
+
+    /// A RST waits no longer: what it waited for is lost.
+    private mutating func cutOff(_ direction: Direction) {
+        guard !isOver[direction] else { return }
+        let lost = heldBytes(direction)
+        for index in steps.indices { _ = steps[index].queues[direction].removeAll() }
+        if lost > 0 { outputs.append(.discarded(lost, direction)) }
+        output(.end(.reset, direction))
+    }
+
+    private mutating func adjustReading(of direction: Direction) {
+        let held = heldBytes(direction)
+        let wantsPause =
+            steps.contains { $0.pauses[direction] } || held > (isPaused[direction] ? limits.bytes / 2 : limits.bytes)
+        guard wantsPause != isPaused[direction] else { return }
+        isPaused[direction] = wantsPause
+        outputs.append(wantsPause ? .pause(direction) : .resume(direction))
+    }
+}
