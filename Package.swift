@@ -141,7 +141,8 @@ let package = Package(
         .testTarget(
             name: "ProxyTests",
             dependencies: [
-                "Framing", "Interception", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace", "frametap",
+                "Framing", "Interception", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace",
+                "frametap",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],

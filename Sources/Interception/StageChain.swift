@@ -137,7 +137,9 @@ public struct StageChain: Sendable {
     private mutating func drain(_ index: Int, _ direction: Direction, at now: Timestamp) {
         while let first = steps[index].queues[direction].first {
             let isOverdue = first.since + limits.time <= now
-            guard first.due <= now || isOverdue, let emission = steps[index].queues[direction].popFirst() else { return }
+            guard first.due <= now || isOverdue, let emission = steps[index].queues[direction].popFirst() else {
+                return
+            }
             switch emission.content {
             case .bytes(let bytes, let cause):
                 if emission.due > now { outputs.append(.released(bytes.count, direction)) }
