@@ -113,7 +113,7 @@ let package = Package(
         .testTarget(
             name: "TraceTests", dependencies: ["Framing", "Packets", "Pipeline", "Streams", "TestSupport", "Trace"]),
         .target(
-            name: "TestSupport", dependencies: ["Framing", "Packets", "Pipeline", "Streams", "Trace"],
+            name: "TestSupport", dependencies: ["Framing", "Interception", "Packets", "Pipeline", "Streams", "Trace"],
             path: "Tests/TestSupport"),
         .testTarget(name: "AnalysisTests", dependencies: ["Analysis", "Framing", "Streams", "TestSupport", "Trace"]),
         .testTarget(
@@ -146,7 +146,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            exclude: ["ends.py", "entrances.py", "servers.bash", "traffic.py", "transparent.bash"]),
+            exclude: ["ends.py", "listeners.py", "servers.bash", "traffic.py", "transparent.bash"]),
     ],
     swiftLanguageModes: [.v6]
 )

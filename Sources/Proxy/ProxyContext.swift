@@ -34,18 +34,29 @@ final class ProxyContext: Sendable {
         self.own = own
         self.destination = destination
         self.connector = connector
-        unixServers = options.entrances.reduce(into: []) { paths, entrance in
-            if case .fixed(.unix(let path)) = entrance.server, !paths.contains(path) { paths.append(path) }
+        unixServers = options.listeners.reduce(into: []) { paths, listener in
+            if case .fixed(.unix(let path)) = listener.server, !paths.contains(path) { paths.append(path) }
         }
     }
 
     /// Serves a client that was just accepted.
-    func serve(_ channel: any Channel, at entrance: Entrance) throws {
-        let end = RelayHandler(
-            reading: .fromClient, isUnix: entrance.listen.isUnix, relays: relays, options: options)
+    func serve(_ channel: any Channel, at listener: Listener) throws {
         relays.add(channel)
-        try channel.pipeline.syncOperations.addHandler(end)
-        ClientEntry(channel, end, at: entrance, of: self).begin()
+        let entry = EntryHandler(channel, at: listener, of: self)
+        try channel.pipeline.syncOperations.addHandler(entry)
+        entry.begin()
+    }
+
+    /// What a client of a listener passes through before it is relayed, in order.
+    func layers(of listener: Listener) -> [any EntryLayer] {
+        var layers: [any EntryLayer] = options.proxyProtocol.isExpected ? [ReceivedHeaderLayer()] : []
+        switch listener.server {
+        case .fixed(let place): layers.append(FixedServerLayer(server: place))
+        case .transparent: layers.append(TransparentLayer())
+        case .socks5: layers.append(SOCKSLayer())
+        }
+        if let version = options.proxyProtocol.sent { layers.append(SentHeaderLayer(version: version)) }
+        return layers
     }
 
     // MARK: Who may come

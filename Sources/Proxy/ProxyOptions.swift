@@ -1,7 +1,9 @@
+import Interception
+
 /// What a proxy does.
 public struct ProxyOptions: Sendable {
     /// The ways in.
-    public var entrances: [Entrance]
+    public var listeners: [Listener]
     /// How long a client may take to say which server it wants, and connecting to that server as well, in seconds.
     public var connectTimeout = 10.0
     /// After how many seconds without a byte a connection is closed; nil: never.
@@ -15,14 +17,17 @@ public struct ProxyOptions: Sendable {
     /// How long what was read from a side that is gone may take to reach the other side before that is reset, in seconds.
     public var deliveryTimeout = 10.0
 
+    /// Makes the stages of a connection: what is done to its bytes on their way; nil: nothing.
+    package var stages: (@Sendable () -> StageChain)?
+
     /// What a proxy with these ways in does.
-    public init(_ entrances: [Entrance]) {
-        self.entrances = entrances
+    public init(_ listeners: [Listener]) {
+        self.listeners = listeners
     }
 
     /// What a proxy with one way in does.
     public init(listen: HostPort, to: HostPort) {
-        self.init([Entrance(listen: .tcp(listen), server: .fixed(.tcp(to)))])
+        self.init([Listener(listen: .tcp(listen), server: .fixed(.tcp(to)))])
     }
 }
 

@@ -8,9 +8,9 @@ package final class ProxyServer: Sendable {
     private let context: ProxyContext
     private let group: MultiThreadedEventLoopGroup
     private let names: NIOThreadPool
-    private let listeners = Mutex<[Listener]>([])
+    private let bound = Mutex<[BoundListener]>([])
 
-    private struct Listener: Sendable {
+    private struct BoundListener: Sendable {
         var channel: any Channel
         var file: UnixSocketFile?
     }
@@ -33,14 +33,14 @@ package final class ProxyServer: Sendable {
         group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
     }
 
-    /// Binds every entrance, and begins to accept clients.
+    /// Binds every listener, and begins to accept clients.
     ///
-    /// - Returns: where it listens, in the order of the entrances.
+    /// - Returns: where it listens, in the order of the listeners.
     package func start() throws -> [Place] {
         names.start()
         do {
-            return try context.options.entrances.map { entrance in
-                try listening(at: entrance) { bootstrap, address in try bootstrap.bind(to: address).wait() }
+            return try context.options.listeners.map { listener in
+                try listening(at: listener) { bootstrap, address in try bootstrap.bind(to: address).wait() }
             }
         } catch {
             stopListening()
@@ -54,12 +54,12 @@ package final class ProxyServer: Sendable {
     }
 
     private func listening(
-        at entrance: Entrance, _ bind: (ServerBootstrap, SocketAddress) throws -> any Channel
+        at listener: Listener, _ bind: (ServerBootstrap, SocketAddress) throws -> any Channel
     ) throws -> Place {
         do {
             var file: UnixSocketFile?
             let address: SocketAddress
-            switch entrance.listen {
+            switch listener.listen {
             case .tcp(let place): address = try SocketAddress.makeAddressResolvingHost(place.host, port: place.port)
             case .unix(let path):
                 file = try UnixSocketFile(clearing: path)
@@ -68,28 +68,28 @@ package final class ProxyServer: Sendable {
             // Nobody else may connect to a Unix socket, not even before its mode is set.
             let mask = file == nil ? nil : umask(0o177)
             defer { if let mask { _ = umask(mask) } }
-            let channel = try bind(bootstrap(for: entrance), address)
+            let channel = try bind(bootstrap(for: listener), address)
             file?.bound()
-            listeners.withLock { $0.append(Listener(channel: channel, file: file)) }
+            bound.withLock { $0.append(BoundListener(channel: channel, file: file)) }
             guard let local = channel.localAddress, file == nil else {
                 context.own.listens(at: address)
-                return entrance.listen
+                return listener.listen
             }
             context.own.listens(at: local)
             return .tcp(HostPort(host: local.ipAddress ?? "", port: local.port ?? 0))
         } catch {
-            throw ListenFailure(description: "cannot listen on \(entrance.listen): \(ConnectFailure.cause(of: error))")
+            throw ListenFailure(description: "cannot listen on \(listener.listen): \(ConnectFailure.cause(of: error))")
         }
     }
 
-    private func bootstrap(for entrance: Entrance) -> ServerBootstrap {
+    private func bootstrap(for listener: Listener) -> ServerBootstrap {
         let context = context
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1_024)
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try context.serve(channel, at: entrance) }
+                channel.eventLoop.makeCompletedFuture { try context.serve(channel, at: listener) }
             }
-        return if case .tcp = entrance.listen {
+        return if case .tcp = listener.listen {
             context.options.setTCPOptions(of: bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1))
         } else {
             ProxyOptions.setOptions(of: bootstrap)
@@ -101,9 +101,9 @@ package final class ProxyServer: Sendable {
 
     /// Stops accepting clients; what is open stays so until `shutDown`.
     package func stopListening() {
-        let listeners = listeners.withLock { listeners in
-            defer { listeners = [] }
-            return listeners
+        let listeners = bound.withLock { bound in
+            defer { bound = [] }
+            return bound
         }
         for listener in listeners {
             listener.channel.close(promise: nil)

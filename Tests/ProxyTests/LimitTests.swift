@@ -6,7 +6,7 @@ import Testing
 @Suite struct LimitTests {
     private func play(_ scenario: String, _ arguments: [String]) async throws -> (Ends.Seen, [TraceLine], ProxyProgram)
     {
-        let ends = try await Ends(scenario, script: "entrances.py")
+        let ends = try await Ends(scenario, script: "listeners.py")
         let proxy = try await ProxyProgram(to: ends.server, ["--format", "chunk"] + arguments)
         try ends.program.send("\(proxy.port)")
         let seen = try await ends.result()
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func openConnectionsMayEndFirst() async throws {
-        let ends = try await Ends("talk", script: "entrances.py")
+        let ends = try await Ends("talk", script: "listeners.py")
         let proxy = try await ProxyProgram(to: ends.server, ["--format", "chunk", "--drain", "30"])
         try ends.program.send("\(proxy.port)")
         _ = try await ends.program.match(/(open)/)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func aSecondSignalEndsAtOnce() async throws {
-        let ends = try await Ends("talk", script: "entrances.py")
+        let ends = try await Ends("talk", script: "listeners.py")
         let proxy = try await ProxyProgram(to: ends.server, ["--drain", "1000"])
         try ends.program.send("\(proxy.port)")
         _ = try await ends.program.match(/(open)/)
@@ -57,7 +57,7 @@ import Testing
 
     /// Starts a proxy by a shell command, which has its arguments behind it.
     private func relay(_ command: String) async throws -> (Ends.Seen, errors: String) {
-        let ends = try await Ends("pour", script: "entrances.py")
+        let ends = try await Ends("pour", script: "listeners.py")
         let path = try Program.find("frametap").path
         let proxy = try Program(
             "bash",
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test func aPipeThatNobodyReadsDoesNotKeepItFromEnding() async throws {
-        let ends = try await Ends("pour", script: "entrances.py")
+        let ends = try await Ends("pour", script: "listeners.py")
         let script = """
             import os, re, signal, subprocess, sys, time
             proxy = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test func recordsAreTheirOwnersAlone() async throws {
-        let ends = try await Ends("plain", script: "entrances.py")
+        let ends = try await Ends("plain", script: "listeners.py")
         let proxy = try await ProxyProgram(to: ends.server)
         for name in ["trace.ndjson", "capture.pcapng"] {
             let attributes = try FileManager.default.attributesOfItem(atPath: proxy.files.path(name))

@@ -1,12 +1,17 @@
 import Foundation
+import Interception
+import Streams
+import TestSupport
 import Testing
 
 /// Real sockets at both ends of a proxy in this process.
 @Suite struct RelayTests {
     /// Plays a scenario through a proxy; returns what the ends saw and what was recorded.
-    private func play(_ scenario: String, _ how: String = "") async throws -> (Ends.Seen, RunningProxy.Recording) {
+    private func play(
+        _ scenario: String, _ how: String = "", stages: (@Sendable () -> StageChain)? = nil
+    ) async throws -> (Ends.Seen, RunningProxy.Recording) {
         let ends = try await Ends(scenario, how)
-        let proxy = try await RunningProxy(to: ends.server)
+        let proxy = try await RunningProxy(to: ends.server, stages: stages)
         try ends.program.send("\(proxy.port)")
         let seen = try await ends.result()
         return (seen, try await proxy.stop())
@@ -18,6 +23,28 @@ import Testing
         #expect(try recording.endings().map { $0.prefix(3) } == ["fin"])
         let closed = try #require(try recording.lines().last { $0.event == "closed" })
         #expect(closed.number("bytes", of: "client") == 3 << 20 && closed.number("bytes", of: "server") == 3 << 20)
+    }
+
+    /// A stage delays everything, and holds less than is sent.
+    @Test func aStageThatDelaysChangesNothingElse() async throws {
+        let stages: @Sendable () -> StageChain = {
+            var limits = StageChain.Limits()
+            limits.bytes = 256 << 10
+            return StageChain(
+                [DelayStage(delay: .milliseconds(3)), DelayStage(delay: .milliseconds(4))], limits: limits)
+        }
+        let (seen, recording) = try await play("exchange", stages: stages)
+        #expect(seen.arrived(from: "client", to: "server") && seen.arrived(from: "server", to: "client"), "\(seen)")
+        #expect(try recording.endings().map { $0.prefix(3) } == ["fin"])
+        let (half, _) = try await play("half-close", "client", stages: stages)
+        #expect(half.arrived(from: "client", to: "server") && half.arrived(from: "server", to: "client"), "\(half)")
+        #expect(half["client end"] == "fin" && half["server end"] == "fin", "\(half)")
+        for resetting in ["client", "server"] {
+            let (reset, recording) = try await play("reset", resetting, stages: stages)
+            #expect(reset["other end"] == "reset", "\(reset)")
+            #expect(reset.numbers["other count"] == "before the reset".utf8.count)
+            #expect(try recording.endings() == ["reset by \(resetting)"])
+        }
     }
 
     @Test(arguments: [("client", "server"), ("server", "client")])

@@ -6,7 +6,7 @@ import Testing
 
 /// The negotiation with SOCKS clients, byte for byte.
 @Suite struct SOCKSNegotiationTests {
-    private typealias Action = SOCKSNegotiation.Action
+    private typealias Action = EntryAction
 
     /// What is done with bytes that come in pieces of so many; the rest is what belongs to no message.
     private func play(_ bytes: [UInt8], by size: Int = 1) -> (actions: [Action], rest: [UInt8], isOver: Bool) {
@@ -30,10 +30,10 @@ import Testing
         for (address, host) in Self.cases {
             let bytes: [UInt8] = [5, 2, 2, 0, 5, 1, 0] + address + [0x1f, 0x98]
             let (actions, rest, isOver) = play(bytes + Array("early".utf8), by: size)
-            #expect(actions == [.send([5, 0]), .connect(HostPort(host: host, port: 8_088))])
+            #expect(actions == [.sendToClient([5, 0]), .connect(.tcp(HostPort(host: host, port: 8_088)))])
             #expect(rest == Array("early".utf8) && isOver)
             // Up to its last byte there is nothing to do.
-            for length in 4..<bytes.count { #expect(play(Array(bytes[..<length])).actions == [.send([5, 0])]) }
+            for length in 4..<bytes.count { #expect(play(Array(bytes[..<length])).actions == [.sendToClient([5, 0])]) }
         }
     }
 
@@ -65,8 +65,8 @@ import Testing
         ] as [([UInt8], [UInt8]?, String)])
     func whatIsWrongIsAnsweredAndNamed(_ bytes: [UInt8], _ reply: [UInt8]?, _ reason: String) {
         let (actions, rest, isOver) = play(bytes + [1, 2])
-        #expect(actions.last == .fail(reason) && isOver && rest == [1, 2], "\(actions)")
-        if let reply { #expect(actions.dropLast().last == .send(reply), "\(actions)") }
+        #expect(actions.last == .close(EntryFault(reason), isOrderly: true) && isOver && rest == [1, 2], "\(actions)")
+        if let reply { #expect(actions.dropLast().last == .sendToClient(reply), "\(actions)") }
     }
 
     @Test func anyBytesEndSomehow() {

@@ -11,16 +11,6 @@ import Platform
 /// It takes bytes as they come, in any pieces, and no byte behind the request: clients may send the request right behind the
 /// greeting, and their first bytes right behind the request. The messages have at most 257 and 262 bytes.
 struct SOCKSNegotiation: Hashable, Sendable {
-    /// What the server has to do.
-    enum Action: Hashable, Sendable {
-        /// Send these bytes to the client.
-        case send([UInt8])
-        /// Connect to this server, then reply. The negotiation is over.
-        case connect(HostPort)
-        /// Send the client away, for this reason. The negotiation is over.
-        case fail(String)
-    }
-
     private enum State: Hashable {
         case greeting, request, over
     }
@@ -33,8 +23,8 @@ struct SOCKSNegotiation: Hashable, Sendable {
     var isOver: Bool { state == .over }
 
     /// Takes the bytes of a buffer that belong to the negotiation; the rest stays in it.
-    mutating func take(_ buffer: inout ByteBuffer) -> [Action] {
-        var actions: [Action] = []
+    mutating func take(_ buffer: inout ByteBuffer) -> [EntryAction] {
+        var actions: [EntryAction] = []
         while !isOver, let byte = buffer.readInteger(as: UInt8.self) {
             held.append(byte)
             switch state {
@@ -46,19 +36,20 @@ struct SOCKSNegotiation: Hashable, Sendable {
         return actions
     }
 
-    private mutating func takeGreeting() -> [Action] {
+    private mutating func takeGreeting() -> [EntryAction] {
         if let wrong = wrongVersion() { return wrong }
         guard held.count >= 2, held.count == 2 + Int(held[1]) else { return [] }
         guard held[2...].contains(0) else {
             return over(
-                .send([5, 0xff]), .fail("the SOCKS client insists on authentication, and there is none here"))
+                .sendToClient([5, 0xff]),
+                Self.close("the SOCKS client insists on authentication, and there is none here"))
         }
         state = .request
         held = []
-        return [.send([5, 0])]
+        return [.sendToClient([5, 0])]
     }
 
-    private mutating func takeRequest() -> [Action] {
+    private mutating func takeRequest() -> [EntryAction] {
         if let wrong = wrongVersion() { return wrong }
         if held.count >= 3, held[2] != 0 {
             return refuse(.serverFailure, "the client does not speak SOCKS 5: the reserved byte is \(held[2]), not 0")
@@ -78,23 +69,25 @@ struct SOCKSNegotiation: Hashable, Sendable {
         guard let host = held[3] == 3 ? Self.name(address.dropFirst()) : Self.text(of: Array(address)) else {
             return refuse(.hostUnreachable, "the SOCKS client asked for a host name that is none")
         }
-        return over(.connect(HostPort(host: host, port: port)))
+        return over(.connect(.tcp(HostPort(host: host, port: port))))
     }
 
-    private mutating func wrongVersion() -> [Action]? {
+    private mutating func wrongVersion() -> [EntryAction]? {
         guard let version = held.first, version != 5 else { return nil }
-        return over(.fail("the client speaks SOCKS \(version), not 5"))
+        return over(Self.close("the client speaks SOCKS \(version), not 5"))
     }
 
-    private mutating func refuse(_ reply: SOCKSReply, _ reason: String) -> [Action] {
-        over(.send(reply.bytes()), .fail(reason))
+    private mutating func refuse(_ reply: SOCKSReply, _ reason: String) -> [EntryAction] {
+        over(.sendToClient(reply.bytes()), Self.close(reason))
     }
 
-    private mutating func over(_ actions: Action...) -> [Action] {
+    private mutating func over(_ actions: EntryAction...) -> [EntryAction] {
         state = .over
         held = []
         return actions
     }
+
+    private static func close(_ reason: String) -> EntryAction { .close(EntryFault(reason), isOrderly: true) }
 
     /// A name as the system's resolver takes it: it would stop at a NUL, and log or show what else has no place in a name.
     private static func name(_ bytes: ArraySlice<UInt8>) -> String? {

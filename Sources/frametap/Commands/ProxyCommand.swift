@@ -18,7 +18,7 @@ struct ProxyCommand: ParsableCommand {
               frametap proxy --listen socks5://127.0.0.1:1080 --format 8088=im-json
             """)
 
-    @OptionGroup var entrances: EntranceOptions
+    @OptionGroup var listeners: ListenerOptions
     @OptionGroup var relay: RelayOptions
     @OptionGroup var format: FormatOptions
     @OptionGroup var bodies: BodyOptions
@@ -35,7 +35,7 @@ struct ProxyCommand: ParsableCommand {
         // Outlives the terminal that it was started from, and a limit of a file's size is a full disk.
         for number in [SIGHUP, SIGXFSZ] { signal(number, SIG_IGN) }
         DescriptorLimit.raise()
-        let entrances = try entrances.entrances()
+        let listeners = try listeners.listeners()
         let queue = waiting.queue()
         var decoding = try format.decodingOptions()
         try bodies.apply(to: &decoding)
@@ -43,9 +43,9 @@ struct ProxyCommand: ParsableCommand {
         try selection.check(against: decoding)
         let request = LiveRecording.Request(
             decoding: decoding, output: output, records: records, selection: selection, status: status)
-        let recording = try LiveRecording(of: .relay(EntranceOptions.source(of: entrances)), request)
+        let recording = try LiveRecording(of: .relay(ListenerOptions.source(of: listeners)), request)
         let recorder = Recorder(of: recording, queue: queue)
-        let proxy = ProxyServer(relay.options(entrances), queue: queue)
+        let proxy = ProxyServer(relay.options(listeners), queue: queue)
         let places: [Place]
         do {
             places = try proxy.start()
@@ -65,7 +65,7 @@ struct ProxyCommand: ParsableCommand {
             queue.finish()
         }
         // Whoever reads this may send a signal at once.
-        for (entrance, place) in zip(entrances, places) { Self.announce(entrance, at: place) }
+        for (listener, place) in zip(listeners, places) { Self.announce(listener, at: place) }
         recording.run(recorder, queue)
         signals.cancel()
         for line in QueueOptions.lines(queue.losses, late: recorder.late) { complain(line) }
@@ -74,9 +74,9 @@ struct ProxyCommand: ParsableCommand {
         if selection.failing.fails(recording.summary) { throw ExitCode(1) }
     }
 
-    private static func announce(_ entrance: Entrance, at place: Place) {
+    private static func announce(_ listener: Listener, at place: Place) {
         let (kind, servers) =
-            switch entrance.server {
+            switch listener.server {
             case .fixed(let server): ("", "\(server)")
             case .socks5: (" (SOCKS 5)", "whatever this machine can reach")
             case .transparent: (" (transparent)", "whatever a firewall redirects here")

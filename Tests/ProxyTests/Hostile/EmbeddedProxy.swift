@@ -11,15 +11,15 @@ final class EmbeddedProxy {
     let queue: RecordingQueue
     let context: ProxyContext
     private let connector = ScriptedConnector()
-    private let entrance: Entrance
+    private let listener: Listener
 
     init(
-        _ entrance: Entrance, queue: RecordingQueue = RecordingQueue(),
+        _ listener: Listener, queue: RecordingQueue = RecordingQueue(),
         _ change: (inout ProxyOptions) -> Void = { _ in }
     ) {
-        var options = ProxyOptions([entrance])
+        var options = ProxyOptions([listener])
         change(&options)
-        self.entrance = entrance
+        self.listener = listener
         self.queue = queue
         context = ProxyContext(
             options, queue: queue, connector: connector, own: OwnAddresses { [] },
@@ -33,7 +33,7 @@ final class EmbeddedProxy {
         let wire = Wire(on: loop)
         wire.channel.remoteAddress = Wire.address(40_000)
         wire.channel.localAddress = Wire.address(1_080)
-        try context.serve(wire.channel, at: entrance)
+        try context.serve(wire.channel, at: listener)
         wire.channel.connect(to: Wire.address(1_080), promise: nil)
         return wire
     }

@@ -8,9 +8,9 @@ import Testing
 /// Timeouts, ends and replies to the nanosecond: the test is the clock.
 @Suite struct EmbeddedRelayTests {
     private static let listen = Place.tcp(HostPort(host: "127.0.0.1", port: 1_080))
-    private static let plain = Entrance(
+    private static let plain = Listener(
         listen: listen, server: .fixed(.tcp(HostPort(host: "192.0.2.1", port: 9_000))))
-    private static let socks = Entrance(listen: listen, server: .socks5)
+    private static let socks = Listener(listen: listen, server: .socks5)
     private static let request: [UInt8] = [5, 1, 0, 5, 1, 0, 1, 192, 0, 2, 1, 35, 40]
 
     private func joined(_ proxy: EmbeddedProxy) throws -> (client: Wire, server: Wire) {
@@ -89,7 +89,7 @@ import Testing
 
     /// Over a Unix socket the other program's `close` ends both directions at once.
     @Test func aUnixSocketThatIsClosedIsNoReset() throws {
-        let proxy = EmbeddedProxy(Entrance(listen: .unix(path: "/x"), server: .fixed(.unix(path: "/y"))))
+        let proxy = EmbeddedProxy(Listener(listen: .unix(path: "/x"), server: .fixed(.unix(path: "/y"))))
         let (client, server) = try joined(proxy)
         client.receive([1])
         client.finish()
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test func whatIsSentToAClosedUnixSocketResetsAsOverTCP() throws {
-        let proxy = EmbeddedProxy(Entrance(listen: .unix(path: "/x"), server: .fixed(.unix(path: "/y"))))
+        let proxy = EmbeddedProxy(Listener(listen: .unix(path: "/x"), server: .fixed(.unix(path: "/y"))))
         let (client, server) = try joined(proxy)
         client.finish()
         client.vanish()

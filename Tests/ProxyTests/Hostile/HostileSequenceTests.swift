@@ -17,14 +17,14 @@ import Testing
     enum Kind: CaseIterable {
         case plain, socks, transparent, unix
 
-        var entrance: Entrance {
+        var listener: Listener {
             let listen = Place.tcp(HostPort(host: "127.0.0.1", port: 1_080))
-            let server = Entrance.Server.fixed(.tcp(HostPort(host: "192.0.2.1", port: 9_000)))
+            let server = Listener.Server.fixed(.tcp(HostPort(host: "192.0.2.1", port: 9_000)))
             return switch self {
-            case .plain: Entrance(listen: listen, server: server)
-            case .socks: Entrance(listen: listen, server: .socks5)
-            case .transparent: Entrance(listen: listen, server: .transparent)
-            case .unix: Entrance(listen: .unix(path: "/x"), server: .fixed(.unix(path: "/y")))
+            case .plain: Listener(listen: listen, server: server)
+            case .socks: Listener(listen: listen, server: .socks5)
+            case .transparent: Listener(listen: listen, server: .transparent)
+            case .unix: Listener(listen: .unix(path: "/x"), server: .fixed(.unix(path: "/y")))
             }
         }
     }
@@ -69,7 +69,7 @@ import Testing
         var joined = 0
         for part in 0..<count / 250 {
             let isTimed = part % 2 == 0
-            let proxy = EmbeddedProxy(kind.entrance, queue: RecordingQueue(limit: 100_000)) { options in
+            let proxy = EmbeddedProxy(kind.listener, queue: RecordingQueue(limit: 100_000)) { options in
                 options.connectTimeout = 10
                 options.idleTimeout = isTimed ? 5 : nil
                 options.proxyProtocol.isExpected = isHeaderExpected

@@ -13,7 +13,7 @@ struct ProxyProgram {
         try await self.init(["--listen", "127.0.0.1:0", "--to", "127.0.0.1:\(server)"] + arguments)
     }
 
-    /// Starts it with entrances of which the first is on a port of 127.0.0.1.
+    /// Starts it with listeners of which the first is on a port of 127.0.0.1.
     init(_ arguments: [String]) async throws {
         files = try Folder()
         let records = ["--write", files.path("capture.pcapng"), "--trace", files.path("trace.ndjson")]

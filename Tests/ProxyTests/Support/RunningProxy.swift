@@ -1,5 +1,6 @@
 import Dispatch
 import Framing
+import Interception
 import NIOCore
 import NIOPosix
 import Packets
@@ -31,13 +32,15 @@ final class RunningProxy: Sendable {
     ///   - hold: while the recorder is to wait before its first batch.
     init(
         to port: Int, options decoding: DecodingOptions? = nil, queue: RecordingQueue = RecordingQueue(),
-        connectTimeout: Double = 10, hold: DispatchSemaphore? = nil, threads: Int = 1
+        connectTimeout: Double = 10, stages: (@Sendable () -> StageChain)? = nil, hold: DispatchSemaphore? = nil,
+        threads: Int = 1
     ) async throws {
         let decoding = try decoding ?? DecodingOptions(.automatic([ChatBytes().format]))
         self.queue = queue
         var options = ProxyOptions(
             listen: HostPort(host: "127.0.0.1", port: 0), to: HostPort(host: "127.0.0.1", port: port))
         options.connectTimeout = connectTimeout
+        options.stages = stages
         server = ProxyServer(options, queue: queue, threads: threads)
         let promise = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Recording.self)
         recording = promise.futureResult

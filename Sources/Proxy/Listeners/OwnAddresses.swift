@@ -4,7 +4,7 @@ import Synchronization
 
 /// Where this proxy itself is: nobody is to be taken there.
 ///
-/// A client of a SOCKS entrance may name one of the proxy's own addresses, and a firewall rule that redirects what this
+/// A client of a SOCKS listener may name one of the proxy's own addresses, and a firewall rule that redirects what this
 /// machine sends redirects what the proxy sends, too. Either would make it its own client, without end.
 final class OwnAddresses: Sendable {
     private struct State {

@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 
 /// The ways into `frametap proxy`, as programs and real sockets use them.
-@Suite struct EntranceTests {
-    private func ends(_ scenario: String) async throws -> Ends { try await Ends(scenario, script: "entrances.py") }
+@Suite struct ListenerTests {
+    private func ends(_ scenario: String) async throws -> Ends { try await Ends(scenario, script: "listeners.py") }
 
     /// Plays a scenario through a proxy; returns what was seen, and the trace.
     private func play(
@@ -81,7 +81,7 @@ import Testing
         let trace = try await proxy.stop()
         let server = trace.first { $0.event == "opened" }?["server"]
         #expect(server == "127.0.0.1:\(ends.server)")
-        // --format for a server port holds for the server's own, whichever entrance leads there.
+        // --format for a server port holds for the server's own, whichever listener leads there.
         #expect(trace.contains { $0.event == "format" && $0["format"] == "im-json" })
     }
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import Proxy
 
 /// The ways into a proxy.
-struct EntranceOptions: ParsableArguments {
+struct ListenerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Where clients connect to; may be repeated. Port 0 lets the system choose.",
@@ -19,16 +19,16 @@ struct EntranceOptions: ParsableArguments {
             valueName: "host:port"))
     var to: [Place] = []
 
-    func validate() throws { _ = try entrances() }
+    func validate() throws { _ = try listeners() }
 
     /// The ways in, each with its server.
-    func entrances() throws -> [Entrance] {
+    func listeners() throws -> [Listener] {
         let plain = listen.filter { $0.server == nil }
         guard plain.count == to.count else { throw ValidationError(mismatch(plain)) }
         var servers = to[...]
         return listen.compactMap { option in
-            if let server = option.server { return Entrance(listen: option.place, server: server) }
-            return servers.popFirst().map { Entrance(listen: option.place, server: .fixed($0)) }
+            if let server = option.server { return Listener(listen: option.place, server: server) }
+            return servers.popFirst().map { Listener(listen: option.place, server: .fixed($0)) }
         }
     }
 
@@ -43,12 +43,12 @@ struct EntranceOptions: ParsableArguments {
     }
 
     /// The ways in, as the trace names them.
-    static func source(of entrances: [Entrance]) -> String {
-        let texts = entrances.map { entrance in
-            switch entrance.server {
-            case .fixed(let place): "\(entrance.listen) to \(place)"
-            case .socks5: "socks5://\(entrance.listen)"
-            case .transparent: "transparent://\(entrance.listen)"
+    static func source(of listeners: [Listener]) -> String {
+        let texts = listeners.map { listener in
+            switch listener.server {
+            case .fixed(let place): "\(listener.listen) to \(place)"
+            case .socks5: "socks5://\(listener.listen)"
+            case .transparent: "transparent://\(listener.listen)"
             }
         }
         return "proxy " + texts.joined(separator: ", ")
@@ -59,10 +59,10 @@ struct EntranceOptions: ParsableArguments {
 struct ListenOption: ExpressibleByArgument {
     var place: Place
     /// How the server is found; nil where `--to` names it.
-    var server: Entrance.Server?
+    var server: Listener.Server?
 
     init?(argument: String) {
-        let kinds: [(String, Entrance.Server)] = [("socks5://", .socks5), ("transparent://", .transparent)]
+        let kinds: [(String, Listener.Server)] = [("socks5://", .socks5), ("transparent://", .transparent)]
         for (prefix, server) in kinds where argument.hasPrefix(prefix) {
             guard let address = HostPort(String(argument.dropFirst(prefix.count))) else { return nil }
             (place, self.server) = (.tcp(address), server)
@@ -127,8 +127,8 @@ struct RelayOptions: ParsableArguments {
     }
 
     /// What is asked of a proxy with these ways in.
-    func options(_ entrances: [Entrance]) -> ProxyOptions {
-        var options = ProxyOptions(entrances)
+    func options(_ listeners: [Listener]) -> ProxyOptions {
+        var options = ProxyOptions(listeners)
         options.connectTimeout = connectTimeout
         options.idleTimeout = idleTimeout
         options.keepAlive = keepAlive

@@ -31,12 +31,3 @@ enum OriginalDestination {
             .map { (address: sockaddr_in6) in SocketAddress(address) }
     }
 }
-
-/// Why a client did not get to a server, in words.
-struct EntryFault: Error, CustomStringConvertible {
-    var description: String
-
-    init(_ description: String) {
-        self.description = description
-    }
-}

@@ -39,7 +39,7 @@ public enum Place: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// One way into the proxy: where clients come to, and which server they are taken to.
-public struct Entrance: Hashable, Sendable {
+public struct Listener: Hashable, Sendable {
     /// How the server of a client is found.
     public enum Server: Hashable, Sendable {
         /// It is always this one.

@@ -1,4 +1,4 @@
-"""Clients that come in by the proxy's other entrances, and a server that returns what it gets.
+"""Clients that come in by the proxy's other listeners, and a server that returns what it gets.
 
 Prints the server's port; reads the proxy's port from standard input; plays the scenario of its argument; prints what was
 seen as one JSON object.

@@ -1,0 +1,209 @@
+import NIOCore
+import NIOPosix
+import Streams
+
+/// Performs on a client's channel what the layers of its way in want, until the client is joined with a server or sent away.
+///
+/// It lives on the client's event loop, which the server's side shares. What the client sends or ends before it is joined waits here:
+/// closing a channel removes its handlers in any state, and the relay must hear of it all the same.
+final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let channel: any Channel
+    private let proxy: ProxyContext
+    private let isUnix: Bool
+    private var stack: EntryStack
+    private var context: ChannelHandlerContext?
+    private var patience: Scheduled<Void>?
+    private var server: (any Channel)?
+    private var place: (place: Place, address: SocketAddress?)?
+    /// What the client's end of the relay has to be told when it is there.
+    private var ends = RelayHandler.EarlyEnds()
+    private var state = State.entering
+
+    private enum State {
+        case entering
+        /// What comes is thrown away until the client has heard why.
+        case dismissed
+        case over
+    }
+
+    init(_ channel: any Channel, at listener: Listener, of proxy: ProxyContext) {
+        self.channel = channel
+        self.proxy = proxy
+        isUnix = listener.listen.isUnix
+        // A closed channel does not know its address any more.
+        let client = proxy.endpoint(ofClient: channel)
+        let connection = EntryConnection(
+            client: client, reached: Endpoint(channel.localAddress), isUnixClient: proxy.isMadeUp(client))
+        let milliseconds = Int64(proxy.options.connectTimeout * 1_000)
+        stack = EntryStack(proxy.layers(of: listener), of: connection, patience: "\(milliseconds) ms")
+    }
+
+    /// Begins to serve a client that was just accepted.
+    func begin() {
+        guard proxy.admit(channel) else {
+            refuse(.refusedByLimit, at: Endpoint(IPAddress(v4: 0), 0), detail: proxy.limitText)
+            state = .over
+            context?.reset()
+            return
+        }
+        proxy.isItself(channel).assumeIsolated().whenSuccess { isItself in
+            if isItself { return self.perform([.close(Self.loopFault, isOrderly: false)]) }
+            if self.stack.awaitsClient {
+                let amount = TimeAmount.nanoseconds(Int64(self.proxy.options.connectTimeout * 1e9))
+                self.patience = self.channel.eventLoop.assumeIsolated().scheduleTask(in: amount) {
+                    self.perform(self.stack.expire())
+                }
+            }
+            self.perform(self.stack.begin())
+        }
+    }
+
+    private static let loopFault = EntryFault(
+        "this is the proxy's own connection, which a firewall rule brought back: exempt the proxy from redirection")
+
+    // MARK: What the client does
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    func channelActive(context: ChannelHandlerContext) {
+        context.fireChannelActive()
+        readIfNeeded()
+    }
+
+    /// Nothing is read on behalf of others before there is a server.
+    func read(context: ChannelHandlerContext) { if state != .entering { context.read() } }
+
+    private func readIfNeeded() {
+        guard state == .entering, stack.needsBytes, let context, context.channel.isActive else { return }
+        context.read()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if state == .entering { perform(stack.receive(unwrapInboundIn(data))) }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        context.fireChannelReadComplete()
+        readIfNeeded()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard case .inputClosed? = event as? ChannelEvent else { return context.fireUserInboundEventTriggered(event) }
+        ends.hasInputEnded = true
+        if state == .dismissed { return context.close(promise: nil) }
+        perform(stack.take(.ended))
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        ends.isLost = true
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        ends.isInactive = true
+        perform(stack.take(.ended))
+    }
+
+    // MARK: What the layers want
+
+    private func perform(_ actions: [EntryAction]) {
+        for action in actions where state == .entering {
+            switch action {
+            case .sendToClient(let bytes):
+                context?.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
+            case .sendToServer(let bytes): server?.write(ByteBuffer(bytes: bytes), promise: nil)
+            case .findDestination: findDestination()
+            case .connect(let place, let address): connect(to: place, address: address)
+            case .done: join()
+            case .close(let fault, let isOrderly): close(fault, isOrderly: isOrderly)
+            }
+        }
+        if !stack.awaitsClient {
+            patience?.cancel()
+            patience = nil
+        }
+        readIfNeeded()
+    }
+
+    private func findDestination() {
+        proxy.destination(channel).assumeIsolated().whenComplete { result in
+            let destination = result.mapError { error in
+                error as? EntryFault
+                    ?? EntryFault("no firewall rule redirected this client here (\(ConnectFailure.cause(of: error)))")
+            }
+            self.perform(self.stack.take(.destination(destination)))
+        }
+    }
+
+    private func connect(to place: Place, address: SocketAddress?) {
+        self.place = (place, address)
+        let (relays, own) = (proxy.relays, proxy.own)
+        let options = proxy.options
+        proxy.connector.connect(to: place, on: channel.eventLoop) { server in
+            relays.add(server)
+            try server.pipeline.syncOperations.addHandlers(
+                OutgoingWatch(own),
+                RelayHandler(reading: .fromServer, isUnix: place.isUnix, relays: relays, options: options))
+        }.assumeIsolated().whenComplete { result in
+            switch result {
+            case .success(let server):
+                guard self.state == .entering else { return server.close(promise: nil) }
+                self.server = server
+                self.perform(self.stack.take(.connected(bound: server.localAddress)))
+            case .failure(let error):
+                let failure = ConnectFailure(error)
+                self.place?.address = failure.first ?? address
+                self.perform(self.stack.take(.unreachable(place, failure)))
+            }
+        }
+    }
+
+    /// The client and its server are joined; what came early goes first.
+    private func join() {
+        guard let server, let place,
+            let serverEnd = try? server.pipeline.syncOperations.handler(type: RelayHandler.self)
+        else { return }
+        state = .over
+        let clientEnd = RelayHandler(reading: .fromClient, isUnix: isUnix, relays: proxy.relays, options: proxy.options)
+        if let context {
+            try? context.pipeline.syncOperations.addHandler(clientEnd, position: .after(self))
+            context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
+        }
+        let connection = proxy.queue.open(
+            client: stack.connection.client, server: proxy.endpoint(ofServer: server, at: place.place))
+        let recording = QueuedRecording(proxy.queue, connection: connection, on: channel.eventLoop)
+        RelayHandler.join(clientEnd, serverEnd, recording: recording, early: stack.takeUnread(), ends)
+    }
+
+    // MARK: Not getting there
+
+    private func close(_ fault: EntryFault, isOrderly: Bool) {
+        let server = place.map { proxy.endpoint(ofMissed: $0.place, at: $0.address) }
+        refuse(.connectFailed, at: server ?? Endpoint(IPAddress(v4: 0), 0), detail: fault.description)
+        guard isOrderly else {
+            state = .over
+            context?.reset()
+            return
+        }
+        state = .dismissed
+        guard let context else { return }
+        // Whether the client has ended already or not: it may never take what was sent.
+        context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(2)) { [weak self] in self?.context?.reset() }
+        let isEnded = ends.hasInputEnded
+        context.whenFlushed { [weak self] in
+            self?.context?.close(mode: isEnded ? .all : .output, promise: nil)
+        }
+        if !isEnded { context.read() }
+    }
+
+    private func refuse(_ reason: CloseReason, at server: Endpoint, detail: String) {
+        guard !proxy.relays.isStopping else { return }
+        proxy.queue.refuse(client: stack.connection.client, server: server, reason: reason, detail: detail)
+    }
+}

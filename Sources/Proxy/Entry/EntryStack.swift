@@ -1,0 +1,71 @@
+import NIOCore
+import Streams
+
+/// The layers of one connection, one behind the other: a value without sockets.
+struct EntryStack: Sendable {
+    /// What is known of the connection.
+    private(set) var connection: EntryConnection
+    private var layers: ArraySlice<any EntryLayer>
+    /// How long the client may take to say what it has to say, for people.
+    private let patience: String
+
+    /// A stack of layers; the first takes what the client sends first.
+    init(_ layers: [any EntryLayer], of connection: EntryConnection, patience: String) {
+        (self.layers, self.connection, self.patience) = (layers[...], connection, patience)
+    }
+
+    /// Whether a layer still waits for something that the client has to say.
+    var awaitsClient: Bool { layers.contains { $0.needsBytes } }
+
+    /// Whether more of the client's bytes are to be read now.
+    var needsBytes: Bool { layers.first?.needsBytes ?? false }
+
+    /// Begins with the first layer.
+    mutating func begin() -> [EntryAction] { take(.began) }
+
+    /// The client sent bytes.
+    mutating func receive(_ bytes: ByteBuffer) -> [EntryAction] {
+        var bytes = bytes
+        connection.unread.writeBuffer(&bytes)
+        return take(.bytes)
+    }
+
+    /// Gives away what no layer has taken.
+    mutating func takeUnread() -> ByteBuffer {
+        defer { connection.unread = ByteBuffer() }
+        return connection.unread
+    }
+
+    /// The client had its time.
+    mutating func expire() -> [EntryAction] {
+        guard awaitsClient else { return [] }
+        let fault = EntryFault("the client did not say who it is or where it goes within \(patience)")
+        return over([.close(fault, isOrderly: false)])
+    }
+
+    /// Passes an event to the layer whose turn it is.
+    ///
+    /// - Returns: what is to be done, in order; `done` at last, when no layer is left.
+    mutating func take(_ event: EntryEvent) -> [EntryAction] {
+        guard let index = layers.indices.first else { return [] }
+        var actions: [EntryAction] = []
+        for action in layers[index].take(event, of: &connection) {
+            switch action {
+            case .done:
+                layers = layers.dropFirst()
+                if layers.isEmpty { return actions + [.done] }
+                actions += take(.began)
+                if connection.unread.readableBytes > 0, needsBytes { actions += take(.bytes) }
+                return actions
+            case .close: return over(actions + [action])
+            default: actions.append(action)
+            }
+        }
+        return actions
+    }
+
+    private mutating func over(_ actions: [EntryAction]) -> [EntryAction] {
+        layers = []
+        return actions
+    }
+}

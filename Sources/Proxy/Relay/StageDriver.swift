@@ -1,0 +1,58 @@
+import Interception
+import NIOCore
+import Streams
+
+/// Performs what the stages of a connection want, on its two channels. Used on their event loop only.
+final class StageDriver {
+    private var chain: StageChain
+    private let eventLoop: any EventLoop
+    private weak var client: RelayHandler?
+    private weak var server: RelayHandler?
+    private var wake: (time: Timestamp, task: Scheduled<Void>)?
+
+    init(_ chain: StageChain, on eventLoop: any EventLoop, from client: RelayHandler, to server: RelayHandler) {
+        (self.chain, self.eventLoop, self.client, self.server) = (chain, eventLoop, client, server)
+    }
+
+    /// Passes an event to the stages, and performs what comes out.
+    func take(_ event: StageEvent) {
+        perform(chain.take(event, at: now))
+        scheduleWake()
+    }
+
+    /// The event loop's clock, which never goes back.
+    private var now: Timestamp { Timestamp(nanoseconds: Int64(clamping: eventLoop.now.uptimeNanoseconds)) }
+
+    private func sender(of direction: Direction) -> RelayHandler? { direction == .fromClient ? client : server }
+
+    private func receiver(of direction: Direction) -> RelayHandler? { sender(of: direction.opposite) }
+
+    private func perform(_ outputs: [StageChain.Output]) {
+        for output in outputs {
+            switch output {
+            case .write(let bytes, let direction, _):
+                // Each emission is a write of its own: where a stage cut the stream is where it stays cut.
+                receiver(of: direction)?.write(ByteBuffer(bytes: bytes))
+                receiver(of: direction)?.flush()
+            case .end(let ending, let direction): receiver(of: direction)?.end(ending)
+            case .pause(let direction): sender(of: direction)?.pauseReading(true)
+            case .resume(let direction): sender(of: direction)?.pauseReading(false)
+            case .released, .discarded: break
+            }
+        }
+    }
+
+    private func scheduleWake() {
+        let next = chain.nextWake
+        if let wake, wake.time == next { return }
+        wake?.task.cancel()
+        wake = nil
+        guard let next else { return }
+        let deadline = NIODeadline.uptimeNanoseconds(UInt64(clamping: next.nanoseconds))
+        let task = eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [weak self] in
+            self?.wake = nil
+            self?.take(.wake)
+        }
+        wake = (next, task)
+    }
+}

@@ -1,0 +1,149 @@
+import Interception
+import NIOCore
+import Streams
+import TestSupport
+import Testing
+
+@testable import Proxy
+
+/// A relay with a stage that delays: the test is the network and the clock.
+@Suite struct StagedRelayTests {
+    private static let listener = Listener(
+        listen: .tcp(HostPort(host: "127.0.0.1", port: 1_080)),
+        server: .fixed(.tcp(HostPort(host: "192.0.2.1", port: 9_000))))
+
+    private func joined(
+        _ milliseconds: Int64, limits: StageChain.Limits = StageChain.Limits()
+    ) throws -> (proxy: EmbeddedProxy, client: Wire, server: Wire) {
+        let proxy = EmbeddedProxy(Self.listener) { options in
+            options.stages = { StageChain([DelayStage(delay: .milliseconds(milliseconds))], limits: limits) }
+        }
+        let client = try proxy.accept()
+        return (proxy, client, try #require(try proxy.connect()))
+    }
+
+    @Test func bytesComeAfterTheTimeAndInOrder() throws {
+        let (proxy, client, server) = try joined(50)
+        for byte in UInt8(0)..<10 {
+            client.receive([byte])
+            proxy.loop.advanceTime(by: .milliseconds(1))
+        }
+        proxy.loop.advanceTime(by: .milliseconds(39))
+        #expect(server.sent == [])
+        proxy.loop.advanceTime(by: .milliseconds(1))
+        #expect(server.sent == [0])
+        proxy.loop.advanceTime(by: .milliseconds(9))
+        #expect(server.sent == Array(0..<10))
+        server.receive([99])
+        proxy.loop.advanceTime(by: .milliseconds(50))
+        #expect(client.sent == [99])
+    }
+
+    @Test func aFINComesBehindWhatIsHeld() throws {
+        let (proxy, client, server) = try joined(50)
+        client.receive([1, 2])
+        client.finish()
+        proxy.loop.advanceTime(by: .milliseconds(49))
+        #expect(server.sent == [] && !server.hasFIN)
+        proxy.loop.advanceTime(by: .milliseconds(1))
+        #expect(server.sent == [1, 2] && server.hasFIN)
+        // The other direction goes on.
+        server.receive([3])
+        server.finish()
+        proxy.loop.advanceTime(by: .milliseconds(50))
+        #expect(client.sent == [3])
+        proxy.loop.advanceTime(by: .seconds(1))
+        #expect(!client.isOpen && !server.isOpen)
+    }
+
+    @Test(arguments: [(50, true), (30_000, false)] as [(Int64, Bool)])
+    func aRSTWaitsForWhatIsHeldButNotForLong(_ delay: Int64, arrives: Bool) throws {
+        let (proxy, client, server) = try joined(delay)
+        client.receive([1, 2])
+        client.reset()
+        #expect(server.isOpen && server.sent == [])
+        proxy.loop.advanceTime(by: .milliseconds(min(delay, 10_000) - 1))
+        #expect(server.isOpen)
+        proxy.loop.advanceTime(by: .milliseconds(1))
+        #expect(server.sent == (arrives ? [1, 2] : []))
+        proxy.loop.advanceTime(by: .seconds(11))
+        #expect(!server.isOpen)
+        let endings = proxy.recorded().compactMap { event in
+            if case .finished(_, let direction, let ending, _) = event { "\(ending) \(direction)" } else { nil }
+        }
+        #expect(endings == ["reset fromClient"], "recorded when it was seen, and once")
+    }
+
+    @Test func readingPausesAboveTheLimit() throws {
+        var limits = StageChain.Limits()
+        limits.bytes = 1_000
+        let (proxy, client, server) = try joined(50, limits: limits)
+        func reads(_ wire: Wire) -> Bool {
+            let before = wire.reads
+            wire.channel.read()
+            proxy.loop.run()
+            return wire.reads > before
+        }
+        client.receive([UInt8](repeating: 1, count: 1_000))
+        #expect(reads(client))
+        client.receive([2])
+        #expect(!reads(client), "more than the limit is held")
+        #expect(reads(server), "the other direction goes on")
+        let before = client.reads
+        proxy.loop.advanceTime(by: .milliseconds(50))
+        #expect(server.sent.count == 1_001 && client.reads == before + 1, "what was asked for is read now")
+    }
+
+    @Test func whatIsHeldForTooLongIsReleased() throws {
+        let (proxy, client, server) = try joined(600_000)
+        client.receive([1, 2])
+        proxy.loop.advanceTime(by: .nanoseconds(59_999_999_999))
+        #expect(server.sent == [])
+        proxy.loop.advanceTime(by: .nanoseconds(1))
+        #expect(server.sent == [1, 2])
+    }
+
+    /// What is recorded is what was read, when it was.
+    @Test func theRecordIsOfWhatWasRead() throws {
+        let (proxy, client, _) = try joined(50)
+        client.receive([1, 2])
+        let bytes = proxy.recorded().compactMap { event in
+            if case .received(_, .fromClient, let buffer, _) = event { Array(buffer.readableBytesView) } else { nil }
+        }
+        #expect(bytes == [[1, 2]])
+    }
+
+    /// Whatever both ends do, the process goes on, and nothing is kept when they are gone.
+    @Test func anyEndIsAnEnd() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        for _ in 0..<400 {
+            let (proxy, client, server) = try joined(.random(in: 0...80, using: &generator))
+            var (sent, answers) = ([UInt8](), [UInt8]())
+            for _ in 0..<Int.random(in: 1...25, using: &generator) {
+                switch Int.random(in: 0..<12, using: &generator) {
+                case 0...3:
+                    guard client.isOpen else { continue }
+                    let bytes = generator.bytes(Int.random(in: 1...9, using: &generator))
+                    client.receive(bytes)
+                    sent += bytes
+                case 4...6:
+                    guard server.isOpen else { continue }
+                    let bytes = generator.bytes(Int.random(in: 1...9, using: &generator))
+                    server.receive(bytes)
+                    answers += bytes
+                case 7: client.finish()
+                case 8: server.finish()
+                case 9: if Int.random(in: 0..<6, using: &generator) == 0 { client.reset() }
+                case 10: if Int.random(in: 0..<6, using: &generator) == 0 { server.vanish() }
+                default: proxy.loop.advanceTime(by: .milliseconds(.random(in: 0...60, using: &generator)))
+                }
+                #expect(sent.starts(with: server.sent) && answers.starts(with: client.sent), "seed \(seed)")
+            }
+            client.vanish()
+            server.vanish()
+            proxy.loop.advanceTime(by: .seconds(120))
+            #expect(!client.isOpen && !server.isOpen, "seed \(seed)")
+        }
+    }
+}
