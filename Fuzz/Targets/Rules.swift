@@ -1,29 +1,29 @@
 import Framing
 import Streams
 
-/// Byte 0: the format. Byte 1: bit 0 picked up in the middle, bit 1 the server's side, bit 2 with a hole. Bytes 2…5: the
-/// pieces' lengths, in turn. With a hole, two bytes more: where it lies, and how long it is. The rest is the stream: cut or
+/// Byte 0: the format. Byte 1: bit 0 picked up in the middle, bit 1 the server's side, bit 2 with a gap. Bytes 2…5: the
+/// pieces' lengths, in turn. With a gap, two bytes more: where it lies, and how long it is. The rest is the stream: cut or
 /// whole, it is the same frames, and the bytes add up.
 func fuzzRules(_ input: FuzzInput) {
     var input = input
     let format = RuleFormats.all[input.byte() % RuleFormats.all.count]
     let flags = input.byte()
     let lengths = (0..<4).map { _ in input.byte() % 64 + 1 }
-    var hole: Range<Int>?
+    var gap: Range<Int>?
     if flags & 4 != 0 {
         let (place, length) = (input.byte(), input.byte() + 1)
         let start = input.rest.count * place / 256
-        hole = start..<start + length
+        gap = start..<start + length
     }
     let stream = Array(input.rest)
     let direction: Direction = flags & 2 == 0 ? .fromClient : .fromServer
     let isAligned = flags & 1 == 0
-    let whole = FrameLog(stream, [max(stream.count, 1)], hole, format, direction, isAligned: isAligned)
-    let cut = FrameLog(stream, lengths, hole, format, direction, isAligned: isAligned)
-    let length = stream.count + (hole?.count ?? 0)
+    let whole = FrameLog(stream, [max(stream.count, 1)], gap, format, direction, isAligned: isAligned)
+    let cut = FrameLog(stream, lengths, gap, format, direction, isAligned: isAligned)
+    let length = stream.count + (gap?.count ?? 0)
     for log in [whole, cut] {
         expect(log.counts.bytes == length, "\(format.name): \(log.counts) of \(length) bytes")
-        expect(log.counts.missing == hole?.count ?? 0, "\(format.name): \(log.counts.missing) missing")
+        expect(log.counts.missing == gap?.count ?? 0, "\(format.name): \(log.counts.missing) missing")
         expect(log.accounted + log.counts.padding == length, "\(format.name): \(log.accounted) accounted for")
     }
     // The rule chunk alone goes by the cutting.
@@ -56,7 +56,7 @@ private final class FrameLog: FrameReceiver {
     private var end = 0
 
     init(
-        _ stream: [UInt8], _ lengths: [Int], _ hole: Range<Int>?, _ format: Format, _ direction: Direction,
+        _ stream: [UInt8], _ lengths: [Int], _ gap: Range<Int>?, _ format: Format, _ direction: Direction,
         isAligned: Bool
     ) {
         self.format = format.directions[direction]
@@ -64,23 +64,23 @@ private final class FrameLog: FrameReceiver {
         var framer = Framer(rule: self.format.rule, direction: direction, aligned: isAligned)
         var (at, packet) = (0, 0)
         while at < stream.count {
-            if hole?.lowerBound == at { leaveOut(hole, &framer, scratch) }
+            if gap?.lowerBound == at { leaveOut(gap, &framer, scratch) }
             var end = min(stream.count, at + lengths[packet % lengths.count])
-            if let hole, hole.lowerBound > at { end = min(end, hole.lowerBound) }
+            if let gap, gap.lowerBound > at { end = min(end, gap.lowerBound) }
             let piece = Array(stream[at..<end])
             packet += 1
             framer.receive(
                 piece.span.bytes, at: Timestamp(nanoseconds: 0), packet: packet, scratch: scratch, into: self)
             at += piece.count
         }
-        if let hole, hole.lowerBound == stream.count { leaveOut(hole, &framer, scratch) }
+        if let gap, gap.lowerBound == stream.count { leaveOut(gap, &framer, scratch) }
         framer.finish(scratch: scratch, into: self)
         expect(framer.heldBytes == 0, "\(framer.heldBytes) bytes are held at the end")
         counts = framer.counts
     }
 
-    private func leaveOut(_ hole: Range<Int>?, _ framer: inout Framer, _ scratch: FramingScratch) {
-        framer.missing(hole?.count ?? 0, at: Timestamp(nanoseconds: 0), scratch: scratch, into: self)
+    private func leaveOut(_ gap: Range<Int>?, _ framer: inout Framer, _ scratch: FramingScratch) {
+        framer.missing(gap?.count ?? 0, at: Timestamp(nanoseconds: 0), scratch: scratch, into: self)
     }
 
     func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
@@ -102,7 +102,7 @@ private final class FrameLog: FrameReceiver {
     }
 
     func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {
-        // A hole in a frame is told before the frame, and one that a frame reaches into, behind it.
+        // A gap in a frame is told before the frame, and one that a frame reaches into, behind it.
         results.append(.missing(offset: offset, byteCount: byteCount))
         accounted += byteCount
     }

@@ -39,7 +39,7 @@ public final class BodyFaults: Analysis {
     public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         for direction in Direction.allCases {
             for fault in [BodyFault.Kind.badJSON, .badBody, .wrongKey] {
-                let more = connection.faults[direction][fault] - FaultCounts.told
+                let more = connection.faults[direction][fault] - FaultCounts.reported
                 guard more > 0 else { continue }
                 let frames = more == 1 ? "1 more body" : "\(more) more bodies"
                 findings.append(

@@ -19,7 +19,7 @@ public final class ChecksumCheck: Analysis {
     ) {
         guard let format = connection.format else { return }
         let layout = format.directions[frame.direction].layouts[frame.shape.layout]
-        // A frame with a hole cannot add up.
+        // A frame with a gap cannot add up.
         guard layout.hasChecksums, frame.info.missing == 0 else { return }
         for result in layout.checksums(of: bytes, frame.shape) where result.found != result.expected {
             let (found, expected) = (String(result.found, radix: 16), String(result.expected, radix: 16))

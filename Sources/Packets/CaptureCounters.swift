@@ -7,7 +7,7 @@ public struct CaptureCounters: Sendable, Hashable {
     /// TCP segments.
     public internal(set) var segments = 0
     /// Packets that gave no TCP segment, by the reason; what occurred.
-    public internal(set) var passedOver: [PassedOver: Int] = [:]
+    public internal(set) var skipped: [Skipped: Int] = [:]
     /// IP datagrams given up, because of time or limits.
     public internal(set) var abandonedDatagrams = 0
 

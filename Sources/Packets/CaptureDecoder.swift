@@ -14,7 +14,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
     private var time = Timestamp(nanoseconds: 0)
     private var bytes = 0
     private var segments = 0
-    private var passedOver: [PassedOver: Int] = [:]
+    private var skipped: [Skipped: Int] = [:]
     private let verifiesChecksums: Bool
     private let share: CaptureShare?
 
@@ -33,12 +33,12 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
     public var counters: CaptureCounters {
         var counters = CaptureCounters()
         (counters.packets, counters.bytes, counters.segments) = (packets, bytes, segments)
-        counters.passedOver = passedOver
+        counters.skipped = skipped
         counters.abandonedDatagrams = defragmenter.abandoned
         // Fragments of what may still become complete are passed over as things stand.
         let lost = defragmenter.lost + defragmenter.waiting
-        if lost > 0 { counters.passedOver[.fragment, default: 0] += lost }
-        if defragmenter.conflicts > 0 { counters.passedOver[.conflictingFragment] = defragmenter.conflicts }
+        if lost > 0 { counters.skipped[.fragment, default: 0] += lost }
+        if defragmenter.conflicts > 0 { counters.skipped[.conflictingFragment] = defragmenter.conflicts }
         return counters
     }
 
@@ -58,20 +58,20 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
         }
         if packet.linkType == .ethernet, !verifiesChecksums, takeCommon(bytes, packet) { return .taken }
         guard let layer = Layer(packet.linkType) else {
-            passedOver[.linkType, default: 0] += 1
+            skipped[.linkType, default: 0] += 1
             return .taken
         }
         let cutOff = max(0, packet.originalLength &- bytes.byteCount)
         if let reason = decode(bytes, from: layer, cutOff: cutOff, packet, depth: 0) {
-            passedOver[reason, default: 0] += 1
+            skipped[reason, default: 0] += 1
         }
         return .taken
     }
 
     /// Counts packets that were lost while the file was captured.
     public mutating func dropped(_ drops: CaptureDrops) {
-        if drops.bySystem > 0 { passedOver[.droppedByKernel, default: 0] &+= Int(drops.bySystem) }
-        if drops.byInterface > 0 { passedOver[.droppedByInterface, default: 0] &+= Int(drops.byInterface) }
+        if drops.bySystem > 0 { skipped[.droppedByKernel, default: 0] &+= Int(drops.bySystem) }
+        if drops.byInterface > 0 { skipped[.droppedByInterface, default: 0] &+= Int(drops.byInterface) }
     }
 
     /// Lets time pass to the end that the file says.
@@ -86,7 +86,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
 
     /// The source has lost so many packets, in all: a live source counts them.
     public mutating func dropped(_ packets: Int) {
-        if packets > 0 { passedOver[.droppedByKernel] = packets }
+        if packets > 0 { skipped[.droppedByKernel] = packets }
     }
 
     /// There are no more packets: what waits is passed on, what is open is closed.
@@ -100,7 +100,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
     /// - Returns: why there is none, or nil.
     private mutating func decode(
         _ bytes: RawSpan, from first: Layer, cutOff: Int, _ packet: PacketInfo, depth start: Int
-    ) -> PassedOver? {
+    ) -> Skipped? {
         var layer = first
         var rest = bytes
         for depth in start..<CaptureDecoder.maximumDepth {
@@ -146,7 +146,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
                 guard offset <= rest.byteCount, offset <= end else { return .malformed }
                 rest = rest.extracting(unchecked: offset..<min(end, rest.byteCount))
                 layer = next
-            case .passedOver(let reason):
+            case .skipped(let reason):
                 return reason
             }
         }
@@ -170,7 +170,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
     mutating func take(
         _ bytes: RawSpan, _ length: Int, from source: IPAddress, to destination: IPAddress, _ packet: PacketInfo,
         identification: UInt16 = 0
-    ) -> PassedOver? {
+    ) -> Skipped? {
         guard var segment = TCPSegment(bytes, length: length, from: source, to: destination) else { return .malformed }
         segment.identification = identification
         if verifiesChecksums, !segment.hasRightChecksum(bytes, length: length) { return .badChecksum }
@@ -187,7 +187,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
     private mutating func defragment(
         _ payload: RawSpan, _ place: FragmentPlace, _ protocolNumber: UInt8, _ source: IPAddress,
         _ destination: IPAddress, _ packet: PacketInfo, _ depth: Int
-    ) -> PassedOver? {
+    ) -> Skipped? {
         guard
             let whole = defragmenter.add(
                 payload, at: place, protocolNumber: protocolNumber, from: source, to: destination, now: time)
@@ -197,7 +197,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
             return take(bytes, bytes.byteCount, from: source, to: destination, packet)
         }
         switch IPProtocol.inside(protocolNumber, bytes) {
-        case .passedOver(let reason): return reason
+        case .skipped(let reason): return reason
         case .layer(let layer, let offset, let end):
             guard offset <= bytes.byteCount, offset <= end else { return .malformed }
             return decode(

@@ -110,18 +110,18 @@ final class ConnectionDecoder: ConnectionReceiver {
     func noticed(_ notice: StreamNotice, from direction: Direction, at time: Timestamp, packet: Int) {
         if !decoder.packetAnalyses.isEmpty, !notice.isSegment {
             let packet = NoticedPacket(from: direction, time: time, number: packet)
-            decoder.tellPacketAnalyses { $0.noticed(notice, packet, on: connection, into: &$1) }
+            decoder.notifyPacketAnalyses { $0.noticed(notice, packet, on: connection, into: &$1) }
         }
         switch notice {
         case .unrecorded(let offset, let byteCount):
-            let hole = Hole(direction: direction, offset: offset, byteCount: byteCount, time: time)
-            decoder.dropped(hole, reason: "recorder too slow", on: connection)
+            let gap = Gap(direction: direction, offset: offset, byteCount: byteCount, time: time)
+            decoder.dropped(gap, reason: "recorder too slow", on: connection)
         case .idle:
             // What is held to recognise the format by is much, and it will hardly grow.
             if !isFraming { giveUpDetection() }
         case .conflict, .late, .afterEnd, .memoryLimit:
             let packet = NoticedPacket(from: direction, time: time, number: packet)
-            if detection?.notice(notice, packet) != true { tell(notice, packet) }
+            if detection?.notice(notice, packet) != true { report(notice, packet) }
         case .overtaken(let since):
             connection.traffic[direction].disturb { $0.overtaken = (time, since) }
         case .waiting(let since):
@@ -140,7 +140,7 @@ final class ConnectionDecoder: ConnectionReceiver {
         }
     }
 
-    private func tell(_ notice: StreamNotice, _ packet: NoticedPacket) {
+    private func report(_ notice: StreamNotice, _ packet: NoticedPacket) {
         decoder.analyse { $0.noticed(notice, packet, on: connection, into: &$1) }
     }
 
@@ -286,7 +286,7 @@ final class ConnectionDecoder: ConnectionReceiver {
             case .finished(let direction, let time):
                 finish(direction, at: time)
             case .noticed(let notice, let packet):
-                tell(notice, packet)
+                report(notice, packet)
             }
         }
         decoder.budget.close(&account)

@@ -190,15 +190,15 @@ public final class Decoder: StreamReceiver {
                 kind: .memoryLimit, severity: .warning, connection: connection.number, format: connection.format?.name,
                 from: direction, time: time, message: eviction.message(direction, limit: options.totalMemoryLimit),
                 data: eviction.data(limit: options.totalMemoryLimit)))
-        report()
+        reportFindings()
     }
 
     /// Ends the trace.
     ///
-    /// - Parameter passedOver: packets that the source passed over, by what they were.
-    public func finish(passedOver: [(kind: String, packets: Int)] = []) {
+    /// - Parameter skipped: packets that the source passed over, by what they were.
+    public func finish(skipped: [(kind: String, packets: Int)] = []) {
         analyse { $0.finish(into: &$1) }
-        summary.passedOver = passedOver
+        summary.skipped = skipped
         for sink in sinks { sink.summary(summary) }
     }
 
@@ -208,15 +208,15 @@ public final class Decoder: StreamReceiver {
     }
 
     /// Bytes of a direction were forwarded, but not recorded.
-    func dropped(_ hole: Hole, reason: String, on connection: TracedConnection) {
-        summary.dropped += hole.byteCount
-        for sink in sinks { sink.dropped(hole, reason: reason, on: connection) }
+    func dropped(_ gap: Gap, reason: String, on connection: TracedConnection) {
+        summary.dropped += gap.byteCount
+        for sink in sinks { sink.dropped(gap, reason: reason, on: connection) }
     }
 
     /// Connections came and went without being recorded.
     ///
     /// - Parameter byteCount: the bytes that were forwarded on them.
-    package func overlooked(_ connections: Int, byteCount: Int) {
+    package func unrecorded(_ connections: Int, byteCount: Int) {
         summary.unrecorded += connections
         summary.dropped += byteCount
     }
@@ -224,16 +224,16 @@ public final class Decoder: StreamReceiver {
     /// Asks each analysis, and passes on what it finds.
     func analyse(_ ask: (any Analysis, inout [Finding]) -> Void) {
         for analysis in analyses { ask(analysis, &findings) }
-        report()
+        reportFindings()
     }
 
     /// Whether somebody wants to be told of each packet's acknowledgment.
     public var wantsPackets: Bool { !packetAnalyses.isEmpty }
 
     /// Tells those who want to know of every packet.
-    func tellPacketAnalyses(_ tell: (any Analysis, inout [Finding]) -> Void) {
-        for analysis in packetAnalyses { tell(analysis, &findings) }
-        if !findings.isEmpty { report() }
+    func notifyPacketAnalyses(_ notify: (any Analysis, inout [Finding]) -> Void) {
+        for analysis in packetAnalyses { notify(analysis, &findings) }
+        if !findings.isEmpty { reportFindings() }
     }
 
     /// Shows a frame to analyses, and passes on what they find.
@@ -246,15 +246,16 @@ public final class Decoder: StreamReceiver {
             // One that is over, or later than it was, is found out when it comes.
             if let deadline = analysis.nextDeadline, deadline < earliest { earliest = deadline }
         }
-        tell()
+        passOnFindings()
     }
 
-    private func report() {
+    /// Looks when the next deadline is, and passes on what was found.
+    private func reportFindings() {
         findEarliest()
-        tell()
+        passOnFindings()
     }
 
-    private func tell() {
+    private func passOnFindings() {
         guard !findings.isEmpty else { return }
         findings.sort { ($0.time, $0.connection) < ($1.time, $1.connection) }
         for finding in findings {

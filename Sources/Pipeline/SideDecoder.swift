@@ -208,17 +208,17 @@ extension SideDecoder: FrameReceiver {
     func unframed(_ run: UnframedRun, from direction: Direction) {
         var run = run
         connection.traffic[direction].disturb { $0.unframed = run.time }
-        // Where no frame is looked for, neither the stream's start nor a hole is why bytes belong to none.
+        // Where no frame is looked for, neither the stream's start nor a gap is why bytes belong to none.
         if let nothing = framer.rule as? Unrecognised { (run.reason, run.detail) = (.notDetected, nothing.detail) }
         if !decoder.packetAnalyses.isEmpty {
-            decoder.tellPacketAnalyses { $0.unframed(run, from: direction, on: connection, into: &$1) }
+            decoder.notifyPacketAnalyses { $0.unframed(run, from: direction, on: connection, into: &$1) }
         }
         for sink in decoder.sinks { sink.unframed(run, from: direction, on: connection) }
     }
 
     func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {
         connection.traffic[direction].disturb { $0.missing = time }
-        let hole = Hole(direction: direction, offset: offset, byteCount: byteCount, time: time)
-        for sink in decoder.sinks { sink.missing(hole, on: connection) }
+        let gap = Gap(direction: direction, offset: offset, byteCount: byteCount, time: time)
+        for sink in decoder.sinks { sink.missing(gap, on: connection) }
     }
 }

@@ -35,7 +35,7 @@ public final class StreamEventLog: StreamReceiver {
         self.time = time
     }
 
-    /// The bytes that arrived in one direction of a connection, joined; holes left out.
+    /// The bytes that arrived in one direction of a connection, joined; gaps left out.
     public func bytes(of connection: Int, from direction: Direction) -> [UInt8] {
         events.reduce(into: []) { joined, event in
             if case .received(connection, direction, let bytes, _, _) = event { joined += bytes }

@@ -28,7 +28,7 @@ public protocol ConnectionReceiver: AnyObject {
 
     /// The next `byteCount` bytes of one direction were not seen and won't be.
     ///
-    /// - Parameter time: when the first byte behind the hole was seen.
+    /// - Parameter time: when the first byte behind the gap was seen.
     func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp)
 
     /// Something beside the bytes, for analyses.

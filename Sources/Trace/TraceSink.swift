@@ -3,7 +3,7 @@ import Streams
 
 /// What takes a trace as it comes about: one kind of output.
 ///
-/// Per connection the calls come in this order: opened, recognised, then frames, holes, unframed runs and
+/// Per connection the calls come in this order: opened, recognised, then frames, gaps, unframed runs and
 /// findings, then closed. Bytes are borrowed for the time of the call.
 public protocol TraceSink: AnyObject {
     /// Whether it has to be told of frames.
@@ -26,10 +26,10 @@ public protocol TraceSink: AnyObject {
     func streamed(_ part: StreamedPart, bytes: RawSpan, from direction: Direction, on connection: TracedConnection)
 
     /// Bytes that were not seen.
-    func missing(_ hole: Hole, on connection: TracedConnection)
+    func missing(_ gap: Gap, on connection: TracedConnection)
 
     /// Bytes that were forwarded but not recorded.
-    func dropped(_ hole: Hole, reason: String, on connection: TracedConnection)
+    func dropped(_ gap: Gap, reason: String, on connection: TracedConnection)
 
     /// Bytes that belong to no frame.
     func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection)
@@ -217,7 +217,7 @@ public struct TracedFrame {
         self.isHeartbeat = isHeartbeat
     }
 
-    /// What the body of the frame with these bytes is; with a hole in the frame nobody can say.
+    /// What the body of the frame with these bytes is; with a gap in the frame nobody can say.
     package func decodedBody(of bytes: RawSpan, _ format: DirectionFormat) -> DecodedBody {
         if info.missing > 0 { return .incomplete }
         if let body { return body }
@@ -232,7 +232,7 @@ public struct TracedFrame {
 }
 
 /// Bytes of a stream that are not there.
-public struct Hole: Hashable, Sendable {
+public struct Gap: Hashable, Sendable {
     /// Whose bytes.
     public var direction: Direction
     /// The stream offset of the first one.

@@ -43,7 +43,7 @@ struct Frametap: AsyncParsableCommand {
                 exit(withError: ExitCode.validationFailure)
             }
             guard exitCode(for: error) == .failure, !(error is ExitCode) else { exit(withError: error) }
-            complain("\(error)")
+            warn("\(error)")
             exit(withError: ExitCode(2))
         }
     }

@@ -215,7 +215,7 @@ import Testing
     }
 
     @Test func streamFilesHaveWhatIsListed() throws {
-        // Every third record is left out: there are holes.
+        // Every third record is left out: there are gaps.
         let starts = records
         let kept = zip(starts, starts.dropFirst()).enumerated().filter { $0.offset % 7 != 6 }.flatMap {
             capture[$0.element.0..<$0.element.1]

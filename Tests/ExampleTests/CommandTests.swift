@@ -88,7 +88,7 @@ import Testing
         #expect(answer.output == [0x0c, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0])
     }
 
-    @Test func linesThatAreNoFramesOfTheSideArePassedOver() throws {
+    @Test func linesThatAreNoFramesOfTheSideAreSkipped() throws {
         let result = try encode(
             "line", #"{"event":"trace","version":1}"#, "", #"{"event":"frame","from":"server","body":{"text":"no"}}"#,
             #"{"event":"frame","from":"client","body":{"text":"yes"}}"#)
@@ -103,7 +103,7 @@ import Testing
         ("tlv32", #"{"body":{"txt":"abc"}}"#, "body has no txt"),
         ("tlv32", #"{"body":{"length":9,"text":"a","truncated":true}}"#, "--body-limit"),
         ("tlv32", #"{"body":{"length":9}}"#, "--body-limit"),
-        ("tlv32", #"{"body":{"length":9,"missing":2,"hex":"00"}}"#, "hole"),
+        ("tlv32", #"{"body":{"length":9,"missing":2,"hex":"00"}}"#, "gap"),
         ("tlv32", #"{"from":"me"}"#, "from is \"me\"; expected client or server"),
         ("fixed", #"{"body":{"text":"abc"}}"#, "expected 4"),
         ("im-magic", #"{"layout":"longer"}"#, "no kind of frame longer"),

@@ -74,8 +74,8 @@ import Testing
         let longest = [1, 7, 200, 5_000].randomElement(using: &generator) ?? 7
         while at < bytes.count {
             let end = min(bytes.count, at + .random(in: 1...longest, using: &generator))
-            let isHole = Int.random(in: 0..<40, using: &generator) == 0
-            pieces.append(isHole ? .hole(end - at) : .bytes(Array(bytes[at..<end])))
+            let isGap = Int.random(in: 0..<40, using: &generator) == 0
+            pieces.append(isGap ? .gap(end - at) : .bytes(Array(bytes[at..<end])))
             at = end
         }
         return pieces
@@ -90,7 +90,7 @@ import Testing
             switch piece {
             case .bytes(let bytes):
                 framer.receive(bytes.span.bytes, at: time, packet: index + 1, scratch: scratch, into: log)
-            case .hole(let count): framer.missing(count, at: time, scratch: scratch, into: log)
+            case .gap(let count): framer.missing(count, at: time, scratch: scratch, into: log)
             }
             if framer.isAligned { most = max(most, framer.heldBytes) }
         }

@@ -50,7 +50,7 @@ final class FramedLog: FrameReceiver {
 /// A piece of a stream as it is fed to a framer.
 enum Piece {
     case bytes([UInt8])
-    case hole(Int)
+    case gap(Int)
 }
 
 /// Frames a stream fed in pieces; every chunk is one second later than the last, from second 1 on.
@@ -64,7 +64,7 @@ func frame(_ pieces: [Piece], with rule: any FramingRule, aligned: Bool = true) 
         switch piece {
         case .bytes(let bytes):
             framer.receive(bytes.span.bytes, at: time, packet: index + 1, scratch: scratch, into: log)
-        case .hole(let count): framer.missing(count, at: time, scratch: scratch, into: log)
+        case .gap(let count): framer.missing(count, at: time, scratch: scratch, into: log)
         }
     }
     framer.finish(scratch: scratch, into: log)

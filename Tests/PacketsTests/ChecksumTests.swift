@@ -24,33 +24,33 @@ import Testing
         return (Headers.ethernet(ip, type: isIPv6 ? 0x86dd : 0x0800), 14 + start)
     }
 
-    static func passedOver(_ packet: [UInt8], original: Int? = nil, isChecked: Bool = true) -> [PassedOver: Int] {
+    static func skipped(_ packet: [UInt8], original: Int? = nil, isChecked: Bool = true) -> [Skipped: Int] {
         var file = PcapFile()
         file.add(packet, original: original)
         var options = ReassemblyOptions()
         options.verifiesChecksums = isChecked
-        return events(of: file.bytes, options: options).counters.passedOver
+        return events(of: file.bytes, options: options).counters.skipped
     }
 
     /// Every flipped bit of headers and payload is found out, odd lengths included.
     @Test(arguments: [false, true], [0, 1, 2, 7])
     func anyFlippedBitIsFound(isIPv6: Bool, count: Int) {
         let (right, tcp) = Self.packet((0..<count).map { UInt8($0 + 245) }, isIPv6: isIPv6)
-        #expect(Self.passedOver(right) == [:])
+        #expect(Self.skipped(right) == [:])
         // Not the data offset, which makes it malformed; of IP, the checksum itself and what is behind it.
         let covered = (isIPv6 ? tcp..<tcp : 24..<34)
         for index in Array(covered) + Array(tcp..<right.count) where index != tcp + 12 {
             for bit in [0, 7] {
                 var wrong = right
                 wrong[index] ^= 1 << UInt8(bit)
-                #expect(Self.passedOver(wrong) == [.badChecksum: 1], "byte \(index)")
-                #expect(Self.passedOver(wrong, isChecked: false) == [:], "byte \(index)")
+                #expect(Self.skipped(wrong) == [.badChecksum: 1], "byte \(index)")
+                #expect(Self.skipped(wrong, isChecked: false) == [:], "byte \(index)")
             }
         }
     }
 
     @Test func whatWasCutOffIsTaken() {
         let (right, _) = Self.packet([1, 2, 3, 4], isIPv6: false)
-        #expect(Self.passedOver(Array(right.dropLast(2)), original: right.count) == [:])
+        #expect(Self.skipped(Array(right.dropLast(2)), original: right.count) == [:])
     }
 }

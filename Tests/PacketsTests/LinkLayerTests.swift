@@ -128,7 +128,7 @@ import Testing
         let fragment = Headers.ethernet(
             Headers.ipv4([UInt8](repeating: 1, count: 8), identification: 1, fragment: 0x2000))
         let other = Headers.ethernet(Headers.ipv4([UInt8](repeating: 2, count: 8), identification: 1, fragment: 0x2000))
-        let kinds: [(PassedOver, Int, [[UInt8]])] = [
+        let kinds: [(Skipped, Int, [[UInt8]])] = [
             (.linkType, 9999, [[1, 2, 3]]),
             (.arp, 1, [Headers.ethernet([], type: 0x0806)]),
             (.notIP, 1, [Headers.ethernet([1, 2], type: 0x88cc)]),
@@ -151,14 +151,14 @@ import Testing
             for packet in packets { file.add(packet) }
             var options = ReassemblyOptions()
             options.verifiesChecksums = kind == .badChecksum
-            #expect(events(of: file.bytes, options: options).counters.passedOver == [kind: packets.count])
+            #expect(events(of: file.bytes, options: options).counters.skipped == [kind: packets.count])
         }
         var file = PcapFile()
         for packet in [fragment, other] { file.add(packet) }
-        #expect(events(of: file.bytes).counters.passedOver == [.fragment: 2, .conflictingFragment: 1])
+        #expect(events(of: file.bytes).counters.skipped == [.fragment: 2, .conflictingFragment: 1])
         #expect(
             Set(kinds.map(\.0)).union([.conflictingFragment, .droppedByInterface, .droppedByKernel])
-                == Set(PassedOver.allCases))
+                == Set(Skipped.allCases))
     }
 
     @Test func passedOverIsCounted() {
@@ -173,6 +173,6 @@ import Testing
         #expect(counters.packets == 6)
         #expect(counters.segments == 0)
         #expect(
-            counters.passedOver == [.arp: 1, .udp: 1, .icmp: 1, .llc: 1, .malformed: 1, .tooDeep: 1])
+            counters.skipped == [.arp: 1, .udp: 1, .icmp: 1, .llc: 1, .malformed: 1, .tooDeep: 1])
     }
 }

@@ -95,7 +95,7 @@ import Testing
         let hasSYN = random.chance(7)
         let hasFIN = random.chance(5)
         var options = ReassemblyOptions()
-        options.holeGracePackets = 1000  // graces have tests of their own
+        options.gapGracePackets = 1000  // graces have tests of their own
         options.conflictHistory = seed % 2 == 0 ? 0 : 1000
         options.overlap = seed % 4 < 2 ? .first : .last
         var talk = Conversation(options)

@@ -43,7 +43,7 @@ import Testing
         }
         #expect(log.bytes(of: 1, from: .fromClient) == expected)
         // One of another datagram; three that contradict the second.
-        #expect(counters.passedOver == [.fragment: 1, .conflictingFragment: 3])
+        #expect(counters.skipped == [.fragment: 1, .conflictingFragment: 3])
     }
 
     @Test func fragmentsInIPv6() {
@@ -68,7 +68,7 @@ import Testing
         let (log, counters) = events(of: file.bytes)
         #expect(log.events.isEmpty)
         #expect(counters.abandonedDatagrams == 3000 - 1024)
-        #expect(counters.passedOver == [.fragment: 3000])
+        #expect(counters.skipped == [.fragment: 3000])
     }
 
     @Test func segmentationOffloadLeavesTheLengthZero() {
@@ -76,7 +76,7 @@ import Testing
         #expect(NetworkTests.bytes([packet]) == NetworkTests.payload)
     }
 
-    @Test func optionsArePassedOver() {
+    @Test func optionsAreSkipped() {
         let tcp = Headers.tcp([1, 2, 3], options: [1, 1, 8, 10] + big(0, 8))
         #expect(NetworkTests.bytes([Headers.ethernet(Headers.ipv4(tcp, options: big(0, 8)))]) == [1, 2, 3])
     }

@@ -138,7 +138,7 @@ import Testing
         #expect(talk.story == ["1 handshake", "c:ab", "c:?", "c:cdef", "c:gh", "c.fin"])
     }
 
-    @Test func holesAreGivenUpOnceAcknowledged() {
+    @Test func gapsAreGivenUpOnceAcknowledged() {
         var talk = Conversation()
         talk.handshake()
         talk.client(105, "fgh")
@@ -157,7 +157,7 @@ import Testing
         #expect(talk.story.last == "c:ijk")
     }
 
-    @Test func holesAreGivenUpAfterSoManyPackets() {
+    @Test func gapsAreGivenUpAfterSoManyPackets() {
         var talk = Conversation()
         talk.handshake()
         talk.client(105, "fgh")
@@ -168,7 +168,7 @@ import Testing
         #expect(talk.story == ["1 handshake", "c-5", "c:fgh"])
     }
 
-    @Test func holesAreGivenUpAtTheLimit() {
+    @Test func gapsAreGivenUpAtTheLimit() {
         var options = ReassemblyOptions()
         options.reorderingLimit = 10
         var talk = Conversation(options)

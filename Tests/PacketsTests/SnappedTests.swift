@@ -41,8 +41,8 @@ import Testing
             }
         }
         // Behind the last byte that was seen nothing is counted.
-        let hole = big(1376 - 60, 4)
+        let gap = big(1376 - 60, 4)
         let pieces = payloads.map { Array($0.prefix(60)) }
-        #expect(story == [pieces[0], hole, pieces[1], hole, pieces[2]])
+        #expect(story == [pieces[0], gap, pieces[1], gap, pieces[2]])
     }
 }

@@ -16,7 +16,7 @@ import Testing
         talk.notices(.fromClient).filter { if case .retransmitted = $0 { false } else { true } }
     }
 
-    @Test func whatComesAfterItsHoleWasGivenUpIsLateOnce() {
+    @Test func whatComesAfterItsGapWasGivenUpIsLateOnce() {
         var talk = Conversation(quiet())
         talk.handshake()
         talk.client(110, "klm")
@@ -113,8 +113,8 @@ import Testing
         #expect(talk.story == ["1 guessed", "s:one", "1 end-of-input", "2 handshake", "2 end-of-input"])
     }
 
-    /// However many holes there are, what is remembered of them is bounded; the first are forgotten.
-    @Test func ofManyHolesTheLastAreRemembered() {
+    /// However many gaps there are, what is remembered of them is bounded; the first are forgotten.
+    @Test func ofManyGapsTheLastAreRemembered() {
         var talk = Conversation(quiet())
         talk.handshake()
         for index in 0..<200 { talk.client(UInt32(101 + 2 * index), "x") }

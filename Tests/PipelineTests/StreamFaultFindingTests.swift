@@ -58,13 +58,13 @@ import Trace
 
     /// Whether the source says so when the silence is over, or the next bytes show it.
     @Test(arguments: [true, false])
-    func aLongSilenceEndsTheSearchForTheFormat(isTold: Bool) throws {
+    func aLongSilenceEndsTheSearchForTheFormat(isReported: Bool) throws {
         let lines = try lines { connection, _, chat in
             let message = try chat.message("txt", [1, 2])
             connection.received(
                 message.span.bytes.extracting(0..<20), from: .fromClient, at: Timestamp(nanoseconds: 0), packet: 1)
             let later = Timestamp(seconds: 3_601, nanoseconds: 0)
-            if isTold { connection.noticed(.idle, from: .fromClient, at: later, packet: 0) }
+            if isReported { connection.noticed(.idle, from: .fromClient, at: later, packet: 0) }
             connection.received(message.span.bytes, from: .fromClient, at: later, packet: 2)
         }
         #expect(!lines.contains { $0.event == "format" })

@@ -120,7 +120,7 @@ import Testing
         program.signal(SIGCONT)
         // It has caught up when it says so; what is sent then is seen.
         let said = try await program.match(/the kernel dropped ([\d,]+) packet/, inErrors: true)
-        // What stands behind a hole may be the end of something: a whole line follows.
+        // What stands behind a gap may be the end of something: a whole line follows.
         try await traffic.send("around")
         try await traffic.send("behind")
         try await traffic.close()
@@ -130,7 +130,7 @@ import Testing
         let trace = try traceLines(program.output)
         let summary = try #require(trace.last)
         #expect(summary.event == "summary" && said != "0")
-        #expect(summary.number("dropped by the kernel", of: "passedOver") ?? 0 > 0, "\(summary.text)")
+        #expect(summary.number("dropped by the kernel", of: "skipped") ?? 0 > 0, "\(summary.text)")
         let closed = try #require(trace.first { $0.event == "closed" })
         #expect(closed.number("missing", of: "client") ?? 0 > 0)
         #expect(closed.number("bytes", of: "client") == 7 + 8_000 * 1_000 + 14)

@@ -47,10 +47,12 @@ import Testing
         #expect(try await server.exitStatus() == 0)
         let said = ["asks for exactly 0 bytes: goes deaf", "evicted"]
         #expect(said.allSatisfy(server.output.contains), "\(server.output)")
-        let told = try await proxy.stop().filter { $0.text(of: "data", "hazard") == "zero-size-body" }
+        let reported = try await proxy.stop().filter { $0.text(of: "data", "hazard") == "zero-size-body" }
         // What came before it was relayed; nothing behind it.
         #expect(got == texts[..<index].map { "b'\($0)'" }.joined(separator: " ") + "\n", "\(server.output)")
-        #expect(told.map { $0.from } == ["client"] && told.first?.number("index", of: "data") == index, "\(told)")
+        #expect(
+            reported.map { $0.from } == ["client"] && reported.first?.number("index", of: "data") == index,
+            "\(reported)")
     }
 
     /// What the clients' conversation comes upon.

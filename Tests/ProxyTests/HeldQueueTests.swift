@@ -30,8 +30,8 @@ import Trace
         let events = queue.take(until: nil).events
         #expect(events.count < 2_000, "bounded by 100,000 bytes")
         let opened = events.count { if case .opened = $0 { true } else { false } }
-        let overlooked = events.compactMap { if case .overlooked(let count, _) = $0 { count } else { nil } }
-        #expect(overlooked.count == 1 && opened + overlooked[0] == 2 * flood)
+        let unrecorded = events.compactMap { if case .unrecorded(let count, _) = $0 { count } else { nil } }
+        #expect(unrecorded.count == 1 && opened + unrecorded[0] == 2 * flood)
     }
 
     @Test func nothingContradictsItselfAfterwards() throws {

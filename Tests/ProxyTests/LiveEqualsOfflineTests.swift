@@ -123,7 +123,7 @@ import Trace
         }
     }
 
-    /// The format is asked for: what lies behind a hole comes later offline than live, behind bytes of the other
+    /// The format is asked for: what lies behind a gap comes later offline than live, behind bytes of the other
     /// direction, and what both directions say first is what detection goes by.
     @Test func droppedChunks() async throws {
         let options = DecodingOptions(.fixed(chat.format))

@@ -53,8 +53,8 @@ import TraceTesting
     @Test(arguments: fixtures) func theRecordedServerSatisfiesTheRealClients(name: String, file: String) async throws {
         let (recording, format) = try recording(name, file)
         let peer = try #require(ReferencePeers.peer(for: name))
-        let told = Mutex<[String]>([])
-        var options = ReplayOptions(format) { line in told.withLock { $0.append(line) } }
+        let reported = Mutex<[String]>([])
+        var options = ReplayOptions(format) { line in reported.withLock { $0.append(line) } }
         options.isFast = true
         let (bound, announce) = AsyncStream.makeStream(of: Int.self)
         let serving = Task { [options] in
@@ -66,7 +66,7 @@ import TraceTesting
             with: PeerAddress(host: "127.0.0.1", port: port), options: peerOptions(name), log: { _ in })
         serving.cancel()
         #expect(try await serving.value == 0)
-        #expect(told.withLock { $0 } == [])
+        #expect(reported.withLock { $0 } == [])
     }
 
     @Test(arguments: fixtures) func theRealServerAnswersTheRecordedClients(name: String, file: String) async throws {

@@ -31,9 +31,9 @@ import TraceTesting
             messages.withLock { $0.append("\(issue)") }
             return true
         }
-        let told = messages.withLock { $0 }
-        #expect(told.count == 1)
-        #expect(told.first?.contains(#"body.text  "And when?" → "And where?""#) == true, "\(told)")
+        let reported = messages.withLock { $0 }
+        #expect(reported.count == 1)
+        #expect(reported.first?.contains(#"body.text  "And when?" → "And where?""#) == true, "\(reported)")
     }
 
     @Test func masksLeaveOut() async throws {

@@ -27,7 +27,7 @@ import Testing
             kind: .heartbeatGap, severity: .warning, connection: 1, format: nil, from: .fromClient, time: at(0),
             message: "", data: [])
         for _ in 0..<2 { status.finding(gap) }
-        status.missing(Hole(direction: .fromClient, offset: 0, byteCount: 1, time: at(0)), on: connection)
+        status.missing(Gap(direction: .fromClient, offset: 0, byteCount: 1, time: at(0)), on: connection)
         // What there is, is said at once; what passes a second, later.
         #expect(!status.look(at: at(499)))
         let text = "2 of 3 connections open, 0 frames/s, 0 B/s, 1 byte missing, 2 gaps"

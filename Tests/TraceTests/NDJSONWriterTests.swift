@@ -62,14 +62,14 @@ import Testing
         let lines = try lines { script, writer in
             script.open()
             let connection = try #require(script.connections[1])
-            let hole = Hole(direction: .fromServer, offset: 300, byteCount: 1_448, time: start)
-            writer.missing(hole, on: connection)
+            let gap = Gap(direction: .fromServer, offset: 300, byteCount: 1_448, time: start)
+            writer.missing(gap, on: connection)
             let run = UnframedRun(
                 offset: 95, bytes: [0x7b, 0x0a, 0xff], time: start, reason: .incomplete,
                 detail: "3 of 88 head bytes when the stream ended")
             writer.unframed(run, from: .fromClient, on: connection)
             script.gap(at: 3_000)
-            writer.dropped(hole, reason: "recorder too slow", on: connection)
+            writer.dropped(gap, reason: "recorder too slow", on: connection)
         }
         #expect(
             Array(lines.dropFirst(2)) == [
@@ -106,7 +106,7 @@ import Testing
             summary.formats[nil] = totals
             summary.dropped = 65_495
             writer.summary(summary)
-            summary.passedOver = [("udp", 12), ("not IP", 1)]
+            summary.skipped = [("udp", 12), ("not IP", 1)]
             writer.summary(summary)
         }
         let common =
@@ -142,8 +142,8 @@ import Testing
         #expect(try body(limit: 2, [0x61, 0x62, 0xff]) == #"{"length":3,"hex":"6162","truncated":true}"#)
     }
 
-    /// A hole is zeros, and zeros that were never seen are not text.
-    @Test func bodyWithHole() throws {
+    /// A gap is zeros, and zeros that were never seen are not text.
+    @Test func bodyWithGap() throws {
         #expect(try body(missing: 2, [0x61, 0, 0, 0x62]) == #"{"length":4,"missing":2,"hex":"61000062"}"#)
         #expect(try body(limit: 0, missing: 2, [0x61, 0, 0]) == #"{"length":3,"missing":2}"#)
         #expect(

@@ -49,9 +49,9 @@ import Trace
         #expect(listed == CloseReason.allCases.map(\.rawValue).sorted())
     }
 
-    @Test func passedOver() throws {
+    @Test func skipped() throws {
         let listed = try list("$defs", "summary", "properties", "passedOver", "propertyNames", "enum")
-        #expect(listed == PassedOver.allCases.map(\.rawValue).sorted())
+        #expect(listed == Skipped.allCases.map(\.rawValue).sorted())
     }
 
     /// Every event, property and value of a fixed list is explained.

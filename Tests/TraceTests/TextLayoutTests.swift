@@ -102,10 +102,10 @@ import Testing
             script.open(handshake: false, clientGuessed: true)
             let connection = try #require(script.connections[1])
             writer.missing(
-                Hole(direction: .fromServer, offset: 1_300, byteCount: 1_448, time: start + .milliseconds(30)),
+                Gap(direction: .fromServer, offset: 1_300, byteCount: 1_448, time: start + .milliseconds(30)),
                 on: connection)
             writer.dropped(
-                Hole(direction: .fromClient, offset: 0, byteCount: 1, time: start + .milliseconds(31)),
+                Gap(direction: .fromClient, offset: 0, byteCount: 1, time: start + .milliseconds(31)),
                 reason: "recorder too slow", on: connection)
             writer.unframed(
                 UnframedRun(
@@ -126,7 +126,7 @@ import Testing
             summary.formats[nil]?.connections = 1
             summary.formats[nil]?.bytes = counts(unframed: 1_500)
             summary.dropped = 1
-            summary.passedOver = [("udp", 1_200), ("arp", 3)]
+            summary.skipped = [("udp", 1_200), ("arp", 3)]
             writer.summary(summary)
         }
         #expect(

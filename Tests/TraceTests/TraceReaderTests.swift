@@ -108,7 +108,7 @@ import Trace
         }
     }
 
-    @Test func unknownEventsArePassedOver() throws {
+    @Test func unknownEventsAreSkipped() throws {
         var lines = try lines
         lines.insert("{\"event\":\"news\",\"connection\":1}\n", at: 2)
         #expect(try read(lines.joined()).frames.count == 7)

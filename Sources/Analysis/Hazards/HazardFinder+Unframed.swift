@@ -19,12 +19,12 @@ extension HazardFinder {
         } else {
             span = UnframedSpan(run, rule)
         }
-        state.sides[direction].told = span.end
+        state.sides[direction].reported = span.end
         // The beginning of a frame, and not only more of it.
         let isCut = span.cut?.offset == run.offset
         let knownHead = state.sides[direction].head
         for name in format.hazards {
-            guard let hazard = Hazard(rawValue: name), !span.told.contains(hazard) else { continue }
+            guard let hazard = Hazard(rawValue: name), !span.reported.contains(hazard) else { continue }
             var place = run.offset..<span.end
             let harm: String?
             switch (hazard, run.reason) {
@@ -59,8 +59,8 @@ extension HazardFinder {
             default: harm = nil
             }
             guard let harm else { continue }
-            span.told.insert(hazard)
-            findings += tell(hazard, harm, direction, run.time, place, state, connection)
+            span.reported.insert(hazard)
+            findings += report(hazard, harm, direction, run.time, place, state, connection)
         }
         state.sides[direction].span = span
     }
@@ -75,17 +75,17 @@ extension HazardFinder {
         guard let span = state.sides[direction].span else { return }
         state.sides[direction].span = nil
         guard span.end == frame.info.offset else { return }
-        func tell(_ hazard: Hazard, _ harm: String, _ start: Int) {
-            guard format.hazards.contains(hazard.rawValue), !span.told.contains(hazard) else { return }
-            findings += self.tell(hazard, harm, direction, span.time, start..<span.end, state, connection)
+        func report(_ hazard: Hazard, _ harm: String, _ start: Int) {
+            guard format.hazards.contains(hazard.rawValue), !span.reported.contains(hazard) else { return }
+            findings += self.report(hazard, harm, direction, span.time, start..<span.end, state, connection)
         }
-        if let lost = span.lostStep { tell(.noMagicCheck, Self.outOfStep, lost) }
+        if let lost = span.lostStep { report(.noMagicCheck, Self.outOfStep, lost) }
         guard let rule = format.directions[direction].rule as? HeadAndBody, span.beginsWithHead else { return }
         // The end of the frame's head is the end of what a receiver takes for one.
         if span.end - span.search + frame.shape.head > rule.headLimit {
-            tell(.endlessHead, Self.looksForEver, span.search)
+            report(.endlessHead, Self.looksForEver, span.search)
         } else if span.head == nil, !span.isBlank, span.endless == nil {
-            tell(.badHead, Self.unreadable, span.start)
+            report(.badHead, Self.unreadable, span.start)
         }
     }
 
@@ -104,7 +104,7 @@ extension HazardFinder {
             connection.format?.hazards.contains(Hazard.staleHead.rawValue) == true
         else { return }
         let harm = "goes deaf when it connects again: it keeps the head of this frame"
-        findings += tell(.staleHead, harm, direction, span.time, cut.offset..<span.end, state, connection)
+        findings += report(.staleHead, harm, direction, span.time, cut.offset..<span.end, state, connection)
     }
 
     /// Where a frame beyond its limit begins, which a receiver without limit would wait for: at the beginning, or where one that

@@ -16,7 +16,7 @@ public final class HazardFinder: Analysis {
     private var reads = 0
 
     /// Of so many a hazard each is told; of more only how many there were.
-    private static let told = 100
+    private static let reported = 100
     private static let most = (connections: 65_536, servers: 1_024, sharers: 1_024, texts: 16)
 
     /// Has seen nothing.
@@ -66,13 +66,13 @@ public final class HazardFinder: Analysis {
             direction: direction, info: info, shape: frame.shape, type: side.type(of: bytes, frame.shape),
             isHeartbeat: frame.isHeartbeat, chunks: chunks.places, reads: chunks.reads)
         endSpan(before: view, format, state, connection, into: &findings)
-        state.sides[direction].told = info.offset + info.length
+        state.sides[direction].reported = info.offset + info.length
         guard info.missing == 0 else { return }
         for name in format.hazards {
             guard let hazard = Hazard(rawValue: name) else { continue }
             let harm =
                 hazard.harm(at: view, bytes) ?? self.harm(hazard, view, bytes, side, state, connection)
-            if let harm { findings += tell(hazard, harm, view, state, connection) }
+            if let harm { findings += report(hazard, harm, view, state, connection) }
         }
         findings += lostReceipts(view, frame, bytes, format, state, connection)
         if direction == .fromClient { state.isKept = view.type == "location" || view.type == "voice" }
@@ -135,7 +135,7 @@ public final class HazardFinder: Analysis {
             return []
         }
         let lost = state.receipts.heard(isReceipt: isOne, at: frame.info.started)
-        return lost.flatMap { tell(.lostReceipt, Self.lostReceipt, $0, state, connection) }
+        return lost.flatMap { report(.lostReceipt, Self.lostReceipt, $0, state, connection) }
     }
 
     private static let lostReceipt = "waits for ever: this client did not confirm the broadcast"
@@ -154,23 +154,23 @@ public final class HazardFinder: Analysis {
         return texts[text]?.count ?? 0 > 1 ? "misreads: takes it for another client, which says the same" : nil
     }
 
-    private func tell(
+    private func report(
         _ hazard: Hazard, _ harm: String, _ frame: HazardView, _ state: HazardState, _ connection: TracedConnection
     ) -> [Finding] {
         let place = frame.info.offset..<frame.info.offset + frame.info.length
         let index = Field("index", .integer(Int64(frame.info.index)))
-        return tell(
+        return report(
             hazard, harm, frame.direction, frame.info.time, place, state, connection, [index],
             packet: frame.info.packet)
     }
 
     /// A finding, where it is one of the first of its kind.
-    func tell(
+    func report(
         _ hazard: Hazard, _ harm: String, _ direction: Direction, _ time: Timestamp, _ place: Range<Int>,
         _ state: HazardState, _ connection: TracedConnection, _ data: [Field] = [], packet: Int = 0
     ) -> [Finding] {
-        state.told[hazard, default: 0] += 1
-        guard state.told[hazard, default: 0] <= Self.told else { return [] }
+        state.reported[hazard, default: 0] += 1
+        guard state.reported[hazard, default: 0] <= Self.reported else { return [] }
         let extent = [
             Field("offset", .integer(Int64(place.lowerBound))), Field("length", .integer(Int64(place.count))),
         ]
@@ -211,14 +211,15 @@ public final class HazardFinder: Analysis {
             for direction in Direction.allCases { endSpan(of: direction, state, connection, into: &findings) }
         }
         for lost in state.receipts.ended(closing) {
-            findings += tell(.lostReceipt, Self.lostReceipt, lost, state, connection)
+            findings += report(.lostReceipt, Self.lostReceipt, lost, state, connection)
         }
         for text in state.said {
             texts[text]?.remove(connection.number)
             if texts[text]?.isEmpty == true { texts[text] = nil }
         }
-        for (hazard, count) in state.told.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where count > Self.told {
-            let more = count - Self.told
+        for (hazard, count) in state.reported.sorted(by: { $0.key.rawValue < $1.key.rawValue })
+        where count > Self.reported {
+            let more = count - Self.reported
             findings.append(
                 finding(
                     hazard, "the same \(Quantities.counted(more, "more time"))", .fromClient, closing.time, connection,

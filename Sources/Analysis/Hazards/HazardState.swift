@@ -12,22 +12,22 @@ final class HazardState {
     var said: Set<SaidText> = []
     var receipts = OwedReceipts()
     /// How often each hazard was found.
-    var told: [Hazard: Int] = [:]
+    var reported: [Hazard: Int] = [:]
 }
 
 /// What is known of one direction of it.
 struct HazardSide {
     /// Where its chunks end.
     var ends = ChunkEnds()
-    /// Up to which offset frames and unframed bytes have been told.
-    var told = 0
+    /// Up to which offset frames and unframed bytes have been reported.
+    var reported = 0
     /// How long the last frame's head was; nil before the first frame.
     var head: Int?
     /// The unframed bytes behind the last frame.
     var span: UnframedSpan?
 
     /// Which read brought the first byte of a frame of which only the beginning is held; nil where none is.
-    var firstRead: Int? { ends.read(ofByteAt: told) }
+    var firstRead: Int? { ends.read(ofByteAt: reported) }
 }
 
 /// What a client of a server says.

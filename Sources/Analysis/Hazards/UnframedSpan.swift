@@ -24,7 +24,7 @@ struct UnframedSpan {
     /// Whether there is nothing but space so far.
     private(set) var isBlank: Bool
     /// The hazards that were told of it.
-    var told: Set<Hazard> = []
+    var reported: Set<Hazard> = []
 
     /// - Parameter rule: how heads end; nil where they have a fixed size.
     init(_ run: UnframedRun, _ rule: HeadAndBody?) {

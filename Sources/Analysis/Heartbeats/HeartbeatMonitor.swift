@@ -82,16 +82,16 @@ public final class HeartbeatMonitor: Analysis {
             expecting -= 1
             watch.isExpected = false
         }
-        if time > watch.deadline, !watch.isTold {
+        if time > watch.deadline, !watch.isReported {
             // Other frames are counted up to this one: those before it may have come before the deadline.
-            findings += watch.tellGap(frames: heartbeat.index)
+            findings += watch.reportGap(frames: heartbeat.index)
         }
         // It was among what nobody knew yet to be heartbeats: the gap that was told began with it.
-        let wasToldAlready = watch.last != nil && watch.told.map { time + watch.contract.gap <= $0 } ?? false
+        let wasReportedAlready = watch.last != nil && watch.reported.map { time + watch.contract.gap <= $0 } ?? false
         watch.settleDoubt(before: time, into: &findings)
         watch.doubt?.take()
-        if let last = watch.last, !wasToldAlready {
-            if watch.isTold {
+        if let last = watch.last, !wasReportedAlready {
+            if watch.isReported {
                 resume(watch, with: heartbeat, into: &findings)
             } else if time > last + watch.contract.late {
                 watch.late += 1
@@ -99,7 +99,7 @@ public final class HeartbeatMonitor: Analysis {
             }
         }
         watch.note(heartbeat, type)
-        if !wasToldAlready { watch.told = nil }
+        if !wasReportedAlready { watch.reported = nil }
         schedule(watch, at: watch.nextLook(after: time) ?? watch.deadline)
     }
 
@@ -153,7 +153,7 @@ public final class HeartbeatMonitor: Analysis {
         look(at: watch, before: time, min(time, other), into: &findings)
         watch.settleDoubt(before: .distantFuture, into: &findings)
         watch.isEnded = true
-        if watch.last != nil, watch.isTold { findings.append(watch.stop(at: time, because: reason)) }
+        if watch.last != nil, watch.isReported { findings.append(watch.stop(at: time, because: reason)) }
     }
 
     /// Finds what was due on a connection before `time`; its entry among the deadlines follows when it comes up.
@@ -174,8 +174,8 @@ public final class HeartbeatMonitor: Analysis {
         at watch: HeartbeatWatch, before time: Timestamp, _ other: Timestamp, into findings: inout [Finding]
     ) {
         watch.settleDoubt(before: time, into: &findings)
-        if watch.deadline < time, !watch.isTold {
-            findings += watch.tellGap(frames: watch.connection.traffic[watch.from].frames)
+        if watch.deadline < time, !watch.isReported {
+            findings += watch.reportGap(frames: watch.connection.traffic[watch.from].frames)
         }
         findings += watch.settleNever(before: other)
         findings += watch.lookForEviction(before: time, other)
@@ -192,7 +192,7 @@ public final class HeartbeatMonitor: Analysis {
             }
             look(at: watch, before: time, time, into: &findings)
             // Where there never was any, there is nothing more to find until one comes.
-            if watch.last != nil || !watch.isTold, let next = watch.nextLook(after: time) {
+            if watch.last != nil || !watch.isReported, let next = watch.nextLook(after: time) {
                 schedule(watch, at: max(next, time))
             }
         }

@@ -16,7 +16,7 @@ extension HeartbeatWatch {
         var found: [Finding] = []
         let start = refreshed + eviction.after
         if reached != refreshed, start < time {
-            (reached, isOverdueTold) = (refreshed, false)
+            (reached, isOverdueReported) = (refreshed, false)
             found.append(
                 finding(
                     .evictionWindow, .warning, at: start,
@@ -24,8 +24,8 @@ extension HeartbeatWatch {
                         + window(eviction), data(eviction)))
         }
         let end = start + eviction.sweep + slack(eviction)
-        if reached == refreshed, !isOverdueTold, end < min(time, otherTime) {
-            isOverdueTold = true
+        if reached == refreshed, !isOverdueReported, end < min(time, otherTime) {
+            isOverdueReported = true
             if eviction.deed == .close, otherEnd == nil {
                 found.append(
                     finding(

@@ -19,9 +19,9 @@ extension HeartbeatWatch {
     /// kept in `never`, since it depends on the other side.
     ///
     /// - Parameter frames: how many frames the sender has sent.
-    func tellGap(frames: Int) -> [Finding] {
+    func reportGap(frames: Int) -> [Finding] {
         let (deadline, due) = (deadline, due)
-        told = deadline
+        reported = deadline
         let traffic = connection.traffic[from]
         closed = traffic.disturbances?.closure(from: due, to: deadline)?.lowerBound
         lastFrame = traffic.lastFrame <= deadline ? traffic.lastFrame : Timestamp(nanoseconds: .min)
@@ -180,7 +180,7 @@ extension HeartbeatWatch {
 
     private func pause(until end: Timestamp, others: Int, endedBySender: Bool) -> Blame.Pause {
         Blame.Pause(
-            from: from, start: last ?? connection.opening.time, due: due, deadline: told ?? deadline, end: end,
+            from: from, start: last ?? connection.opening.time, due: due, deadline: reported ?? deadline, end: end,
             every: every, late: contract.late, closed: closed, wasRepeating: wasRepeating, otherFrames: others,
             lastFrame: lastFrame, endedBySender: endedBySender)
     }

@@ -16,7 +16,7 @@ final class HeartbeatWatch {
     /// How many frames the sender had sent when it came, itself included.
     var lastCount = 0
     /// The deadline by which none had come since then, or none at all, once that is told.
-    var told: Timestamp?
+    var reported: Timestamp?
     /// Since when the receiver took nothing when one was due before that; nil where it did.
     var closed: Timestamp?
     /// Whether the sender sent only what it had sent before when one was due before that.
@@ -28,11 +28,11 @@ final class HeartbeatWatch {
     /// Where it is not known yet what to say of the end of a gap.
     var doubt: HeartbeatDoubt?
     /// How many late ones were told each.
-    var lateTold = 0
+    var lateReported = 0
     var late = 0
     /// The silence that was told to reach the eviction window, by its start; and whether it was told to pass it.
     var reached: Timestamp?
-    var isOverdueTold = false
+    var isOverdueReported = false
     /// Whether the sender's stream has ended: nothing is waited for any more.
     var isEnded = false
     /// Whether it is one of those whose first heartbeat is waited for.
@@ -76,7 +76,7 @@ final class HeartbeatWatch {
     var from: Direction { contract.from }
 
     /// Whether the gap since the last heartbeat, or that there was none, is told.
-    var isTold: Bool { told != nil }
+    var isReported: Bool { reported != nil }
 
     /// When the next heartbeat is due at the latest.
     var deadline: Timestamp {
@@ -84,7 +84,7 @@ final class HeartbeatWatch {
         return max(last, undecided ?? last) + contract.gap
     }
 
-    /// Since when there are bytes behind a hole of which it is not known yet what they are: a heartbeat may be the first.
+    /// Since when there are bytes behind a gap of which it is not known yet what they are: a heartbeat may be the first.
     private var undecided: Timestamp? {
         let traffic = connection.traffic[from]
         guard let missing = traffic.disturbances?.missing, traffic.lastFrame < missing else { return nil }
@@ -101,13 +101,13 @@ final class HeartbeatWatch {
     func nextLook(after now: Timestamp) -> Timestamp? {
         guard !isEnded else { return nil }
         var next: Timestamp?
-        if !isTold { next = deadline }
+        if !isReported { next = deadline }
         if let doubt { next = min(next ?? doubt.until, doubt.until) }
         if let refreshed, let eviction = contract.eviction {
             let silence = refreshed + eviction.after
             let due =
                 reached != refreshed
-                ? silence : isOverdueTold ? .distantFuture : silence + eviction.sweep + slack(eviction)
+                ? silence : isOverdueReported ? .distantFuture : silence + eviction.sweep + slack(eviction)
             // A frame that counts may come without a word.
             let look = min(due, now + eviction.after)
             next = min(next ?? look, look)

@@ -82,7 +82,8 @@ public final class LearnedHeartbeats: Analysis {
 
     /// A deadline that moves away finds its entry when that comes up; one that moves nearer gets another entry.
     private func schedule(_ candidate: inout Candidate, _ key: Key, on number: Int) {
-        guard let watch = candidate.watch, !watch.isTold, watch.deadline < candidate.scheduled ?? .distantFuture else {
+        guard let watch = candidate.watch, !watch.isReported, watch.deadline < candidate.scheduled ?? .distantFuture
+        else {
             return
         }
         candidate.scheduled = watch.deadline
@@ -94,10 +95,10 @@ public final class LearnedHeartbeats: Analysis {
         into findings: inout [Finding]
     ) {
         if let watch = candidate.watch {
-            if info.time > watch.deadline, !watch.isTold {
-                findings += watch.tellGap(frames: info.index)
+            if info.time > watch.deadline, !watch.isReported {
+                findings += watch.reportGap(frames: info.index)
             }
-            if watch.isTold { findings.append(watch.resumptionAtOnce(with: info)) }
+            if watch.isReported { findings.append(watch.resumptionAtOnce(with: info)) }
         }
         guard let contract = Self.contract(key.from, every: candidate.interval.mean) else { return }
         let watch = HeartbeatWatch(connection, contract)
@@ -141,10 +142,10 @@ public final class LearnedHeartbeats: Analysis {
         _ candidate: Candidate, at time: Timestamp, because reason: CloseReason?, into findings: inout [Finding]
     ) {
         guard let watch = candidate.watch else { return }
-        if time > watch.deadline, !watch.isTold {
-            findings += watch.tellGap(frames: watch.connection.traffic[watch.from].frames)
+        if time > watch.deadline, !watch.isReported {
+            findings += watch.reportGap(frames: watch.connection.traffic[watch.from].frames)
         }
-        if watch.isTold { findings.append(watch.stop(at: time, because: reason)) }
+        if watch.isReported { findings.append(watch.stop(at: time, because: reason)) }
     }
 
     /// Finds gaps of a connection whose deadline lies before `time`.
@@ -152,8 +153,8 @@ public final class LearnedHeartbeats: Analysis {
         _ connection: TracedConnection, before known: PerDirection<Timestamp>, into findings: inout [Finding]
     ) {
         for (key, candidate) in (connections[connection.number] ?? [:]).sorted(by: { $0.key.type < $1.key.type }) {
-            guard let watch = candidate.watch, watch.deadline < known[key.from], !watch.isTold else { continue }
-            findings += watch.tellGap(frames: watch.connection.traffic[watch.from].frames)
+            guard let watch = candidate.watch, watch.deadline < known[key.from], !watch.isReported else { continue }
+            findings += watch.reportGap(frames: watch.connection.traffic[watch.from].frames)
             connections[connection.number]?[key]?.watch = watch
         }
     }
@@ -163,8 +164,8 @@ public final class LearnedHeartbeats: Analysis {
         while let (due, _) = deadlines.popFirst(before: time) {
             guard var candidate = connections[due.connection]?[due.key], let watch = candidate.watch else { continue }
             candidate.scheduled = nil
-            if watch.deadline < time, !watch.isTold {
-                findings += watch.tellGap(frames: watch.connection.traffic[watch.from].frames)
+            if watch.deadline < time, !watch.isReported {
+                findings += watch.reportGap(frames: watch.connection.traffic[watch.from].frames)
             }
             candidate.watch = watch
             schedule(&candidate, due.key, on: due.connection)

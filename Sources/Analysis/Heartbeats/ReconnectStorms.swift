@@ -121,7 +121,7 @@ public final class ReconnectStorms: Analysis {
         } else if history.ended.popLast() != nil {
             history.reconnects.append(Opened(time: event.time, connection: event.connection))
             if history.reconnects.count > Self.reconnects { history.reconnects.removeFirst() }
-            tell(&history, ends, into: &findings)
+            report(&history, ends, into: &findings)
         }
         histories[ends] = history
     }
@@ -134,7 +134,7 @@ public final class ReconnectStorms: Analysis {
         return histories.count < Self.most.ends
     }
 
-    private func tell(_ history: inout History, _ ends: Ends, into findings: inout [Finding]) {
+    private func report(_ history: inout History, _ ends: Ends, into findings: inout [Finding]) {
         guard history.reconnects.count == Self.reconnects, let first = history.reconnects.first,
             let last = history.reconnects.last, !(Self.window < last.time - first.time)
         else { return }

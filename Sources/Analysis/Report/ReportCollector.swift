@@ -90,12 +90,12 @@ public final class ReportCollector: TraceSink {
     }
 
     /// Notes damage.
-    public func missing(_ hole: Hole, on connection: TracedConnection) {
-        connections[connection.number]?.timeLine.add(hole.direction, at: hole.time) { $0.isDamaged = true }
+    public func missing(_ gap: Gap, on connection: TracedConnection) {
+        connections[connection.number]?.timeLine.add(gap.direction, at: gap.time) { $0.isDamaged = true }
     }
 
     /// Notes damage.
-    public func dropped(_ hole: Hole, reason: String, on connection: TracedConnection) {}
+    public func dropped(_ gap: Gap, reason: String, on connection: TracedConnection) {}
 
     /// Notes damage.
     public func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {

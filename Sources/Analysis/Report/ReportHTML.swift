@@ -31,7 +31,7 @@ public enum ReportHTML {
         page += "<h2>Connections</h2>\n" + legend
         for connection in report.connections { page += section(connection) }
         if report.unlisted > 0 {
-            page += "<p>\(Quantities.counted(report.unlisted, "more connection")), not told one by one.</p>\n"
+            page += "<p>\(Quantities.counted(report.unlisted, "more connection")), not listed one by one.</p>\n"
         }
         return page + "</body></html>\n"
     }

@@ -11,7 +11,7 @@ public enum ReportText {
         var lines: [String] = []
         for connection in report.connections { lines += self.lines(connection, columns: columns) + [""] }
         if report.unlisted > 0 {
-            lines += ["\(Quantities.counted(report.unlisted, "more connection")), not told one by one", ""]
+            lines += ["\(Quantities.counted(report.unlisted, "more connection")), not listed one by one", ""]
         }
         if !report.connections.isEmpty { lines += [legend, ""] }
         if !report.roundTrips.isEmpty {

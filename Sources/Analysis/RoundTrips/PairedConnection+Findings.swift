@@ -5,13 +5,13 @@ import Trace
 /// What is said of requests and answers.
 extension PairedConnection {
     /// A finding, where it is one of the first of its kind.
-    private func tell(
+    private func report(
         _ kind: Finding.Kind, _ pairing: Int, from direction: Direction, at time: Timestamp, _ message: String,
         _ data: [Field], _ severity: Finding.Severity = .warning
     ) -> [Finding] {
         if pairings[pairing].isOptional { return [] }
         exchanges[pairing].found[kind, default: 0] += 1
-        guard exchanges[pairing].found[kind, default: 0] <= Self.told else { return [] }
+        guard exchanges[pairing].found[kind, default: 0] <= Self.reported else { return [] }
         return [finding(kind, from: direction, at: time, message, data, severity)]
     }
 
@@ -51,7 +51,7 @@ extension PairedConnection {
                     exchanges[index].requests.removeFirst()
                     exchanges[index].overdue.append(request)
                     if exchanges[index].overdue.count > Self.mostRequests { exchanges[index].overdue.removeFirst() }
-                    found += tell(
+                    found += report(
                         kind(index), index, from: pairing.from.opposite, at: request.time + within,
                         "\(label(request)) from the \(pairing.from.sender) was not answered within \(within.text(digits: true))",
                         data(request) + [Field("within", .number(within.seconds))]
@@ -81,7 +81,7 @@ extension PairedConnection {
                 // A heartbeat whose answer is not due yet is nothing to report.
                 if severity == .info, pairing.isHeartbeat { continue }
                 let waited = closing.time - request.time
-                found += tell(
+                found += report(
                     kind(index), index, from: pairing.from.opposite, at: closing.time,
                     "\(label(request)) from the \(pairing.from.sender) was not answered \(end)"
                         + (severity == .info ? ", after \(waited.text(digits: true))" : ""),
@@ -111,7 +111,7 @@ extension PairedConnection {
     /// An answer came when its time was up: that it had not come was said already.
     func late(_ answer: Waiting, to request: Waiting, _ pairing: Int) -> [Finding] {
         let took = answer.time - request.time
-        return tell(
+        return report(
             .lateAnswer, pairing, from: pairings[pairing].from.opposite, at: answer.time,
             "\(name(answer)) \(answer.index) answers \(label(request)) after \(took.text(digits: true)), too late",
             [
@@ -123,7 +123,7 @@ extension PairedConnection {
 
     private func withoutRequest(_ answer: Waiting, _ pairing: Int) -> [Finding] {
         let from = pairings[pairing].from
-        return tell(
+        return report(
             .answerWithoutRequest, pairing, from: from.opposite, at: answer.time,
             "\(name(answer)) \(answer.index) answers no request of the \(from.sender)",
             [Field("index", .integer(Int64(answer.index))), Field("type", .text(name(answer)))]
@@ -134,7 +134,7 @@ extension PairedConnection {
     func outOfOrder(
         _ answer: Waiting, to request: Waiting, before older: Waiting, _ skipped: Int, _ pairing: Int
     ) -> [Finding] {
-        tell(
+        report(
             .answerOutOfOrder, pairing, from: pairings[pairing].from.opposite, at: answer.time,
             "\(name(answer)) \(answer.index) answers \(label(request)), but \(label(older)) before it has no answer yet",
             [
@@ -146,12 +146,12 @@ extension PairedConnection {
     }
 
     /// How many more there were of each kind.
-    func untold(at time: Timestamp) -> [Finding] {
+    func unreported(at time: Timestamp) -> [Finding] {
         var found: [Finding] = []
         for (index, exchange) in exchanges.enumerated() {
             for (kind, count) in exchange.found.sorted(by: { $0.key.rawValue < $1.key.rawValue })
-            where count > Self.told {
-                let more = count - Self.told
+            where count > Self.reported {
+                let more = count - Self.reported
                 found.append(
                     finding(
                         kind, from: pairings[index].from.opposite, at: time,

@@ -50,12 +50,12 @@ final class PairedConnection {
     static let mostRequests = 1_024
     /// How many early answers, and how many that are overdue.
     static let mostEarly = 64
-    /// How long an answer without request waits to be told: longer than a hole is waited for.
+    /// How long an answer without request waits to be told: longer than a gap is waited for.
     static let patience = Interval.seconds(2)
     /// By how much a capture may have an answer before its request, where nothing but their order tells that they belong together.
     static let disorder = Interval.milliseconds(1)
     /// Of so many findings of a kind each is told; of more only how many there were.
-    static let told = 10
+    static let reported = 10
 
     init(_ connection: TracedConnection, _ pairings: [Pairing]) {
         self.connection = connection

@@ -131,7 +131,7 @@ public final class RoundTripMonitor: Analysis {
             let answer = paired.exchanges[pairing].early.remove(at: early)
             // A request whose end only a pause tells is complete later than its answer. Where the capture has them in the other
             // order, it cannot tell how long it took.
-            if request.time <= answer.time { tell(paired, pairing, request, answer) }
+            if request.time <= answer.time { report(paired, pairing, request, answer) }
             return
         }
         paired.exchanges[pairing].requests.append(request)
@@ -153,7 +153,7 @@ public final class RoundTripMonitor: Analysis {
             if !paired.connection.opening.handshake, paired.exchanges[pairing].requests.isEmpty { return }
             if let request = paired.takeOverdue(answer, pairing) {
                 findings += paired.late(answer, to: request, pairing)
-                tell(paired, pairing, request, answer)
+                report(paired, pairing, request, answer)
                 return
             }
             if rule.isOptional { return }
@@ -167,10 +167,10 @@ public final class RoundTripMonitor: Analysis {
             let older = paired.exchanges[pairing].requests[0]
             findings += paired.outOfOrder(answer, to: request, before: older, place, pairing)
         }
-        tell(paired, pairing, request, answer)
+        report(paired, pairing, request, answer)
     }
 
-    private func tell(
+    private func report(
         _ paired: PairedConnection, _ pairing: Int, _ request: PairedConnection.Waiting,
         _ answer: PairedConnection.Waiting
     ) {
@@ -196,7 +196,7 @@ public final class RoundTripMonitor: Analysis {
         paired.synchronise()
         findings += paired.overdue(before: PerDirection(fromClient: closing.time, fromServer: closing.time))
         findings += paired.abandoned(closing)
-        findings += paired.untold(at: closing.time)
+        findings += paired.unreported(at: closing.time)
     }
 
     /// Finds the requests of a connection whose answer was due before `time`.

@@ -72,7 +72,7 @@ public struct FormatProbe {
         judge()
     }
 
-    /// A hole in the stream.
+    /// A gap in the stream.
     public mutating func missing(_ byteCount: Int) {
         framer.missing(byteCount, at: Timestamp(nanoseconds: 0), scratch: scratch, into: frames)
         judge()

@@ -101,7 +101,7 @@ package struct Signature: Sendable {
     /// Source: RFC 9112, sections 3 and 4. Methods may be any token; those in use are capital letters (RFC 9110, 9.1).
     private static func http(_ start: RawSpan) -> Verdict {
         let status = matches(start, from: 0, "HTTP/1.# ###")
-        if status != .no { return told(start, status, "HTTP/1 status line (RFC 9112, section 4)") }
+        if status != .no { return reported(start, status, "HTTP/1 status line (RFC 9112, section 4)") }
         var at = 0
         while at < start.byteCount, isMethod(start[byte: at]) { at += 1 }
         guard at <= 24 else { return .no }
@@ -115,12 +115,12 @@ package struct Signature: Sendable {
         let evidence = "HTTP/1 request line (RFC 9112, section 3)"
         let version = matches(start, from: at + 1, "HTTP/1.#\r\n")
         // A recipient may take a single LF for the end of a line (RFC 9112, section 2.2).
-        if version != .no { return told(start, version, evidence) }
-        return told(start, matches(start, from: at + 1, "HTTP/1.#\n"), evidence)
+        if version != .no { return reported(start, version, evidence) }
+        return reported(start, matches(start, from: at + 1, "HTTP/1.#\n"), evidence)
     }
 
     /// What the first line matches, with the line itself.
-    private static func told(_ start: RawSpan, _ match: Match, _ evidence: String) -> Verdict {
+    private static func reported(_ start: RawSpan, _ match: Match, _ evidence: String) -> Verdict {
         guard match == .whole else { return match.verdict(evidence) }
         guard let end = start.firstIndex(of: UInt8(ascii: "\n"), from: 0) else {
             return start.byteCount < 512 ? .likely(evidence: evidence) : .yes(evidence: evidence)

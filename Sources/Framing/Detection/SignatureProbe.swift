@@ -39,7 +39,7 @@ package struct SignatureProbe {
         if open.isEmpty { settle() }
     }
 
-    /// The beginning ends here: at a hole, or the end of the stream.
+    /// The beginning ends here: at a gap, or the end of the stream.
     package mutating func finish() {
         open = []
         settle()

@@ -91,7 +91,7 @@ public struct FrameLine: Sendable {
                 }
                 content = .bytes(bytes)
             case "length": if case .integer(let number) = member.value { length = Int(number) }
-            case "missing": throw EncodingError("the frame has a hole: some of its bytes were not seen")
+            case "missing": throw EncodingError("the frame has a gap: some of its bytes were not seen")
             case "truncated":
                 throw EncodingError("the body was cut when it was traced; trace it with a higher --body-limit")
             default: throw EncodingError("body has no \(key); known are text, json, protobuf and hex")

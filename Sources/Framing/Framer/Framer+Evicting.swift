@@ -29,7 +29,7 @@ extension Framer {
     /// Takes the next bytes of a frame that was given up; returns how many they are.
     mutating func skip(_ bytes: RawSpan, to end: Int, _ detail: String, scratch: FramingScratch) -> Int {
         let count = min(bytes.byteCount, end - origin)
-        passOver(bytes.extracting(0..<count), BadBytes(.memoryLimit, detail), scratch: scratch)
+        markUnframed(bytes.extracting(0..<count), BadBytes(.memoryLimit, detail), scratch: scratch)
         guard origin >= end else { return count }
         closeRun("framing goes on at offset \(end), behind that frame", scratch)
         mode = .aligned

@@ -41,7 +41,7 @@ extension Framer {
     }
 
     /// Adds bytes at `origin` to the unframed runs that passed as part of a body and were not kept.
-    mutating func passOver(streamed count: Int, _ bad: BadBytes, scratch: FramingScratch) {
+    mutating func markUnframed(streamed count: Int, _ bad: BadBytes, scratch: FramingScratch) {
         guard count > 0 else { return }
         closeRun(nil, scratch)
         let detail = bad.detail + "; of a body as large as this, only the first \(shared.keptBody) bytes are kept"

@@ -2,8 +2,8 @@ import Streams
 
 /// Cuts one direction of a connection into frames.
 ///
-/// It takes chunks and holes in stream order, asks its rule where frames end, and hands on frames, unframed runs and
-/// holes. A frame that lies whole in a chunk is borrowed from it; only one that is split is copied. Memory is bounded
+/// It takes chunks and gaps in stream order, asks its rule where frames end, and hands on frames, unframed runs and
+/// gaps. A frame that lies whole in a chunk is borrowed from it; only one that is split is copied. Memory is bounded
 /// by the rule's limits: nothing is reserved because a length field says so.
 ///
 /// The results depend on the bytes, not on how they were cut, except `segments`, `merged` and what follows from them.
@@ -28,8 +28,8 @@ public struct Framer {
     var wanted = 0
     /// The chunks that `pending` lies in.
     var chunks = HeldChunks()
-    /// Holes inside the frame that starts `pending`, as ranges of it.
-    var holes: [Range<Int>] = []
+    /// Gaps inside the frame that starts `pending`, as ranges of it.
+    var gaps: [Range<Int>] = []
     /// The unframed run that is being collected.
     var run: UnframedRun? {
         get { openRun?.run }
@@ -266,14 +266,14 @@ public struct Framer {
                     )
                 switch search.look(shared, bytes, from: at, origin: first, ended: ended) {
                 case .found(let start, let how, let isOpening):
-                    passOver(bytes.extracting(at..<start), BadBytes(reason, detail), scratch: scratch)
+                    markUnframed(bytes.extracting(at..<start), BadBytes(reason, detail), scratch: scratch)
                     closeRun("back in step at offset \(first + start): \(how)", scratch)
                     at = start
                     mode = .aligned
                     self.search = nil
                     memory.resume(at: first + start, isOpening: isOpening)
                 case .undecided(let start, let until):
-                    passOver(bytes.extracting(at..<start), BadBytes(reason, detail), scratch: scratch)
+                    markUnframed(bytes.extracting(at..<start), BadBytes(reason, detail), scratch: scratch)
                     self.search = search
                     wanted = until - first - start
                     return start
@@ -311,7 +311,7 @@ public struct Framer {
                 case .bad(let bad):
                     // A whole head that is bad is a run of its own; otherwise the run goes on to the next frame.
                     let count = min(max(bad.byteCount ?? 1, 1), bytes.byteCount - at)
-                    passOver(bytes.extracting(at..<at + count), bad, scratch: scratch)
+                    markUnframed(bytes.extracting(at..<at + count), bad, scratch: scratch)
                     at += count
                     if bad.byteCount == nil {
                         resynchronise(bad.reason, bad.detail)
@@ -347,7 +347,7 @@ public struct Framer {
     /// Notes the frame whose bytes are all in `pending`.
     mutating func finishHeldFrame(_ found: FrameShape, scratch: FramingScratch) {
         if hasRun { closeRun(nil, scratch) }
-        let missing = holes.isEmpty ? 0 : holes.reduce(0) { $0 + $1.count }
+        let missing = gaps.isEmpty ? 0 : gaps.reduce(0) { $0 + $1.count }
         let place = origin..<origin + found.total
         var frame = FrameInfo(
             index: counts.frames, place: place, shape: found, extent: chunks.extent(of: place, latest: latest),
@@ -359,14 +359,14 @@ public struct Framer {
         scratch.heldFrame = frame
         counts.frames += 1
         counts.framed += found.total - missing
-        if missing > 0 { holes = [] }
+        if missing > 0 { gaps = [] }
         chunks.removeAll()
         shape = nil
         origin += found.total
     }
 
     /// Adds the bytes at `origin` to the unframed run, in pieces of bounded size, and moves `origin` behind them.
-    mutating func passOver(_ bytes: RawSpan, _ bad: BadBytes, scratch: FramingScratch) {
+    mutating func markUnframed(_ bytes: RawSpan, _ bad: BadBytes, scratch: FramingScratch) {
         var at = 0
         while at < bytes.byteCount {
             if let run, run.reason != bad.reason || run.byteCount == UnframedRun.longest || run.streamed > 0 {

@@ -1,7 +1,7 @@
 /// How many bodies are not what they should be, by what is wrong.
 package struct FaultCounts: Sendable {
     /// Of so many of a kind and direction each is told; of more only how many there were.
-    package static let told = 10
+    package static let reported = 10
 
     private var badJSON = 0
     private var badBody = 0
@@ -21,7 +21,7 @@ package struct FaultCounts: Sendable {
 
     /// Counts one if those that are told each were there already; says whether.
     @inline(__always)
-    mutating func countAnother(_ kind: BodyFault.Kind) -> Bool { self[kind] >= Self.told && !count(kind) }
+    mutating func countAnother(_ kind: BodyFault.Kind) -> Bool { self[kind] >= Self.reported && !count(kind) }
 
     /// Counts one; says whether it is among those that are told each.
     @inline(__always)
@@ -31,6 +31,6 @@ package struct FaultCounts: Sendable {
         case .badBody: badBody &+= 1
         case .wrongKey: wrongKey &+= 1
         }
-        return self[kind] <= Self.told
+        return self[kind] <= Self.reported
     }
 }

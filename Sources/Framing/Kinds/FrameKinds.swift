@@ -71,7 +71,7 @@ package final class FrameKinds {
         pairs = format.pairConditions(direction)
         pairsDependOnTypeOnly = pairs.allSatisfy { $0.condition.asksForTypeOnly }
         let side = self.format
-        layouts = side.layouts.map { LayoutKinds(FrameTelling(side.typeName, in: $0)) }
+        layouts = side.layouts.map { LayoutKinds(FrameReporting(side.typeName, in: $0)) }
         hasPlainFields = side.rule.noted.isEmpty && side.layouts.allSatisfy { $0.trailer == nil && $0.head != nil }
         if layouts.count == 1, case .number(let place) = layouts[0].telling { self.place = place } else { place = nil }
     }
@@ -90,7 +90,7 @@ package final class FrameKinds {
     }
 
     private func learn(_ content: RawSpan, _ shape: FrameShape) -> Int? {
-        guard layouts[shape.layout].isTelling, kinds.count < Self.most else { return nil }
+        guard layouts[shape.layout].isReporting, kinds.count < Self.most else { return nil }
         let type = format.type(of: content, shape)
         var isHeartbeat: Bool?
         if let heartbeat {

@@ -194,7 +194,7 @@ package final class FrameSieve {
             }
             if pick.isPaired { isPicked = true }
         }
-        // A body with a hole is not judged.
+        // A body with a gap is not judged.
         if checksBodies, isWhole {
             let fault =
                 if let kind { fault(kinds.traits[kind].check, kind, content, shape) } else {

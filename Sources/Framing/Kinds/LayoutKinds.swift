@@ -2,7 +2,7 @@ import Streams
 
 /// The kinds of one layout, by the bytes that tell them.
 struct LayoutKinds {
-    let telling: FrameTelling
+    let telling: FrameReporting
     /// The kind of all frames, where they have the same.
     private var same: Int?
     private var numbers: [UInt64: Int] = [:]
@@ -12,11 +12,11 @@ struct LayoutKinds {
     private static let mostValues = 64
     private static let longestValue = 64
 
-    init(_ telling: FrameTelling) {
+    init(_ telling: FrameReporting) {
         self.telling = telling
     }
 
-    var isTelling: Bool {
+    var isReporting: Bool {
         if case .unknown = telling { false } else { true }
     }
 

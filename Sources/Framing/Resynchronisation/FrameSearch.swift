@@ -91,7 +91,8 @@ struct FrameSearch {
     ) -> FrameChain.Progress {
         var chain =
             self.chain
-            ?? FrameChain(at: begin, needed: Evidence.needed(places: 1), isOpening: true, isFirst: true, choices: choices)
+            ?? FrameChain(
+                at: begin, needed: Evidence.needed(places: 1), isOpening: true, isFirst: true, choices: choices)
         let progress = chain.extend(rule, bytes, origin: origin, ended: ended)
         self.chain = chain
         return progress

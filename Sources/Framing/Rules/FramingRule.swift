@@ -3,7 +3,7 @@ import Streams
 /// How to tell where a frame ends: one rule of the format language.
 ///
 /// A rule is a pure reader of bytes. It keeps nothing between calls but what it puts into `ScanMemory`, and what it
-/// answers depends on the stream's bytes alone, never on how they were cut. `Framer` does the rest: buffering, holes,
+/// answers depends on the stream's bytes alone, never on how they were cut. `Framer` does the rest: buffering, gaps,
 /// limits and accounting are the same for every rule.
 public protocol FramingRule: Sendable {
     /// The rule's name in format files.
@@ -254,7 +254,7 @@ public struct ScanMemory: Sendable {
         opening = isOpening ? offset : nil
     }
 
-    /// Forgets where searches stand, behind a hole that ends at `offset`; what was decided stays.
+    /// Forgets where searches stand, behind a gap that ends at `offset`; what was decided stays.
     mutating func restart(at offset: Int) {
         let (decided, opened) = (choices, opening)
         self = ScanMemory()
@@ -266,7 +266,7 @@ public struct ScanMemory: Sendable {
 
 /// The fixed list of reasons for which bytes belong to no frame.
 public enum UnframedReason: String, Sendable, Hashable, CaseIterable {
-    /// The stream ended, or a hole began, inside a frame.
+    /// The stream ended, or a gap began, inside a frame.
     case incomplete
     /// No frame starts here, and the last place where one did is lost.
     case noSync = "no-sync"
@@ -276,7 +276,7 @@ public enum UnframedReason: String, Sendable, Hashable, CaseIterable {
     case badLength = "bad-length"
     /// A frame or head beyond its limit.
     case tooLong = "too-long"
-    /// Passed over behind a hole until frames chained again.
+    /// Passed over behind a gap until frames chained again.
     case afterGap = "after-gap"
     /// No format was recognised.
     case notDetected = "not-detected"

@@ -21,8 +21,8 @@ enum EtherType {
         case 0x6558: .layer(.ethernet, at: offset)  // transparent Ethernet bridging
         case 0x88be: .layer(.erspan2, at: offset)
         case 0x22eb: .layer(.erspan3, at: offset)
-        case 0x0806, 0x8035: .passedOver(.arp)
-        default: .passedOver(.notIP)
+        case 0x0806, 0x8035: .skipped(.arp)
+        default: .skipped(.notIP)
         }
     }
 }

@@ -8,7 +8,7 @@
 enum Ethernet {
     @inline(__always)
     static func read(_ bytes: RawSpan) -> Inside {
-        guard bytes.byteCount >= 14 else { return .passedOver(.malformed) }
+        guard bytes.byteCount >= 14 else { return .skipped(.malformed) }
         return typeOrLength(bytes.u16(12), at: 14)
     }
 

@@ -64,7 +64,7 @@ enum Layer: UInt8 {
         case .erspan2: ERSPAN.read2(bytes)
         case .erspan3: ERSPAN.read3(bytes)
         case .etherIP: EtherIP.read(bytes)
-        case .ipv4, .ipv6: .passedOver(.malformed)
+        case .ipv4, .ipv6: .skipped(.malformed)
         }
     }
 }
@@ -74,11 +74,11 @@ enum Inside {
     /// Another layer, from an offset on, to the end or to an earlier one.
     case layer(Layer, at: Int, end: Int = .max)
     /// Nothing that could be TCP.
-    case passedOver(PassedOver)
+    case skipped(Skipped)
 }
 
 /// Why a packet gave no TCP segment.
-public enum PassedOver: String, Sendable, Hashable, CaseIterable {
+public enum Skipped: String, Sendable, Hashable, CaseIterable {
     /// A link type that is not read.
     case linkType = "link type"
     /// Address resolution.

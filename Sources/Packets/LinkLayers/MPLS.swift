@@ -3,7 +3,7 @@ import Streams
 /// A stack of MPLS labels of 4 bytes each; bit 0 of the third marks the last. Source: RFC 3032 section 2.1.
 enum MPLS {
     static func read(_ bytes: RawSpan) -> Inside {
-        guard bytes.byteCount >= 5 else { return .passedOver(.malformed) }
+        guard bytes.byteCount >= 5 else { return .skipped(.malformed) }
         guard bytes[byte: 2] & 1 == 1 else { return .layer(.mpls, at: 4) }
         // Nothing says what comes next: IP shows its version, a pseudowire a control word of zeros (RFC 4385 section 3).
         switch bytes[byte: 4] >> 4 {

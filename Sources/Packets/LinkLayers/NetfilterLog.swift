@@ -5,7 +5,7 @@ import Streams
 /// Source: <https://www.tcpdump.org/linktypes/LINKTYPE_NFLOG.html>.
 enum NetfilterLog {
     static func read(_ bytes: RawSpan) -> Inside {
-        guard bytes.byteCount >= 4, bytes[byte: 1] == 0 else { return .passedOver(.malformed) }
+        guard bytes.byteCount >= 4, bytes[byte: 1] == 0 else { return .skipped(.malformed) }
         var at = 4
         while bytes.byteCount - at >= 4 {
             // Types are below 256: where the second byte is one, it is the lower, and the order is big-endian.
@@ -17,6 +17,6 @@ enum NetfilterLog {
             if type & 0x7fff == 9 { return .layer(.rawIP, at: at + 4, end: at + length) }  // NFULA_PAYLOAD
             at += (length + 3) & ~3
         }
-        return .passedOver(.notIP)
+        return .skipped(.notIP)
     }
 }

@@ -3,11 +3,11 @@ import Streams
 /// IP without anything before it: the version says which.
 enum RawIP {
     static func read(_ bytes: RawSpan) -> Inside {
-        guard bytes.byteCount >= 1 else { return .passedOver(.malformed) }
+        guard bytes.byteCount >= 1 else { return .skipped(.malformed) }
         switch bytes[byte: 0] >> 4 {
         case 4: return .layer(.ipv4, at: 0)
         case 6: return .layer(.ipv6, at: 0)
-        default: return .passedOver(.notIP)
+        default: return .skipped(.notIP)
         }
     }
 }

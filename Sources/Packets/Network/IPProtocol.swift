@@ -13,9 +13,9 @@ enum IPProtocol {
         case 47: .layer(.gre, at: 0)
         case 97: .layer(.etherIP, at: 0)
         case 137: .layer(.mpls, at: 0)
-        case 1, 58: .passedOver(.icmp)
-        case 50: .passedOver(.encrypted)
-        default: .passedOver(.notTCP)
+        case 1, 58: .skipped(.icmp)
+        case 50: .skipped(.encrypted)
+        default: .skipped(.notTCP)
         }
     }
 }

@@ -10,13 +10,13 @@ extension Flow {
         guard !isStarted || offset >= sides[direction].offset else { return }
         let held = shared.hold(&sides[direction])
         if held.fin == nil { held.fin = (offset, packet.time) }
-        // Who was first is a matter of sending, whatever holes are waited for.
+        // Who was first is a matter of sending, whatever gaps are waited for.
         if finBy == nil { finBy = direction }
     }
 
     /// Tells that a direction ended, once all bytes in front of its FIN were passed on or given up.
     ///
-    /// - Parameter limit: up to where holes are given up: bytes that nobody captured lie in front of the FIN, as its sequence
+    /// - Parameter limit: up to where gaps are given up: bytes that nobody captured lie in front of the FIN, as its sequence
     ///   number shows.
     mutating func finishIfComplete(
         _ direction: Direction, givenUpTo limit: Int = .min, _ shared: inout ReassemblyState
@@ -53,7 +53,7 @@ extension Flow {
         shared.release(&sides[direction])
         let clamped = max(time, sides[direction].lastTime)
         sides[direction].lastTime = clamped
-        tellWhatWaits(direction.opposite, at: clamped, shared)
+        reportWaiting(direction.opposite, at: clamped, shared)
         receiver?.finished(ending, from: direction, at: clamped)
     }
 

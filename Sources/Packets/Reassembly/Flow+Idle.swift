@@ -35,7 +35,7 @@ extension ReassemblyState {
 
 extension TCPReassembler {
     /// Lets go of connections that have been silent for too long, and closes the first of too many.
-    mutating func letIdleGo() {
+    mutating func markIdle() {
         while let entry = shared.quiet.popFirst(until: shared.now) {
             guard isOpen(entry) else { continue }
             shared.current = entry.flow

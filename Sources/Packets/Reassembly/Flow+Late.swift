@@ -80,7 +80,7 @@ struct LostRanges {
 }
 
 extension ReassemblyState {
-    /// How many directions with holes are remembered.
+    /// How many directions with gaps are remembered.
     private static var lostLimit: Int { 1 << 16 }
 
     /// Remembers that bytes of the connection at hand were declared missing.

@@ -92,7 +92,7 @@ extension Flow {
                 shared.note(\.pickups, after: shared.options.pickupGrace, number: number)
                 held.grace = HeldSide.Grace(
                     deadline: shared.now + shared.options.pickupGrace,
-                    packets: packets &+ shared.options.holeGracePackets, acknowledged: sequence)
+                    packets: packets &+ shared.options.gapGracePackets, acknowledged: sequence)
             }
         }
         let position = sides[direction].position(of: sequence)
@@ -163,7 +163,7 @@ extension Flow {
         held.segments.insert(bytes, at: start, time: packet.time, packet: packet.number, policy: policy) {
             range, other in
             guard let receiver else { return }
-            let tell = { (notice: @escaping (Int) -> StreamNotice) in
+            let report = { (notice: @escaping (Int) -> StreamNotice) in
                 if isStarted {
                     receiver.noticed(
                         notice(start + range.lowerBound), from: direction, at: packet.time, packet: packet.number)
@@ -171,12 +171,12 @@ extension Flow {
                     held.keep(HeldSide.EarlyNotice(offset: start + range.lowerBound, packet: packet, notice: notice))
                 }
             }
-            tell { .retransmitted(offset: $0, byteCount: range.count) }
+            report { .retransmitted(offset: $0, byteCount: range.count) }
             let again = bytes.extracting(range)
             guard !again.elementsEqual(other) else { return }
             let isFirst = policy == .first
             let (kept, lost) = (isFirst ? other.copied() : again.copied(), isFirst ? again.copied() : other.copied())
-            tell { .conflict(offset: $0, kept: kept, other: lost) }
+            report { .conflict(offset: $0, kept: kept, other: lost) }
         }
         shared.heldCost += held.segments.cost - before
         if sides[direction].marks.contains(.started) { drain(direction, &shared) }
@@ -190,7 +190,7 @@ extension Flow {
                 shared.reachedLimit = true
                 reportEviction(of: held.segments.byteCount, from: direction, &shared)
             }
-            passHole(direction, &shared)
+            passGap(direction, &shared)
         }
         if shared.isNearMemoryLimit { shared.nextDeadline = min(shared.nextDeadline, shared.now) }
     }

@@ -105,12 +105,12 @@ struct Flow {
         _ shared: inout ReassemblyState
     ) {
         shared.record(bytes, at: sides[direction].offset, from: direction)
-        tellWhatWaits(direction.opposite, at: time, shared)
+        reportWaiting(direction.opposite, at: time, shared)
         sides[direction].deliver(bytes, from: direction, at: time, packet, receiver)
     }
 
     /// Before something of one direction is passed on: tells since when the other one waits, if it does.
-    func tellWhatWaits(_ direction: Direction, at time: Timestamp, _ shared: borrowing ReassemblyState) {
+    func reportWaiting(_ direction: Direction, at time: Timestamp, _ shared: borrowing ReassemblyState) {
         guard let since = shared.held(sides[direction])?.since else { return }
         receiver?.noticed(.waiting(since: since), from: direction, at: time, packet: 0)
     }

@@ -54,18 +54,18 @@ struct FlowTable {
             slot = (slot + 1) & mask
         }
         // Entries behind it that a search would now miss move up.
-        var hole = slot
+        var gap = slot
         var next = (slot + 1) & mask
         while slots[next] != 0 {
             let key = flows[Int(slots[next] & 0xffff_ffff) - 1].key
             let home = Int(truncatingIfNeeded: key.hash(seed)) & mask
-            if (next - home) & mask >= (next - hole) & mask {
-                slots[hole] = slots[next]
-                hole = next
+            if (next - home) & mask >= (next - gap) & mask {
+                slots[gap] = slots[next]
+                gap = next
             }
             next = (next + 1) & mask
         }
-        slots[hole] = 0
+        slots[gap] = 0
         used -= 1
         flows[index].state = .free
         free.append(index)

@@ -13,7 +13,7 @@ final class History {
 
     /// Keeps bytes that begin at a stream offset, and as many before them as `limit` allows.
     func add(_ payload: RawSpan, at offset: Int, limit: Int) {
-        if offset != end { bytes.removeAll(keepingCapacity: true) }  // behind a hole
+        if offset != end { bytes.removeAll(keepingCapacity: true) }  // behind a gap
         bytes.append(contentsOf: payload)
         end = offset + payload.byteCount
         if bytes.count > 2 * limit { bytes.removeFirst(bytes.count - limit) }

@@ -10,17 +10,17 @@ public enum OverlapPolicy: String, Sendable, Hashable, CaseIterable {
 
 /// Limits and choices of TCP reassembly.
 public struct ReassemblyOptions: Sendable, Hashable {
-    /// How many bytes of one direction are held behind a hole at most; then the hole is declared missing.
+    /// How many bytes of one direction are held behind a gap at most; then the gap is declared missing.
     public var reorderingLimit = 4 << 20
     /// How many segments of one direction are held at most, so that tiny ones do not cost many times their size.
     public var reorderingSegmentLimit = 1 << 17
     /// How much memory all held segments together may take.
     public var totalReorderingLimit = 256 << 20
-    /// How long a hole that the other side acknowledged past may still be filled, in capture time.
-    public var holeGrace = Interval(nanoseconds: 1_000_000_000)
+    /// How long a gap that the other side acknowledged past may still be filled, in capture time.
+    public var gapGrace = Interval(nanoseconds: 1_000_000_000)
     /// How many packets of the connection it may still be filled for.
-    public var holeGracePackets: UInt32 = 100
-    /// How long the first segments of a direction picked up in the middle wait for earlier ones; or `holeGracePackets`.
+    public var gapGracePackets: UInt32 = 100
+    /// How long the first segments of a direction picked up in the middle wait for earlier ones; or `gapGracePackets`.
     public var pickupGrace = Interval(nanoseconds: 1_000_000_000)
     /// How long after an RST what was under way may still arrive.
     public var resetGrace = Interval(nanoseconds: 1_000_000_000)
@@ -31,7 +31,7 @@ public struct ReassemblyOptions: Sendable, Hashable {
     /// Which copy of a byte counts.
     public var overlap = OverlapPolicy.first
     /// How many bytes of each direction are kept after they were passed on, so that a later copy with different bytes is
-    /// told as a conflict. 0: only copies of what waits behind a hole are compared, and nothing is copied on the common path.
+    /// told as a conflict. 0: only copies of what waits behind a gap are compared, and nothing is copied on the common path.
     public var conflictHistory = 0
     /// How many bytes are kept for that in all.
     public var totalConflictHistory = 64 << 20

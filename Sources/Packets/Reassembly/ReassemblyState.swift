@@ -34,8 +34,8 @@ struct ReassemblyState {
     var reachedLimit = false
     /// Whether the source has ended: nothing is noted for later any more.
     var isEnding = false
-    /// Holes and unsettled starts to look at again: by `holeGrace`, `pickupGrace` and `resetGrace`.
-    var holes = DeadlineQueue()
+    /// Gaps and unsettled starts to look at again: by `gapGrace`, `pickupGrace` and `resetGrace`.
+    var gaps = DeadlineQueue()
     /// Starts to settle.
     var pickups = DeadlineQueue()
     /// Resets to settle.
@@ -49,12 +49,12 @@ struct ReassemblyState {
     /// How many connections are let go now.
     var idleCount = 0
     /// How many deadlines are pending, of all kinds; stale ones count, too.
-    var pendingDeadlines: Int { holes.count + pickups.count + resets.count + closed.count + quiet.count + idle.count }
+    var pendingDeadlines: Int { gaps.count + pickups.count + resets.count + closed.count + quiet.count + idle.count }
     /// The earliest of all those times, `idle` left out.
     var nextDeadline = Timestamp(nanoseconds: .max)
     /// Since when something waits for its grace to go by: what comes of it will be that old.
     var heldSince = Timestamp.distantFuture
-    /// What waits for longer than its own grace, since it waited behind another hole before; until that grace is over.
+    /// What waits for longer than its own grace, since it waited behind another gap before; until that grace is over.
     private var older = Heap<Older>()
 
     private struct Older: Comparable {
@@ -112,10 +112,10 @@ struct ReassemblyState {
         updateHeldSince()
     }
 
-    /// Notes a hole to look at again, and since when something waits behind it.
-    mutating func noteHole(since: Timestamp, number: Int) {
-        if since < now { older.insert(Older(since: since, deadline: now + options.holeGrace)) }
-        note(\.holes, after: options.holeGrace, number: number)
+    /// Notes a gap to look at again, and since when something waits behind it.
+    mutating func noteGap(since: Timestamp, number: Int) {
+        if since < now { older.insert(Older(since: since, deadline: now + options.gapGrace)) }
+        note(\.gaps, after: options.gapGrace, number: number)
     }
 
     /// Finds out again since when something has been held.
@@ -125,7 +125,7 @@ struct ReassemblyState {
         }
         while let first = older.min, first.deadline <= now { older.removeMin() }
         heldSince = min(
-            min(start(holes, options.holeGrace), start(pickups, options.pickupGrace)),
+            min(start(gaps, options.gapGrace), start(pickups, options.pickupGrace)),
             min(start(resets, options.resetGrace), older.min?.since ?? .distantFuture))
     }
 }

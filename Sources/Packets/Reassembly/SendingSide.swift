@@ -63,11 +63,11 @@ struct SendingSide {
 final class HeldSide {
     /// The place of its connection.
     let flow: Int
-    /// Segments behind a hole, or of a stream whose start is not settled.
+    /// Segments behind a gap, or of a stream whose start is not settled.
     var segments = HeldSegments()
     /// The stream offset of the FIN, where one was seen, and when.
     var fin: (offset: Int, time: Timestamp)?
-    /// Since when, and up to where, holes may still be filled.
+    /// Since when, and up to where, gaps may still be filled.
     var grace: Grace?
     /// What is to be told once it is settled where the stream starts; the first of it.
     var early: [EarlyNotice] = []

@@ -35,7 +35,7 @@ public struct TCPReassembler: ~Copyable {
 
     /// Lets time pass: never back, and deadlines before it are met first.
     ///
-    /// The receiver hears of it only as far as nothing older is held back: behind a hole, or for a RST's grace.
+    /// The receiver hears of it only as far as nothing older is held back: behind a gap, or for a RST's grace.
     @inline(__always)
     public mutating func advance(to time: Timestamp) {
         guard time > shared.now else { return }
@@ -134,7 +134,7 @@ public struct TCPReassembler: ~Copyable {
 
     private mutating func meetDeadlines() {
         if shared.isNearMemoryLimit { evictLargest() }
-        while let entry = shared.holes.popFirst(until: shared.now) ?? shared.pickups.popFirst(until: shared.now) {
+        while let entry = shared.gaps.popFirst(until: shared.now) ?? shared.pickups.popFirst(until: shared.now) {
             guard entry.isOf(table.flows[entry.flow].number) else { continue }
             shared.current = entry.flow
             table.flows[entry.flow].review(.fromClient, &shared)
@@ -146,9 +146,9 @@ public struct TCPReassembler: ~Copyable {
             table.flows[entry.flow].meetReset(&shared)
         }
         forgetClosed()
-        letIdleGo()
+        markIdle()
         shared.nextDeadline = min(
-            min(shared.holes.first, shared.pickups.first, shared.resets.first), shared.closed.first, shared.quiet.first)
+            min(shared.gaps.first, shared.pickups.first, shared.resets.first), shared.closed.first, shared.quiet.first)
         shared.updateHeldSince()
     }
 

@@ -7,7 +7,7 @@ enum ERSPAN {
 
     /// Type III: a header of 12 bytes, and 8 more where the lowest bit says so.
     static func read3(_ bytes: RawSpan) -> Inside {
-        guard bytes.byteCount >= 12 else { return .passedOver(.malformed) }
+        guard bytes.byteCount >= 12 else { return .skipped(.malformed) }
         return .layer(.ethernet, at: bytes.u16(10) & 1 == 1 ? 20 : 12)
     }
 }

@@ -5,7 +5,7 @@ import Streams
 /// Source: RFC 2784, RFC 2890; version 1 (PPTP): RFC 2637 section 4.1.
 enum GRE {
     static func read(_ bytes: RawSpan) -> Inside {
-        guard bytes.byteCount >= 4 else { return .passedOver(.malformed) }
+        guard bytes.byteCount >= 4 else { return .skipped(.malformed) }
         let flags = bytes.u16(0)
         let type = bytes.u16(2)
         let (hasChecksum, hasRouting) = (flags & 0x8000 != 0, flags & 0x4000 != 0)

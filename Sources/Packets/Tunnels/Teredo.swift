@@ -9,7 +9,7 @@ enum Teredo {
             offset = 4 + Int(bytes[byte: 2]) + Int(bytes[byte: 3]) + 9
         }
         if bytes.byteCount >= offset + 2, bytes.u16(offset) == 0 { offset += 8 }
-        guard bytes.byteCount > offset, bytes[byte: offset] >> 4 == 6 else { return .passedOver(.udp) }
+        guard bytes.byteCount > offset, bytes[byte: offset] >> 4 == 6 else { return .skipped(.udp) }
         return .layer(.ipv6, at: offset)
     }
 }

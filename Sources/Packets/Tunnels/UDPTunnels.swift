@@ -5,9 +5,9 @@ import Streams
 /// **The list of tunnels over UDP**, by their registered ports.
 enum UDPTunnels {
     static func read(_ bytes: RawSpan) -> Inside {
-        guard bytes.byteCount >= 8 else { return .passedOver(.udp) }
+        guard bytes.byteCount >= 8 else { return .skipped(.udp) }
         let layer = layer(bytes.u16(2)) ?? layer(bytes.u16(0))
-        guard let layer else { return .passedOver(.udp) }
+        guard let layer else { return .skipped(.udp) }
         let length = Int(bytes.u16(4))
         return .layer(layer, at: 8, end: length >= 8 ? length : .max)
     }

@@ -33,7 +33,7 @@ public struct SyntheticConnection: Sendable {
     /// After how many bytes the receiver acknowledges without sending anything itself.
     static let acknowledgmentInterval = 262_144
     /// How far sequence numbers go in one step where bytes are left out: readers compare them within 2^31.
-    static let holeLimit = 1 << 30
+    static let gapLimit = 1 << 30
 
     /// The end that connects, as the packets have it.
     public let client: Endpoint
@@ -143,11 +143,11 @@ extension SyntheticConnection {
         guard !isOver, !sides[direction].isFinished else { return }
         var left = byteCount
         while left > 0 {
-            let step = min(left, SyntheticConnection.holeLimit)
+            let step = min(left, SyntheticConnection.gapLimit)
             advance(direction, by: step)
             send(.acknowledgment, .ack, from: direction.opposite, emit)
             // Where there is more the sender's own number moves with the acknowledgment, so that a reader can follow.
-            if step == SyntheticConnection.holeLimit { send(.acknowledgment, .ack, from: direction, emit) }
+            if step == SyntheticConnection.gapLimit { send(.acknowledgment, .ack, from: direction, emit) }
             left -= step
         }
     }

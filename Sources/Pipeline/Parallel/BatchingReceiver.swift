@@ -67,7 +67,7 @@ private final class BatchFilling {
     private var slots: Int32 = 0
     /// The time to which the receiver was told to advance, and the one to which the decoder will have been.
     @exclusivity(unchecked) private var now = Timestamp(nanoseconds: .min)
-    @exclusivity(unchecked) private var told = Timestamp(nanoseconds: .min)
+    @exclusivity(unchecked) private var reported = Timestamp(nanoseconds: .min)
 
     init(_ queue: BatchQueue) {
         self.queue = queue
@@ -109,23 +109,23 @@ private final class BatchFilling {
 
     /// Time passes. Where nothing has happened since it last did, that is an event of its own.
     func advance(to time: Timestamp) {
-        if told != now { tell() }
+        if reported != now { report() }
         now = time
     }
 
-    private func tell() {
-        told = now
+    private func report() {
+        reported = now
         events.append(EventBatch.Event(kind: .advanced, time: now))
     }
 
     func add(_ event: EventBatch.Event) {
         var event = event
-        if told != now {
+        if reported != now {
             if event.time == now {
-                told = now
+                reported = now
                 event.advances = true
             } else {
-                tell()
+                report()
             }
         }
         events.append(event)
@@ -142,7 +142,7 @@ private final class BatchFilling {
     }
 
     func finish() {
-        if told != now { tell() }
+        if reported != now { report() }
         batch.isLast = true
         swap(&events, &batch.events)
         swap(&bytes, &batch.bytes)

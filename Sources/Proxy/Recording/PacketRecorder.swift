@@ -70,7 +70,7 @@ package final class PacketRecorder {
     }
 
     /// Connections came and went without being recorded: each would have had a packet beside its chunks at least.
-    func overlooked(_ connections: Int, _ loss: RecordingQueue.Loss) {
+    func unrecorded(_ connections: Int, _ loss: RecordingQueue.Loss) {
         count(connections + loss.chunks)
     }
 
@@ -142,8 +142,8 @@ extension PacketRecorder: TraceSink {
 
     package func opened(_ connection: TracedConnection) {}
     package func recognised(_ connection: TracedConnection) {}
-    package func missing(_ hole: Hole, on connection: TracedConnection) {}
-    package func dropped(_ hole: Hole, reason: String, on connection: TracedConnection) {}
+    package func missing(_ gap: Gap, on connection: TracedConnection) {}
+    package func dropped(_ gap: Gap, reason: String, on connection: TracedConnection) {}
     package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {}
     package func finding(_ finding: Finding) {}
     package func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {}

@@ -106,9 +106,9 @@ package final class Recorder {
             decoder.advance(to: time)
             packets?.expired(connection, at: time)
             close(connection, Closing(reason: .timeout, by: nil, time: time))
-        case .overlooked(let connections, let loss):
-            decoder.overlooked(connections, byteCount: loss.bytes)
-            packets?.overlooked(connections, loss)
+        case .unrecorded(let connections, let loss):
+            decoder.unrecorded(connections, byteCount: loss.bytes)
+            packets?.unrecorded(connections, loss)
         }
     }
 

@@ -23,7 +23,7 @@ package final class RecordingQueue: Sendable {
         case expired(connection: Int, Timestamp)
         case refused(Opening, reason: CloseReason, detail: String)
         /// So many connections came and went without being recorded, and what was relayed on them.
-        case overlooked(connections: Int, Loss)
+        case unrecorded(connections: Int, Loss)
     }
 
     /// What was relayed and not recorded.
@@ -90,7 +90,7 @@ package final class RecordingQueue: Sendable {
         var connections: [Int: Recorded] = [:]
         /// The connections that have missed something since the queue was full.
         var behind: Set<Int> = []
-        var overlooked = (connections: 0, loss: Loss())
+        var unrecorded = (connections: 0, loss: Loss())
         var losses = Losses()
         /// What is to be reported as soon as the lock is free.
         var notice: Notice?
@@ -122,7 +122,7 @@ package final class RecordingQueue: Sendable {
         var isIncomplete = false
         /// Whether each direction is held, and what the recorder knows of that.
         var isHeld = PerDirection(fromClient: false, fromServer: false)
-        var isToldHeld = PerDirection(fromClient: false, fromServer: false)
+        var isReportedHeld = PerDirection(fromClient: false, fromServer: false)
         /// What ended behind what was dropped.
         var endings: [End] = []
         private var finished: Set<Direction> = []
@@ -267,7 +267,7 @@ package final class RecordingQueue: Sendable {
             guard var recorded = state.connections[connection] else { return }
             recorded.isHeld[direction] = isHeld
             if takes(Self.eventCost, &state) {
-                Self.tellHeld(&recorded, &state, time)
+                Self.reportHeld(&recorded, &state, time)
             } else {
                 state.behind.insert(connection)
             }
@@ -276,10 +276,10 @@ package final class RecordingQueue: Sendable {
     }
 
     /// Tells the recorder which directions are held, where it does not know.
-    private static func tellHeld(_ recorded: inout Recorded, _ state: inout State, _ time: Timestamp) {
+    private static func reportHeld(_ recorded: inout Recorded, _ state: inout State, _ time: Timestamp) {
         guard let number = recorded.number else { return }
-        for direction in Direction.allCases where recorded.isHeld[direction] != recorded.isToldHeld[direction] {
-            recorded.isToldHeld[direction] = recorded.isHeld[direction]
+        for direction in Direction.allCases where recorded.isHeld[direction] != recorded.isReportedHeld[direction] {
+            recorded.isReportedHeld[direction] = recorded.isHeld[direction]
             state.events.append(.held(connection: number, direction, recorded.isHeld[direction], time))
         }
     }
@@ -315,8 +315,8 @@ package final class RecordingQueue: Sendable {
 
     /// A connection came and went.
     private static func overlook(_ loss: Loss, _ state: inout State) {
-        state.overlooked.connections += 1
-        state.overlooked.loss = state.overlooked.loss + loss
+        state.unrecorded.connections += 1
+        state.unrecorded.loss = state.unrecorded.loss + loss
         state.losses.unrecorded += 1
         state.report(.dropping)
     }
@@ -397,16 +397,16 @@ package final class RecordingQueue: Sendable {
             for direction in Direction.allCases where recorded.dropped[direction].bytes > 0 {
                 state.events.append(.dropped(connection: number, direction, recorded.dropped[direction], time))
             }
-            if !recorded.isOver { tellHeld(&recorded, &state, time) }
+            if !recorded.isOver { reportHeld(&recorded, &state, time) }
             state.events += recorded.endings.map { event($0, number, time) }
             recorded.dropped = PerDirection(fromClient: Loss(), fromServer: Loss())
             recorded.endings = []
             if !recorded.isOver { state.connections[connection] = recorded }
         }
         state.behind.removeAll(keepingCapacity: false)
-        if state.overlooked.connections > 0 {
-            state.events.append(.overlooked(connections: state.overlooked.connections, state.overlooked.loss))
-            state.overlooked = (0, Loss())
+        if state.unrecorded.connections > 0 {
+            state.events.append(.unrecorded(connections: state.unrecorded.connections, state.unrecorded.loss))
+            state.unrecorded = (0, Loss())
         }
     }
 

@@ -10,14 +10,14 @@ final class HeldReading {
     static let patience = TimeAmount.milliseconds(200)
 
     private let eventLoop: any EventLoop
-    private let tell: (Bool) -> Void
+    private let report: (Bool) -> Void
     private var since: NIODeadline?
-    private var isTold = false
+    private var isReported = false
     private var isWatched = false
 
-    /// - Parameter tell: called with true when reading has stopped for long, and then with false when it goes on.
-    init(on eventLoop: any EventLoop, _ tell: @escaping (Bool) -> Void) {
-        (self.eventLoop, self.tell) = (eventLoop, tell)
+    /// - Parameter report: called with true when reading has stopped for long, and then with false when it goes on.
+    init(on eventLoop: any EventLoop, _ report: @escaping (Bool) -> Void) {
+        (self.eventLoop, self.report) = (eventLoop, report)
     }
 
     /// Reading stops.
@@ -32,8 +32,8 @@ final class HeldReading {
     func end() {
         guard since != nil else { return }
         since = nil
-        if isTold { tell(false) }
-        isTold = false
+        if isReported { report(false) }
+        isReported = false
     }
 
     private func look(at time: NIODeadline) {
@@ -41,10 +41,10 @@ final class HeldReading {
         eventLoop.assumeIsolated().scheduleTask(deadline: time) { [weak self] in
             guard let self else { return }
             self.isWatched = false
-            guard let since = self.since, !self.isTold else { return }
+            guard let since = self.since, !self.isReported else { return }
             if since + Self.patience > self.eventLoop.now { return self.look(at: since + Self.patience) }
-            self.isTold = true
-            self.tell(true)
+            self.isReported = true
+            self.report(true)
         }
     }
 }

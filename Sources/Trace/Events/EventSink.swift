@@ -44,12 +44,12 @@ package final class EventSink: TraceSink {
                     body: shown.body(bytes.extracting(shape.head..<shape.head + shape.body), limit: bodyLimit))))
     }
 
-    package func missing(_ hole: Hole, on connection: TracedConnection) {
-        take(.missing(RunEvent(hole, on: connection)))
+    package func missing(_ gap: Gap, on connection: TracedConnection) {
+        take(.missing(RunEvent(gap, on: connection)))
     }
 
-    package func dropped(_ hole: Hole, reason: String, on connection: TracedConnection) {
-        take(.dropped(RunEvent(hole, on: connection, reason: reason)))
+    package func dropped(_ gap: Gap, reason: String, on connection: TracedConnection) {
+        take(.dropped(RunEvent(gap, on: connection, reason: reason)))
     }
 
     package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {

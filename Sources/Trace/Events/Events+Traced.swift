@@ -22,10 +22,10 @@ extension FormatEvent {
 }
 
 extension RunEvent {
-    init(_ hole: Hole, on connection: TracedConnection, reason: String = "") {
+    init(_ gap: Gap, on connection: TracedConnection, reason: String = "") {
         self.init(
-            connection: connection.number, from: hole.direction, time: hole.time, offset: hole.offset,
-            length: hole.byteCount, reason: reason)
+            connection: connection.number, from: gap.direction, time: gap.time, offset: gap.offset,
+            length: gap.byteCount, reason: reason)
     }
 }
 

@@ -27,7 +27,7 @@ public struct SummaryEvent: Hashable, Sendable {
     /// Connections that came and went unrecorded.
     public var unrecorded = 0
     /// Packets that were not decoded, by what they were.
-    public var passedOver: [Count] = []
+    public var skipped: [Count] = []
 
     /// Counts nothing.
     package init() {}
@@ -39,6 +39,6 @@ public struct SummaryEvent: Hashable, Sendable {
         (split, merged, heartbeats) = (total.split, total.merged, total.heartbeats)
         findings = total.findings.map { Count(kind: $0.key.rawValue, count: $0.value) }.sorted { $0.kind < $1.kind }
         unrecorded = summary.unrecorded
-        passedOver = summary.passedOver.map { Count(kind: $0.kind, count: $0.packets) }
+        skipped = summary.skipped.map { Count(kind: $0.kind, count: $0.packets) }
     }
 }

@@ -134,9 +134,9 @@ extension NDJSONWriter {
             put(",\"unrecorded\":")
             number(summary.unrecorded)
         }
-        if !summary.passedOver.isEmpty {
+        if !summary.skipped.isEmpty {
             put(",\"passedOver\":")
-            counts(summary.passedOver)
+            counts(summary.skipped)
         }
         end()
     }

@@ -74,12 +74,12 @@ package final class NDJSONWriter: TraceSink {
         end()
     }
 
-    package func missing(_ hole: Hole, on connection: TracedConnection) {
-        write(.missing(RunEvent(hole, on: connection)))
+    package func missing(_ gap: Gap, on connection: TracedConnection) {
+        write(.missing(RunEvent(gap, on: connection)))
     }
 
-    package func dropped(_ hole: Hole, reason: String, on connection: TracedConnection) {
-        write(.dropped(RunEvent(hole, on: connection, reason: reason)))
+    package func dropped(_ gap: Gap, reason: String, on connection: TracedConnection) {
+        write(.dropped(RunEvent(gap, on: connection, reason: reason)))
     }
 
     package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {

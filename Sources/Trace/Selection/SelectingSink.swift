@@ -48,12 +48,12 @@ package final class SelectingSink: TraceSink {
         }
     }
 
-    package func missing(_ hole: Hole, on connection: TracedConnection) {
-        if includes(connection, hole.time) { sink.missing(hole, on: connection) }
+    package func missing(_ gap: Gap, on connection: TracedConnection) {
+        if includes(connection, gap.time) { sink.missing(gap, on: connection) }
     }
 
-    package func dropped(_ hole: Hole, reason: String, on connection: TracedConnection) {
-        if includes(connection, hole.time) { sink.dropped(hole, reason: reason, on: connection) }
+    package func dropped(_ gap: Gap, reason: String, on connection: TracedConnection) {
+        if includes(connection, gap.time) { sink.dropped(gap, reason: reason, on: connection) }
     }
 
     package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {

@@ -39,7 +39,7 @@ public struct Summary: Hashable, Sendable {
     /// Connections that came and went while the recorder was too slow; they are not counted elsewhere.
     public var unrecorded = 0
     /// Packets that were passed over, by what they were.
-    public var passedOver: [(kind: String, packets: Int)] = []
+    public var skipped: [(kind: String, packets: Int)] = []
 
     /// Counts nothing.
     public init() {}
@@ -52,7 +52,7 @@ public struct Summary: Hashable, Sendable {
     /// Whether two summaries count the same.
     public static func == (left: Summary, right: Summary) -> Bool {
         left.formats == right.formats && left.dropped == right.dropped && left.unrecorded == right.unrecorded
-            && left.passedOver.elementsEqual(right.passedOver, by: ==)
+            && left.skipped.elementsEqual(right.skipped, by: ==)
     }
 
     /// Hashes the counts.

@@ -16,8 +16,8 @@ package enum SummaryText {
             let connections = Quantities.counted(summary.unrecorded, "connection")
             lines.append("\(connections) came and went unrecorded")
         }
-        if !summary.passedOver.isEmpty {
-            let kinds = summary.passedOver.map { "\(Quantities.grouped($0.packets)) \($0.kind)" }
+        if !summary.skipped.isEmpty {
+            let kinds = summary.skipped.map { "\(Quantities.grouped($0.packets)) \($0.kind)" }
             lines.append("packets passed over: " + kinds.joined(separator: ", "))
         }
         return lines

@@ -15,8 +15,8 @@ package final class SummaryWriter: TraceSink {
     package func opened(_ connection: TracedConnection) {}
     package func recognised(_ connection: TracedConnection) {}
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {}
-    package func missing(_ hole: Hole, on connection: TracedConnection) {}
-    package func dropped(_ hole: Hole, reason: String, on connection: TracedConnection) {}
+    package func missing(_ gap: Gap, on connection: TracedConnection) {}
+    package func dropped(_ gap: Gap, reason: String, on connection: TracedConnection) {}
     package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {}
     package func finding(_ finding: Finding) {}
     package func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {}

@@ -71,8 +71,8 @@ package final class LiveStatus: TraceSink {
         self.bytes += frame.info.length
     }
 
-    package func missing(_ hole: Hole, on connection: TracedConnection) { missing += hole.byteCount }
-    package func dropped(_ hole: Hole, reason: String, on connection: TracedConnection) {}
+    package func missing(_ gap: Gap, on connection: TracedConnection) { missing += gap.byteCount }
+    package func dropped(_ gap: Gap, reason: String, on connection: TracedConnection) {}
 
     package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {
         bytes += run.byteCount

@@ -107,16 +107,16 @@ package final class TextWriter: TraceSink {
         put(text, .type, padding: columns.type - text.width + 1)
     }
 
-    package func missing(_ hole: Hole, on connection: TracedConnection) {
-        let text = "\(Quantities.counted(hole.byteCount, "byte")) missing at offset \(Quantities.grouped(hole.offset))"
-        warn(hole.time, connection.number, "\(arrow(hole.direction)) \(text)")
+    package func missing(_ gap: Gap, on connection: TracedConnection) {
+        let text = "\(Quantities.counted(gap.byteCount, "byte")) missing at offset \(Quantities.grouped(gap.offset))"
+        warn(gap.time, connection.number, "\(arrow(gap.direction)) \(text)")
     }
 
-    package func dropped(_ hole: Hole, reason: String, on connection: TracedConnection) {
-        let text = "\(Quantities.counted(hole.byteCount, "byte")) forwarded but not recorded at offset"
+    package func dropped(_ gap: Gap, reason: String, on connection: TracedConnection) {
+        let text = "\(Quantities.counted(gap.byteCount, "byte")) forwarded but not recorded at offset"
         warn(
-            hole.time, connection.number,
-            "\(arrow(hole.direction)) \(text) \(Quantities.grouped(hole.offset)): \(reason)")
+            gap.time, connection.number,
+            "\(arrow(gap.direction)) \(text) \(Quantities.grouped(gap.offset)): \(reason)")
     }
 
     package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {

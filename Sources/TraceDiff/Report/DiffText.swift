@@ -122,13 +122,13 @@ public struct DiffText {
                 alike += 1
                 continue
             }
-            tell(&alike)
+            report(&alike)
             write(row, conversation)
         }
-        tell(&alike)
+        report(&alike)
     }
 
-    private mutating func tell(_ alike: inout Int) {
+    private mutating func report(_ alike: inout Int) {
         if alike > 0 { line("  … \(Quantities.counted(alike, "frame")) alike", .faint) }
         alike = 0
     }

@@ -62,7 +62,7 @@ struct CaptureCommand: ParsableCommand {
             EndDeadline.set()
             LiveReading.stop()
         }
-        complain("capturing on \(interface)\(live.bpf.map { ", only \($0)" } ?? "")")
+        warn("capturing on \(interface)\(live.bpf.map { ", only \($0)" } ?? "")")
         reading.run(&capture, until: progress)
         signals.cancel()
         if reading.hasFailed { throw ExitCode(2) }
@@ -108,7 +108,7 @@ struct LiveOptions: ParsableArguments {
         options.isPromiscuous = promiscuous
         do throws(LiveCaptureError) {
             let capture = try LiveCapture(interface, options: options)
-            if let warning = capture.warning { complain("capturing on \(interface): \(warning)") }
+            if let warning = capture.warning { warn("capturing on \(interface): \(warning)") }
             return capture
         } catch {
             switch error.kind {
@@ -116,11 +116,11 @@ struct LiveOptions: ParsableArguments {
                 throw ValidationError(
                     "--bpf '\(bpf ?? "")': \(error.message); expected a filter as tcpdump takes it, such as 'tcp port 8088' or 'host 10.0.0.2 and tcp' (man pcap-filter)"
                 )
-            case .notPermitted: throw Trouble("\(error.message)\n\(CapturePermission.advice)")
+            case .notPermitted: throw CommandError("\(error.message)\n\(CapturePermission.advice)")
             case .noSuchInterface:
                 let known = ((try? NetworkInterface.all()) ?? []).map(\.name).joined(separator: ", ")
-                throw Trouble("there is no interface \(interface)\(known.isEmpty ? "" : "; there are \(known)")")
-            case .failed: throw Trouble(error.message)
+                throw CommandError("there is no interface \(interface)\(known.isEmpty ? "" : "; there are \(known)")")
+            case .failed: throw CommandError(error.message)
             }
         }
     }

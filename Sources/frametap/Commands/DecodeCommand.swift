@@ -47,7 +47,7 @@ struct DecodeCommand: ParsableCommand {
         memory.apply(to: &reassembly)
         if raw { return try decodeRaw(options, to: decoder, progress) }
         let (hasFailed, counters) = try read(with: reassembly, to: decoder, progress)
-        decoder.finish(passedOver: counters.passedOverByKind)
+        decoder.finish(skipped: counters.skippedByKind)
         decoder.flush()
         selection.warnOfMissingConnections(decoder.summary)
         if hasFailed { throw ExitCode(2) }
@@ -81,7 +81,7 @@ struct DecodeCommand: ParsableCommand {
         }
         var reading = CaptureReading()
         reading.read(files, options: options, to: decoder, progress: progress) { decoder.flush() }
-        for complaint in reading.complaints { complain(complaint) }
+        for complaint in reading.complaints { warn(complaint) }
         return (reading.hasFailed, reading.counters)
     }
 
@@ -99,7 +99,7 @@ struct DecodeCommand: ParsableCommand {
 
 extension CaptureCounters {
     /// What was passed over, the most frequent first.
-    var passedOverByKind: [(kind: String, packets: Int)] {
-        passedOver.map { ($0.key.rawValue, $0.value) }.sorted { ($1.1, $0.0) < ($0.1, $1.0) }
+    var skippedByKind: [(kind: String, packets: Int)] {
+        skipped.map { ($0.key.rawValue, $0.value) }.sorted { ($1.1, $0.0) < ($0.1, $1.0) }
     }
 }

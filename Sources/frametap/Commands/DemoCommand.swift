@@ -92,7 +92,7 @@ struct DemoCommand: ParsableCommand {
             try outcome.get()
         } catch is CancellationError {
         } catch {
-            complain("the \(peer.format) demonstration went wrong: \(error)")
+            warn("the \(peer.format) demonstration went wrong: \(error)")
         }
     }
 }

@@ -81,7 +81,7 @@ struct DiffCommand: ParsableCommand {
             let result = RuleLearning.learn(from: runs, comparison)
             var notes = [result.share.description]
             notes += result.remaining.map { "still different: \($0)" } + result.challenges
-            for note in notes { complain(note) }
+            for note in notes { warn(note) }
             output.write(Array(RulesYAML.text(of: result.rules, runs: files, notes: notes).utf8))
             return
         }

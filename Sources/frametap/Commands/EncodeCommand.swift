@@ -41,7 +41,7 @@ extension FormatsCommand {
                     else { return }
                     output.write(try format.encode(frame, from: from.direction))
                 } catch {
-                    throw Trouble("line \(number): \(error)")
+                    throw CommandError("line \(number): \(error)")
                 }
             }
         }

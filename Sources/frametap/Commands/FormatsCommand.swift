@@ -58,7 +58,7 @@ struct FormatsCommand: ParsableCommand {
             let (format, warnings) = try FormatLoader.loadWithWarnings(
                 String(decoding: bytes, as: UTF8.self), file: file)
             for warning in warnings {
-                complain("\(file):\(warning.line):\(warning.column): warning: \(warning.message)")
+                warn("\(file):\(warning.line):\(warning.column): warning: \(warning.message)")
             }
             print("\(file): \(format.name) is well-formed")
         }

@@ -33,7 +33,7 @@ struct PacketsCommand: ParsableCommand {
                 // It ends where the signal found it.
             } catch {
                 hasFailed = true
-                complain(CaptureReading.describe(error, path))
+                warn(CaptureReading.describe(error, path))
             }
             listing.flush()
         }

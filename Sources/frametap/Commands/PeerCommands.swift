@@ -33,7 +33,7 @@ struct ServeCommand: AsyncParsableCommand {
         let address = PeerAddress(host: listen.host, port: listen.port)
         let serving = Task { [options] in
             try await reference.serve(
-                at: address, options: options, bound: { complain("listening on \($0)") }, log: { print($0) })
+                at: address, options: options, bound: { warn("listening on \($0)") }, log: { print($0) })
         }
         let signals = EndSignals { serving.cancel() }
         defer { signals.cancel() }
@@ -138,7 +138,7 @@ struct PeerCommandOptions: ParsableArguments {
             try await work()
         } catch is CancellationError {
         } catch {
-            throw Trouble(connectionCause(of: error))
+            throw CommandError(connectionCause(of: error))
         }
     }
 }

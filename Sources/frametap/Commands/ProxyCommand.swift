@@ -50,26 +50,26 @@ struct ProxyCommand: ParsableCommand {
         do {
             places = try proxy.start()
         } catch {
-            throw Trouble("\(error)")
+            throw CommandError("\(error)")
         }
         let drain = relay.drain
         let signals = EndSignals {
             if drain > 0 {
                 proxy.stopListening()
-                complain("waiting up to \(drain) s for open connections to end; a second signal ends at once")
+                warn("waiting up to \(drain) s for open connections to end; a second signal ends at once")
                 _ = try? proxy.drain(within: drain)
             }
             EndDeadline.set()
             // The relay ends first, so that nothing passes that is not recorded.
-            do { try proxy.shutDown() } catch { complain("\(error)") }
+            do { try proxy.shutDown() } catch { warn("\(error)") }
             queue.finish()
         }
         // Whoever reads this may send a signal at once.
         for (listener, place) in zip(listeners, places) { Self.announce(listener, at: place) }
         recording.run(recorder, queue)
         signals.cancel()
-        for line in QueueOptions.lines(queue.losses, late: recorder.late) { complain(line) }
-        if proxy.refused > 0 { complain("refused clients beyond the limit of connections: \(proxy.refused)") }
+        for line in QueueOptions.lines(queue.losses, late: recorder.late) { warn(line) }
+        if proxy.refused > 0 { warn("refused clients beyond the limit of connections: \(proxy.refused)") }
         selection.warnOfMissingConnections(recording.summary)
         if selection.failing.fails(recording.summary) { throw ExitCode(1) }
     }
@@ -81,7 +81,7 @@ struct ProxyCommand: ParsableCommand {
             case .socks5: (" (SOCKS 5)", "whatever this machine can reach")
             case .transparent: (" (transparent)", "whatever a firewall redirects here")
             }
-        complain("listening on \(place)\(kind)")
-        if !place.isLoopback { complain("anybody who can reach \(place) can now connect to \(servers) through it") }
+        warn("listening on \(place)\(kind)")
+        if !place.isLoopback { warn("anybody who can reach \(place) can now connect to \(servers) through it") }
     }
 }

@@ -61,10 +61,10 @@ struct ReportCommand: ParsableCommand {
         defer { signals.cancel() }
         var reading = CaptureReading()
         reading.read(files, options: reassembly, to: decoder, progress: progress) {}
-        for complaint in reading.complaints { complain(complaint) }
+        for complaint in reading.complaints { warn(complaint) }
         // Where nothing could be read, that nothing was found is no answer.
         if reading.hasFailed, reading.counters.packets == 0 { throw ExitCode(2) }
-        decoder.finish(passedOver: reading.counters.passedOverByKind)
+        decoder.finish(skipped: reading.counters.skippedByKind)
         let report = collector.report(source: files.joined(separator: " "))
         switch form {
         case .text:

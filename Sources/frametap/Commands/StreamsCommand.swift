@@ -48,7 +48,7 @@ struct StreamsCommand: ParsableCommand {
         var reading = CaptureReading()
         reading.read(files, options: options, to: listing, progress: progress) {}
         listing.finish()
-        for complaint in reading.complaints { complain(complaint) }
+        for complaint in reading.complaints { warn(complaint) }
         if reading.hasFailed || streams?.hasFailed == true { throw ExitCode(2) }
     }
 }

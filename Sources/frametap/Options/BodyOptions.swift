@@ -34,7 +34,7 @@ struct BodyOptions: ParsableArguments {
             do {
                 return try MessageSchema(descriptorSet: bytes)
             } catch {
-                throw Trouble("\(path): \(error)")
+                throw CommandError("\(path): \(error)")
             }
         }
         var known: Set<String> = []

@@ -25,7 +25,7 @@ struct QueueOptions: ParsableArguments {
             limit: limit, isLossless: lossless,
             report: { notice in
                 // A relay's thread must not wait for standard error.
-                DispatchQueue.global().async { complain(Self.text(notice, limit: limit)) }
+                DispatchQueue.global().async { warn(Self.text(notice, limit: limit)) }
             })
     }
 

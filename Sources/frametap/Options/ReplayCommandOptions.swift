@@ -67,13 +67,13 @@ struct ReplayCommandOptions: ParsableArguments {
             shown.secrets = []
             let recording = try Recording(trace, format: format.name, rules: comparison.rules)
             try recording.check(FrameBuilder(format), side)
-            var options = ReplayOptions(shown) { complain($0) }
+            var options = ReplayOptions(shown) { warn($0) }
             options.isFast = fast
             options.unknown = unknown
-            for line in Challenges.lines(in: trace) { complain(line) }
+            for line in Challenges.lines(in: trace) { warn(line) }
             return Loaded(recording: recording, options: options, comparison: comparison)
         } catch {
-            throw Trouble("\(self.trace ?? ""): \(error)")
+            throw CommandError("\(self.trace ?? ""): \(error)")
         }
     }
 
@@ -83,13 +83,13 @@ struct ReplayCommandOptions: ParsableArguments {
         let serving = Task {
             try await ReplayServer.serve(
                 loaded.recording, host: listen.host, port: listen.port, loaded.options,
-                bound: { complain("listening on \(HostPort(host: $0, port: $1))") })
+                bound: { warn("listening on \(HostPort(host: $0, port: $1))") })
         }
         let signals = EndSignals { serving.cancel() }
         defer { signals.cancel() }
         let unknown: Int
         do { unknown = try await serving.value } catch {
-            throw Trouble("cannot serve on \(listen): \(connectionCause(of: error))")
+            throw CommandError("cannot serve on \(listen): \(connectionCause(of: error))")
         }
         if unknown > 0 { throw ExitCode(1) }
     }
@@ -104,7 +104,7 @@ struct ReplayCommandOptions: ParsableArguments {
         defer { signals.cancel() }
         let actual: RecordedTrace
         do { actual = try await playing.value } catch {
-            throw Trouble("cannot talk to \(to): \(connectionCause(of: error))")
+            throw CommandError("cannot talk to \(to): \(connectionCause(of: error))")
         }
         let difference = ReplayComparison.compare(loaded.recording, actual, loaded.comparison)
         let output = FileOutput.standardOutput()

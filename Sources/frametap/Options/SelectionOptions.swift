@@ -57,7 +57,7 @@ struct SelectionOptions: ParsableArguments {
     func warnOfMissingConnections(_ summary: Summary) {
         let count = summary.formats.values.reduce(0) { $0 + $1.connections }
         for number in connections where number < 1 || number > count {
-            complain(
+            warn(
                 "there is no connection \(number): \(Quantities.counted(count, "connection")) in all, numbered from 1")
         }
     }

@@ -124,12 +124,12 @@ import Testing
         #expect(log.frames[2].time == Timestamp(seconds: 3, nanoseconds: 0))
     }
 
-    @Test func aHoleInABodyLosesBytesNotThePlace() throws {
+    @Test func aGapInABodyLosesBytesNotThePlace() throws {
         let message = try message("txt", Array("0123456789".utf8))
         let next = try self.message("txt", Array("next".utf8))
         let head = message.count - 10
         let (log, counts) = frame(
-            [.bytes(Array(message[..<(head + 2)])), .hole(5), .bytes(Array(message[(head + 7)...]) + next)],
+            [.bytes(Array(message[..<(head + 2)])), .gap(5), .bytes(Array(message[(head + 7)...]) + next)],
             with: client.rule)
         #expect(log.frames.map(\.missing) == [5, 0])
         #expect(counts.missing == 5)
@@ -138,19 +138,19 @@ import Testing
         #expect(Array(bytes[head...]) == Array("01".utf8) + [0, 0, 0, 0, 0] + Array("789".utf8))
     }
 
-    @Test func aHoleAnywhereIsAccountedForAndFramingResumes() throws {
+    @Test func aGapAnywhereIsAccountedForAndFramingResumes() throws {
         var stream: [UInt8] = []
         for body in ["one", "two", "three", "four"] { stream += try message("txt", Array(body.utf8)) }
         for start in 0..<stream.count - 1 {
             for count in [1, 7, 120] where start + count < stream.count {
                 let pieces: [Piece] = [
-                    .bytes(Array(stream[..<start])), .hole(count), .bytes(Array(stream[(start + count)...])),
+                    .bytes(Array(stream[..<start])), .gap(count), .bytes(Array(stream[(start + count)...])),
                 ]
                 let fed = start == 0 ? Array(pieces.dropFirst()) : pieces
                 let (log, counts) = frame(fed, with: client.rule)
-                #expect(counts.bytes == stream.count && counts.missing == count, "hole of \(count) at \(start)")
+                #expect(counts.bytes == stream.count && counts.missing == count, "gap of \(count) at \(start)")
                 #expect(log.results.contains(.missing(offset: start, byteCount: count)))
-                if start + count <= 2 * 95 { #expect(counts.frames >= 1, "hole of \(count) at \(start)") }
+                if start + count <= 2 * 95 { #expect(counts.frames >= 1, "gap of \(count) at \(start)") }
             }
         }
     }

@@ -77,7 +77,7 @@ import Testing
             case 1:
                 let end = at + Int.random(in: 1...200, using: &generator)
                 (pieces, shift) = (
-                    [.bytes(Array(bytes[..<at])), .hole(end - at), .bytes(Array(bytes[end...]))], 0
+                    [.bytes(Array(bytes[..<at])), .gap(end - at), .bytes(Array(bytes[end...]))], 0
                 )
             default:
                 let cut = at + Int.random(in: 0...200, using: &generator)
@@ -183,7 +183,7 @@ import Testing
     /// Zeros would be one empty frame after another.
     @Test(arguments: [handshake, plain, ldap, "header: [{ n: u16 }]\nframing: { rule: length-field, field: n }"])
     func zerosBehindAGapAreNoFrames(yaml: String) throws {
-        let (log, counts) = frame([.hole(10), .bytes([UInt8](repeating: 0, count: 3_000))], with: try rule(yaml))
+        let (log, counts) = frame([.gap(10), .bytes([UInt8](repeating: 0, count: 3_000))], with: try rule(yaml))
         #expect(log.frames.isEmpty && counts.unframed == 3_000)
     }
 
@@ -193,7 +193,7 @@ import Testing
         let message: [UInt8] = [0, 21] + (0..<21).map { UInt8($0 + 40) }
         func heads(behind garbage: Int) -> Int? {
             let bytes = [UInt8](repeating: 0xff, count: garbage) + Array((0..<30).flatMap { _ in message })
-            let (log, _) = frame([.hole(1), .bytes(bytes)], with: rule)
+            let (log, _) = frame([.gap(1), .bytes(bytes)], with: rule)
             guard (log.frames.first?.offset ?? 0) > garbage else { return nil }
             for case .unframed(_, _, .afterGap, let detail) in log.results {
                 let words = detail.split(separator: " ")

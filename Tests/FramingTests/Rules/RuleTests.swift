@@ -84,9 +84,9 @@ import Testing
         }
     }
 
-    /// Holes anywhere: nothing is lost from the account, and what lies around them is framed.
+    /// Gaps anywhere: nothing is lost from the account, and what lies around them is framed.
     @Test(arguments: formats.indices)
-    func holesAreAccountedFor(index: Int) throws {
+    func gapsAreAccountedFor(index: Int) throws {
         let (yaml, alphabet) = Self.formats[index]
         let rule = try FormatLoader.load("format: x\n" + yaml, file: "x.yaml").directions.fromClient.rule
         let seed = UInt64.random(in: 0...UInt64.max)
@@ -99,7 +99,7 @@ import Testing
                 let count = Int.random(in: 1...30, using: &generator)
                 total += count
                 if Bool.random(using: &generator) {
-                    pieces.append(.hole(count))
+                    pieces.append(.gap(count))
                     missing += count
                 } else {
                     pieces.append(.bytes((0..<count).map { _ in alphabet.randomElement(using: &generator) ?? 0 }))

@@ -73,7 +73,7 @@ import Testing
         #expect(exchange.packets.last?.acknowledgment == exchange.packets[3].sequence &+ 80 &* 65_495)
     }
 
-    @Test func droppedBytesAreAcknowledgedHoles() {
+    @Test func droppedBytesAreAcknowledgedGaps() {
         var exchange = Exchange(initialSequence: PerDirection(fromClient: 0, fromServer: 100))
         exchange.open()
         exchange.data([1, 2], .fromClient)
@@ -85,7 +85,7 @@ import Testing
         #expect(exchange.packets[5].sequence == 1003)
     }
 
-    @Test func hugeHolesAreAcknowledgedInSteps() {
+    @Test func hugeGapsAreAcknowledgedInSteps() {
         var exchange = Exchange(initialSequence: PerDirection(fromClient: 0, fromServer: 0))
         exchange.open()
         exchange.dropped(5 << 30, .fromServer)

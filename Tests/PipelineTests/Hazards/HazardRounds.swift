@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Trace
 
-/// What the tests of the hazards have in common: each holds what is told against the published receivers themselves.
+/// What the tests of the hazards have in common: each holds what is reported against the published receivers themselves.
 enum HazardRounds {
     /// What happens on the connections of one server.
     enum Event {
@@ -34,15 +34,15 @@ enum HazardRounds {
         var items: [Place] = []
         /// Why bytes belong to no frame, by their offset.
         var reasons: [Int: String] = [:]
-        /// Those of which a hazard is told, in order; unframed bytes as far as they were told.
-        var told: [Place] = []
+        /// Those of which a hazard is reported, in order; unframed bytes as far as they were reported.
+        var reported: [Place] = []
 
-        /// The indices of the frames that were told.
-        var frames: [Int] { told.compactMap(\.index) }
-        /// Which of the frames and runs is the first that was told.
-        var firstItem: Int? { items.firstIndex { item in told.contains { $0.offset == item.offset } } }
-        /// Where the first of what was told begins.
-        var first: Int? { told.map(\.offset).min() }
+        /// The indices of the frames that were reported.
+        var frames: [Int] { reported.compactMap(\.index) }
+        /// Which of the frames and runs is the first that was reported.
+        var firstItem: Int? { items.firstIndex { item in reported.contains { $0.offset == item.offset } } }
+        /// Where the first of what was reported begins.
+        var first: Int? { reported.map(\.offset).min() }
     }
 
     private static let formats = Result { try BuiltInFormats.all() }
@@ -52,7 +52,7 @@ enum HazardRounds {
         try #require(try formats.get().first { $0.name == name })
     }
 
-    /// Decodes what happens, and gives what is told of a hazard.
+    /// Decodes what happens, and gives what is reported of a hazard.
     static func trace(_ hazard: Hazard, _ format: String, _ events: [Event]) throws -> Traced {
         var options = DecodingOptions(.fixed(try Self.format(format)))
         options.findsHazards = true
@@ -110,7 +110,7 @@ enum HazardRounds {
                 traced.items.append(place)
                 if line.event == "unframed" { traced.reasons[place.offset] = line["reason"] }
             case "finding" where line.text(of: "data", "hazard") == hazard.rawValue:
-                if let place = place({ line.number($0, of: "data") }) { traced.told.append(place) }
+                if let place = place({ line.number($0, of: "data") }) { traced.reported.append(place) }
             default: continue
             }
         }

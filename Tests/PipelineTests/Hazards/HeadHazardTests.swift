@@ -138,8 +138,8 @@ import Testing
                 if made != next.flatMap({ right.receive($0.span.bytes, at: Self.time) }) { deaf.append(number) }
             }
             let traced = try HazardRounds.trace(.staleHead, "im-json", events)
-            #expect(traced.told.map(\.connection) == deaf, "seed \(seed): \(traced)")
-            #expect(traced.told.allSatisfy { $0.index == nil && traced.reasons[$0.offset] == "incomplete" })
+            #expect(traced.reported.map(\.connection) == deaf, "seed \(seed): \(traced)")
+            #expect(traced.reported.allSatisfy { $0.index == nil && traced.reasons[$0.offset] == "incomplete" })
             return !deaf.isEmpty
         }
     }

@@ -26,8 +26,8 @@ import Testing
                 if case .message(let message) = input { made.append(message.body) } else { made.append(nil) }
             }
             let failure = HazardRounds.firstFailure(bodies, made, lastIsCut: isCut)
-            let told = try HazardRounds.trace(hazard, "len16-id", chunks, from: .fromServer)
-            #expect(told.firstItem == failure, "\(hazard), seed \(seed): \(told)")
+            let reported = try HazardRounds.trace(hazard, "len16-id", chunks, from: .fromServer)
+            #expect(reported.firstItem == failure, "\(hazard), seed \(seed): \(reported)")
             return failure != nil
         }
     }
@@ -45,8 +45,8 @@ import Testing
                 if case .message(let message) = input { made.append(message.body) }
             }
             let failure = HazardRounds.firstFailure(bodies, made)
-            let told = try HazardRounds.trace(.countsCharacters, "fixed", chunks, from: .fromClient).frames
-            #expect(told.first == failure, "seed \(seed): \(told), \(bytes)")
+            let reported = try HazardRounds.trace(.countsCharacters, "fixed", chunks, from: .fromClient).frames
+            #expect(reported.first == failure, "seed \(seed): \(reported), \(bytes)")
             return failure != nil
         }
     }

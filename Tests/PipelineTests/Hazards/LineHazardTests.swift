@@ -66,7 +66,7 @@ import Testing
                 }
             }
             #expect(
-                traced.told.map(\.offset) == wrong.sorted(),
+                traced.reported.map(\.offset) == wrong.sorted(),
                 "seed \(seed): \(traced), \(chunks.map { String(decoding: $0, as: UTF8.self) })")
             return !wrong.isEmpty
         }

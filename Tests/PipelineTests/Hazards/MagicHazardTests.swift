@@ -31,8 +31,8 @@ import Testing
                 due += right.receive(chunk.span.bytes, at: Self.time).count
                 if made < due { failure = made }
             }
-            let told = try HazardRounds.trace(.emptyBody, "im-magic", chunks, from: .fromServer).frames
-            #expect(told.first == failure, "seed \(seed): \(told), \(bodies)")
+            let reported = try HazardRounds.trace(.emptyBody, "im-magic", chunks, from: .fromServer).frames
+            #expect(reported.first == failure, "seed \(seed): \(reported), \(bodies)")
             return failure != nil
         }
     }
@@ -112,8 +112,8 @@ import Testing
             }
             let wide = messages.indices.filter { messages[$0].publishedFrame(sealing: seal) != frames[$0] }
             let chunks = HazardRounds.cut(frames, using: &generator)
-            let told = try HazardRounds.trace(.wideID, "im-magic", chunks, from: .fromClient).frames
-            #expect(told == wide, "seed \(seed): \(messages)")
+            let reported = try HazardRounds.trace(.wideID, "im-magic", chunks, from: .fromClient).frames
+            #expect(reported == wide, "seed \(seed): \(messages)")
             return !wide.isEmpty
         }
     }

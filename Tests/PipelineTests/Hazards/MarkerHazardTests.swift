@@ -19,26 +19,27 @@ import Testing
                 if case .message(let message) = input { made.append(message.body) } else { made.append(nil) }
             }
             let failure = HazardRounds.firstFailure(bodies, made)
-            let told = try HazardRounds.trace(.splitFrame, "marker", chunks, from: .fromServer).frames
+            let reported = try HazardRounds.trace(.splitFrame, "marker", chunks, from: .fromServer).frames
             #expect(
-                told.first == failure, "seed \(seed): \(told), \(chunks.map { String(decoding: $0, as: UTF8.self) })")
+                reported.first == failure,
+                "seed \(seed): \(reported), \(chunks.map { String(decoding: $0, as: UTF8.self) })")
             return failure != nil
         }
     }
 
     /// A server and three devices, some of whose receipts are lost: of the published server each broadcast that ended its run is
-    /// told, of one that gives up waiting each that was not confirmed.
+    /// reported, of one that gives up waiting each that was not confirmed.
     @Test(arguments: [true, false]) func broadcastsWithoutReceipt(isPublished: Bool) async throws {
         try await HazardRounds.rounds(60) { generator, seed in
             var run = BroadcastRun(isPublished: isPublished, loss: 0.03, generator)
             run.play()
             generator = run.generator
             let traced = try HazardRounds.trace(.lostReceipt, "marker", run.events)
-            let told = Set(traced.told.map { [$0.connection, $0.index ?? -1] })
-            #expect(told == run.lost, "seed \(seed): \(traced.told), \(run.lost)")
-            #expect(traced.told.allSatisfy { $0.from == .fromServer } && told.count == traced.told.count)
+            let reported = Set(traced.reported.map { [$0.connection, $0.index ?? -1] })
+            #expect(reported == run.lost, "seed \(seed): \(traced.reported), \(run.lost)")
+            #expect(traced.reported.allSatisfy { $0.from == .fromServer } && reported.count == traced.reported.count)
             #expect(run.hasStalled == (isPublished && !run.lost.isEmpty), "seed \(seed)")
-            return !told.isEmpty
+            return !reported.isEmpty
         }
     }
 }

@@ -33,10 +33,10 @@ import Testing
                 if actions.contains(.close(connection: 1)) { crashes.append(offset) }
             }
             let traced = try HazardRounds.trace(.cutCharacter, "text-heartbeat", chunks, from: .fromClient)
-            #expect(traced.told.map { $0.offset + $0.length } == crashes, "seed \(seed): \(traced), \(chunks)")
+            #expect(traced.reported.map { $0.offset + $0.length } == crashes, "seed \(seed): \(traced), \(chunks)")
             // The published client only shows what it gets.
             let others = try HazardRounds.trace(.cutCharacter, "text-heartbeat", chunks, from: .fromServer)
-            #expect(others.told.isEmpty)
+            #expect(others.reported.isEmpty)
             return !crashes.isEmpty
         }
     }
@@ -96,7 +96,7 @@ import Testing
                     $0.connection == item.connection && ($0.offset..<$0.offset + $0.bytes.count).contains(item.offset)
                 }
             }
-            #expect(traced.told == due, "seed \(seed): \(traced), \(events)")
+            #expect(traced.reported == due, "seed \(seed): \(traced), \(events)")
             return !due.isEmpty
         }
     }

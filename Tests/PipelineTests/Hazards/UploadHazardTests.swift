@@ -25,8 +25,8 @@ import Testing
                 if case .upload(let upload) = output { made.append(upload.payload) } else { made.append(nil) }
             }
             let failure = HazardRounds.firstFailure(uploads.map(\.payload), made, lastIsCut: isCut)
-            let told = try HazardRounds.trace(hazard, "tlv32", chunks, from: .fromClient)
-            #expect(told.firstItem == failure, "\(hazard), seed \(seed): \(told), \(chunks)")
+            let reported = try HazardRounds.trace(hazard, "tlv32", chunks, from: .fromClient)
+            #expect(reported.firstItem == failure, "\(hazard), seed \(seed): \(reported), \(chunks)")
             return failure != nil
         }
     }
@@ -94,8 +94,8 @@ import Testing
                 failure = [connection, due[..<same].count { $0.connection == connection }]
             }
             let traced = try HazardRounds.trace(.sharedBuffer, "tlv32", events)
-            let told = traced.told.first.map { [$0.connection, $0.index ?? -1] }
-            #expect(told == failure, "seed \(seed): \(traced), \(events)")
+            let reported = traced.reported.first.map { [$0.connection, $0.index ?? -1] }
+            #expect(reported == failure, "seed \(seed): \(traced), \(events)")
             return failure != nil
         }
     }
@@ -127,10 +127,10 @@ import Testing
             let (right, made) = (try answers(uploads, []), try answers(uploads, [Hazard.alwaysFailure.rawValue]))
             let wrong = right.indices.filter { right[$0] != made[$0] }
             let chunks = HazardRounds.cut(made, using: &generator)
-            let told = try HazardRounds.trace(.alwaysFailure, "tlv32", chunks, from: .fromServer).frames
-            #expect(told == wrong, "seed \(seed): \(uploads)")
+            let reported = try HazardRounds.trace(.alwaysFailure, "tlv32", chunks, from: .fromServer).frames
+            #expect(reported == wrong, "seed \(seed): \(uploads)")
             let rightChunks = HazardRounds.cut(right, using: &generator)
-            #expect(try HazardRounds.trace(.alwaysFailure, "tlv32", rightChunks, from: .fromServer).told.isEmpty)
+            #expect(try HazardRounds.trace(.alwaysFailure, "tlv32", rightChunks, from: .fromServer).reported.isEmpty)
             return !wrong.isEmpty
         }
     }

@@ -98,7 +98,7 @@ import Trace
 
     @Test func whatIsKnownOnlyLaterToBeAHeartbeatIsNoGap() throws {
         let gaps = try findings(of: "capture-lost-right-before").filter { $0["kind"] == "heartbeat-gap" }
-        // It came 0.4 s after the one before, behind a hole; then there was none for 1.2 s.
+        // It came 0.4 s after the one before, behind a gap; then there was none for 1.2 s.
         #expect(gaps.count == 1)
         #expect(gaps.first?["message"]?.hasPrefix("heartbeat gap: 1.2 s") == false)
     }

@@ -145,8 +145,8 @@ import Trace
         #expect(times.maximum.nanoseconds == all.last, "seed \(seed)")
         for percentile in [50.0, 90, 99] {
             let exact = Double(all[Int(percentile / 100 * Double(all.count)) - 1])
-            let told = Double(times.percentile(percentile).nanoseconds)
-            #expect(abs(told - exact) <= max(2, exact / 500), "p\(percentile), seed \(seed)")
+            let reported = Double(times.percentile(percentile).nanoseconds)
+            #expect(abs(reported - exact) <= max(2, exact / 500), "p\(percentile), seed \(seed)")
         }
         #expect(
             times.buckets == [

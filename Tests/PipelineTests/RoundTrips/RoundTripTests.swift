@@ -16,7 +16,7 @@ import Trace
         var time: Int64
 
         static func ask(_ line: String, _ time: Int64) -> Step { Step(from: .fromClient, line: line, time: time) }
-        static func tell(_ line: String, _ time: Int64) -> Step { Step(from: .fromServer, line: line, time: time) }
+        static func report(_ line: String, _ time: Int64) -> Step { Step(from: .fromServer, line: line, time: time) }
     }
 
     /// Lines of a type and an id, each asked by the client and answered by the server.
@@ -69,7 +69,7 @@ import Trace
     @Test func answersInOrderHaveTheTimesOfTheirRequests() throws {
         let outcome = try play(
             "by: order",
-            [.ask("a1", 0), .ask("b2", 10), .tell("x1", 15), .tell("y2", 40), .ask("a3", 50), .tell("z3", 51)])
+            [.ask("a1", 0), .ask("b2", 10), .report("x1", 15), .report("y2", 40), .ask("a3", 50), .report("z3", 51)])
         #expect(outcome.times == [15, 30, 1] && outcome.kinds == [])
     }
 
@@ -77,8 +77,8 @@ import Trace
         let outcome = try play(
             "by: order, within: 1 s",
             [
-                .ask("a1", 0), .tell("x1", 1_500), .ask("b2", 1_600), .tell("y2", 1_610), .ask("c3", 2_000),
-                .tell("z3", 2_030),
+                .ask("a1", 0), .report("x1", 1_500), .ask("b2", 1_600), .report("y2", 1_610), .ask("c3", 2_000),
+                .report("z3", 2_030),
             ])
         #expect(outcome.times == [1_500, 10, 30], "what took too long is part of the times")
         #expect(outcome.kinds == ["unanswered", "late-answer"])
@@ -87,13 +87,13 @@ import Trace
     }
 
     @Test func aRequestWithoutAnswerIsFoundWhenItsTimeIsUp() throws {
-        let late = try play("within: 1 s", [.ask("a1", 0), .ask("b2", 10), .tell("x1", 15), .tell("y2", 2_000)])
+        let late = try play("within: 1 s", [.ask("a1", 0), .ask("b2", 10), .report("x1", 15), .report("y2", 2_000)])
         #expect(
             late.kinds == ["unanswered", "late-answer"], "its answer came too late, but is its answer")
         #expect(late.findings.first?["time"] == "1970-01-01T00:00:01.010000000Z")
         #expect(late.findings.first?["message"] == "b with id 2 from the client was not answered within 1.0 s")
         #expect(late.findings.first?.from == "server")
-        let inTime = try play("within: 1 s", [.ask("a1", 0), .tell("x1", 1_000)])
+        let inTime = try play("within: 1 s", [.ask("a1", 0), .report("x1", 1_000)])
         #expect(inTime.kinds == [] && inTime.times == [1_000], "the deadline itself is in time")
     }
 
@@ -112,33 +112,36 @@ import Trace
 
     @Test func anAnswerThatNobodyAskedFor() throws {
         #expect(
-            try play("by: order", [.tell("x1", 0), .ask("a1", 5_000), .tell("y1", 5_001)]).kinds == [
+            try play("by: order", [.report("x1", 0), .ask("a1", 5_000), .report("y1", 5_001)]).kinds == [
                 "answer-without-request"
             ])
-        let middle = try play("by: order", [.tell("x1", 0), .ask("a1", 5_000), .tell("y1", 5_001)], handshake: false)
+        let middle = try play(
+            "by: order", [.report("x1", 0), .ask("a1", 5_000), .report("y1", 5_001)], handshake: false)
         #expect(middle.kinds == [], "it was asked for before the capture began")
-        let swapped = try play("by: order", [.tell("x1", 0), .ask("a1", 1)])
+        let swapped = try play("by: order", [.report("x1", 0), .ask("a1", 1)])
         #expect(swapped.kinds == [] && swapped.times == [], "the capture has them in the wrong order")
     }
 
     @Test func answersByTypeTellWhichWereSkipped() throws {
-        let steps: [Step] = [.ask("a1", 0), .ask("b2", 10), .tell("b2", 20), .tell("a1", 30)]
+        let steps: [Step] = [.ask("a1", 0), .ask("b2", 10), .report("b2", 20), .report("a1", 30)]
         let ordered = try play("by: type", steps)
         #expect(ordered.kinds == ["answer-out-of-order"] && ordered.times == [10, 30])
         #expect(ordered.findings.first?.number("skipped", of: "data") == 1)
         #expect(try play("by: type, ordered: false", steps).kinds == [])
-        #expect(try play("by: type", [.ask("a1", 0), .ask("a2", 10), .tell("a2", 20), .tell("a1", 30)]).kinds == [])
+        #expect(
+            try play("by: type", [.ask("a1", 0), .ask("a2", 10), .report("a2", 20), .report("a1", 30)]).kinds == [])
     }
 
     @Test func answersByFieldComeAsTheyLike() throws {
-        let steps: [Step] = [.ask("a1", 0), .ask("a2", 10), .tell("x2", 20), .tell("x1", 30), .tell("x7", 40)]
+        let steps: [Step] = [.ask("a1", 0), .ask("a2", 10), .report("x2", 20), .report("x1", 30), .report("x7", 40)]
         let outcome = try play("by: fields.id", steps)
         #expect(outcome.kinds == ["answer-without-request"] && outcome.times == [10, 30])
         #expect(try play("by: fields.id, ordered: true", Array(steps.dropLast())).kinds == ["answer-out-of-order"])
     }
 
     @Test func aFrameBeforeTheFirstRequestTakesNoAnswerAway() throws {
-        let steps: [Step] = [.tell("x1", 0)] + (1..<40).flatMap { [.ask("a1", $0 * 40), .tell("y1", $0 * 40 + 10)] }
+        let steps: [Step] =
+            [.report("x1", 0)] + (1..<40).flatMap { [.ask("a1", $0 * 40), .report("y1", $0 * 40 + 10)] }
         let outcome = try play("by: order", steps)
         #expect(outcome.times == [Int64](repeating: 10, count: 39))
         #expect(outcome.kinds == ["answer-without-request"])
@@ -146,11 +149,11 @@ import Trace
 
     @Test func aRoundTripMayTakeNoTime() throws {
         // Of a marker's frames the end is known later: the request is complete at the very time of its answer.
-        let swapped = try play("by: order", [.tell("x1", 5), .ask("a1", 5)])
+        let swapped = try play("by: order", [.report("x1", 5), .ask("a1", 5)])
         #expect(swapped.times == [0] && swapped.kinds == [])
-        let before = try play("by: fields.id", [.tell("x1", 5), .ask("a1", 6)])
+        let before = try play("by: fields.id", [.report("x1", 5), .ask("a1", 6)])
         #expect(before.times == [] && before.kinds == [], "an answer before its request has no time")
-        #expect(try play("by: order", [.ask("a1", 5), .tell("x1", 5)]).times == [0])
+        #expect(try play("by: order", [.ask("a1", 5), .report("x1", 5)]).times == [0])
         var times = RoundTripTimes()
         for nanoseconds in [0, -1, 1] as [Int64] { times.add(Interval(nanoseconds: nanoseconds)) }
         #expect(times.count == 3 && times.minimum.nanoseconds == 0 && times.maximum.nanoseconds == 1)
@@ -187,7 +190,7 @@ import Trace
 
     @Test func answersMayRepeatTheirRequests() throws {
         let steps: [Step] = [
-            .tell("q9", 0), .ask("a1", 0), .ask("b2", 10), .tell("b2", 15), .tell("x7", 16), .tell("a1", 40),
+            .report("q9", 0), .ask("a1", 0), .ask("b2", 10), .report("b2", 15), .report("x7", 16), .report("a1", 40),
         ]
         // The body of a frame of two bytes is what is behind the header: nothing. So the type tells, and the id.
         let optional = try play("by: fields.id, within: 1 s, optional: true", steps + [.ask("c3", 50)])
@@ -202,7 +205,7 @@ import Trace
             for index in 0..<Int64(10) {
                 let took = Int64.random(in: 1...5_000, using: &generator)
                 truth.append(took)
-                steps += [.ask("a\(index)", index * 100), .tell("x\(index)", index * 100 + took)]
+                steps += [.ask("a\(index)", index * 100), .report("x\(index)", index * 100 + took)]
             }
             let outcome = try play("by: fields.id, within: 1 s", steps.sorted { $0.time < $1.time })
             let late = truth.filter { $0 > 1_000 }.count

@@ -19,19 +19,19 @@ struct Traffic {
 
     /// Connects, to its own server or by way of a proxy.
     func connect(to port: Int? = nil) async throws {
-        try await tell("connect \(port ?? server)", /(connected)\n/)
+        try await report("connect \(port ?? server)", /(connected)\n/)
     }
 
     /// Sends lines, and waits until they have arrived.
     func send(_ text: String, count: Int = 1) async throws {
-        try await tell("repeat \(count) \(text)", /(arrived) \d+\n/)
+        try await report("repeat \(count) \(text)", /(arrived) \d+\n/)
     }
 
     func close() async throws {
-        try await tell("close", /(closed)\n/)
+        try await report("close", /(closed)\n/)
     }
 
-    private func tell(_ command: String, _ answer: Regex<(Substring, Substring)>) async throws {
+    private func report(_ command: String, _ answer: Regex<(Substring, Substring)>) async throws {
         let before = program.output.matches(of: answer).count
         try program.send(command)
         let deadline = ContinuousClock.now + Program.patience

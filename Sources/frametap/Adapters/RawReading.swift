@@ -40,7 +40,7 @@ struct RawReading {
                 connection.finished(.fin, from: direction, at: Self.time)
             } catch {
                 hasFailed = true
-                complain("\(error)")
+                warn("\(error)")
             }
             connection.closed(Closing(reason: .endOfInput, by: nil, time: Self.time))
         }

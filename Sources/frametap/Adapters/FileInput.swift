@@ -32,21 +32,21 @@ struct FileInput: ByteSource {
     /// Opens a file; `-` is standard input.
     ///
     /// - Parameter progress: where it is said that what is followed shall be waited for no longer.
-    init(_ path: String, _ progress: ReadingProgress? = nil) throws(Trouble) {
+    init(_ path: String, _ progress: ReadingProgress? = nil) throws(CommandError) {
         self.progress = progress
         name = path == "-" ? "standard input" : path
         descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Trouble("cannot open \(path): \(systemError())") }
+        guard descriptor >= 0 else { throw CommandError("cannot open \(path): \(systemError())") }
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw Trouble("cannot open \(path): \(systemError())") }
+        guard fstat(descriptor, &status) == 0 else { throw CommandError("cannot open \(path): \(systemError())") }
         if status.st_mode & S_IFMT == S_IFDIR {
             if path != "-" { close(descriptor) }
-            throw Trouble("\(path) is a folder; expected a capture file")
+            throw CommandError("\(path) is a folder; expected a capture file")
         }
         identity = Identity(status)
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws(Trouble) -> Int {
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(CommandError) -> Int {
         guard waitForMore() else { return 0 }
         return try attempt {
             Platform.read(descriptor, buffer.baseAddress, buffer.count)
@@ -64,16 +64,16 @@ struct FileInput: ByteSource {
     }
 
     /// Reads from a place of a regular file.
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(Trouble) -> Int {
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(CommandError) -> Int {
         try attempt { pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset)) }
     }
 
     /// Does what a signal may interrupt.
-    private func attempt(_ work: () -> Int) throws(Trouble) -> Int {
+    private func attempt(_ work: () -> Int) throws(CommandError) -> Int {
         while true {
             let count = work()
             if count >= 0 { return count }
-            if errno != EINTR { throw Trouble("cannot read \(name): \(systemError())") }
+            if errno != EINTR { throw CommandError("cannot read \(name): \(systemError())") }
         }
     }
 
@@ -101,7 +101,7 @@ struct FileInput: ByteSource {
             let count = try chunk.withUnsafeMutableBytes { try input.read(into: $0) }
             if count == 0 { return bytes }
             bytes += chunk[..<count]
-            if bytes.count > limit { throw Trouble("\(path) has more than \(limit) bytes") }
+            if bytes.count > limit { throw CommandError("\(path) has more than \(limit) bytes") }
         }
     }
 }

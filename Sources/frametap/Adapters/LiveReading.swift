@@ -57,7 +57,7 @@ struct LiveReading: ~Copyable {
                 if count < Self.batch { packets.decoder.advance(to: now + Self.slack) }
             } catch {
                 hasFailed = true
-                complain(error.message)
+                warn(error.message)
                 break reading
             }
             look(at: &capture)
@@ -74,7 +74,7 @@ struct LiveReading: ~Copyable {
         dropped = counts.dropped
         recording.captured?.counts = (counts.received, dropped)
         guard dropped > saidDropped else { return }
-        complain(
+        warn(
             "the kernel dropped \(Quantities.counted(dropped - saidDropped, "packet")), \(dropped) in all: a larger --buffer, or less to print, helps"
         )
         saidDropped = dropped
@@ -86,7 +86,7 @@ struct LiveReading: ~Copyable {
         packets.decoder.captured(until: end)
         packets.decoder.finish()
         packets.decoder.dropped(dropped)
-        recording.finish(at: end, passedOver: packets.decoder.counters.passedOverByKind)
+        recording.finish(at: end, skipped: packets.decoder.counters.skippedByKind)
     }
 }
 

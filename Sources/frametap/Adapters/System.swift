@@ -22,7 +22,7 @@ enum LocalTime {
 }
 
 /// Writes to standard error: diagnostics and progress.
-func complain(_ message: String) {
+func warn(_ message: String) {
     StatusLine.clear()
     writeToStandardError("frametap: \(printable(message))\n")
 }

@@ -73,7 +73,7 @@ final class RecordFile: RecordOutput {
             return true
         } catch {
             hasFailed = true
-            complain("\(error); \(isBroken ? "nothing is written" : "writing goes on in the file before")")
+            warn("\(error); \(isBroken ? "nothing is written" : "writing goes on in the file before")")
             return false
         }
     }

@@ -1,6 +1,6 @@
 import Streams
 
-/// Holes: what waits behind them, and when they are given up.
+/// Gaps: what waits behind them, and when they are given up.
 extension Flow {
     /// Passes on what waits and is next.
     mutating func drain(_ direction: Direction, _ shared: inout ReassemblyState) {
@@ -20,8 +20,8 @@ extension Flow {
         if held.segments.isEmpty, held.fin == nil { shared.release(&sides[direction]) }
     }
 
-    /// Gives up the first hole, or settles the start, and passes on what waited behind it.
-    mutating func passHole(_ direction: Direction, _ shared: inout ReassemblyState) {
+    /// Gives up the first gap, or settles the start, and passes on what waited behind it.
+    mutating func passGap(_ direction: Direction, _ shared: inout ReassemblyState) {
         guard let held = shared.held(sides[direction]), let start = held.segments.firstStart else { return }
         if !sides[direction].marks.contains(.started) {
             settle(direction, at: sides[direction].next &+ UInt32(truncatingIfNeeded: start), &shared)
@@ -44,7 +44,7 @@ extension Flow {
         shared.lose(sides[direction].offset..<end, from: direction)
         sides[direction].next &+= UInt32(truncatingIfNeeded: byteCount)
         sides[direction].offset = end
-        tellWhatWaits(direction.opposite, at: time, shared)
+        reportWaiting(direction.opposite, at: time, shared)
         receiver?.missing(byteCount, from: direction, at: time)
     }
 
@@ -61,7 +61,7 @@ extension Flow {
         let position = side.position(of: sequence)
         guard position - side.offset >= Self.farAhead else { return }
         while let start = shared.held(sides[direction])?.segments.firstStart, start <= position {
-            passHole(direction, &shared)
+            passGap(direction, &shared)
         }
         miss(direction, upTo: position, at: time, &shared)
     }
@@ -103,7 +103,7 @@ extension Flow {
             held.grace = nil
             hasWaited = true
             let limit = sides[direction].position(of: grace.acknowledged)
-            while let start = held.segments.firstStart, start <= limit { passHole(direction, &shared) }
+            while let start = held.segments.firstStart, start <= limit { passGap(direction, &shared) }
             finishIfComplete(direction, givenUpTo: limit, &shared)
         }
         // Anything that was acknowledged since then has a grace of its own.
@@ -113,9 +113,9 @@ extension Flow {
                 sides[direction].next &+ UInt32(truncatingIfNeeded: behind - sides[direction].offset))
         else { return }
         held.grace = HeldSide.Grace(
-            deadline: shared.now + shared.options.holeGrace,
-            packets: packets &+ shared.options.holeGracePackets, acknowledged: sides[direction].acknowledged)
-        shared.noteHole(since: hasWaited ? held.since ?? shared.now : shared.now, number: number)
+            deadline: shared.now + shared.options.gapGrace,
+            packets: packets &+ shared.options.gapGracePackets, acknowledged: sides[direction].acknowledged)
+        shared.noteGap(since: hasWaited ? held.since ?? shared.now : shared.now, number: number)
     }
 
     /// Passes on all that waits, to free its memory.
@@ -128,7 +128,9 @@ extension Flow {
     /// Reports that segments were passed on since the memory limit was reached, unless nothing is missed by that: those of a stream
     /// that was picked up in the middle waited only for its start to be settled.
     func reportEviction(of byteCount: Int, from direction: Direction, _ shared: inout ReassemblyState) {
-        if !sides[direction].marks.contains(.started), shared.held(sides[direction])?.segments.hasGaps != true { return }
+        if !sides[direction].marks.contains(.started), shared.held(sides[direction])?.segments.hasGaps != true {
+            return
+        }
         receiver?.noticed(
             .memoryLimit(byteCount: byteCount), from: direction, at: max(shared.now, sides[direction].lastTime),
             packet: 0)
@@ -136,7 +138,7 @@ extension Flow {
 
     /// Passes on all that waits, whatever lies between.
     mutating func flush(_ direction: Direction, _ shared: inout ReassemblyState) {
-        while shared.held(sides[direction])?.segments.isEmpty == false { passHole(direction, &shared) }
+        while shared.held(sides[direction])?.segments.isEmpty == false { passGap(direction, &shared) }
         if !sides[direction].marks.contains(.started), let fin = shared.held(sides[direction])?.fin {
             settle(direction, at: sides[direction].next &+ UInt32(truncatingIfNeeded: fin.offset), &shared)
         }

@@ -5,7 +5,7 @@ extension FileOutput {
     /// Opens a file to write behind what it has.
     convenience init(appendingTo path: String) throws {
         let descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Trouble("cannot open \(path): \(systemError())") }
+        guard descriptor >= 0 else { throw CommandError("cannot open \(path): \(systemError())") }
         self.init(descriptor: descriptor, name: path, closes: true)
     }
 

@@ -71,7 +71,7 @@ struct CaptureReading {
             }
         } catch {
             // Where a signal ends what is followed, that may be amid a packet.
-            if !progress.isInterrupted { complain(about: error, path) }
+            if !progress.isInterrupted { warn(about: error, path) }
         }
         decoder.finish()
         (counters, hasReachedLimit) = (decoder.counters, decoder.hasReachedLimit)
@@ -86,7 +86,7 @@ struct CaptureReading {
             do {
                 inputs.append((path, try CaptureInput(path, progress)))
             } catch {
-                complain(about: error, path)
+                warn(about: error, path)
             }
         }
         defer { for (_, input) in inputs { input.closeFile() } }
@@ -102,7 +102,7 @@ struct CaptureReading {
                 if isFollowed { whenRead() }
                 bar?.update(bytes: merge.bytesRead, packets: packets.packetCount)
             case .failed(let index, let failure):
-                if !progress.isInterrupted { complain(about: failure, inputs[index].path) }
+                if !progress.isInterrupted { warn(about: failure, inputs[index].path) }
             case .stopped, .end: break reading
             }
         }
@@ -110,15 +110,15 @@ struct CaptureReading {
         (counters, hasReachedLimit) = (packets.receiver.counters, packets.receiver.hasReachedLimit)
     }
 
-    private mutating func complain(about error: any Error, _ path: String) {
+    private mutating func warn(about error: any Error, _ path: String) {
         complaints.append(Self.describe(error, path))
     }
 
     static func describe(_ error: any Error, _ path: String) -> String {
         switch error {
-        case CaptureReadFailure<Trouble>.damaged(let damage):
+        case CaptureReadFailure<CommandError>.damaged(let damage):
             "\(path == "-" ? "standard input" : path): \(damage)"
-        case CaptureReadFailure<Trouble>.unreadable(let trouble): "\(trouble)"
+        case CaptureReadFailure<CommandError>.unreadable(let trouble): "\(trouble)"
         default: "\(error)"
         }
     }

@@ -74,7 +74,7 @@ struct SharedReading {
             guard all.allSatisfy({ !$0.hasReachedLimit && $0.reading.counters == first.reading.counters })
             else { return false }
         }
-        for complaint in first.reading.complaints { complain(complaint) }
+        for complaint in first.reading.complaints { warn(complaint) }
         for part in all { decoder.add(part.summary) }
         (hasFailed, counters) = (first.reading.hasFailed, first.reading.counters)
         return true

@@ -3,26 +3,26 @@ import Streams
 extension Framer {
     /// The next `byteCount` bytes of the stream were not seen.
     ///
-    /// A hole inside a body whose extent is known loses the bytes, not the place: the frame is completed with zeros.
-    /// Any other hole ends what was under way, and framing resumes where frames chain again.
+    /// A gap inside a body whose extent is known loses the bytes, not the place: the frame is completed with zeros.
+    /// Any other gap ends what was under way, and framing resumes where frames chain again.
     public mutating func missing(
         _ byteCount: Int, at time: Timestamp, scratch: FramingScratch, into receiver: any FrameReceiver
     ) {
         lookAgain(scratch: scratch, into: receiver)
-        let hole = origin + seen
+        let gap = origin + seen
         var filled = 0
         if let shape, pending.count >= shape.head {
             filled = min(byteCount, shape.total - seen)
-            holes.append(seen..<seen + filled)
+            gaps.append(seen..<seen + filled)
             keep(zeros: filled, shape)
-            latest = ChunkPlace(range: hole..<hole + filled, time: time, packet: latest.packet)
+            latest = ChunkPlace(range: gap..<gap + filled, time: time, packet: latest.packet)
         } else {
-            giveUp(because: "a hole of \(byteCount) bytes began", scratch: scratch)
+            giveUp(because: "a gap of \(byteCount) bytes began", scratch: scratch)
         }
         closeRun(nil, scratch)
         emitHeld(scratch, into: receiver)
         counts.missing += byteCount
-        receiver.missing(offset: hole, byteCount: byteCount, from: direction, at: time)
+        receiver.missing(offset: gap, byteCount: byteCount, from: direction, at: time)
         if let shape, seen == shape.total {
             finishHeldFrame(shape, scratch: scratch)
             emitHeld(scratch, into: receiver)
@@ -31,7 +31,7 @@ extension Framer {
             origin += byteCount - filled
             memory.restart(at: origin)
             if case .skipping(let end, _) = mode, origin <= end { return }
-            resynchronise(.afterGap, "behind a hole of \(byteCount) bytes at offset \(hole)")
+            resynchronise(.afterGap, "behind a gap of \(byteCount) bytes at offset \(gap)")
         }
     }
 
@@ -75,17 +75,17 @@ extension Framer {
             bad = BadBytes(reason, "\(rule.progress(bytes, of: seen, shape: shape)) when \(cause)")
         }
         var at = 0
-        for hole in holes + [seen..<seen] {
-            let kept = min(max(at, held.count), hole.lowerBound)
-            if at < kept { passOver(bytes.extracting(at..<kept), bad, scratch: scratch) }
-            passOver(streamed: hole.lowerBound - kept, bad, scratch: scratch)
-            if !hole.isEmpty {
+        for gap in gaps + [seen..<seen] {
+            let kept = min(max(at, held.count), gap.lowerBound)
+            if at < kept { markUnframed(bytes.extracting(at..<kept), bad, scratch: scratch) }
+            markUnframed(streamed: gap.lowerBound - kept, bad, scratch: scratch)
+            if !gap.isEmpty {
                 closeRun(nil, scratch)
-                origin += hole.count
+                origin += gap.count
             }
-            at = hole.upperBound
+            at = gap.upperBound
         }
-        holes = []
+        gaps = []
         (shape, body) = (nil, nil)
         chunks.removeAll()
     }

@@ -1,7 +1,7 @@
 import Streams
 
 /// Which few bytes of a frame's head tell its type.
-enum FrameTelling {
+enum FrameReporting {
     /// None: all frames of the layout have the same.
     case same
     /// A number at a fixed place.
@@ -19,7 +19,7 @@ enum FrameTelling {
         }
     }
 
-    private static func telling(_ name: String, in layout: FrameLayout) -> FrameTelling {
+    private static func telling(_ name: String, in layout: FrameLayout) -> FrameReporting {
         if layout.head is JSONHead { return .member(name) }
         guard let head = layout.head as? BinaryHead else { return layout.trailer == nil ? .same : .unknown }
         guard let index = head.fields.firstIndex(where: { $0.name == name || $0.bits.contains { $0.name == name } })

@@ -10,9 +10,9 @@ enum InterfaceListing {
         do throws(LiveCaptureError) {
             interfaces = try NetworkInterface.all()
         } catch {
-            throw Trouble(error.message)
+            throw CommandError(error.message)
         }
-        if interfaces.isEmpty { complain("there are no interfaces that could be captured on") }
+        if interfaces.isEmpty { warn("there are no interfaces that could be captured on") }
         let rows = interfaces.map { interface in
             [interface.name, state(of: interface), place(of: interface)]
         }

@@ -15,7 +15,7 @@ final class FileOutput: ByteOutput {
         var isBrokenPipe: Bool { code == EPIPE }
         /// Ends a command whose only work was to write: whoever closed the pipe has seen enough, anything else is trouble.
         func endProcess() -> Never {
-            if !isBrokenPipe { complain(message) }
+            if !isBrokenPipe { warn(message) }
             exit(isBrokenPipe ? 0 : 2)
         }
 
@@ -57,7 +57,7 @@ final class FileOutput: ByteOutput {
             return
         }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Trouble("cannot create \(path): \(systemError())") }
+        guard descriptor >= 0 else { throw CommandError("cannot create \(path): \(systemError())") }
         self.init(descriptor: descriptor, name: path, closes: true)
     }
 
@@ -120,7 +120,7 @@ final class FileOutput: ByteOutput {
 }
 
 /// What kept a command from its work: exit status 2.
-struct Trouble: Error, CustomStringConvertible {
+struct CommandError: Error, CustomStringConvertible {
     var description: String
 
     init(_ description: String) {

@@ -18,7 +18,7 @@ struct TraceLoading {
     func trace(of paths: [String]) throws -> RecordedTrace {
         let kinds = try paths.map { try (path: $0, kind: kind(of: $0)) }
         if let other = kinds.first(where: { $0.kind != kinds[0].kind }) {
-            throw Trouble(
+            throw CommandError(
                 "\(other.path) is \(other.kind == .lines ? "a trace" : "a capture"), \(kinds[0].path) is not; "
                     + "expected one kind of files a side")
         }
@@ -27,7 +27,7 @@ struct TraceLoading {
 
     /// Told by the first bytes: those of a capture are no text.
     private func kind(of path: String) throws -> Kind {
-        guard path != "-" else { throw Trouble("- cannot be compared; expected a file") }
+        guard path != "-" else { throw CommandError("- cannot be compared; expected a file") }
         let input = try FileInput(path)
         defer { input.closeFile() }
         guard !input.isFollowed else { return .lines }
@@ -55,7 +55,7 @@ struct TraceLoading {
             }
         }
         let trace = try reader.finish()
-        for note in trace.notes { complain(note) }
+        for note in trace.notes { warn(note) }
         return trace
     }
 
@@ -71,8 +71,10 @@ struct TraceLoading {
         reassembly.serverPorts = options.serverPorts
         var reading = CaptureReading()
         reading.read(paths, options: reassembly, to: decoder) {}
-        decoder.finish(passedOver: reading.counters.passedOverByKind)
-        if reading.hasFailed { throw Trouble("\(paths.joined(separator: " ")): expected whole captures to compare") }
+        decoder.finish(skipped: reading.counters.skippedByKind)
+        if reading.hasFailed {
+            throw CommandError("\(paths.joined(separator: " ")): expected whole captures to compare")
+        }
         return trace.trace
     }
 }

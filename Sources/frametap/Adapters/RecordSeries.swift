@@ -35,7 +35,7 @@ struct RecordSeries {
     func deleteOld(current: Int) {
         guard let kept else { return }
         for number in numbers().filter({ $0 < current }).dropLast(kept - 1) {
-            if unlink(path(number)) != 0 { complain("cannot delete \(path(number)): \(systemError())") }
+            if unlink(path(number)) != 0 { warn("cannot delete \(path(number)): \(systemError())") }
         }
     }
 

@@ -9,7 +9,7 @@ struct CaptureInput: ByteSource {
     private var offset = 0
 
     /// Looks whether the file can be read; `-` is standard input.
-    init(_ path: String, _ progress: ReadingProgress) throws(Trouble) {
+    init(_ path: String, _ progress: ReadingProgress) throws(CommandError) {
         self.path = path
         let input = try FileInput(path, progress)
         identity = input.identity
@@ -22,12 +22,12 @@ struct CaptureInput: ByteSource {
     /// Whether more may come while it is being read.
     var isFollowed: Bool { pipe?.isFollowed ?? false }
 
-    mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(Trouble) -> Int {
+    mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(CommandError) -> Int {
         if let pipe { return try pipe.read(into: buffer) }
         let input = try FileInput(path)
         defer { input.closeFile() }
         guard let identity, input.identity?.isSameFile(as: identity) == true else {
-            throw Trouble("\(path) was replaced by another file while it was read")
+            throw CommandError("\(path) was replaced by another file while it was read")
         }
         let count = try input.read(into: buffer, at: offset)
         offset += count

@@ -26,7 +26,7 @@ struct LineInput {
                 }
                 held += piece
                 if held.count > Self.longest {
-                    throw Trouble("\(input.name): a line has more than \(Self.longest) bytes")
+                    throw CommandError("\(input.name): a line has more than \(Self.longest) bytes")
                 }
             }
         }

@@ -32,10 +32,10 @@ final class StreamFiles {
     /// Creates the folder where it does not exist.
     ///
     /// - Parameter fillsMissing: whether zeros stand for bytes that are missing.
-    init(in folder: String, fillsMissing: Bool) throws(Trouble) {
+    init(in folder: String, fillsMissing: Bool) throws(CommandError) {
         (self.folder, self.fillsMissing) = (folder, fillsMissing)
         if mkdir(folder, 0o700) != 0, errno != EEXIST {
-            throw Trouble("cannot create the folder \(folder): \(systemError())")
+            throw CommandError("cannot create the folder \(folder): \(systemError())")
         }
     }
 
@@ -58,7 +58,7 @@ final class StreamFiles {
         }
     }
 
-    /// A hole: the file is made longer, which takes no room on most disks.
+    /// A gap: the file is made longer, which takes no room on most disks.
     func missing(_ byteCount: Int, of connection: Int, _ direction: Direction) {
         guard fillsMissing else { return }
         let key = Key(connection: connection, direction: direction)
@@ -108,7 +108,7 @@ final class StreamFiles {
 
     private func fail(_ key: Key) {
         let reason = systemError()
-        if !hasFailed { complain("cannot write \(path(of: key)): \(reason); no more streams are written") }
+        if !hasFailed { warn("cannot write \(path(of: key)): \(reason); no more streams are written") }
         hasFailed = true
     }
 }

@@ -35,7 +35,7 @@ struct ParallelReading {
         BatchReplay(queue, to: decoder).run { progress.isDone }
         group.wait()
         let (complaints, counters) = result.withLock { $0 }
-        for complaint in complaints { complain(complaint) }
+        for complaint in complaints { warn(complaint) }
         (hasFailed, self.counters) = (!complaints.isEmpty, counters)
     }
 }

@@ -26,7 +26,7 @@ final class BodyFiles: TraceSink {
     init(in folder: String) throws {
         self.folder = folder
         if mkdir(folder, 0o700) != 0, errno != EEXIST {
-            throw Trouble("cannot create the folder \(folder): \(systemError())")
+            throw CommandError("cannot create the folder \(folder): \(systemError())")
         }
     }
 
@@ -94,7 +94,7 @@ final class BodyFiles: TraceSink {
     private func fail(_ message: String) {
         guard !hasFailed else { return }
         hasFailed = true
-        complain("\(message); no more bodies are written")
+        warn("\(message); no more bodies are written")
     }
 
     /// Removes what was written of a body that did not become complete, or is not wanted.
@@ -105,8 +105,8 @@ final class BodyFiles: TraceSink {
 
     func opened(_ connection: TracedConnection) {}
     func recognised(_ connection: TracedConnection) {}
-    func missing(_ hole: Hole, on connection: TracedConnection) {}
-    func dropped(_ hole: Hole, reason: String, on connection: TracedConnection) {}
+    func missing(_ gap: Gap, on connection: TracedConnection) {}
+    func dropped(_ gap: Gap, reason: String, on connection: TracedConnection) {}
     func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {
         if run.streamed > 0 { discard(Side(connection.number, direction), connection) }
     }
@@ -118,7 +118,7 @@ final class BodyFiles: TraceSink {
         guard secretBodies > 0 else { return }
         let bodies =
             secretBodies == 1 ? "1 body that holds a secret was" : "\(secretBodies) bodies that hold secrets were"
-        complain("\(bodies) not written to \(folder); --show-secrets writes them")
+        warn("\(bodies) not written to \(folder); --show-secrets writes them")
     }
     func flush() {}
 }

@@ -57,7 +57,7 @@ final class LiveRecording {
         signal(SIGPIPE, SIG_IGN)
         let (output, records) = (request.output, request.records)
         let whenBroken: (FileOutput.Failure) -> Void = { failure in
-            complain("\(failure.message); nothing more is written there, \(source.goesOn)")
+            warn("\(failure.message); nothing more is written there, \(source.goesOn)")
         }
         let start = WallClock.now()
         let file = try records.captureFile(start: start, whenBroken: whenBroken)
@@ -121,10 +121,10 @@ extension LiveRecording {
     }
 
     /// Ends a capture.
-    func finish(at time: Timestamp, passedOver: [(kind: String, packets: Int)]) {
+    func finish(at time: Timestamp, skipped: [(kind: String, packets: Int)]) {
         endShowing()
         captured?.finish(at: time)
-        decoder.finish(passedOver: passedOver)
+        decoder.finish(skipped: skipped)
         decoder.flush()
     }
 }
