@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// Byte 0: the format. Byte 1: bit 0 picked up in the middle, bit 1 the server's side, bit 2 with a gap. Bytes 2…5: the
+/// Byte 0: the format. Byte 1: bit 0 picked up mid-stream, bit 1 the server's side, bit 2 with a gap. Bytes 2…5: the
 /// pieces' lengths, in turn. With a gap, two bytes more: where it lies, and how long it is. The rest is the stream: cut or
 /// whole, it is the same frames, and the bytes add up.
 func fuzzRules(_ input: FuzzInput) {

@@ -40,23 +40,23 @@ public final class StreamFaults: Analysis {
             let count = last - first + 1
             report(
                 .conflict, .warning,
-                "\(Quantities.counted(count, "byte")) at offset \(start + first) came again and \(count == 1 ? "is" : "are") different",
+                "\(Quantities.counted(count, "byte")) at offset \(start + first) \(count == 1 ? "was" : "were") retransmitted with different content",
                 start + first, count,
                 [Self.hex("kept", kept[first...last]), Self.hex("other", other[first...last])])
         case .late(let offset, let bytes) where offset < 0:
             report(
                 .lateData, .info,
-                "\(Quantities.counted(bytes.count, "byte")) came late: they are before the first byte of the stream",
+                "\(Quantities.counted(bytes.count, "byte")) arrived late, before the first byte of the stream",
                 offset, bytes.count, [Self.hex("hex", bytes[...])])
         case .late(let offset, let bytes):
             report(
                 .lateData, .warning,
-                "\(Quantities.counted(bytes.count, "byte")) at offset \(offset) came after they were given up as missing",
+                "\(Quantities.counted(bytes.count, "byte")) at offset \(offset) arrived after they were declared missing",
                 offset, bytes.count, [Self.hex("hex", bytes[...])])
         case .afterEnd(let offset, let byteCount):
             report(
                 .dataAfterEnd, .warning,
-                "\(Quantities.counted(byteCount, "byte")) at offset \(offset), behind the end of the stream (FIN)",
+                "\(Quantities.counted(byteCount, "byte")) at offset \(offset), after the end of the stream (FIN)",
                 offset, byteCount)
         case .memoryLimit(let byteCount):
             findings.append(
@@ -65,7 +65,7 @@ public final class StreamFaults: Analysis {
                     format: connection.format?.name,
                     from: packet.direction, time: packet.time,
                     message:
-                        "the memory limit was reached (--memory-limit): \(Quantities.counted(byteCount, "byte")) from the \(packet.direction.sender) waited behind a gap, which is missing now",
+                        "the memory limit was reached (--memory-limit): \(Quantities.counted(byteCount, "byte")) from the \(packet.direction.sender) waited behind a gap, which is now declared missing",
                     data: [Field("evicted", .text("segments")), Field("held", .integer(Int64(byteCount)))]))
         case .synchronised, .acknowledged, .retransmitted, .overtaken, .waiting, .windowClosed, .unrecorded, .held,
             .idle, .segment:

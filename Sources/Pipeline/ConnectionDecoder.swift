@@ -28,12 +28,12 @@ final class ConnectionDecoder: ConnectionReceiver {
         let options = decoder.options
         let port = connection.opening.server.port
         if let plan = decoder.plan(forPort: port) {
-            start(plan, FormatChoice(by: .option, evidence: "asked for on port \(port)"))
+            start(plan, FormatChoice(by: .option, evidence: "requested for port \(port)"))
             return
         }
         switch options.choice {
         case .fixed(let format):
-            start(decoder.plan(for: format), FormatChoice(by: .option, evidence: "asked for"))
+            start(decoder.plan(for: format), FormatChoice(by: .option, evidence: "requested"))
         case .automatic(let formats):
             detection = Detection(
                 formats, aligned: connection.opening.handshake, limit: options.detectionLimit,
@@ -236,7 +236,7 @@ final class ConnectionDecoder: ConnectionReceiver {
 
     private func start(_ plan: FormatPlan, _ choice: FormatChoice) {
         connection.recognise(plan.known, choice)
-        // A stream that was picked up in the middle has begun.
+        // A stream that was picked up mid-stream has begun.
         connection.hasBegun = plan.known.format.beginning == nil || !connection.opening.handshake
         self.plan = plan
         begin()

@@ -134,7 +134,7 @@ public enum StreamNotice: Hashable, Sendable {
     /// Bytes that had been seen before came again and were different. `kept` is what the stream has there.
     case conflict(offset: Int, kept: [UInt8], other: [UInt8])
     /// Bytes came after they had been declared missing, or, at a negative offset, before the first one of a stream that was
-    /// picked up in the middle. The stream does not have them.
+    /// picked up mid-stream. The stream does not have them.
     case late(offset: Int, bytes: [UInt8])
     /// Bytes behind the sender's FIN, which are none of the stream (RFC 9293 section 3.10.7.4).
     case afterEnd(offset: Int, byteCount: Int)

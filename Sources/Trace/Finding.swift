@@ -41,7 +41,7 @@ public struct Finding: Hashable, Sendable {
         case deliveryOutOfOrder = "delivery-out-of-order"
         /// A frame at which a published receiver of the format would have gone wrong; only where that was asked for.
         case hazard
-        /// A client connected again and again, each time at once.
+        /// A client connected repeatedly, each time at once.
         case reconnectStorm = "reconnect-storm"
         /// The proxy could not reach the server; live only.
         case connectFailed = "connect-failed"

@@ -85,7 +85,7 @@ struct Watching {
             Opening(
                 number: number, time: Timestamp(nanoseconds: 0), client: Endpoint(address, 40_000),
                 server: Endpoint(address, 8_088)))
-        opened.recognise(chat.format, FormatChoice(by: .option, evidence: "asked for"))
+        opened.recognise(chat.format, FormatChoice(by: .option, evidence: "requested"))
         connections[number] = opened
         return opened
     }

@@ -68,7 +68,7 @@ import Testing
         let whole = try text(path)
         let html = try file("<!DOCTYPE html>\n<html></html>\n")
         let cut = try file(String(whole.dropLast(40)))
-        let newer = try file(whole.replacing("\"version\":1", with: "\"version\":9"))
+        let newer = try file(whole.replacing("\"version\":2", with: "\"version\":9"))
         for (name, message) in [
             (html, ":1: this is no trace, it begins with \"<!DOCTYPE html>\"; expected the first line of a trace"),
             (cut, ":12: the line is cut off after"),

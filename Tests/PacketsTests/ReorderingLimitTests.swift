@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// Streams that are picked up in the middle wait only for their start to be settled: where nothing is missing, settling it early
+    /// Streams that are picked up mid-stream wait only for their start to be settled: where nothing is missing, settling it early
     /// is nothing to report.
     @Test(arguments: [false, true])
     func streamsPickedUpAreSettledEarly(hasGaps: Bool) {

@@ -87,7 +87,7 @@ import Testing
             faults(of: talk) == [.conflict(offset: 1, kept: Array("b".utf8), other: Array("X".utf8))])
     }
 
-    /// A SYN near the numbers of a stream that was picked up in the middle is another connection's, if that one had an end
+    /// A SYN near the numbers of a stream that was picked up mid-stream is another connection's, if that one had an end
     /// or was acknowledged further.
     @Test func aSYNThatNothingCanHaveOvertaken() {
         for end in [TCPFlags.fin, .rst] {

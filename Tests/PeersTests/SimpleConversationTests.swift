@@ -59,7 +59,7 @@ import Testing
         // A port that was free a moment ago.
         let free = SimplePeers.Lines()
         var options = SimplePeers.patientOptions(timeScale: 0.01)
-        // A client that connects again and again is waited for in vain.
+        // A client that connects repeatedly is waited for in vain.
         options.leastWait = .seconds(5)
         let scaled = options
         _ = try await SimplePeers.serving(peer, scaled) { free.add(String($0.port)) }

@@ -144,7 +144,7 @@ import Trace
         #expect(try conversation.decode(options).lines.first { $0.event == "format" }?["format"] == "im-json")
         conversation.serverPort = 7_000
         let asked = try #require(try conversation.decode(options).lines.first { $0.event == "format" })
-        #expect(asked["format"] == "mine" && asked["evidence"] == "asked for on port 7000")
+        #expect(asked["format"] == "mine" && asked["evidence"] == "requested for port 7000")
     }
 
     @Test func aStreamPickedUpInTheMiddleIsFramedFromTheNextHeadOn() throws {
@@ -155,7 +155,7 @@ import Trace
         #expect(decoded.summary.total.bytes.frames == 2, "\(decoded.lines.map { $0.text.prefix(300) })")
         let unframed = try #require(decoded.lines.first { $0.event == "unframed" })
         #expect(unframed["reason"] == "no-sync" && unframed[number: "length"] == message.count - 10)
-        #expect(unframed["detail"]?.hasPrefix("picked up in the middle; back in step at offset") == true)
+        #expect(unframed["detail"]?.hasPrefix("picked up mid-stream; resynchronized at offset") == true)
         expectAddsUp(conversation, decoded, 0)
     }
 }

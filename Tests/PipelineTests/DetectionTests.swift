@@ -109,7 +109,7 @@ import Trace
 
     // MARK: What is none
 
-    /// Captures of other protocols, picked up in the middle.
+    /// Captures of other protocols, picked up mid-stream.
     @Test(arguments: ["443-chrome", "jabber"]) func whatIsForeignIsNotClaimed(_ name: String) throws {
         let named = try claims(in: name)
         #expect(named.isEmpty, "\(named)")

@@ -40,14 +40,14 @@ import Trace
         }
         let findings = lines.filter { $0.event == "finding" }.map(\.text)
         let expected = [
-            #""kind":"conflict","severity":"warning","message":"3 bytes at offset 11 came again and are different","#
+            #""kind":"conflict","severity":"warning","message":"3 bytes at offset 11 were retransmitted with different content","#
                 + #""data":{"offset":11,"length":3,"packet":7,"kept":"020304","other":"090308"}}"#,
-            #""kind":"late-data","severity":"warning","message":"300 bytes at offset 5 came after they were given up "#
-                + #"as missing","data":{"offset":5,"length":300,"packet":9,"hex":""#
+            #""kind":"late-data","severity":"warning","message":"300 bytes at offset 5 arrived after they were declared "#
+                + #"missing","data":{"offset":5,"length":300,"packet":9,"hex":""#
                 + String(repeating: "ab", count: 256) + #""}}"#,
-            #""kind":"late-data","severity":"info","message":"2 bytes came late: they are before the first byte of the "#
+            #""kind":"late-data","severity":"info","message":"2 bytes arrived late, before the first byte of the "#
                 + #"stream","data":{"offset":-2,"length":2,"packet":10,"hex":"0102"}}"#,
-            #""kind":"data-after-end","severity":"warning","message":"1 byte at offset 40, behind the end of the "#
+            #""kind":"data-after-end","severity":"warning","message":"1 byte at offset 40, after the end of the "#
                 + #"stream (FIN)","data":{"offset":40,"length":1,"packet":11}}"#,
         ]
         #expect(findings.count == expected.count)

@@ -15,7 +15,7 @@ import Testing
         let output = try ndjson(source: "a \"quoted\"\\name\u{1b}") { script, _ in script.open(handshake: false) }
         #expect(
             output == #"""
-                {"event":"trace","version":1,"source":"a \"quoted\"\\name\u001b","tool":"frametap 0.1.0"}
+                {"event":"trace","version":2,"source":"a \"quoted\"\\name\u001b","tool":"frametap 0.1.0"}
                 {"event":"opened","connection":1,"time":"2026-11-21T08:00:00.013000000Z","transport":"tcp","client":"127.0.0.1:51034","server":"127.0.0.1:8088","handshake":false,"clientGuessed":false}
                 {"event":"format","connection":1,"format":"im-json","by":"content","evidence":"JSON head with size, CRLF"}
 
@@ -111,7 +111,7 @@ import Testing
         }
         let common =
             #"{"event":"summary","connections":2,"frames":8,"bytes":3712,"framed":790,"unframed":24,"padding":2,"missing":2896,"dropped":65495,"split":2,"merged":4,"heartbeats":6,"findings":{"heartbeat-gap":2}"#
-        #expect(lines == [common + "}", common + #","passedOver":{"udp":12,"not IP":1}}"#])
+        #expect(lines == [common + "}", common + #","skipped":{"udp":12,"not IP":1}}"#])
     }
 
     /// The body of one frame.

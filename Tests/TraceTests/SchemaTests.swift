@@ -50,7 +50,7 @@ import Trace
     }
 
     @Test func skipped() throws {
-        let listed = try list("$defs", "summary", "properties", "passedOver", "propertyNames", "enum")
+        let listed = try list("$defs", "summary", "properties", "skipped", "propertyNames", "enum")
         #expect(listed == Skipped.allCases.map(\.rawValue).sorted())
     }
 

@@ -131,7 +131,7 @@ import Testing
         }
         #expect(
             output == """
-                08:00:00.013  #1 ●  127.0.0.1:51034 → 127.0.0.1:8088                         im-json (by content), picked up in the middle, client guessed
+                08:00:00.013  #1 ●  127.0.0.1:51034 → 127.0.0.1:8088                         im-json (by content), picked up mid-stream, client guessed
                 08:00:00.030  #1 ⚠  ← 1,448 bytes missing at offset 1,300
                 08:00:00.031  #1 ⚠  → 1 byte forwarded but not recorded at offset 0: recorder too slow
                 08:00:00.032  #1 ⚠  → 3 bytes unframed at offset 95, incomplete: 3 of 88 head bytes when the stream ended
@@ -144,7 +144,7 @@ import Testing
                 im-json: 0 connections, 0 frames; 0 bytes missing, 0 unframed
                 not recognised: 1 connection, 0 frames; 0 bytes missing, 1,500 unframed
                 1 byte forwarded but not recorded
-                packets passed over: 1,200 udp, 3 arp
+                packets skipped: 1,200 udp, 3 arp
 
                 """)
     }

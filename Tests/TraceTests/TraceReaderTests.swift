@@ -47,6 +47,35 @@ import Trace
         #expect(connection.closing?.by == .fromServer)
     }
 
+    /// Version 1 called packets that were skipped passed over; frames, fields and bodies are the same.
+    @Test func versionOneIsRead() throws {
+        let folder = URL(filePath: #filePath).appending(path: "../../../fixtures").standardized
+        func lines(_ path: String) throws -> String {
+            try String(contentsOf: folder.appending(path: path), encoding: .utf8)
+        }
+        let (old, new) = (try lines("traces/version-1.jsonl"), try lines("im-magic/conversation.ndjson"))
+        #expect(old.hasPrefix(#"{"event":"trace","version":1,"#) && new.hasPrefix(#"{"event":"trace","version":2,"#))
+        let (before, after) = (try read(old).connections, try read(new).connections)
+        #expect(before.count == 3 && before.count == after.count)
+        for (left, right) in zip(before, after) { #expect(left.items == right.items) }
+        func skipped(_ version: Int, _ key: String) throws -> [String] {
+            let text = """
+                {"event":"trace","version":\(version),"source":"","tool":""}
+                {"event":"summary","connections":0,"frames":0,"\(key)":{"udp":3,"arp":1}}
+
+                """
+            var reader = EventReader()
+            try reader.begin("t.ndjson")
+            let bytes = Array(text.utf8)
+            for (event, _) in try reader.read(bytes.span.bytes) {
+                if case .summary(let summary) = event { return summary.skipped.map { "\($0.count) \($0.kind)" } }
+            }
+            return []
+        }
+        #expect(try skipped(1, "passedOver") == ["3 udp", "1 arp"])
+        #expect(try skipped(2, "skipped") == ["3 udp", "1 arp"])
+    }
+
     @Test func cutAnywhere() throws {
         let text = try lines.joined()
         let whole = try read(text).frames
@@ -56,14 +85,14 @@ import Trace
     @Test func whatIsNoTrace() throws {
         let lines = try lines
         let all = lines.joined()
-        let first = "expected the first line of a trace, {\"event\":\"trace\",\"version\":1,…}"
+        let first = "expected the first line of a trace, {\"event\":\"trace\",\"version\":2,…}"
         #expect(fault("") == "t.ndjson:1: the file is empty; \(first)")
         #expect(
             fault("<!DOCTYPE html>\n<html>\n")
                 == "t.ndjson:1: this is no trace, it begins with \"<!DOCTYPE html>\"; \(first)")
         #expect(
-            fault("{\"event\":\"trace\",\"version\":2,\"source\":\"\",\"tool\":\"\"}\n")
-                == "t.ndjson:1: this is version 2 of the trace format; expected version 1")
+            fault("{\"event\":\"trace\",\"version\":3,\"source\":\"\",\"tool\":\"\"}\n")
+                == "t.ndjson:1: this is version 3 of the trace format; expected version 1 to 2")
         #expect(fault(lines.dropFirst().joined()) == "t.ndjson:1: found \"event\":\"opened\"; \(first)")
         #expect(
             fault(String(all.dropLast(10))).hasPrefix("t.ndjson:\(lines.count): the line is cut off after"))

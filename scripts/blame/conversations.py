@@ -320,7 +320,7 @@ def _(stage):
     stage.server.end()
 
 
-# Clients that come again and again.
+# Clients that come repeatedly.
 
 def come_again(stage, end, pause, times=7):
     for _ in range(times):

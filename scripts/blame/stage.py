@@ -225,7 +225,7 @@ class Stage:
         starts.join()
 
     def lost(self, frame):
-        """The network loses the segments that begin with a frame of the client's, again and again."""
+        """The network loses the segments that begin with a frame of the client's, repeatedly."""
         return self.dropped(f"@ih,0,32 {frame}")
 
     def close(self):

@@ -21,12 +21,12 @@ extension Deliveries {
             case .delivered(let message, let reception): count(message, reception, format.name)
             case .overtaken(let message, let later, let reception):
                 outcomes[format.name, default: Outcome()].outOfOrder += 1
-                let text = "\(name(message, target)) came behind \(short(later)), which was sent later"
+                let text = "\(name(message, target)) arrived after \(short(later)), which was sent later"
                 findings += report(.deliveryOutOfOrder, reception, message, text, findingContext)
             case .repeated(let message, let reception):
                 outcomes[format.name, default: Outcome()].twice += 1
                 findings += report(
-                    .deliveryTwice, reception, message, "\(name(message, target)) came again", findingContext)
+                    .deliveryTwice, reception, message, "\(name(message, target)) arrived again", findingContext)
             case .unknown(let reception):
                 if let message = stored(reception, from: key, for: target, comparing: names) {
                     count(message, reception, format.name)
@@ -97,8 +97,8 @@ extension Deliveries {
             Finding(
                 kind: .deliveryMissing, severity: .warning, connection: context.connection.number,
                 format: context.format, from: .fromServer, time: message.time + within,
-                message: "\(short(message)) of connection \(message.connection) never came to \(context.target), "
-                    + "who was connected",
+                message: "\(short(message)) of connection \(message.connection) was never delivered to \(context.target), "
+                    + "which was connected",
                 data: data(message) + [Field("within", .number(within.seconds))]
                     + .packets(("sentPacket", message.packet)))
         ]

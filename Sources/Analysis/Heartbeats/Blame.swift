@@ -101,9 +101,9 @@ struct Blame {
             !pause.hadTime(since: closed.upperBound)
         {
             // The same words for a proxy that had to hold bytes and for a closed window, which is what it records of that.
-            let again = start < closed.lowerBound ? " again and again" : ""
+            let again = start < closed.lowerBound ? " repeatedly" : ""
             let duration = (closed.upperBound - start).text(digits: true)
-            return Blame(.receiver, "the \(receiver) took nothing\(again) for \(duration): what was sent had to wait")
+            return Blame(.receiver, "the \(receiver) accepted no data\(again) for \(duration): what was sent had to wait")
         }
         let again = evidence?.repetitions.flatMap { $0.first <= pause.deadline ? $0.last : nil }
         let known = pause.wasRepeating ? disturbances?.retransmitted.map { min($0, pause.end) } : nil
@@ -113,7 +113,7 @@ struct Blame {
         }
         return Blame(
             .network,
-            "bytes of the \(sender) had to be sent again, last \((last - pause.start).text(digits: true)) after the last heartbeat: until they arrive, its TCP holds back what is new"
+            "the \(sender) retransmitted, last \((last - pause.start).text(digits: true)) after the last heartbeat: until those bytes arrive, its TCP holds back new ones"
         )
     }
 
@@ -156,7 +156,7 @@ struct Blame {
         {
             return Blame(
                 .network,
-                "it did not arrive: \(after(ahead)) the \(sender)'s sequence number was ahead of the bytes that had come"
+                "it did not arrive: \(after(ahead)) the \(sender)'s sequence number was ahead of the captured bytes"
             )
         }
         if let lost = evidence.lostPackets, lost > 0 {
@@ -167,13 +167,13 @@ struct Blame {
         }
         if evidence.unanswered >= 2 {
             let what =
-                "the \(sender)'s TCP did not answer while the \(pause.from.opposite.sender) sent the same bytes again \(evidence.unanswered) times"
+                "the \(sender)'s TCP did not answer while the \(pause.from.opposite.sender) retransmitted the same bytes \(evidence.unanswered) times"
             return Blame(pause.endedBySender ? .network : .peerGone, what)
         }
         switch evidence.delays {
         case .held(let delay):
             return Blame(
-                .network, "it was held up for up to \(delay.text(digits: true)), by the clock of the \(sender)'s TCP",
+                .network, "it was delayed by up to \(delay.text(digits: true)), by the clock of the \(sender)'s TCP",
                 isCertain: false)
         case .captureClock(let delay):
             return Blame(
@@ -182,7 +182,7 @@ struct Blame {
                 isCertain: false)
         case .senderClock(let delay):
             return Blame(
-                .sender, "the \(sender) stood still for \(delay.text(digits: true)), and so did the clock of its TCP",
+                .sender, "the \(sender) was suspended for \(delay.text(digits: true)): the clock of its TCP stood still, too",
                 isCertain: false)
         case .someClock(let delay):
             return Blame(
@@ -192,12 +192,12 @@ struct Blame {
         case nil: break
         }
         if let again = evidence.repetitions, again.last >= pause.end {
-            return Blame(.network, "it was held up: with it came what its TCP had sent again meanwhile")
+            return Blame(.network, "it was delayed: its TCP's retransmissions came with it")
         }
         if !pause.endedBySender, evidence.lastSegment == nil {
             return Blame(
                 .unknown,
-                "cannot tell: nothing at all came from the \(sender), and nothing was sent to it that its TCP would have answered"
+                "cannot tell: nothing came from the \(sender), and nothing was sent to it that its TCP would have acknowledged"
             )
         }
         if evidence.lostPackets == 0 {
@@ -225,7 +225,7 @@ struct Blame {
         }
         if let count, pause.overdue(among: [pause.lastFrame]) == nil {
             return Blame(
-                .unknown, "cannot tell: \(count) heartbeats came at once, as if sent in time and held up on the way")
+                .unknown, "cannot tell: \(count) heartbeats came together, as if sent on time and delayed on the way")
         }
         let isCertain = pause.overdue(among: [pause.lastFrame]) != nil
         return pause.otherFrames > 0

@@ -71,7 +71,7 @@ extension HeartbeatWatch {
     }
 
     private func deed(_ eviction: HeartbeatContract.Eviction) -> String {
-        eviction.deed == .close ? "evicts" : "takes the \(from.sender) for gone"
+        eviction.deed == .close ? "evicts" : "considers the \(from.sender) gone"
     }
 
     private func window(_ eviction: HeartbeatContract.Eviction) -> String {

@@ -150,7 +150,7 @@ extension HeartbeatWatch {
         let silence = heartbeat.time - (last ?? heartbeat.time)
         let others = heartbeat.index - lastCount
         let found = finding(
-            .heartbeatResumed, .info, at: heartbeat.time, "heartbeat again after \(silence.text(digits: true))",
+            .heartbeatResumed, .info, at: heartbeat.time, "heartbeat resumed after \(silence.text(digits: true))",
             [
                 Field("silentFor", .number(silence.seconds)), Field("index", .integer(Int64(heartbeat.index))),
                 Field("lastIndex", .integer(Int64(lastIndex))), Field("otherFrames", .integer(Int64(others))),
@@ -167,7 +167,7 @@ extension HeartbeatWatch {
         if reason == .evicted { blame = Blame(.unknown, "cannot tell: the connection was evicted to save memory") }
         return finding(
             .heartbeatStopped, learned == nil ? .warning : .info, at: time,
-            "the heartbeats stopped \(silence.text(digits: true)) before the end: \(blame.reason)",
+            "heartbeats stopped \(silence.text(digits: true)) before the end: \(blame.reason)",
             [
                 Field("expectedEvery", .number(every.seconds)), Field("silentFor", .number(silence.seconds)),
                 Field("lastType", .text(lastType)), Field("lastIndex", .integer(Int64(lastIndex))),

@@ -3,7 +3,7 @@ import HeapModule
 import Streams
 import Trace
 
-/// Finds clients that connect again and again, each time at once: no pause, or too short a one, between a connection that they
+/// Finds clients that connect repeatedly, each time at once: no pause, or too short a one, between a connection that they
 /// lost and the next from the same address to the same server. A client that closed it in order wanted no more of it, and the
 /// next one is no reconnect.
 ///
@@ -148,7 +148,7 @@ public final class ReconnectStorms: Analysis {
                 format: last.connection.format?.name,
                 from: .fromClient, time: last.time,
                 message:
-                    "reconnect storm: \(ends.client) connected again to \(ends.server) \(Self.reconnects) times in \(span.text(digits: true)), each time at once",
+                    "reconnect storm: \(ends.client) reconnected to \(ends.server) \(Self.reconnects) times in \(span.text(digits: true)), each time immediately",
                 data: [
                     Field("reconnects", .integer(Int64(Self.reconnects))), Field("within", .number(span.seconds)),
                     Field("client", .text("\(ends.client)")), Field("server", .text("\(ends.server)")),

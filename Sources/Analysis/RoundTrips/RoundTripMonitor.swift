@@ -149,7 +149,7 @@ public final class RoundTripMonitor: Analysis {
         guard !paired.exchanges[pairing].isLost else { return }
         let rule = paired.pairings[pairing]
         guard let place = paired.exchanges[pairing].requests.firstIndex(where: { $0.key == answer.key }) else {
-            // Of a connection that was picked up in the middle nobody knows what was asked before.
+            // Of a connection that was picked up mid-stream nobody knows what was asked before.
             if !paired.connection.opening.handshake, paired.exchanges[pairing].requests.isEmpty { return }
             if let request = paired.takeOverdue(answer, pairing) {
                 findings += paired.late(answer, to: request, pairing)

@@ -32,7 +32,7 @@ public struct FormatDetection: Sendable {
     /// may only ask for fields of the head.
     public var openHead: String?
 
-    /// So much evidence outweighs bytes that are no frame: it is not ruled out by them, nor by having been picked up in the middle.
+    /// So much evidence outweighs bytes that are no frame: it is not ruled out by them, nor by having been picked up mid-stream.
     public static let outweighing = 80
 
     /// Evidence of medium strength from one frame.

@@ -2,7 +2,7 @@ import Streams
 
 /// Finds out whether one direction of a connection is of a format, by framing it on trial.
 ///
-/// A stream whose first byte was seen must be frames from there on. One that was picked up in the middle need not, but frames
+/// A stream whose first byte was seen must be frames from there on. One that was picked up mid-stream need not, but frames
 /// chain somewhere in nearly any bytes, if they are many: so twice as many must follow one another, and most bytes must lie in
 /// frames.
 public struct FormatProbe {
@@ -10,7 +10,7 @@ public struct FormatProbe {
     public struct Verdict: Sendable, Hashable {
         /// Whether the format fits: the heads of as many frames as needed are complete.
         public var fits = false
-        /// Whether it does without a doubt, although the stream was picked up in the middle, and whatever the other side sends.
+        /// Whether it does without a doubt, although the stream was picked up mid-stream, and whatever the other side sends.
         public var isSure = false
         /// Whether it would fit, if the stream ended here: all is frames, though they are fewer than needed.
         public var isAlone = false

@@ -38,7 +38,7 @@ package struct Signature: Sendable {
     package var format: Format {
         .unframed(
             name, "\(title), recognised only",
-            detail: "this is \(title), which is not cut into frames; --format can say otherwise")
+            detail: "this is \(title), which frametap does not frame; --format overrides this")
     }
 
     // MARK: How they begin

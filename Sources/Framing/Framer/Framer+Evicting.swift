@@ -20,9 +20,9 @@ extension Framer {
         search = nil
         guard hadFrame else { return }
         if let end, end > origin {
-            mode = .skipping(to: end, detail: "the rest of a frame that was given up when \(cause)")
+            mode = .skipping(to: end, detail: "the rest of a frame that was abandoned when \(cause)")
         } else {
-            resynchronise(.memoryLimit, "behind a frame that was given up when \(cause)")
+            resynchronise(.memoryLimit, "behind a frame that was abandoned when \(cause)")
         }
     }
 

@@ -31,7 +31,7 @@ extension Framer {
             origin += byteCount - filled
             memory.restart(at: origin)
             if case .skipping(let end, _) = mode, origin <= end { return }
-            resynchronise(.afterGap, "behind a gap of \(byteCount) bytes at offset \(gap)")
+            resynchronise(.afterGap, "after a gap of \(byteCount) bytes at offset \(gap)")
         }
     }
 

@@ -78,7 +78,7 @@ public struct Framer {
     package init(_ shared: SharedRule, direction: Direction, aligned: Bool) {
         self.shared = shared
         self.direction = direction
-        mode = aligned ? .aligned : .searching(reason: .noSync, detail: "picked up in the middle")
+        mode = aligned ? .aligned : .searching(reason: .noSync, detail: "picked up mid-stream")
         if !aligned { memory.opening = nil }
     }
 
@@ -267,7 +267,7 @@ public struct Framer {
                 switch search.look(shared, bytes, from: at, origin: first, ended: ended) {
                 case .found(let start, let how, let isOpening):
                     markUnframed(bytes.extracting(at..<start), BadBytes(reason, detail), scratch: scratch)
-                    closeRun("back in step at offset \(first + start): \(how)", scratch)
+                    closeRun("resynchronized at offset \(first + start): \(how)", scratch)
                     at = start
                     mode = .aligned
                     self.search = nil

@@ -1,6 +1,6 @@
 import Streams
 
-/// Bytes that are held: a buffer that is filled and emptied again and again, without anything being allocated or destroyed.
+/// Bytes that are held: a buffer that is filled and emptied repeatedly, without anything being allocated or destroyed.
 struct HeldBytes: Sendable {
     /// The first `count` of them count.
     private(set) var storage: [UInt8] = []

@@ -190,6 +190,6 @@ struct FrameChain {
         let odds = max(0, whole(sum.bits - Evidence.needed(places: places) + 8))
         return "\(count == 1 ? "1 head" : "\(count) heads in a row"), \(whole(sum.bits)) bits of evidence"
             + " (constants \(whole(sum.constants)), lengths \(whole(sum.lengths)), values \(whole(sum.values))),"
-            + " \(places == 1 ? "1 place" : "\(places) places") tried: by chance once in 2^\(odds)"
+            + " \(places == 1 ? "1 place" : "\(places) places") tried: odds of a false match 1 in 2^\(odds)"
     }
 }

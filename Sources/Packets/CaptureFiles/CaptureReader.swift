@@ -19,7 +19,7 @@ public enum CaptureReadFailure<Failure: Error>: Error {
 
 extension CaptureReadFailure: Sendable where Failure: Sendable {}
 
-/// Reads a capture from a source through one buffer that is used again and again; a gzip file, known by its magic number,
+/// Reads a capture from a source through one buffer that is used repeatedly; a gzip file, known by its magic number,
 /// is expanded on the way.
 public struct CaptureReader<Source: ByteSource> {
     /// How a step of reading ended.

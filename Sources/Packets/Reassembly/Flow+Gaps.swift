@@ -126,7 +126,7 @@ extension Flow {
     }
 
     /// Reports that segments were passed on since the memory limit was reached, unless nothing is missed by that: those of a stream
-    /// that was picked up in the middle waited only for its start to be settled.
+    /// that was picked up mid-stream waited only for its start to be settled.
     func reportEviction(of byteCount: Int, from direction: Direction, _ shared: inout ReassemblyState) {
         if !sides[direction].marks.contains(.started), shared.held(sides[direction])?.segments.hasGaps != true {
             return

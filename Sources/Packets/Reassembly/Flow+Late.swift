@@ -10,7 +10,7 @@ extension Flow {
         guard let receiver else { return }
         var start = position
         if start < 0 {
-            // In front of a SYN there is nothing; in front of the first byte of a stream picked up in the middle there is.
+            // In front of a SYN there is nothing; in front of the first byte of a stream picked up mid-stream there is.
             let early = min(payload.byteCount, -start)
             if !sides[direction].marks.contains(.synSeen) {
                 receiver.noticed(

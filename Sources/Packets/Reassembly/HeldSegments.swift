@@ -20,7 +20,7 @@ struct HeldSegment {
 /// Segments of one direction that wait, in order of their offsets and without overlap.
 ///
 /// They lie in an ordered list of short ordered lists, so that inserting anywhere moves little, in whichever order they arrive.
-/// A single one has no list: of a million connections that are picked up in the middle, most hold one for a second.
+/// A single one has no list: of a million connections that are picked up mid-stream, most hold one for a second.
 struct HeldSegments {
     /// The most segments a block has.
     private static let blockCapacity = 64

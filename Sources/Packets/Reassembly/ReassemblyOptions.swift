@@ -20,7 +20,7 @@ public struct ReassemblyOptions: Sendable, Hashable {
     public var gapGrace = Interval(nanoseconds: 1_000_000_000)
     /// How many packets of the connection it may still be filled for.
     public var gapGracePackets: UInt32 = 100
-    /// How long the first segments of a direction picked up in the middle wait for earlier ones; or `gapGracePackets`.
+    /// How long the first segments of a direction picked up mid-stream wait for earlier ones; or `gapGracePackets`.
     public var pickupGrace = Interval(nanoseconds: 1_000_000_000)
     /// How long after an RST what was under way may still arrive.
     public var resetGrace = Interval(nanoseconds: 1_000_000_000)

@@ -1,7 +1,7 @@
 import Streams
 
 /// The server of `marker` as a state machine: when three devices are there it sends all of them the same
-/// text, again and again, a while after each has confirmed the last one; and it forgets devices that are silent.
+/// text, repeatedly, a while after each has confirmed the last one; and it forgets devices that are silent.
 package struct BroadcastServerState: ServerState {
     private struct Device {
         var name: String?

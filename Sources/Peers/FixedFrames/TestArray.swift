@@ -1,4 +1,4 @@
-/// What a test sends, part by part: `abcd` again and again, in various cuts.
+/// What a test sends, part by part: `abcd` repeatedly, in various cuts.
 package struct TestArray: Hashable, Sendable {
     /// What it shows.
     package let name: String

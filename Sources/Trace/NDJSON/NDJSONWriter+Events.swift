@@ -135,7 +135,7 @@ extension NDJSONWriter {
             number(summary.unrecorded)
         }
         if !summary.skipped.isEmpty {
-            put(",\"passedOver\":")
+            put(",\"skipped\":")
             counts(summary.skipped)
         }
         end()

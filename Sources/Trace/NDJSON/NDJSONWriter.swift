@@ -4,7 +4,9 @@ import Streams
 /// Writes a trace as NDJSON: one compact JSON object a line, keys in a fixed order (`docs/trace.md`, `docs/trace.schema.json`).
 package final class NDJSONWriter: TraceSink {
     /// The version of the trace format.
-    package static let version = 1
+    package static let version = 2
+    /// The oldest version that is read.
+    package static let oldestVersion = 1
 
     // Nothing that is called while a line is written comes back to the writer, so that is not checked for each piece.
     @exclusivity(unchecked) var output: BufferedOutput

@@ -94,7 +94,7 @@ struct EventLine {
         (summary.connections, summary.bytes) = (count("connections"), counts(in: value))
         (summary.dropped, summary.split, summary.merged) = (count("dropped"), count("split"), count("merged"))
         (summary.heartbeats, summary.unrecorded) = (count("heartbeats"), count("unrecorded"))
-        (summary.findings, summary.skipped) = (list(value["findings"]), list(value["passedOver"]))
+        (summary.findings, summary.skipped) = (list(value["findings"]), list(value["skipped"] ?? value["passedOver"]))
         return summary
     }
 

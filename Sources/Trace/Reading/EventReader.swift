@@ -127,9 +127,9 @@ public struct EventReader: Sendable {
     private mutating func take(_ event: TraceEvent, into events: inout [Numbered]) throws(TraceReadError) {
         switch event {
         case .trace(let start):
-            guard start.version == NDJSONWriter.version else {
+            guard (NDJSONWriter.oldestVersion...NDJSONWriter.version).contains(start.version) else {
                 throw fault(
-                    "this is version \(start.version) of the trace format; expected version \(NDJSONWriter.version)")
+                    "this is version \(start.version) of the trace format; expected version \(NDJSONWriter.oldestVersion) to \(NDJSONWriter.version)")
             }
             hasBegun = true
             if line > 1 { hasSummary = false }

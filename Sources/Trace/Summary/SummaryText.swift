@@ -18,7 +18,7 @@ package enum SummaryText {
         }
         if !summary.skipped.isEmpty {
             let kinds = summary.skipped.map { "\(Quantities.grouped($0.packets)) \($0.kind)" }
-            lines.append("packets passed over: " + kinds.joined(separator: ", "))
+            lines.append("packets skipped: " + kinds.joined(separator: ", "))
         }
         return lines
     }

@@ -186,7 +186,7 @@ package final class TextWriter: TraceSink {
             put("format not recognised", .warning)
         }
         var notes: [String] = []
-        if !opening.handshake { notes.append("picked up in the middle") }
+        if !opening.handshake { notes.append("picked up mid-stream") }
         if opening.clientGuessed { notes.append("client guessed") }
         if !notes.isEmpty { put(", " + notes.joined(separator: ", "), .faint) }
         output.endLine()

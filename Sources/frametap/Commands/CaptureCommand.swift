@@ -11,7 +11,7 @@ struct CaptureCommand: ParsableCommand {
         commandName: "capture",
         abstract: "Decode what passes a network interface.",
         discussion: """
-            INT or TERM ends it in order. Capturing needs a permission; where it is lacking, the command that gives it is shown.
+            SIGINT and SIGTERM shut it down cleanly. Capturing needs a permission; where it is lacking, the command that gives it is shown.
 
               frametap capture any --bpf 'tcp port 8088' --write chat.pcapng
             """)
@@ -75,10 +75,10 @@ struct CaptureCommand: ParsableCommand {
 struct LiveOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Take only packets that fulfil this, in libpcap's language: 'tcp port 8088'.", valueName: "expression"))
+            "Capture only packets that match this libpcap filter: 'tcp port 8088'.", valueName: "expression"))
     var bpf: String?
 
-    @Option(help: ArgumentHelp("Take so many bytes of each packet at most.", valueName: "size"))
+    @Option(help: ArgumentHelp("Capture at most N bytes of each packet.", valueName: "size"))
     var snaplen = ByteAmount(bytes: 256 << 10)
 
     @Option(
@@ -86,7 +86,7 @@ struct LiveOptions: ParsableArguments {
             "Have the kernel hold so much while frametap is busy; what is more is lost.", valueName: "size"))
     var buffer = ByteAmount(bytes: 16 << 20)
 
-    @Flag(inversion: .prefixedNo, help: "Take packets for other machines, too, where the interface gets them.")
+    @Flag(inversion: .prefixedNo, help: "Also capture packets addressed to other hosts (promiscuous mode).")
     var promiscuous = true
 
     func validate() throws {

@@ -44,16 +44,16 @@ struct DiffCommand: ParsableCommand {
     @OptionGroup(title: "Decoding captures") var bodies: BodyOptions
     @OptionGroup(title: "Decoding captures") var memory: MemoryOptions
 
-    @Option(help: ArgumentHelp("Compare so many bytes of each body of a capture.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("Compare at most N bytes of each body of a capture.", valueName: "bytes"))
     var bodyLimit = 4_096
 
-    @Option(help: ArgumentHelp("Show so many frames around each difference.", valueName: "frames"))
+    @Option(help: ArgumentHelp("Show N frames around each difference.", valueName: "frames"))
     var context = 3
 
     @Flag(help: "Show both sides beside each other.")
     var sideBySide = false
 
-    @Option(help: ArgumentHelp("Whether to use colours. NO_COLOR is heeded.", valueName: "when"))
+    @Option(help: ArgumentHelp("Whether to use colours. Honors NO_COLOR.", valueName: "when"))
     var color = ColorChoice.auto
 
     func validate() throws {

@@ -12,7 +12,7 @@ struct ProxyCommand: ParsableCommand {
         commandName: "proxy",
         abstract: "Stand between a client and its server, and show what they say.",
         discussion: """
-            Everything is forwarded first and decoded behind that: no client waits for the decoder, the disk or the terminal.
+            Everything is forwarded first and decoded afterwards: no client waits for the decoder, the disk or the terminal.
 
               frametap proxy --listen 127.0.0.1:8088 --to chat.example.com:8088 --write chat.pcapng
               frametap proxy --listen socks5://127.0.0.1:1080 --format 8088=im-json

@@ -25,7 +25,7 @@ struct FormatOptions: ParsableArguments {
     @Flag(help: "Where a format has no heartbeats, look for what comes as regularly, and for gaps in it.")
     var learnHeartbeats = false
 
-    @Flag(help: "Tell the frames at which published receivers of the format would have stalled, misread or lost data.")
+    @Flag(help: "Report frames where published receivers of the format would have stalled, misread or lost data.")
     var hazards = false
 
     /// What the decoder is to look for.

@@ -95,7 +95,7 @@ struct RelayOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Close a connection on which nothing was said for so long.", valueName: "seconds"))
     var idleTimeout: Double?
 
-    @Option(help: ArgumentHelp("Refuse clients while so many are connected.", valueName: "count"))
+    @Option(help: ArgumentHelp("Refuse clients while N are connected.", valueName: "count"))
     var maxConnections: Int?
 
     @Option(

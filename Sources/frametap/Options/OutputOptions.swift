@@ -10,7 +10,7 @@ struct OutputOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Write to this file instead of standard output.", valueName: "file"))
     var output: String?
 
-    @Option(help: ArgumentHelp("Show so many bytes of each body; 0 shows none.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("Show at most N bytes of each body; 0 shows none.", valueName: "bytes"))
     var bodyLimit = 4_096
 
     @Option(name: .customLong("time"), help: "What the first column shows.")
@@ -19,7 +19,7 @@ struct OutputOptions: ParsableArguments {
     @Flag(name: [.short, .long], help: "Show each frame's fields and a hex dump.")
     var verbose = false
 
-    @Option(help: ArgumentHelp("Whether to use colours. NO_COLOR is heeded.", valueName: "when"))
+    @Option(help: ArgumentHelp("Whether to use colours. Honors NO_COLOR.", valueName: "when"))
     var color = ColorChoice.auto
 
     func validate() throws {

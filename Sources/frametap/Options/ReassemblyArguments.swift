@@ -10,13 +10,13 @@ struct ReassemblyArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Compare what comes again with so many bytes of each direction, to find conflicts; 0: only with what waits behind a gap. (default: 64KiB for captures up to 64 MiB and pipes, else 0)",
+            "Keep the last N bytes of each direction to detect retransmissions that differ; 0 compares only with segments that wait behind a gap. (default: 64KiB for captures up to 64 MiB and pipes, else 0)",
             valueName: "size"))
     var conflictHistory: ByteAmount?
 
     @Option(
         help: ArgumentHelp(
-            "Hold so many bytes of one direction behind a gap; then the gap is declared missing.",
+            "Hold at most N bytes of a direction behind a gap; beyond that the gap is declared missing.",
             valueName: "size"))
     var reorderLimit = ByteAmount(bytes: 4 << 20)
 

@@ -18,7 +18,7 @@ struct RecordOptions: ParsableArguments {
     var rotate: Rotation?
 
     @Option(
-        help: ArgumentHelp("With --rotate: keep so many files of each kind, and delete older ones.", valueName: "n"))
+        help: ArgumentHelp("With --rotate: keep N files of each kind, and delete older ones.", valueName: "n"))
     var keep: Int?
 
     func validate() throws {

@@ -23,7 +23,7 @@ struct SelectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Leave out what was at this time or later.", valueName: "time"))
     var until: String?
 
-    @Option(help: ArgumentHelp("Show so many frames at most.", valueName: "n"))
+    @Option(help: ArgumentHelp("Show at most N frames.", valueName: "n"))
     var count: Int?
 
     @Option(help: ArgumentHelp("Write each body to a file of its own in this folder.", valueName: "folder"))

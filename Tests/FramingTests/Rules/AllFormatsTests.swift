@@ -3,7 +3,7 @@ import Framing
 import Streams
 import Testing
 
-/// Every format of the repository on garbage that has its frames in it: with gaps, evictions, and picked up in the middle.
+/// Every format of the repository on garbage that has its frames in it: with gaps, evictions, and picked up mid-stream.
 @Suite struct AllFormatsTests {
     /// Something that happens to a stream at an offset, however it is cut.
     private enum Incident {

@@ -2,7 +2,7 @@ import Framing
 import Streams
 import Testing
 
-/// The way back to frames: after bad bytes, behind a gap, and in streams that are picked up in the middle.
+/// The way back to frames: after bad bytes, behind a gap, and in streams that are picked up mid-stream.
 @Suite struct ResynchronisationTests {
     static let ldap = """
         framing: { rule: length-field, field: length }
@@ -109,7 +109,7 @@ import Testing
             return
         }
         #expect(detail.contains("kind 1: tag is not 0x30; kind 2: tag is not 0x30"), "\(detail)")
-        #expect(detail.contains("back in step at offset 13: ") && detail.contains(" bits of evidence"), "\(detail)")
+        #expect(detail.contains("resynchronized at offset 13: ") && detail.contains(" bits of evidence"), "\(detail)")
     }
 
     @Test func aStreamPickedUpAtAFrameLosesNothing() throws {

@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    /// The write-up's cuts of `abcd` sent again and again: seven frames and a remainder.
+    /// The write-up's cuts of `abcd` sent repeatedly: seven frames and a remainder.
     @Test func fixedFramesOfTheWriteUp() throws {
         let format = try #require(try BuiltInFormats.format(named: "fixed"))
         let pieces = ["abc", "da", "bcdabcd", "abcdabcd", "abcdabcdab"].map { Piece.bytes(Array($0.utf8)) }

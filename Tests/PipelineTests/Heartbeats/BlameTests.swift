@@ -11,7 +11,7 @@ import Trace
         capture.heartbeats(0..<4, at: [0, 1_000, 2_000, 7_000])
         let findings = try capture.finish(.heartbeatGap, .heartbeatResumed)
         #expect(findings.map { $0["kind"] } == ["heartbeat-gap", "heartbeat-resumed"])
-        #expect(findings.last?["message"] == "heartbeat again after 5.0 s: the client was silent")
+        #expect(findings.last?["message"] == "heartbeat resumed after 5.0 s: the client was silent")
         #expect(findings.last?.text(of: "data", "blame") == "sender")
         var other = try MadeCapture()
         other.handshake()
@@ -99,7 +99,7 @@ import Trace
         #expect(findings.map { $0.text(of: "data", "blame") } == ["receiver"])
         #expect(
             findings.first?["message"]
-                == "heartbeat again after 5.0 s: the server took nothing for 4.5 s: what was sent had to wait")
+                == "heartbeat resumed after 5.0 s: the server accepted no data for 4.5 s: what was sent had to wait")
     }
 
     /// Closed and open again before a heartbeat was due; closed when it was too late already; the client's own window.
@@ -130,7 +130,7 @@ import Trace
         #expect(findings.map { $0.text(of: "data", "blame") } == ["receiver"])
         #expect(
             findings.first?["message"]
-                == "heartbeat again after 6.0 s: the server took nothing again and again for 3.3 s: what was sent had to wait"
+                == "heartbeat resumed after 6.0 s: the server accepted no data repeatedly for 3.3 s: what was sent had to wait"
         )
     }
 
@@ -148,7 +148,7 @@ import Trace
         #expect(try capture.blame() == [blame])
     }
 
-    /// What is lost is sent again and again, as seen beside the sender: its TCP may hold back what is new until it arrives.
+    /// What is lost is sent repeatedly, as seen beside the sender: its TCP may hold back what is new until it arrives.
     @Test(arguments: [(6_010, "network"), (8_500, "sender")])
     func theNetworkLostWhatTheSenderHadToSendAgain(heartbeat: Int, blame: String) throws {
         var capture = try MadeCapture()
@@ -202,7 +202,7 @@ import Trace
         #expect(findings[1].number("otherFrames", of: "data") == 3, "up to the deadline")
         #expect(findings[2].number("otherFrames", of: "data") == 5)
         #expect(
-            findings[2]["message"] == "heartbeat again after 7.0 s: the client sent 5 other frames, but no heartbeat")
+            findings[2]["message"] == "heartbeat resumed after 7.0 s: the client sent 5 other frames, but no heartbeat")
     }
 
     @Test func nobodyCanTellWhereBytesBelongToNoFrame() throws {
@@ -272,7 +272,7 @@ import Trace
         let findings = try capture.finish(.heartbeatGap, .heartbeatStopped, .heartbeatResumed)
         #expect(findings.map { $0["kind"] } == ["heartbeat-gap", "heartbeat-stopped"])
         #expect(
-            findings.last?["message"] == "the heartbeats stopped 8.1 s before the end: the client was silent")
+            findings.last?["message"] == "heartbeats stopped 8.1 s before the end: the client was silent")
         var inTime = try MadeCapture()
         inTime.handshake()
         inTime.heartbeats(0..<2, at: [0, 1_000])

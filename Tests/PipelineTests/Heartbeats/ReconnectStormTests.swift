@@ -39,7 +39,7 @@ import Trace
         #expect(found.map { $0[number: "connection"] } == [6], "told once, by the fifth reconnect")
         #expect(
             found.first?["message"]
-                == "reconnect storm: 10.0.0.1 connected again to 10.0.0.2:8088 5 times in 600 ms, each time at once")
+                == "reconnect storm: 10.0.0.1 reconnected to 10.0.0.2:8088 5 times in 600 ms, each time immediately")
         #expect(try storms(5, pause: { _ in 50 }, flags).isEmpty, "four reconnects are none")
     }
 

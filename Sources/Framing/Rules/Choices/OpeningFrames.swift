@@ -14,7 +14,7 @@ struct OpeningFrames: CompositeRule {
     var parts: [RulePart] { [opening, rest] }
     /// Whether a frame is one of the first, is decided by its place.
     var choices: Int { 1 }
-    /// A search for frames looks for those that come again and again; the first ones are tried as well.
+    /// A search for frames looks for those that come repeatedly; the first ones are tried as well.
     var landmark: Landmark { rest.rule.landmark }
     var hasOpening: Bool { true }
 
