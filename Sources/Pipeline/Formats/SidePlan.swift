@@ -3,27 +3,6 @@ import Framing
 import Streams
 import Trace
 
-/// What has to be done for each connection of a format: made once.
-final class FormatPlan {
-    let format: Format
-    /// The format, and what its connections share.
-    let known: KnownFormat
-    let sides: PerDirection<SidePlan>
-
-    init(_ format: Format, _ analyses: [any Analysis], _ frameSinks: [any TraceSink]) {
-        self.format = format
-        let known = KnownFormat(format)
-        let endsFramesByPauses = Direction.allCases.contains { format.directions[$0].rule.idle != nil }
-        func side(_ direction: Direction) -> SidePlan {
-            SidePlan(
-                format, known.kinds[direction], direction, analyses, frameSinks,
-                endsFramesByPauses: endsFramesByPauses)
-        }
-        self.known = known
-        sides = PerDirection(fromClient: side(.fromClient), fromServer: side(.fromServer))
-    }
-}
-
 /// What has to be done for one direction of each connection of a format.
 final class SidePlan {
     let format: Format

@@ -5,13 +5,14 @@ import Trace
 
 /// One direction of a connection: cuts its frames, counts them, and shows those that somebody wants to see.
 final class SideDecoder {
-    private let decoder: Decoder
+    private let resources: ConnectionResources
     private let connection: TracedConnection
     /// What has to be done for the direction's frames.
     private let plan: SidePlan
-    // What the plan and the decoder have, too: on the way to it nothing need be counted as used.
+    // What the plan and the resources have, too: on the way to it nothing need be counted as used.
     private let sieve: FrameSieve
     private let scratch: FramingScratch
+    private var output: TraceOutput { resources.output }
     // What is called while these change does not reach them: a connection's frames are shown, not fed back. So nobody needs to
     // check that on every chunk.
     @exclusivity(unchecked) private(set) var framer: Framer
@@ -25,11 +26,11 @@ final class SideDecoder {
     ///
     /// - Parameter rule: how it is cut, where not as the plan says.
     init(
-        _ direction: Direction, of connection: TracedConnection, _ plan: SidePlan, _ decoder: Decoder,
+        _ direction: Direction, of connection: TracedConnection, _ plan: SidePlan, _ resources: ConnectionResources,
         rule: SharedRule?
     ) {
-        (self.decoder, self.connection, self.plan) = (decoder, connection, plan)
-        (sieve, scratch) = (plan.sieve, decoder.scratch)
+        (self.resources, self.connection, self.plan) = (resources, connection, plan)
+        (sieve, scratch) = (plan.sieve, resources.scratch)
         framer = Framer(
             rule ?? plan.sharedRule, direction: direction, aligned: connection.opening.handshake)
     }
@@ -40,8 +41,8 @@ final class SideDecoder {
         let held = framer.receive(bytes, at: time, packet: packet, scratch: scratch, into: self)
         // What nobody has accounted for yet and is small need not be.
         if held != account.held, held > Self.unaccounted || account.held > 0 {
-            decoder.budget.update(&account, of: self, to: held)
-            decoder.budget.enforce(at: time)
+            resources.budget.update(&account, of: self, to: held)
+            resources.budget.enforce(at: time)
         }
         return plan.endsFramesByPauses
     }
@@ -51,14 +52,14 @@ final class SideDecoder {
 
     @inline(never)
     private func accountForHeld(at time: Timestamp) {
-        decoder.budget.update(&account, of: self, to: framer.heldMemory)
-        decoder.budget.enforce(at: time)
+        resources.budget.update(&account, of: self, to: framer.heldMemory)
+        resources.budget.enforce(at: time)
     }
 
     /// The connection is over.
     func close() {
         finish()
-        decoder.budget.close(&account)
+        resources.budget.close(&account)
     }
 
     /// The next bytes were not seen.
@@ -86,24 +87,24 @@ extension SideDecoder: MemoryHolder {
     /// Gives up the frame under way.
     func evict(at time: Timestamp) {
         let held = framer.heldBytes
-        if held > 0 { decoder.report(.evictedFrame(held), of: framer.direction, on: connection, at: time) }
-        framer.evict(because: decoder.budget.cause, scratch: scratch, into: self)
-        decoder.budget.update(&account, of: self, to: framer.heldMemory)
+        if held > 0 { output.report(.evictedFrame(held), of: framer.direction, on: connection, at: time) }
+        framer.evict(because: resources.budget.cause, scratch: scratch, into: self)
+        resources.budget.update(&account, of: self, to: framer.heldMemory)
     }
 }
 
 extension SideDecoder: FrameReceiver {
     func framed(_ frames: FrameBatch, in bytes: RawSpan, from direction: Direction) {
         connection.count(frames.count, from: direction, at: frames.time)
-        sieve.sift(frames, in: bytes, counts: &counts, picks: &decoder.picks)
-        if !decoder.picks.isEmpty { showPicks(frames, in: bytes, direction) }
+        sieve.sift(frames, in: bytes, counts: &counts, picks: &resources.picks)
+        if !resources.picks.isEmpty { showPicks(frames, in: bytes, direction) }
     }
 
     /// Shows those of a batch that were picked.
     @inline(never)
     private func showPicks(_ frames: FrameBatch, in bytes: RawSpan, _ direction: Direction) {
         var picks: [FrameSieve.Pick] = []
-        swap(&picks, &decoder.picks)
+        swap(&picks, &resources.picks)
         for pick in picks {
             let item = frames[pick.index]
             let frame = bytes.extracting(item.start..<item.start + item.shape.total)
@@ -114,7 +115,7 @@ extension SideDecoder: FrameReceiver {
             }
         }
         picks.removeAll(keepingCapacity: true)
-        swap(&picks, &decoder.picks)
+        swap(&picks, &resources.picks)
     }
 
     func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
@@ -149,17 +150,17 @@ extension SideDecoder: FrameReceiver {
         traced.kind = pick.kind
         if !plan.following.isEmpty { traced.isSecret = followsSecretly(traced, content) }
         if frame.streamed > 0 { traced.body = plan.format.directions[direction].streamedBody(of: frame, content) }
-        if plan.hasBodies, pick.hasNewFault || decoder.frameSinks.count > 1 {
+        if plan.hasBodies, pick.hasNewFault || output.frameSinks.count > 1 {
             traced.body = traced.decodedBody(of: content, sieve.kinds)
         }
-        decoder.analyse(plan.analysesOfAll, traced, content, connection)
-        if pick.isHeartbeat { decoder.analyse(plan.analysesOfHeartbeats, traced, content, connection) }
+        output.analyse(plan.analysesOfAll, traced, content, connection)
+        if pick.isHeartbeat { output.analyse(plan.analysesOfHeartbeats, traced, content, connection) }
         if pick.isPaired, !connection.skipsPairs {
-            decoder.analyse(plan.analysesOfPairs, traced, content, connection)
+            output.analyse(plan.analysesOfPairs, traced, content, connection)
         }
         counts.skipsPairs = connection.skipsPairs
-        if pick.hasNewFault { decoder.analyse(plan.analysesOfFaults, traced, content, connection) }
-        for sink in decoder.frameSinks { sink.frame(traced, bytes: content, on: connection) }
+        if pick.hasNewFault { output.analyse(plan.analysesOfFaults, traced, content, connection) }
+        for sink in output.frameSinks { sink.frame(traced, bytes: content, on: connection) }
     }
 
     /// Before a conversation has begun as those of its format do, no frame is a heartbeat, a request or an answer.
@@ -202,7 +203,7 @@ extension SideDecoder: FrameReceiver {
     }
 
     func streamed(_ part: StreamedPart, bytes: RawSpan, from direction: Direction) {
-        for sink in decoder.frameSinks { sink.streamed(part, bytes: bytes, from: direction, on: connection) }
+        for sink in output.frameSinks { sink.streamed(part, bytes: bytes, from: direction, on: connection) }
     }
 
     func unframed(_ run: UnframedRun, from direction: Direction) {
@@ -210,15 +211,15 @@ extension SideDecoder: FrameReceiver {
         connection.traffic[direction].disturb { $0.unframed = run.time }
         // Where no frame is looked for, neither the stream's start nor a gap is why bytes belong to none.
         if let nothing = framer.rule as? Unrecognised { (run.reason, run.detail) = (.notDetected, nothing.detail) }
-        if !decoder.packetAnalyses.isEmpty {
-            decoder.notifyPacketAnalyses { $0.unframed(run, from: direction, on: connection, into: &$1) }
+        if !output.packetAnalyses.isEmpty {
+            output.notifyPacketAnalyses { $0.unframed(run, from: direction, on: connection, into: &$1) }
         }
-        for sink in decoder.sinks { sink.unframed(run, from: direction, on: connection) }
+        for sink in output.sinks { sink.unframed(run, from: direction, on: connection) }
     }
 
     func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {
         connection.traffic[direction].disturb { $0.missing = time }
         let gap = Gap(direction: direction, offset: offset, byteCount: byteCount, time: time)
-        for sink in decoder.sinks { sink.missing(gap, on: connection) }
+        for sink in output.sinks { sink.missing(gap, on: connection) }
     }
 }

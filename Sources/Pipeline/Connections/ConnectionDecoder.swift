@@ -4,8 +4,9 @@ import Streams
 import Trace
 
 /// Decodes one connection.
-final class ConnectionDecoder: ConnectionReceiver {
-    private let decoder: Decoder
+final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
+    private let resources: ConnectionResources
+    private let output: TraceOutput
     private let connection: TracedConnection
     private var plan: FormatPlan?
     /// How each direction is framed, once it has bytes; nil while the format is not known.
@@ -22,18 +23,18 @@ final class ConnectionDecoder: ConnectionReceiver {
     /// What its detection holds; each side has an account of its own.
     private var account = MemoryBudget.Account()
 
-    init(_ connection: TracedConnection, decoder: Decoder) {
+    init(_ connection: TracedConnection, _ resources: ConnectionResources) {
         self.connection = connection
-        self.decoder = decoder
-        let options = decoder.options
+        (self.resources, output) = (resources, resources.output)
+        let options = resources.options
         let port = connection.opening.server.port
-        if let plan = decoder.plan(forPort: port) {
+        if let plan = resources.plans.plan(forPort: port) {
             start(plan, FormatChoice(by: .option, evidence: "requested for port \(port)"))
             return
         }
         switch options.choice {
         case .fixed(let format):
-            start(decoder.plan(for: format), FormatChoice(by: .option, evidence: "requested"))
+            start(resources.plans.plan(for: format), FormatChoice(by: .option, evidence: "requested"))
         case .automatic(let formats):
             detection = Detection(
                 formats, aligned: connection.opening.handshake, limit: options.detectionLimit,
@@ -44,7 +45,7 @@ final class ConnectionDecoder: ConnectionReceiver {
     // MARK: Stream events
 
     func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
-        if !decoder.packetAnalyses.isEmpty { passed(bytes.byteCount, false, direction, time, packet) }
+        if !output.packetAnalyses.isEmpty { passed(bytes.byteCount, false, direction, time, packet) }
         take(bytes, from: direction, at: time, packet: packet)
     }
 
@@ -52,13 +53,13 @@ final class ConnectionDecoder: ConnectionReceiver {
         _ byteCount: Int, _ isMissing: Bool, _ direction: Direction, _ time: Timestamp, _ packet: Int
     ) {
         let packet = NoticedPacket(from: direction, time: time, number: packet)
-        for analysis in decoder.packetAnalyses {
+        for analysis in output.packetAnalyses {
             analysis.received(byteCount, isMissing: isMissing, packet, on: connection)
         }
     }
 
     private func take(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
-        decoder.settle(connection, before: time, from: direction)
+        output.settle(connection, before: time, from: direction)
         if !isFraming { awaitFormat(at: time) }
         if isFraming {
             // A side is never replaced: nothing has to be counted to keep it while it is at work.
@@ -67,7 +68,7 @@ final class ConnectionDecoder: ConnectionReceiver {
             }
             if mayPause { expectPause(of: direction) }
         } else if let (format, choice) = detection?.receive(bytes, from: direction, at: time, packet: packet) {
-            start(decoder.plan(for: format), choice)
+            start(resources.plans.plan(for: format), choice)
         } else if detection?.isExhausted == true {
             giveUpDetection()
         } else {
@@ -82,40 +83,40 @@ final class ConnectionDecoder: ConnectionReceiver {
             isQueued = false
         } else if !isQueued {
             isQueued = true
-            decoder.queue(detection)
+            resources.queue(detection)
         }
         let memory = detection.memory
         // Small changes do not matter, and what is asleep grows byte by byte.
         if memory > account.held + 512 || memory < account.held {
-            decoder.budget.update(&account, of: self, to: memory)
-            decoder.budget.enforce(at: time)
+            resources.budget.update(&account, of: self, to: memory)
+            resources.budget.enforce(at: time)
         }
     }
 
     func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
-        if !decoder.packetAnalyses.isEmpty { passed(byteCount, true, direction, time, 0) }
+        if !output.packetAnalyses.isEmpty { passed(byteCount, true, direction, time, 0) }
         miss(byteCount, from: direction, at: time)
     }
 
     private func miss(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
-        decoder.settle(connection, before: time, from: direction)
+        output.settle(connection, before: time, from: direction)
         if !isFraming { awaitFormat(at: time) }
         if isFraming {
             side(direction).missing(byteCount, at: time)
         } else if let (format, choice) = detection?.missing(byteCount, from: direction, at: time) {
-            start(decoder.plan(for: format), choice)
+            start(resources.plans.plan(for: format), choice)
         }
     }
 
     func noticed(_ notice: StreamNotice, from direction: Direction, at time: Timestamp, packet: Int) {
-        if !decoder.packetAnalyses.isEmpty, !notice.isSegment {
+        if !output.packetAnalyses.isEmpty, !notice.isSegment {
             let packet = NoticedPacket(from: direction, time: time, number: packet)
-            decoder.notifyPacketAnalyses { $0.noticed(notice, packet, on: connection, into: &$1) }
+            output.notifyPacketAnalyses { $0.noticed(notice, packet, on: connection, into: &$1) }
         }
         switch notice {
         case .unrecorded(let offset, let byteCount):
             let gap = Gap(direction: direction, offset: offset, byteCount: byteCount, time: time)
-            decoder.dropped(gap, reason: "recorder too slow", on: connection)
+            output.dropped(gap, reason: "recorder too slow", on: connection)
         case .idle:
             // What is held to recognise the format by is much, and it will hardly grow.
             if !isFraming { giveUpDetection() }
@@ -141,27 +142,27 @@ final class ConnectionDecoder: ConnectionReceiver {
     }
 
     private func report(_ notice: StreamNotice, _ packet: NoticedPacket) {
-        decoder.analyse { $0.noticed(notice, packet, on: connection, into: &$1) }
+        output.analyse { $0.noticed(notice, packet, on: connection, into: &$1) }
     }
 
     func finished(_ ending: Ending, from direction: Direction, at time: Timestamp) {
         // What was due before is judged by what had come by then: what is held now may still become frames.
-        decoder.settle(connection, before: time, from: direction)
+        output.settle(connection, before: time, from: direction)
         if isFraming {
             finish(direction, at: time)
         } else if let (format, choice) = detection?.finished(direction, at: time) {
-            start(decoder.plan(for: format), choice)
+            start(resources.plans.plan(for: format), choice)
         }
     }
 
     func closed(_ closing: Closing) {
-        for direction in Direction.allCases { decoder.settle(connection, before: closing.time, from: direction) }
+        for direction in Direction.allCases { output.settle(connection, before: closing.time, from: direction) }
         if !isFraming { giveUpDetection() }
         for direction in Direction.allCases {
             sides[direction]?.close()
             guard awaitsPause[direction] else { continue }
             awaitsPause[direction] = false
-            decoder.cancelPause(of: direction, on: self, number: connection.number)
+            output.deadlines.cancelPause(of: direction, on: self, number: connection.number)
         }
         let bytes = PerDirection(
             fromClient: sides.fromClient?.framer.counts ?? ByteCounts(),
@@ -174,8 +175,8 @@ final class ConnectionDecoder: ConnectionReceiver {
         connection.hadHeartbeats = PerDirection(
             fromClient: sides.fromClient.map { $0.counts.heartbeats > 0 } ?? false,
             fromServer: sides.fromServer.map { $0.counts.heartbeats > 0 } ?? false)
-        decoder.analyse { $0.closed(closing, on: connection, into: &$1) }
-        for sink in decoder.sinks { sink.closed(closing, counts: bytes, on: connection) }
+        output.analyse { $0.closed(closing, on: connection, into: &$1) }
+        for sink in output.sinks { sink.closed(closing, counts: bytes, on: connection) }
         var totals = Summary.Totals()
         totals.connections = 1
         for direction in Direction.allCases {
@@ -185,7 +186,7 @@ final class ConnectionDecoder: ConnectionReceiver {
             totals.merged += counts.merged
             totals.heartbeats += counts.heartbeats
         }
-        decoder.count(totals, on: connection)
+        output.count(totals, on: connection)
     }
 
     /// How a direction is framed; known from when it has bytes.
@@ -197,9 +198,9 @@ final class ConnectionDecoder: ConnectionReceiver {
 
     @inline(never)
     private func begin(_ direction: Direction) -> SideDecoder {
-        let plan = plan ?? decoder.planOfNone
+        let plan = plan ?? resources.plans.planOfNone
         let side = SideDecoder(
-            direction, of: connection, plan.sides[direction], decoder,
+            direction, of: connection, plan.sides[direction], resources,
             rule: notDetected)
         sides[direction] = side
         return side
@@ -209,7 +210,7 @@ final class ConnectionDecoder: ConnectionReceiver {
     private func expectPause(of direction: Direction) {
         guard !awaitsPause[direction], let deadline = sides[direction]?.framer.idleDeadline else { return }
         awaitsPause[direction] = true
-        decoder.expectPause(of: direction, on: self, number: connection.number, at: deadline)
+        output.deadlines.expectPause(of: direction, on: self, number: connection.number, at: deadline)
     }
 
     /// The deadline of a direction fired: ends its frame, if its sender has been silent for too long. Only this direction's
@@ -229,7 +230,7 @@ final class ConnectionDecoder: ConnectionReceiver {
 
     private func finish(_ direction: Direction, at time: Timestamp) {
         sides[direction]?.finish()
-        decoder.analyse { $0.finished(direction, at: time, on: connection, into: &$1) }
+        output.analyse { $0.finished(direction, at: time, on: connection, into: &$1) }
     }
 
     // MARK: Formats
@@ -244,7 +245,7 @@ final class ConnectionDecoder: ConnectionReceiver {
 
     /// Gives up looking for the format after a long silence: the same whether the source tells of it then, or never.
     private func awaitFormat(at time: Timestamp) {
-        let limit = decoder.options.idleTimeout
+        let limit = resources.options.idleTimeout
         if limit.nanoseconds > 0, let lastTime = detection?.lastTime, limit < time - lastTime {
             giveUpDetection()
         }
@@ -254,13 +255,13 @@ final class ConnectionDecoder: ConnectionReceiver {
     /// Goes by the port where the bytes said nothing, else takes every byte as unframed.
     private func giveUpDetection() {
         if let (format, choice) = detection?.conclude() {
-            start(decoder.plan(for: format), choice)
+            start(resources.plans.plan(for: format), choice)
             return
         }
-        if case .automatic(let formats) = decoder.options.choice {
+        if case .automatic(let formats) = resources.options.choice {
             let port = connection.opening.server.port
             if let format = formats.first(where: { $0.ports.contains(port) }) {
-                start(decoder.plan(for: format), FormatChoice(by: .port, evidence: "server port \(port)"))
+                start(resources.plans.plan(for: format), FormatChoice(by: .port, evidence: "server port \(port)"))
                 return
             }
         }
@@ -272,7 +273,7 @@ final class ConnectionDecoder: ConnectionReceiver {
     /// Begins to frame, with what was held until now.
     private func begin() {
         isFraming = true
-        decoder.recognised(connection)
+        output.recognised(connection)
         let held = detection?.held ?? HeldEvents()
         detection?.sleep()
         detection = nil
@@ -289,7 +290,7 @@ final class ConnectionDecoder: ConnectionReceiver {
                 report(notice, packet)
             }
         }
-        decoder.budget.close(&account)
+        resources.budget.close(&account)
     }
 }
 
@@ -303,7 +304,7 @@ extension ConnectionDecoder: MemoryHolder {
         guard !isFraming else { return }
         let held = account.held
         giveUpDetection()
-        decoder.report(.evictedDetection(held), of: .fromClient, on: connection, at: time)
+        output.report(.evictedDetection(held), of: .fromClient, on: connection, at: time)
     }
 }
 

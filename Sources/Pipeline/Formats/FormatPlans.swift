@@ -1,0 +1,44 @@
+import Framing
+import Streams
+
+/// The plans of one decoder: each is made when the first connection needs it.
+final class FormatPlans {
+    private let options: DecodingOptions
+    private let output: TraceOutput
+    private var fixed: FormatPlan?
+    private var automatic: [String: FormatPlan] = [:]
+    private var byPort: [UInt16: FormatPlan] = [:]
+    private var none: FormatPlan?
+
+    init(_ options: DecodingOptions, _ output: TraceOutput) { (self.options, self.output) = (options, output) }
+
+    /// The plan for connections to a server's port that has a format of its own; nil where it has none.
+    func plan(forPort port: UInt16) -> FormatPlan? {
+        if let known = byPort[port] { return known }
+        guard let format = options.byPort[port] ?? options.lateByPort?(port) else { return nil }
+        let plan = FormatPlan(format, output)
+        byPort[port] = plan
+        return plan
+    }
+
+    /// The plan for connections of a format: the one requested, or one of those that are recognised.
+    func plan(for format: Format) -> FormatPlan {
+        if case .fixed = options.choice {
+            let plan = fixed ?? FormatPlan(format, output)
+            fixed = plan
+            return plan
+        }
+        if let known = automatic[format.name] { return known }
+        let plan = FormatPlan(format, output)
+        automatic[format.name] = plan
+        return plan
+    }
+
+    /// The plan for connections whose format was not recognised.
+    var planOfNone: FormatPlan {
+        if let none { return none }
+        let plan = FormatPlan(.unframed("", "", detail: "no format"), output, isFramed: false)
+        none = plan
+        return plan
+    }
+}

@@ -1,0 +1,126 @@
+import Analysis
+import Framing
+import Streams
+import Trace
+
+/// Where a decoder's results go: analyses look at them, sinks take them and what analyses find, and the summary counts.
+final class TraceOutput {
+    /// What is counted so far. Bytes of open connections are added when they close.
+    var summary = Summary()
+    let sinks: [any TraceSink]
+    /// Those of them that take frames.
+    let frameSinks: [any TraceSink]
+    let analyses: [any Analysis]
+    /// Those of them that look at every packet.
+    let packetAnalyses: [any Analysis]
+    let deadlines: DecoderDeadlines
+    /// The limit of memory that users know, for messages.
+    private let memoryLimit: Int
+    private var findings: [Finding] = []
+
+    init(_ analyses: [any Analysis], _ sinks: [any TraceSink], memoryLimit: Int) {
+        self.analyses = analyses
+        self.sinks = sinks
+        self.memoryLimit = memoryLimit
+        packetAnalyses = analyses.filter(\.wantsPackets)
+        frameSinks = sinks.filter(\.takesFrames)
+        deadlines = DecoderDeadlines(analyses)
+    }
+
+    /// A connection opened.
+    func opened(_ connection: TracedConnection) {
+        for sink in sinks { sink.opened(connection) }
+        analyse { $0.opened(connection, into: &$1) }
+    }
+
+    /// The trace is over.
+    func finish(skipped: [(kind: String, packets: Int)]) {
+        analyse { $0.finish(into: &$1) }
+        summary.skipped = skipped
+        for sink in sinks { sink.summary(summary) }
+    }
+
+    /// Bytes of a connection come: what was due on it before is found first, as far as each direction is known.
+    @inline(__always)
+    func settle(_ connection: TracedConnection, before time: Timestamp, from direction: Direction) {
+        if deadlines.earliest < time { settleNow(connection, before: time, from: direction) }
+    }
+
+    @inline(never)
+    private func settleNow(_ connection: TracedConnection, before time: Timestamp, from direction: Direction) {
+        connection.traffic[direction].disturbances?.waitingSince = nil
+        var known = PerDirection(fromClient: time, fromServer: time)
+        if let since = connection.traffic[direction.opposite].disturbances?.waitingSince {
+            known[direction.opposite] = min(time, since)
+        }
+        analyse { $0.settle(connection, before: known, into: &$1) }
+    }
+
+    /// Something was given up to stay within the memory limit.
+    func report(_ eviction: Eviction, of direction: Direction, on connection: TracedConnection, at time: Timestamp) {
+        findings.append(
+            Finding(
+                kind: .memoryLimit, severity: .warning, connection: connection.number, format: connection.format?.name,
+                from: direction, time: time, message: eviction.message(direction, limit: memoryLimit),
+                data: eviction.data(limit: memoryLimit)))
+        reportFindings()
+    }
+
+    /// Bytes of a direction were forwarded, but not recorded.
+    func dropped(_ gap: Gap, reason: String, on connection: TracedConnection) {
+        summary.dropped += gap.byteCount
+        for sink in sinks { sink.dropped(gap, reason: reason, on: connection) }
+    }
+
+    /// Asks each analysis, and passes on what it finds.
+    func analyse(_ ask: (any Analysis, inout [Finding]) -> Void) {
+        for analysis in analyses { ask(analysis, &findings) }
+        reportFindings()
+    }
+
+    /// Tells those who want to know of every packet.
+    func notifyPacketAnalyses(_ notify: (any Analysis, inout [Finding]) -> Void) {
+        for analysis in packetAnalyses { notify(analysis, &findings) }
+        if !findings.isEmpty { reportFindings() }
+    }
+
+    /// Shows a frame to analyses, and passes on what they find.
+    func analyse(
+        _ analyses: [any Analysis], _ frame: TracedFrame, _ bytes: RawSpan, _ connection: TracedConnection
+    ) {
+        guard !analyses.isEmpty else { return }
+        for analysis in analyses {
+            analysis.frame(frame, bytes: bytes, on: connection, into: &findings)
+            // One that is over, or later than it was, is found out when it comes.
+            if let deadline = analysis.nextDeadline, deadline < deadlines.earliest { deadlines.earliest = deadline }
+        }
+        passOnFindings()
+    }
+
+    /// Looks when the next deadline is, and passes on what was found.
+    private func reportFindings() {
+        deadlines.look()
+        passOnFindings()
+    }
+
+    private func passOnFindings() {
+        guard !findings.isEmpty else { return }
+        findings.sort { ($0.time, $0.connection) < ($1.time, $1.connection) }
+        for finding in findings {
+            summary.formats[finding.format, default: Summary.Totals()].findings[finding.kind, default: 0] += 1
+            for sink in sinks { sink.finding(finding) }
+        }
+        findings.removeAll(keepingCapacity: true)
+    }
+
+    /// A connection's format is known, or known not to be recognised.
+    func recognised(_ connection: TracedConnection) {
+        for sink in sinks { sink.recognised(connection) }
+        analyse { $0.recognised(connection, into: &$1) }
+    }
+
+    /// Adds a closed connection's counts to the summary.
+    func count(_ totals: Summary.Totals, on connection: TracedConnection) {
+        summary.formats[connection.format?.name, default: Summary.Totals()].add(totals)
+    }
+}
