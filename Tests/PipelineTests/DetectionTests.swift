@@ -56,7 +56,7 @@ import Trace
                         if detection.isExhausted { return text(detection.conclude()) ?? "none" }
                     }
                     if sleeping, Bool.random(using: &generator) { detection.sleep() }
-                    if let choice = text(detection.finished(direction, at: zero)) { return choice }
+                    if let choice = text(detection.finished(.fin, from: direction, at: zero)) { return choice }
                 }
                 return text(detection.conclude()) ?? "none"
             }

@@ -150,7 +150,7 @@ final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
         output.settle(connection, before: time, from: direction)
         if isFraming {
             finish(direction, at: time)
-        } else if let (format, choice) = detection?.finished(direction, at: time) {
+        } else if let (format, choice) = detection?.finished(ending, from: direction, at: time) {
             start(resources.plans.plan(for: format), choice)
         }
     }
@@ -279,15 +279,17 @@ final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
         detection = nil
         for event in held.events {
             // Deadlines of this connection pass between what was held, as if its format had been known: `take` sees to that.
-            switch event {
-            case .received(let place, let direction, let time, let packet):
-                take(held.bytes.span.bytes.extracting(place), from: direction, at: time, packet: packet)
-            case .missing(let byteCount, let direction, let time):
-                miss(byteCount, from: direction, at: time)
-            case .finished(let direction, let time):
-                finish(direction, at: time)
-            case .noticed(let notice, let packet):
-                report(notice, packet)
+            switch event.kind {
+            case .received:
+                take(
+                    held.bytes.span.bytes.extracting(event.place..<event.place + event.count), from: event.direction,
+                    at: event.time, packet: event.packet)
+            case .missing: miss(event.count, from: event.direction, at: event.time)
+            case .finished: finish(event.direction, at: event.time)
+            case .noticed:
+                let packet = NoticedPacket(from: event.direction, time: event.time, number: event.packet)
+                report(held.content.notices[event.place], packet)
+            case .opened, .closed, .advanced: continue
             }
         }
         resources.budget.close(&account)

@@ -83,16 +83,17 @@ final class Detection {
         seen = PerDirection(fromClient: 0, fromServer: 0)
         let held = held
         for event in held.events {
-            switch event {
-            case .received(let place, let direction, _, _):
-                if let choice = take(held.bytes.span.bytes.extracting(place), from: direction) { return choice }
-            case .missing(let byteCount, let direction, _):
-                takeGap(byteCount, from: direction)
+            switch event.kind {
+            case .received:
+                let chunk = held.bytes.span.bytes.extracting(event.place..<event.place + event.count)
+                if let choice = take(chunk, from: event.direction) { return choice }
+            case .missing:
+                takeGap(event.count, from: event.direction)
                 if let choice = decide() { return choice }
-            case .finished(let direction, _):
-                finishTrials(of: direction)
+            case .finished:
+                finishTrials(of: event.direction)
                 if let choice = decide() { return choice }
-            case .noticed: continue
+            case .noticed, .opened, .closed, .advanced: continue
             }
         }
         return nil
@@ -110,22 +111,24 @@ final class Detection {
 
     /// Holds a gap; returns the format that it settles.
     func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) -> Choice? {
-        held.append(.missing(byteCount, direction, time))
+        held.append(.missing(byteCount, direction, 0, time))
         guard isAwake else { return nil }
         takeGap(byteCount, from: direction)
         return decide()
     }
 
     /// Holds the end of a direction; returns the format that it settles.
-    func finished(_ direction: Direction, at time: Timestamp) -> Choice? {
-        held.append(.finished(direction, time))
+    func finished(_ ending: Ending, from direction: Direction, at time: Timestamp) -> Choice? {
+        held.append(.finished(ending, direction, 0, time))
         guard isAwake else { return wake() }
         finishTrials(of: direction)
         return decide()
     }
 
     /// Holds a notice, so that its finding knows the format; says whether there was room.
-    func notice(_ notice: StreamNotice, _ packet: NoticedPacket) -> Bool { held.append(notice, packet) }
+    func notice(_ notice: StreamNotice, _ packet: NoticedPacket) -> Bool {
+        held.append(notice, packet.direction, packet.time, packet: packet.number)
+    }
 
     /// The best guess when no more can be seen.
     func conclude() -> Choice? {

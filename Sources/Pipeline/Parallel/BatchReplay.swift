@@ -26,8 +26,9 @@ package final class BatchReplay {
     }
 
     private func play(_ batch: EventBatch) {
-        let bytes = batch.bytes
-        for event in batch.events {
+        let content = batch.content
+        let bytes = content.bytes
+        for event in content.events {
             if event.advances { receiver.advance(to: event.time) }
             switch event.kind {
             case .received:
@@ -37,17 +38,16 @@ package final class BatchReplay {
             case .advanced: receiver.advance(to: event.time)
             case .opened:
                 while connections.count <= Int(event.slot) { connections.append(nil) }
-                connections[Int(event.slot)] = receiver.open(batch.openings[event.place])
+                connections[Int(event.slot)] = receiver.open(content.openings[event.place])
             case .missing:
                 connections[Int(event.slot)]?.missing(event.count, from: event.direction, at: event.time)
             case .noticed:
                 connections[Int(event.slot)]?.noticed(
-                    batch.notices[event.place], from: event.direction, at: event.time, packet: event.packet)
+                    content.notices[event.place], from: event.direction, at: event.time, packet: event.packet)
             case .finished:
-                connections[Int(event.slot)]?.finished(
-                    event.count == 1 ? .reset : .fin, from: event.direction, at: event.time)
+                connections[Int(event.slot)]?.finished(event.ending, from: event.direction, at: event.time)
             case .closed:
-                connections[Int(event.slot)]?.closed(batch.closings[event.place])
+                connections[Int(event.slot)]?.closed(content.closings[event.place])
                 connections[Int(event.slot)] = nil
             }
         }

@@ -35,8 +35,7 @@ package final class BatchingReceiver: StreamReceiver {
         }
 
         func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
-            batches.add(
-                EventBatch.Event(kind: .missing, direction: direction, slot: slot, time: time, count: byteCount))
+            batches.add(.missing(byteCount, direction, slot, time))
         }
 
         func noticed(_ notice: StreamNotice, from direction: Direction, at time: Timestamp, packet: Int) {
@@ -44,9 +43,7 @@ package final class BatchingReceiver: StreamReceiver {
         }
 
         func finished(_ ending: Ending, from direction: Direction, at time: Timestamp) {
-            batches.add(
-                EventBatch.Event(
-                    kind: .finished, direction: direction, slot: slot, time: time, count: ending == .reset ? 1 : 0))
+            batches.add(.finished(ending, direction, slot, time))
         }
 
         func closed(_ closing: Closing) {
@@ -61,8 +58,7 @@ package final class BatchingReceiver: StreamReceiver {
 private final class BatchFilling {
     private let queue: BatchQueue
     private var batch: EventBatch
-    @exclusivity(unchecked) private var events: [EventBatch.Event] = []
-    @exclusivity(unchecked) private var bytes: [UInt8] = []
+    @exclusivity(unchecked) private var content = StreamEventBuffer()
     private var freeSlots: [Int32] = []
     private var slots: Int32 = 0
     /// The time to which the receiver was told to advance, and the one to which the decoder will have been.
@@ -72,39 +68,27 @@ private final class BatchFilling {
     init(_ queue: BatchQueue) {
         self.queue = queue
         batch = queue.takeFree()
-        swap(&events, &batch.events)
-        swap(&bytes, &batch.bytes)
+        swap(&content, &batch.content)
     }
 
     func open(_ opening: Opening) -> Int32 {
         var slot = slots
         if let free = freeSlots.popLast() { slot = free } else { slots += 1 }
-        batch.openings.append(opening)
-        add(EventBatch.Event(kind: .opened, slot: slot, place: batch.openings.count - 1))
+        add(content.open(opening, slot))
         return slot
     }
 
     func close(_ closing: Closing, _ slot: Int32) {
-        batch.closings.append(closing)
-        add(EventBatch.Event(kind: .closed, slot: slot, place: batch.closings.count - 1))
+        add(content.close(closing, slot))
         freeSlots.append(slot)
     }
 
     func notice(_ notice: StreamNotice, _ slot: Int32, from direction: Direction, at time: Timestamp, packet: Int) {
-        batch.notices.append(notice)
-        add(
-            EventBatch.Event(
-                kind: .noticed, direction: direction, slot: slot, time: time, packet: packet,
-                place: batch.notices.count - 1))
+        add(content.notice(notice, direction, slot, time, packet: packet))
     }
 
     func receive(_ span: RawSpan, _ slot: Int32, from direction: Direction, at time: Timestamp, packet: Int) {
-        let place = bytes.count
-        bytes.append(contentsOf: span)
-        add(
-            EventBatch.Event(
-                kind: .received, direction: direction, slot: slot, time: time, packet: packet, place: place,
-                count: span.byteCount))
+        add(content.receive(span, direction, slot, time, packet: packet))
     }
 
     /// Time passes. Where nothing has happened since it last did, that is an event of its own.
@@ -115,10 +99,10 @@ private final class BatchFilling {
 
     private func report() {
         reported = now
-        events.append(EventBatch.Event(kind: .advanced, time: now))
+        content.events.append(StreamEventBuffer.Event(kind: .advanced, time: now))
     }
 
-    func add(_ event: EventBatch.Event) {
+    func add(_ event: StreamEventBuffer.Event) {
         var event = event
         if reported != now {
             if event.time == now {
@@ -128,24 +112,21 @@ private final class BatchFilling {
                 report()
             }
         }
-        events.append(event)
-        if bytes.count >= EventBatch.size || events.count >= EventBatch.mostEvents { handOn() }
+        content.events.append(event)
+        if content.bytes.count >= EventBatch.size || content.events.count >= EventBatch.mostEvents { handOn() }
     }
 
     private func handOn() {
-        swap(&events, &batch.events)
-        swap(&bytes, &batch.bytes)
+        swap(&content, &batch.content)
         queue.putFilled(batch)
         batch = queue.takeFree()
-        swap(&events, &batch.events)
-        swap(&bytes, &batch.bytes)
+        swap(&content, &batch.content)
     }
 
     func finish() {
         if reported != now { report() }
         batch.isLast = true
-        swap(&events, &batch.events)
-        swap(&bytes, &batch.bytes)
+        swap(&content, &batch.content)
         queue.putFilled(batch)
     }
 }
