@@ -164,3 +164,8 @@ if let fuzzer {
             ]),
     ]
 }
+
+// A file sees only what it imports itself: what it uses is what it says.
+for target in package.targets where target.type != .system {
+    target.swiftSettings = (target.swiftSettings ?? []) + [.enableUpcomingFeature("MemberImportVisibility")]
+}

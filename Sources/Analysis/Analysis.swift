@@ -2,21 +2,21 @@ import Framing
 import Streams
 import Trace
 
-/// Looks at a trace as it comes about, and finds things out: one file each.
+/// Analyses a trace as it is produced, and reports findings: one file each.
 ///
-/// Time comes in as an argument. A finding is dated by the deadline that passed, so that it is the same whether somebody
-/// looked at once or an hour later.
+/// Time is passed as an argument. A finding has the time of the deadline that passed, so that it is the same whether it was
+/// noticed at once or an hour later.
 public protocol Analysis: AnyObject {
-    /// Which frames of a format it is to be shown.
+    /// Which frames of a format it receives.
     func interest(in format: Format) -> FrameInterest
 
     /// A connection opened.
     func opened(_ connection: TracedConnection, into findings: inout [Finding])
 
-    /// Deadlines of a connection have passed: told where something happens on it before time in general may pass so far,
-    /// since something older is waited for elsewhere.
+    /// Deadlines of a connection have passed: called when something happens on it before time in general may advance so far,
+    /// because something older is pending elsewhere.
     ///
-    /// - Parameter known: up to when all that came from each side has been told.
+    /// - Parameter known: up to when everything from each side has been reported.
     func settle(_ connection: TracedConnection, before known: PerDirection<Timestamp>, into findings: inout [Finding])
 
     /// A connection's format is known.
@@ -25,18 +25,18 @@ public protocol Analysis: AnyObject {
     /// A frame that it is interested in.
     func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding])
 
-    /// Something was seen beside the bytes.
+    /// An event other than bytes was seen.
     func noticed(
         _ notice: StreamNotice, _ packet: NoticedPacket, on connection: TracedConnection, into findings: inout [Finding]
     )
 
-    /// Whether it is to be told of each packet's bytes, acknowledgments and retransmissions; costs time, so few are.
+    /// Whether it is notified of each packet's bytes, acknowledgments and retransmissions; that costs time, so few are.
     var wantsPackets: Bool { get }
 
-    /// Bytes of a direction passed, or are missing; told only those who want packets.
+    /// Bytes of a direction were seen, or are missing; reported only to analyses that want packets.
     func received(_ byteCount: Int, isMissing: Bool, _ packet: NoticedPacket, on connection: TracedConnection)
 
-    /// Bytes belong to no frame; told only those who want packets.
+    /// Bytes belong to no frame; reported only to analyses that want packets.
     func unframed(
         _ run: UnframedRun, from direction: Direction, on connection: TracedConnection, into findings: inout [Finding])
 
@@ -53,11 +53,11 @@ public protocol Analysis: AnyObject {
     /// The trace is over, and all connections are.
     func finish(into findings: inout [Finding])
 
-    /// The earliest deadline there is; nil where nothing is waited for.
+    /// The earliest deadline; nil if none is pending.
     var nextDeadline: Timestamp? { get }
 }
 
-/// Most have no use for most of it.
+/// Defaults: most analyses ignore most events.
 extension Analysis {
     /// None.
     public func interest(in format: Format) -> FrameInterest { [] }
@@ -84,20 +84,20 @@ extension Analysis {
     /// Waits for nothing.
     public var nextDeadline: Timestamp? { nil }
 
-    /// Most have no use for it.
+    /// Ignores it, as most do.
     public func noticed(
         _ notice: StreamNotice, _ packet: NoticedPacket, on connection: TracedConnection, into findings: inout [Finding]
     ) {}
 
-    /// Most have no use for it.
+    /// Ignores it, as most do.
     public func unframed(
         _ run: UnframedRun, from direction: Direction, on connection: TracedConnection, into findings: inout [Finding]
     ) {}
 
-    /// Most have no use for it.
+    /// Ignores it, as most do.
     public func opened(_ connection: TracedConnection, into findings: inout [Finding]) {}
 
-    /// Those whose deadlines depend on more than what they are told have to.
+    /// Analyses whose deadlines depend on more than their events must implement it.
     public func settle(
         _ connection: TracedConnection, before known: PerDirection<Timestamp>, into findings: inout [Finding]
     ) {}
@@ -108,7 +108,7 @@ extension Analysis {
     /// Most do not.
     public var wantsPackets: Bool { false }
 
-    /// Most have no use for it.
+    /// Ignores it, as most do.
     public func received(_ byteCount: Int, isMissing: Bool, _ packet: NoticedPacket, on connection: TracedConnection) {}
 }
 
@@ -118,7 +118,7 @@ public struct NoticedPacket: Hashable, Sendable {
     public var direction: Direction
     /// When it was captured.
     public var time: Timestamp
-    /// Its number, from 1; 0 where there are no packets.
+    /// Its number, from 1; 0 if there are no packets.
     public var number: Int
 
     /// The packet of a notice.

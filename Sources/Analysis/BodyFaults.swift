@@ -2,9 +2,9 @@ import Framing
 import Streams
 import Trace
 
-/// Reports bodies that are not what the format says they are: the first of a connection's each, the others by their number.
+/// Reports bodies that violate the format: a connection's first ones individually, the others by their number.
 ///
-/// Bodies of which bytes are missing are not judged; nor are those whose key nobody gave.
+/// Bodies of which bytes are missing are not judged; nor are those without a key.
 public final class BodyFaults: Analysis {
     /// Nothing is waited for.
     public let nextDeadline: Timestamp? = nil
@@ -15,7 +15,7 @@ public final class BodyFaults: Analysis {
     /// Frames with such bodies.
     public func interest(in format: Format) -> FrameInterest { .faultyBodies }
 
-    /// Reports what is wrong with the frame's body.
+    /// Reports the faults of a frame's body.
     public func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {

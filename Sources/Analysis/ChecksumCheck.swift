@@ -2,7 +2,7 @@ import Framing
 import Streams
 import Trace
 
-/// Finds frames whose checksum is not what their bytes add up to.
+/// Finds frames whose checksum does not match their bytes.
 public final class ChecksumCheck: Analysis {
     /// A check that has seen nothing.
     public init() {}
@@ -13,13 +13,13 @@ public final class ChecksumCheck: Analysis {
         return sides.contains { $0.layouts.contains(where: \.hasChecksums) } ? .all : []
     }
 
-    /// Checks a frame that is whole.
+    /// Checks a complete frame.
     public func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {
         guard let format = connection.format else { return }
         let layout = format.directions[frame.direction].layouts[frame.shape.layout]
-        // A frame with a gap cannot add up.
+        // The checksum of a frame with a gap cannot match.
         guard layout.hasChecksums, frame.info.missing == 0 else { return }
         for result in layout.checksums(of: bytes, frame.shape) where result.found != result.expected {
             let (found, expected) = (String(result.found, radix: 16), String(result.expected, radix: 16))

@@ -2,7 +2,7 @@ import Framing
 import Streams
 import Trace
 
-/// Tells why a server could not be reached. Only the proxy knows: a live-only kind (`docs/trace.md`).
+/// Reports why a server could not be reached. Only the proxy knows: a live-only kind (`docs/trace.md`).
 public final class ConnectFailures: Analysis {
     /// Knows of no failure yet.
     public init() {}

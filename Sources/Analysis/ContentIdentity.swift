@@ -1,10 +1,10 @@
 import Framing
 import Streams
 
-/// What stands for a value or for bytes where they are compared: the bytes themselves, or, of more than `longest`, their count and
-/// 128 bits of a hash whose key is new in each process.
+/// The identity of a value or of bytes for comparison: the bytes themselves, or, for more than `longest`, their count and 128
+/// bits of a hash whose key is random per process.
 struct ContentIdentity: Hashable {
-    /// The bytes; empty where there are too many to keep.
+    /// The bytes; empty if there are too many to keep.
     private let bytes: [UInt8]
     private let count: Int
     private let hashes: [Int]

@@ -4,7 +4,7 @@ import Streams
 /// Deadlines, of which each key has at most one pending: arming a key again moves its deadline.
 ///
 /// An owner that arms a deadline whenever one fires cannot make them multiply. A deadline that is moved or cancelled leaves a
-/// stale entry in the heap; there are never more of those than of pending ones, but for a few.
+/// stale entry in the heap; there are never many more of those than of pending ones.
 package struct PendingDeadlines<Key: Hashable & Comparable> {
     @usableFromInline
     struct Entry: Comparable {
@@ -40,11 +40,11 @@ package struct PendingDeadlines<Key: Hashable & Comparable> {
     @inlinable
     package static var slack: Int { 64 }
 
-    /// The earliest deadline; nil where there is none.
+    /// The earliest deadline; nil if there is none.
     @inlinable
     package var first: Timestamp? { heap.min?.time }
 
-    /// When a key's deadline is; nil where it has none.
+    /// When a key's deadline is; nil if it has none.
     @inlinable
     package subscript(key: Key) -> Timestamp? { times[key] }
 
@@ -56,14 +56,14 @@ package struct PendingDeadlines<Key: Hashable & Comparable> {
         dropStale()
     }
 
-    /// A key has no deadline any more.
+    /// Cancels a key's deadline.
     @inlinable
     package mutating func cancel(_ key: Key) {
         guard times.removeValue(forKey: key) != nil else { return }
         dropStale()
     }
 
-    /// Takes the first deadline before `time`, in order of time and then of keys; nil where there is none.
+    /// Takes the first deadline before `time`, ordered by time and then by key; nil if there is none.
     @inlinable
     package mutating func popFirst(before time: Timestamp) -> (key: Key, deadline: Timestamp)? {
         guard let entry = heap.min, entry.time < time else { return nil }
@@ -73,7 +73,7 @@ package struct PendingDeadlines<Key: Hashable & Comparable> {
         return (entry.key, entry.time)
     }
 
-    /// Sees to it that the first entry is a pending one, and that few are stale.
+    /// Ensures that the first entry is pending, and that few are stale.
     @inlinable
     mutating func dropStale() {
         while let entry = heap.min, times[entry.key] != entry.time { heap.removeMin() }

@@ -2,8 +2,8 @@ import Framing
 import Streams
 import Trace
 
-/// Reports bytes of a capture that the streams do not have: other versions of bytes, those that came too late, and those
-/// behind the end. The kinds are capture-only (`docs/trace.md`): the proxy reads streams that its system put together.
+/// Reports bytes of a capture that are not part of the streams: other versions of bytes, late bytes, and those after the end. The
+/// kinds are capture-only (`docs/trace.md`): the proxy reads streams that its system reassembled.
 public final class StreamFaults: Analysis {
     /// How many bytes of each version a finding shows.
     private static let shown = 256
@@ -14,7 +14,7 @@ public final class StreamFaults: Analysis {
     /// Reports nothing yet.
     public init() {}
 
-    /// Reports what the stream does not have.
+    /// Reports bytes that are not part of the stream.
     public func noticed(
         _ notice: StreamNotice, _ packet: NoticedPacket, on connection: TracedConnection, into findings: inout [Finding]
     ) {

@@ -5,7 +5,7 @@ extension Expression {
         condition(nodes.count - 1, source)
     }
 
-    /// What the expression computes: the value of a field, a number, or the truth of a condition.
+    /// The value of the expression: a field's value, a number, or the truth of a condition.
     ///
     /// Pairing rules use it to compute the key of a frame.
     @inlinable

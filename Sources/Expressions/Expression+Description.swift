@@ -2,7 +2,7 @@ extension Expression: CustomStringConvertible {
     /// The expression in its plainest spelling; parsing it gives the same expression.
     public var description: String { text(nodes.count - 1, above: 0) }
 
-    /// The spelling of a node, in parentheses where it binds no more tightly than what is around it.
+    /// The spelling of a node, in parentheses if it binds no more tightly than its context.
     private func text(_ index: Int, above surrounding: Int) -> String {
         let precedence = precedence(index)
         let text = text(index, precedence)
@@ -49,7 +49,7 @@ extension Expression: CustomStringConvertible {
 }
 
 extension [String] {
-    /// Names joined as expressions write a field: `body.json["user-id"]`.
+    /// Names joined as a field is written in expressions: `body.json["user-id"]`.
     fileprivate var fieldPath: String {
         var text = first ?? ""
         for name in dropFirst() {
@@ -72,7 +72,7 @@ extension Value {
         }
     }
 
-    /// The value as an expression writes it; a missing one has no literal.
+    /// The value as a literal; a missing one has none.
     fileprivate var literal: String {
         switch self {
         case .absent: ""

@@ -1,4 +1,4 @@
-/// A condition over named fields, as filters, heartbeat and pairing rules use it.
+/// A condition over named fields, for filters, heartbeat and pairing rules.
 ///
 ///     type == "img" && length > 1000
 ///     from == client and fields.targetID matches "^Cinent"
@@ -9,20 +9,20 @@
 /// `=` and `eq ne lt le gt ge`), `in {…}`, `not in {…}`, `contains`, `startsWith`, `endsWith`, `matches` (also `~`) and
 /// `exists`; `&` (bits); `+` `-`; `*` `/` `%`; `-x`. As in Wireshark, `!type == "a"` is `not (type == "a")`.
 ///
-/// A field is a path: `length`, `fields.size`, `body.json.items[0].id`, `body.protobuf.1.2`, `fields["user-id"]`. Literals
-/// are `"text"` or `'text'` (escapes `\" \' \\ \n \r \t \0 \x41 \u{5fc3}`), `x"ff d8"` (bytes), `12`, `-1`, `0x1f`,
-/// `1.5e3`, and the words `client`, `server` (texts), `true` and `false`. The right side of `matches` is a `Pattern`, in
-/// which a backslash is the pattern's own: `matches "^\d+$"`.
+/// A field is a path: `length`, `fields.size`, `body.json.items[0].id`, `body.protobuf.1.2`, `fields["user-id"]`. Literals are
+/// `"text"` or `'text'` (escapes `\" \' \\ \n \r \t \0 \x41 \u{5fc3}`), `x"ff d8"` (bytes), `12`, `-1`, `0x1f`, `1.5e3`, and the
+/// words `client`, `server` (texts), `true` and `false`. The right side of `matches` is a `Pattern`, in which a backslash belongs
+/// to the pattern: `matches "^\d+$"`.
 ///
-/// What a missing field does: every comparison with it is false, `!=` too; arithmetic with it gives a missing value;
-/// `exists` is false; as a condition it is false. (So `not (x == 1)` holds where `x` is missing and `x != 1` does not.)
-/// `Value.compared(to:)` says what equal and less mean; `!=` between values that cannot be compared holds, order does not.
-/// Sums are exact within 64 bits and floating-point beyond; `/` gives a fraction where it must; `x / 0` is missing.
+/// A missing field: every comparison with it is false, including `!=`; arithmetic with it gives a missing value; `exists` is
+/// false; as a condition it is false. (So if `x` is missing, `not (x == 1)` holds and `x != 1` does not.) `Value.compared(to:)`
+/// defines equality and order; `!=` between values that cannot be compared holds, order does not. Sums are exact within 64 bits
+/// and floating-point beyond; `/` gives a fraction if necessary; `x / 0` is missing.
 public struct Expression: Sendable, Hashable {
-    /// What fields the expression reads, each once, in order of first mention.
+    /// The fields that the expression reads, each once, in order of first mention.
     public let paths: [[String]]
 
-    /// Operands before what uses them; the last one is the whole.
+    /// Operands before their users; the last one is the whole expression.
     @usableFromInline let nodes: [Node]
 
     /// The most bytes of UTF-8 an expression may have.
@@ -31,15 +31,15 @@ public struct Expression: Sendable, Hashable {
     public static let nodeLimit = 10_000
     /// How deeply parentheses and signs may nest: few enough for a call stack of 256 KiB (in a release build).
     public static let nestingLimit = 32
-    /// How many operators may lie within one another; a long sum or product nests once per operator.
+    /// How deeply operators may nest; a long sum or product nests once per operator.
     public static let depthLimit = 100
 
     /// Parses an expression.
     ///
     /// - Parameters:
     ///   - text: the expression.
-    ///   - complaint: asked once for each mention of a field; what it returns is the message of an error at its column.
-    ///     By default every field is taken.
+    ///   - complaint: called once for each mention of a field; its result is the message of an error at that column. By default
+    ///     every field is accepted.
     /// - Throws: the first error, with its column.
     public init(
         parsing text: String, complaint: @escaping (_ path: [String]) -> String? = { _ in nil }
@@ -58,7 +58,7 @@ public struct Expression: Sendable, Hashable {
     }
 }
 
-/// What fields are called and hold: a frame, in the words of expressions.
+/// The names and values of fields: a frame, as seen by expressions.
 public protocol FieldSource: ~Copyable, ~Escapable {
     /// The value of a field, or `absent`.
     ///

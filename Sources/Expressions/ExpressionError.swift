@@ -1,12 +1,12 @@
 /// Why a text is not an expression or not a pattern, and where.
 public struct ExpressionError: Error, Hashable, Sendable {
-    /// What is wrong, as a sentence without its place: ``expected a value, found `)` ``.
+    /// The error, as a sentence without its location: ``expected a value, found `)` ``.
     public let message: String
-    /// Where, in characters from 1; one more than the text has where it ended too early.
+    /// Where, in characters from 1; one more than the text has if it ended too early.
     public let column: Int
-    /// What would have been right, where that can be said: `a value`.
+    /// What was expected, if that can be stated: `a value`.
     public let expected: String?
-    /// What is there instead: `` `)` `` or `the end`.
+    /// What was found instead: `` `)` `` or `the end`.
     public let found: String?
     /// The whole text.
     public let source: String
@@ -32,7 +32,7 @@ extension ExpressionError: CustomStringConvertible {
     /// ``column 9: expected a value, found `)` ``.
     public var description: String { "column \(column): \(message)" }
 
-    /// The description, the line of the text that it speaks of, and below it a caret at the column.
+    /// The description, the line of the text that it refers to, and below it a caret at the column.
     ///
     /// At most 60 characters on either side are shown. Control characters are shown as `·`, never sent to a terminal.
     public var rendered: String {
@@ -55,7 +55,7 @@ extension ExpressionError: CustomStringConvertible {
     }
 }
 
-/// An error with its place as an offset in Unicode scalars, before it is known in what text.
+/// An error with its location as an offset in Unicode scalars, before its text is known.
 struct Fault: Error {
     let offset: Int
     let message: String
@@ -76,7 +76,7 @@ struct Fault: Error {
 }
 
 extension Character {
-    /// The character as a terminal may get it.
+    /// The character, made safe for a terminal.
     fileprivate var printable: String {
         for scalar in unicodeScalars {
             switch scalar.properties.generalCategory {
@@ -88,7 +88,7 @@ extension Character {
         return String(self)
     }
 
-    /// Whether a terminal gives it two columns: East-Asian wide characters and emoji, by their blocks.
+    /// Whether it takes two columns on a terminal: East-Asian wide characters and emoji, by their blocks.
     fileprivate var isWide: Bool {
         guard let scalar = unicodeScalars.first else { return false }
         switch scalar.value {

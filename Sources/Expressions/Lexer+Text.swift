@@ -1,22 +1,22 @@
 extension Lexer {
-    /// Some of the text as it stands.
+    /// Part of the text as it is.
     func text(_ range: Range<Int>) -> String {
         var text = String.UnicodeScalarView()
         text.append(contentsOf: scalars[range])
         return String(text)
     }
 
-    /// Some of the text as an error shows it: in backquotes, not too long, without control characters.
+    /// Part of the text as shown in an error: in backquotes, truncated, without control characters.
     func describe(_ range: Range<Int>) -> String {
         describeFound(scalars[range])
     }
 
-    /// A token as an error shows it.
+    /// A token as shown in an error.
     func describe(_ token: Token) -> String {
         token.kind == .end ? "the end" : describe(token.range)
     }
 
-    /// The text that a string in quotes stands for.
+    /// The value of a quoted string.
     func decode(_ string: Range<Int>) throws(Fault) -> String {
         var decoded = String.UnicodeScalarView()
         var position = string.lowerBound + 1
@@ -76,7 +76,7 @@ func hexadecimal(_ digits: ArraySlice<Unicode.Scalar>) -> UInt32? {
     return value
 }
 
-/// A piece of text as an error shows it.
+/// A piece of text as shown in an error.
 func describeFound(_ scalars: ArraySlice<Unicode.Scalar>) -> String {
     guard !scalars.isEmpty else { return "the end" }
     var text = String.UnicodeScalarView()

@@ -1,4 +1,4 @@
-/// Cuts an expression into tokens, one at a time.
+/// Splits an expression into tokens, one at a time.
 struct Lexer {
     let scalars: [Unicode.Scalar]
     private var position = 0
@@ -7,7 +7,7 @@ struct Lexer {
         scalars = Array(text.unicodeScalars)
     }
 
-    /// The next token; `end` for ever at the end.
+    /// The next token; `end` forever at the end.
     mutating func next() throws(Fault) -> Token {
         while let scalar = peek(), scalar.properties.isWhitespace { position += 1 }
         let start = position
@@ -149,7 +149,7 @@ struct Lexer {
 
     // MARK: Strings
 
-    /// Moves behind the closing quote of the string that begins here.
+    /// Moves past the closing quote of the string that begins here.
     private mutating func skipString() throws(Fault) {
         let start = position
         let quote = peek()
@@ -162,7 +162,7 @@ struct Lexer {
         position += 1
     }
 
-    /// The bytes of `x"ff d8"`: pairs of hexadecimal digits, with spaces, colons or hyphens between them or not.
+    /// The bytes of `x"ff d8"`: pairs of hexadecimal digits, optionally separated by spaces, colons or hyphens.
     private mutating func bytes() throws(Fault) -> [UInt8] {
         let start = position
         try skipString()

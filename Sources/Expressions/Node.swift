@@ -1,4 +1,4 @@
-/// One step of an expression. Steps lie in one array, operands before what uses them, and name each other by index:
+/// One step of an expression. Steps are kept in one array, operands before their users, and refer to each other by index:
 /// copying, hashing and freeing an expression needs no recursion, however it was nested.
 @usableFromInline
 enum Node: Hashable, Sendable {
@@ -15,7 +15,7 @@ enum Node: Hashable, Sendable {
     case all([Int])
     case any([Int])
 
-    /// An element of `in {…}`: a value, or all from one to another.
+    /// An element of `in {…}`: a value or a range.
     @usableFromInline
     struct Element: Hashable, Sendable {
         @usableFromInline let low: Int
@@ -23,7 +23,7 @@ enum Node: Hashable, Sendable {
     }
 }
 
-/// What compares two values; the raw value is the spelling that is printed.
+/// A comparison operator; the raw value is the printed spelling.
 @usableFromInline
 enum Relation: String, Sendable {
     case equal = "=="
@@ -36,10 +36,10 @@ enum Relation: String, Sendable {
     case startsWith
     case endsWith
 
-    /// Whether it looks into text or bytes rather than comparing wholes.
+    /// Whether it searches in text or bytes rather than comparing whole values.
     var isSearch: Bool { self == .contains || self == .startsWith || self == .endsWith }
 
-    /// Whether it holds between two values: never where one is missing.
+    /// Whether it holds between two values: never if one is missing.
     @usableFromInline
     func holds(_ left: Value, _ right: Value) -> Bool {
         switch self {
@@ -56,7 +56,7 @@ enum Relation: String, Sendable {
     }
 }
 
-/// What computes a number from two; the raw value is its spelling.
+/// An arithmetic operator; the raw value is its spelling.
 @usableFromInline
 enum Arithmetic: String, Sendable {
     case add = "+"
@@ -66,7 +66,7 @@ enum Arithmetic: String, Sendable {
     case remainder = "%"
     case bits = "&"
 
-    /// The result, or absent where an operand is no number.
+    /// The result, or absent if an operand is not a number.
     @usableFromInline
     func callAsFunction(_ left: Value, _ right: Value) -> Value {
         guard let left = Number(left), let right = Number(right) else { return .absent }

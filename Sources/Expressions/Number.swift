@@ -1,11 +1,11 @@
-/// A number of an expression: exact where it is whole.
+/// A number of an expression: exact if it is whole.
 ///
 /// 128 bits hold every value of `Int64` and `UInt64`, so that mixing the two loses nothing.
 enum Number {
     case whole(Int128)
     case real(Double)
 
-    /// The number a value is or, for a text, spells in decimal; nil where it is none.
+    /// The number that a value is or, for a text, spells in decimal; nil if it is not a number.
     init?(_ value: Value) {
         switch value {
         case .boolean(let value): self = .whole(value ? 1 : 0)
@@ -33,7 +33,7 @@ enum Number {
                 guard previous == 0 || previous | 0x20 == UInt8(ascii: "e") else { return nil }
                 if previous == 0 { negative = byte == UInt8(ascii: "-") }
             case UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"):
-                // A digit on both sides; how often they may come is left to `Double`.
+                // A digit on both sides; the rest is left to `Double`.
                 guard previous >= UInt8(ascii: "0"), previous <= UInt8(ascii: "9") else { return nil }
                 isWhole = false
             default:
@@ -72,7 +72,7 @@ enum Number {
 }
 
 extension Number {
-    /// How two numbers lie to each other, without rounding either; nil where one is not a number.
+    /// The order of two numbers, without rounding either; nil if one is not a number.
     func compared(to other: Number) -> Ordering? {
         switch (self, other) {
         case (.whole(let left), .whole(let right)): Ordering(left, right)
@@ -84,7 +84,7 @@ extension Number {
 
     private static func compare(_ whole: Int128, _ real: Double) -> Ordering? {
         if real.isNaN { return nil }
-        // 2^126 lies beyond every whole number there can be here and still fits 128 bits.
+        // 2^126 is beyond every whole number that can occur here and still fits 128 bits.
         if real >= 0x1p126 { return .before }
         if real <= -0x1p126 { return .after }
         let floor = real.rounded(.down)
@@ -92,7 +92,7 @@ extension Number {
         return order == .same && real > floor ? .before : order
     }
 
-    /// The result of an operator; absent where there is none (division by 0, bits of a fraction).
+    /// The result of an operator; absent if there is none (division by 0, bits of a fraction).
     func applying(_ operation: Arithmetic, to other: Number) -> Value {
         guard case (.whole(let left), .whole(let right)) = (self, other) else {
             return Number.apply(operation, real, other.real)

@@ -8,7 +8,7 @@ struct Parser {
     var nesting = 0
     private let complaint: ([String]) -> String?
 
-    /// A node that something is about to use.
+    /// A node about to be used as an operand.
     struct Operand {
         var node: Int
         /// Where it begins in the text.
@@ -65,7 +65,7 @@ struct Parser {
         token = try lexer.next()
     }
 
-    /// Moves on to what is inside something else, unless that is too deep. Who calls it counts `nesting` down again.
+    /// Enters a nested construct, unless that is too deep. The caller decrements `nesting` again.
     mutating func enter() throws(Fault) {
         guard nesting < Expression.nestingLimit else { throw tooDeep(token.range.lowerBound) }
         nesting += 1
@@ -83,7 +83,7 @@ struct Parser {
         return Operand(node: nodes.count - 1, start: start, depth: depth)
     }
 
-    /// Makes the newest node another one, without operands of its own.
+    /// Replaces the newest node with another one without operands.
     mutating func replace(_ operand: Operand, with node: Node) -> Operand {
         nodes[operand.node] = node
         return operand

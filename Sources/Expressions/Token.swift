@@ -15,7 +15,7 @@ struct Token {
     let kind: Kind
     let range: Range<Int>
 
-    /// The word, where the token is a single one.
+    /// The word, if the token is a single one.
     var word: String? {
         if case .path(let path) = kind, path.count == 1 { path[0] } else { nil }
     }
@@ -43,13 +43,13 @@ extension Token {
         "eq", "ne", "lt", "le", "gt", "ge",
     ]
 
-    /// The token as an operator that compares two values.
+    /// The token as a comparison operator.
     var relation: Relation? {
         if case .symbol(let symbol) = kind { return Token.relations[symbol] }
         return word.flatMap { Token.relations[$0] }
     }
 
-    /// The token as an operator that computes.
+    /// The token as an arithmetic operator.
     var arithmetic: Arithmetic? {
         if case .symbol(let symbol) = kind { Arithmetic(rawValue: symbol) } else { nil }
     }

@@ -1,6 +1,6 @@
 import Streams
 
-/// How one value lies to another.
+/// The order of one value relative to another.
 public enum Ordering: Sendable, Hashable {
     /// Less than the other.
     case before
@@ -23,12 +23,12 @@ public enum Ordering: Sendable, Hashable {
 }
 
 extension Value {
-    /// How this value lies to another in the sense of expressions; nil where they cannot be compared.
+    /// The order of this value relative to another in the sense of expressions; nil if they cannot be compared.
     ///
     /// - Numbers of all kinds compare exactly, whole with fractional and signed with unsigned; true is 1, false is 0.
     /// - Texts compare byte by byte as UTF-8, which is the order of their scalars; so do bytes, and texts with bytes.
-    /// - A text and a number compare as numbers if the whole text is a decimal number (`"5"`, `"-1.50"`, `"6e23"`):
-    ///   protocols with JSON heads write numbers as strings. Two texts always compare as texts: `"5"` is not `"5.0"`.
+    /// - A text and a number compare as numbers if the whole text is a decimal number (`"5"`, `"-1.50"`, `"6e23"`): protocols
+    ///   with JSON heads often write numbers as strings. Two texts always compare as texts: `"5"` is not `"5.0"`.
     /// - Everything else (a missing value, a text like `abc` and a number, bytes and a number, a boolean and a text,
     ///   not-a-number) does not compare.
     public func compared(to other: Value) -> Ordering? {
@@ -47,7 +47,7 @@ extension Value {
         (withBytes { bytes in other.withBytes { bytes.firstOffset(of: $0) != nil } } ?? nil) ?? false
     }
 
-    /// Whether this bytes or text begins with that of `other`.
+    /// Whether these bytes or this text begin with those of `other`.
     func starts(with other: Value) -> Bool {
         let found = withBytes { bytes in
             other.withBytes {
@@ -57,7 +57,7 @@ extension Value {
         return (found ?? nil) ?? false
     }
 
-    /// Whether this bytes or text ends with that of `other`.
+    /// Whether these bytes or this text end with those of `other`.
     func ends(with other: Value) -> Bool {
         let found = withBytes { bytes in
             other.withBytes {

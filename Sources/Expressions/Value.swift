@@ -1,10 +1,10 @@
-/// What a field holds, or what an expression computes.
+/// The value of a field or of an expression.
 ///
-/// `==` of Swift compares cases as they are; what expressions mean by equal and less is `compared(to:)`.
+/// Swift's `==` compares cases as they are; equality and order in expressions are defined by `compared(to:)`.
 public enum Value: Hashable, Sendable {
-    /// The field is not there.
+    /// The field is missing.
     case absent
-    /// True or false; beside numbers it counts as 1 or 0.
+    /// True or false; compared with numbers it counts as 1 or 0.
     case boolean(Bool)
     /// A whole number.
     case integer(Int64)
@@ -19,7 +19,7 @@ public enum Value: Hashable, Sendable {
 }
 
 extension Value {
-    /// Whether the value counts as true where a condition is wanted: present, and neither false, zero nor empty.
+    /// Whether the value counts as true as a condition: present, and neither false, zero nor empty.
     ///
     /// The texts `0` and `false` are not empty, so they count as true.
     public var isTrue: Bool {

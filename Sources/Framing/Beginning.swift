@@ -1,15 +1,15 @@
 import Expressions
 import Streams
 
-/// What the conversations of a system begin with. In a stream without such a frame, another program talks: what the format promises of
-/// heartbeats, requests and broadcasts does not hold.
+/// The frame that a system's conversations begin with. A stream without such a frame is another program's: the format's rules for
+/// heartbeats, requests and broadcasts do not apply to it.
 public struct Beginning: Sendable {
     /// What the frame is.
     public var condition: Expression
-    /// Who sends it.
+    /// Its sender.
     public var from: Direction
 
-    /// What the conversations of a system begin with.
+    /// The frame that a system's conversations begin with.
     public init(condition: Expression, from: Direction) {
         self.condition = condition
         self.from = from

@@ -1,4 +1,4 @@
-/// The formats that come with frametap, in the order that decides between equally good guesses.
+/// The formats built into frametap, in the order that decides between equally good matches.
 public enum BuiltInFormats {
     private typealias Source = (name: String, yaml: [UInt8])
 
@@ -15,7 +15,7 @@ public enum BuiltInFormats {
         ("line", PackageResources.line_yaml),
     ]
 
-    /// The framing rules, each usable by its own name where no file is wanted.
+    /// The framing rules, each usable by its own name without a format file.
     private static let rules: [Source] = [
         ("length-field", PackageResources.length_field_yaml),
         ("delimiter", PackageResources.delimiter_yaml),
@@ -31,12 +31,12 @@ public enum BuiltInFormats {
     /// The names of the framing rules that are not systems themselves.
     public static var ruleNames: [String] { rules.map(\.name) }
 
-    /// The text of a built-in format's file; nil where there is none of that name.
+    /// The text of a built-in format's file; nil if there is none of that name.
     public static func yaml(of name: String) -> String? {
         (systems + rules).first { $0.name == name }.map { String(decoding: $0.yaml, as: UTF8.self) }
     }
 
-    /// What there is, systems and then framing rules, without reading the formats as a whole.
+    /// An outline of every built-in, systems and then framing rules, without loading the whole formats.
     public static var outlines: (systems: [FormatOutline], rules: [FormatOutline]) {
         func outlines(_ sources: [Source]) -> [FormatOutline] {
             sources.compactMap { FormatLoader.outline(String(decoding: $0.yaml, as: UTF8.self)) }
@@ -44,9 +44,9 @@ public enum BuiltInFormats {
         return (outlines(systems), outlines(rules))
     }
 
-    /// A built-in format; nil where there is none of that name.
+    /// A built-in format; nil if there is none of that name.
     ///
-    /// - Parameter parameters: values for its parameters, instead of their defaults.
+    /// - Parameter parameters: values that override its parameters' defaults.
     public static func format(
         named name: String, parameters: [String: String] = [:]
     ) throws(FormatFileError) -> Format? {
@@ -64,7 +64,7 @@ public enum BuiltInFormats {
     }
 }
 
-/// What a format is, in a line.
+/// A one-line description of a format.
 public struct FormatOutline: Hashable, Sendable {
     /// Its name.
     public var name: String

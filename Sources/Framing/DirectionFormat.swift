@@ -1,24 +1,24 @@
 import Expressions
 import Streams
 
-/// What the frames of one direction are like.
+/// The structure of one direction's frames.
 public struct DirectionFormat: Sendable {
-    /// How to tell where a frame ends.
+    /// How to determine where a frame ends.
     public var rule: any FramingRule
-    /// The kinds of frames there are; a frame's shape says which it is.
+    /// The kinds of frames; a frame's shape has the index of its kind.
     public var layouts: [FrameLayout]
-    /// What a frame's type is called.
+    /// How a frame's type is named.
     public var typeName: TypeName
-    /// The value that names who a frame is from.
+    /// The value that names a frame's source.
     public var fromPlace: ValuePlace?
-    /// The value that names who a frame is for.
+    /// The value that names a frame's target.
     public var toPlace: ValuePlace?
-    /// How the body is to be read.
+    /// How the body is decoded.
     package var body: BodyFormat
 
-    /// Hands over what a frame's bytes stand for, escapes resolved, with the parts of that.
+    /// Passes on a frame's content, with escapes resolved, and its shape.
     ///
-    /// Every other method takes what this hands over.
+    /// Every other method takes the content that this passes on.
     public func withContent<Result>(
         of frame: RawSpan, _ shape: FrameShape, _ use: (RawSpan, FrameShape) -> Result
     ) -> Result {
@@ -26,7 +26,7 @@ public struct DirectionFormat: Sendable {
         return use(content.bytes.span.bytes, content.shape)
     }
 
-    /// The name of a frame's type; nil where the format has none for it.
+    /// The name of a frame's type; nil if the format has none for it.
     public func type(of content: RawSpan, _ shape: FrameShape) -> String? {
         switch typeName {
         case .none: return nil
@@ -47,25 +47,25 @@ public struct DirectionFormat: Sendable {
         }
     }
 
-    /// What a frame's body is.
+    /// Decodes a frame's body.
     ///
-    /// - Parameter isTyped: whether the frame's type may be asked for; not while it is being found out.
+    /// - Parameter isTyped: whether the frame's type may be evaluated; false while it is being determined.
     package func decodeBody(of content: RawSpan, _ shape: FrameShape, isTyped: Bool = true) -> DecodedBody {
         let bytes = content.extracting(shape.head..<shape.head + shape.body)
         return body.decode(bytes, type: isTyped ? type(of: content, shape) : nil)
     }
 
-    /// Who a frame is from, as its head or body says.
+    /// A frame's source, from its head or body.
     public func origin(of content: RawSpan, _ shape: FrameShape) -> String? {
         fromPlace.flatMap { value(at: $0, of: content, shape)?.plainText }
     }
 
-    /// Who a frame is for, as its head or body says.
+    /// A frame's target, from its head or body.
     public func target(of content: RawSpan, _ shape: FrameShape) -> String? {
         toPlace.flatMap { value(at: $0, of: content, shape)?.plainText }
     }
 
-    /// The fields of a frame before and behind its body, in the order traces show them.
+    /// The fields of a frame before and after its body, in the order in which traces show them.
     public func fields(of content: RawSpan, _ shape: FrameShape) -> [Field] {
         let layout = layouts[shape.layout]
         var fields = layout.head?.fields(of: content.extracting(0..<shape.head)) ?? []
@@ -83,7 +83,7 @@ public struct DirectionFormat: Sendable {
         return trailer.field(name, of: content.extracting(shape.head + shape.body..<shape.total))
     }
 
-    /// For people: what the values of fields that have names are called, but for the frame's type; nil where none has any.
+    /// Human-readable: the names of field values that have one, except the frame's type; nil if none has.
     package func valueNames(of content: RawSpan, _ shape: FrameShape) -> String? {
         guard let head = layouts[shape.layout].head as? BinaryHead, head.hasNames else { return nil }
         var texts: [String] = []
@@ -94,7 +94,7 @@ public struct DirectionFormat: Sendable {
         return texts.isEmpty ? nil : texts.joined(separator: ", ")
     }
 
-    /// What a field's value is called, where the format has a name for it.
+    /// The name of a field's value, if the format has one.
     private func name(of value: FieldValue, in field: String, _ shape: FrameShape) -> String? {
         let layout = layouts[shape.layout]
         return (layout.head as? BinaryHead)?.valueName(of: field, value) ?? layout.trailer?.valueName(of: field, value)
@@ -105,13 +105,13 @@ public struct DirectionFormat: Sendable {
 public enum TypeName: Sendable {
     /// It does not.
     case none
-    /// By a field's value, under the name that the field has for it.
+    /// By a field's value, using the field's name for that value.
     case field(String)
     /// By the kind of the frame.
     case layout
-    /// By a value of the body, where that is text.
+    /// By a value of the body, if it is text.
     case value(ValuePlace)
-    /// By the first condition that holds; one without condition always does.
+    /// By the first condition that holds; a case without a condition always matches.
     case cases([(condition: Expression?, name: String)])
 }
 

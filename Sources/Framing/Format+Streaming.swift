@@ -2,8 +2,8 @@ import Expressions
 import Streams
 
 extension Format {
-    /// Whether the bodies of a side's frames may pass without being held whole: they are text or bytes as they stand, nothing is computed over
-    /// them, and nothing that the format says looks into them.
+    /// Whether the bodies of a side's frames may be streamed instead of held whole: they are plain text or bytes, no checksum
+    /// covers them, and no condition of the format reads them.
     package func streamsBodies(from direction: Direction) -> Bool {
         let format = directions[direction]
         return isFramed && format.body.isPlain && !format.rule.transforms && secrets.isEmpty
@@ -23,7 +23,7 @@ extension DirectionFormat {
     /// Whether any kind of frame has a checksum.
     fileprivate var hasChecksums: Bool { layouts.contains(where: \.hasChecksums) }
 
-    /// Whether the body says what a frame is called, who it is from or for.
+    /// Whether the body names the frame's type, source or target.
     fileprivate var namesByBody: Bool {
         for case .body? in [fromPlace, toPlace] { return true }
         switch typeName {
@@ -33,7 +33,7 @@ extension DirectionFormat {
         }
     }
 
-    /// What the body of a frame is whose last bytes were streamed.
+    /// The body of a frame whose last bytes were streamed.
     package func streamedBody(of frame: FrameInfo, _ content: RawSpan) -> DecodedBody {
         if frame.missing > 0 { return .incomplete }
         let type = body.byType.isEmpty ? nil : type(of: content, frame.partsAtHand)
@@ -51,6 +51,6 @@ extension Pairing.Rule {
 }
 
 extension Expression {
-    /// Whether it asks for more of a body than its length.
+    /// Whether it reads more of a body than its length.
     package var readsBodies: Bool { paths.contains { $0.first == "body" && $0 != ["body", "length"] } }
 }

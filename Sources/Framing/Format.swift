@@ -1,32 +1,32 @@
 import Expressions
 import Streams
 
-/// A wire format: everything a format file says, checked and ready to use.
+/// A wire format: the content of a format file, checked and ready to use.
 public struct Format: Sendable {
-    /// The name, as `--format` takes it and traces show it.
+    /// The name, as in `--format` and in traces.
     public var name: String
-    /// What it is, in a line.
+    /// A one-line description.
     public var summary: String
     /// The servers' usual ports.
     public var ports: [UInt16]
-    /// What each direction's frames are like.
+    /// The structure of each direction's frames.
     public var directions: PerDirection<DirectionFormat>
-    /// How it is recognised by its bytes; nil where it has to be asked for.
+    /// How it is recognised by its bytes; nil if it must be selected explicitly.
     public var detection: FormatDetection?
-    /// Who sends heartbeats, and how often; nil where nobody does.
+    /// Who sends heartbeats, and how often; nil if neither side does.
     public var heartbeat: HeartbeatContract?
     /// Which frames are requests and answers.
     public var pairings: [Pairing] = []
-    /// What a server passes on from one client to others; nil where nothing is.
+    /// The frames that a server relays from one client to others; nil if none.
     public var relay: Relay?
-    /// What a server sends to all of its clients, which tell that they have it; nil where nothing is.
+    /// The frames that a server broadcasts to all of its clients, which confirm them; nil if none.
     public var broadcast: Broadcast?
-    /// What its conversations begin with; nil where that may be anything.
+    /// The frame that its conversations begin with; nil if that may be any.
     public var beginning: Beginning?
-    /// Values that are not shown unless asked for.
+    /// Values that are redacted by default.
     public var secrets: [Secret] = []
-    /// What goes wrong at published receivers of this format, by name.
+    /// Known bugs of published receivers of this format, by name.
     public var hazards: [String] = []
-    /// Whether streams of it are cut into frames; not where it can only be said what they are.
+    /// Whether its streams are split into frames; false if they can only be recognized.
     public var isFramed = true
 }

@@ -1,22 +1,22 @@
 import Expressions
 import Streams
 
-/// What a frame's values are called in expressions.
+/// The names of a frame's values in expressions.
 ///
 ///     type  from (client, server)  length  index  offset  segments  merged  missing  heartbeat
-///     source  target               who it is from and for, as the head says
+///     source  target               its source and target, from the head or body
 ///     fields.NAME                  a field of the head
 ///     body.length  body.text       the body
 ///     body.json.a.b[0]             a value in a body that is JSON; body.json is all of it
 ///     body.protobuf.1.2            one in a Protobuf message, by the names or numbers that traces show
 public struct FrameValues {
-    /// Where the frame lies and when it was seen.
+    /// Where the frame is and when it was seen.
     public var info: FrameInfo
     /// Who sent it.
     public var direction: Direction
     /// Whether it is a heartbeat.
     public var isHeartbeat: Bool
-    /// Its body, where it is decoded already.
+    /// Its body, if already decoded.
     package var body: DecodedBody?
 
     /// The values of a frame.
@@ -26,7 +26,7 @@ public struct FrameValues {
         self.isHeartbeat = isHeartbeat
     }
 
-    /// Whether the frame's type is being found out, so that nothing may ask for it.
+    /// Whether the frame's type is being determined, so that nothing may refer to it.
     private var isNamingType = false
 
     /// The values that a frame's type can depend on.
@@ -40,13 +40,13 @@ public struct FrameValues {
         ["type", "from", "length", "index", "offset", "segments", "merged", "missing", "heartbeat", "source", "target"]
         + ["fields", "body"]
 
-    /// What is wrong with the path of a value; nil where frames may have it.
+    /// The error in a value's path; nil if frames may have it.
     public static func complaint(about path: [String]) -> String? {
         guard let first = path.first, !names.contains(first) else { return nil }
         return "there is no value \(first); \(LoadContext.hint(first, names))"
     }
 
-    /// The fields that frames of these kinds have; nil where they may have any, as with JSON heads.
+    /// The fields that frames of these kinds have; nil if they may have any, as with JSON heads.
     static func fields(of layouts: [FrameLayout], _ rule: any FramingRule) -> Set<String>? {
         var known = Set(rule.noted)
         for layout in layouts {
@@ -59,10 +59,10 @@ public struct FrameValues {
         return known
     }
 
-    /// What is wrong with the path of a value that no frame of a format has; nil where some may have it.
+    /// The error in a value's path that no frame of a format has; nil if some may have it.
     ///
     /// - Parameters:
-    ///   - fields: those that there are; nil where there may be any.
+    ///   - fields: the existing ones; nil if there may be any.
     ///   - bodiesAreOpaque: whether no body is decoded.
     static func complaint(about path: [String], fields: Set<String>?, bodiesAreOpaque: Bool) -> String? {
         if path.first == "fields", path.count >= 2, let fields, !fields.contains(path[1]) {
@@ -77,7 +77,7 @@ public struct FrameValues {
         return nil
     }
 
-    /// What is wrong with the path of a value that no frame of any of these formats has; nil where some may have it.
+    /// The error in a value's path that no frame of any of these formats has; nil if some may have it.
     public static func complaint(about path: [String], in formats: [Format]) -> String? {
         var fields: Set<String>? = []
         for format in formats where format.isFramed {
@@ -94,8 +94,8 @@ public struct FrameValues {
     /// Whether a condition holds for the frame.
     ///
     /// - Parameters:
-    ///   - content: what the frame's bytes stand for.
-    ///   - shape: the parts of that.
+    ///   - content: the frame's content, with escapes resolved.
+    ///   - shape: the content's parts.
     public func fulfil(
         _ condition: Expression, content: RawSpan, shape: FrameShape, format: DirectionFormat
     ) -> Bool {
@@ -103,7 +103,7 @@ public struct FrameValues {
         return condition.evaluate(Resolved(paths: condition.paths, values: values))
     }
 
-    /// One value; absent where the frame has none of that name.
+    /// One value; absent if the frame has none of that name.
     public func value(at path: [String], content: RawSpan, shape: FrameShape, format: DirectionFormat) -> Value {
         switch path[0] {
         case "type": return text(format.type(of: content, shape))
@@ -145,7 +145,7 @@ public struct FrameValues {
 }
 
 extension Value {
-    /// The value of a head's field, as expressions see it.
+    /// The value of a head's field, for expressions.
     init(_ field: FieldValue) {
         switch field {
         case .null: self = .absent

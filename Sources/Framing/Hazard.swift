@@ -1,49 +1,49 @@
-/// What goes wrong at receivers that are written in a hurry: the hazards of published ones, by the names that format files use.
+/// Known bugs of receivers: those of published ones, by the names used in format files.
 public enum Hazard: String, Sendable, CaseIterable {
-    /// Asks for exactly 0 bytes of a body, and is never called back.
+    /// Requests exactly 0 bytes of a body, and is never called back.
     case zeroSizeBody = "zero-size-body"
-    /// Has no read outstanding behind a head that it cannot read.
+    /// Has no read outstanding after a head that it cannot parse.
     case badHead = "bad-head"
-    /// Looks for a head's end without limit.
+    /// Searches for a head's end without limit.
     case endlessHead = "endless-head"
-    /// Keeps the head of a frame that the end of the connection cut.
+    /// Keeps the head of a frame truncated by the end of the connection.
     case staleHead = "stale-head"
-    /// Looks at what it holds only while that is more than a header.
+    /// Parses its buffer only while that holds more than a header.
     case emptyBody = "empty-body"
     /// Never notices that it is out of step.
     case noMagicCheck = "no-magic-check"
     /// Waits for a body of any length.
     case noLengthLimit = "no-length-limit"
-    /// Fills ids up by characters, so that a field becomes too long.
+    /// Pads ids by characters, so that a field becomes too long.
     case wideID = "wide-id"
     /// Counts characters, not bytes.
     case countsCharacters = "counts-characters"
-    /// Looks at each read on its own: the rest of a frame that was cut is dropped.
+    /// Parses each read on its own: the rest of a split frame is dropped.
     case splitFrame = "split-frame"
-    /// Waits for ever for a receipt that is lost.
+    /// Waits forever for a lost receipt.
     case lostReceipt = "lost-receipt"
-    /// Tells clients apart by the text of a read.
+    /// Distinguishes clients by the text of a read.
     case keyedByText = "keyed-by-text"
     /// Crashes where a read ends inside a character.
     case cutCharacter = "cut-character"
-    /// Reads a length with its sign.
+    /// Reads a length as signed.
     case negativeLength = "negative-length"
-    /// Appends to its buffer twice what belongs to a frame that was cut.
+    /// Appends the bytes of a split frame to its buffer twice.
     case doubleAppend = "double-append"
     /// Has one buffer for all clients.
     case sharedBuffer = "shared-buffer"
     /// Acts only when its buffer holds exactly one frame.
     case mergedFrames = "merged-frames"
-    /// Reads a header that is not all there.
+    /// Parses an incomplete header.
     case shortFirstRead = "short-first-read"
-    /// Does not empty its buffer behind some frames.
+    /// Does not clear its buffer after some frames.
     case keptBuffer = "kept-buffer"
-    /// Answers failure whatever happened.
+    /// Always answers failure.
     case alwaysFailure = "always-failure"
-    /// Takes a read for a whole answer.
+    /// Treats a read as a whole answer.
     case shortResponse = "short-response"
-    /// Takes the first answer of a read, and drops the others.
+    /// Accepts the first answer of a read, and drops the others.
     case mergedResponses = "merged-responses"
-    /// Takes each read for a line.
+    /// Treats each read as a line.
     case perRead = "per-read"
 }

@@ -1,36 +1,36 @@
 import Expressions
 import Streams
 
-/// What a format promises of heartbeats.
+/// A format's heartbeat contract.
 public struct HeartbeatContract: Sendable {
     /// What a heartbeat is.
     public var condition: Expression
-    /// Who sends them.
+    /// Their sender.
     public var from: Direction
     /// How often.
     public var every: Interval
-    /// After how long without one the next is late.
+    /// How long after the previous one a heartbeat is late.
     public var late: Interval
-    /// After how long without one there is a gap.
+    /// How long after the previous one there is a gap.
     public var gap: Interval
-    /// How long after the connection opened the first has to be there.
+    /// How long after the opening of the connection the first is due.
     public var first: Interval
-    /// What the other side does about silence; nil where nothing is known of that.
+    /// What the other side does on silence; nil if unknown.
     public var eviction: Eviction?
-    /// What answers one; nil where nothing does.
+    /// What answers one; nil if nothing does.
     public var answer: Answer?
 
     /// What answers a heartbeat.
     public struct Answer: Sendable {
         /// What the answer is.
         public var condition: Expression
-        /// By when it has to be there.
+        /// The deadline for it.
         public var within: Interval
     }
 
-    /// What the other side does when it hears nothing.
+    /// What the other side does on silence.
     public struct Eviction: Sendable, Hashable {
-        /// What counts as hearing something.
+        /// What ends a silence.
         public enum Refresh: String, Sendable, CaseIterable {
             /// Any frame.
             case frames
@@ -42,20 +42,20 @@ public struct HeartbeatContract: Sendable {
         public enum Deed: String, Sendable, CaseIterable {
             /// Closes the connection.
             case close
-            /// Takes the sender for gone, and leaves the connection open.
+            /// Considers the sender gone, and leaves the connection open.
             case forget
         }
 
-        /// How long a silence it bears.
+        /// How long a silence it tolerates.
         public var after: Interval
-        /// How often it looks: it may act so much later. Zero where it acts at once.
+        /// How often it checks, and so the maximum delay before it acts. Zero if it acts at once.
         public var sweep: Interval
-        /// What counts as hearing something.
+        /// What ends a silence.
         public var refreshedBy: Refresh
         /// What it does.
         public var deed: Deed
 
-        /// What the other side does when it hears nothing.
+        /// What the other side does on silence.
         public init(after: Interval, sweep: Interval, refreshedBy: Refresh = .frames, deed: Deed = .close) {
             self.after = after
             self.sweep = sweep
@@ -64,8 +64,8 @@ public struct HeartbeatContract: Sendable {
         }
     }
 
-    /// What a format promises of heartbeats. Where nothing is said, a heartbeat is late halfway between `every` and `gap`, and
-    /// the first has to be there after `gap`.
+    /// A format's heartbeat contract. By default, a heartbeat is late halfway between `every` and `gap`, and the first is due
+    /// after `gap`.
     public init(
         condition: Expression, from: Direction, every: Interval, gap: Interval, late: Interval? = nil,
         first: Interval? = nil, eviction: Eviction? = nil, answer: Answer? = nil
@@ -74,7 +74,7 @@ public struct HeartbeatContract: Sendable {
         self.from = from
         self.every = every
         self.gap = gap
-        // Rounded up: half a nanosecond of what is allowed is allowed.
+        // Rounded up, in favour of the sender.
         let odd = (every.nanoseconds & 1) + (gap.nanoseconds & 1)
         self.late =
             late ?? Interval(nanoseconds: (every.nanoseconds >> 1) + (gap.nanoseconds >> 1) + (odd + 1) / 2)
@@ -85,8 +85,7 @@ public struct HeartbeatContract: Sendable {
 }
 
 extension Format {
-    /// The format with a heartbeat contract whose intervals are multiplied, as those of a system that runs at another time
-    /// scale.
+    /// The format with the intervals of its heartbeat contract multiplied, for a system that runs at another time scale.
     public func scalingHeartbeat(by scale: Double) -> Format {
         var scaled = self
         for path in [\HeartbeatContract.every, \.late, \.gap, \.first] {

@@ -3,33 +3,33 @@ import Streams
 
 /// Which frames are requests, and which their answers.
 public struct Pairing: Sendable {
-    /// How an answer's request is found.
+    /// How an answer is matched to its request.
     public enum Rule: Sendable, Hashable {
-        /// It is the oldest that has no answer.
+        /// To the oldest unanswered one.
         case order
-        /// It is the oldest of the same type.
+        /// To the oldest of the same type.
         case type
-        /// It is the oldest that has the same value at a place, such as an id.
+        /// To the oldest with the same value at a place, such as an id.
         case value(ValuePlace)
-        /// It is the oldest with the same body: the answer repeats it.
+        /// To the oldest with the same body: the answer repeats it.
         case body
     }
 
     /// What a request is.
     public var request: Expression
-    /// Who sends it.
+    /// Its sender.
     public var from: Direction
     /// What its answer is; the other side sends it.
     public var answer: Expression
-    /// How they belong together.
+    /// How they are matched.
     public var rule: Rule
-    /// Whether answers have to come in the order of their requests.
+    /// Whether answers must arrive in the order of their requests.
     public var isOrdered: Bool
-    /// After how long a request counts as unanswered; nil: when the connection is over.
+    /// After how long a request counts as unanswered; nil: at the end of the connection.
     public var within: Interval?
     /// Whether the request is a heartbeat.
     public var isHeartbeat: Bool
-    /// Whether requests may remain without answer, and answers come unasked: then only round trips are timed.
+    /// Whether requests may remain unanswered, and answers may be unsolicited: then only round trips are timed.
     public var isOptional: Bool
 
     /// Which frames are requests, and which their answers.
@@ -52,12 +52,12 @@ public struct Pairing: Sendable {
 public struct PairRole: Hashable, Sendable {
     /// Which of `Format.allPairings`.
     public var pairing: Int
-    /// Whether it is the request, and not the answer.
+    /// Whether it is the request; otherwise the answer.
     public var isRequest: Bool
 }
 
 extension Format {
-    /// The pairings, that of heartbeats and their answers among them.
+    /// The pairings, including that of heartbeats and their answers.
     public var allPairings: [Pairing] {
         guard let heartbeat, let answer = heartbeat.answer else { return pairings }
         return pairings + [
@@ -67,7 +67,7 @@ extension Format {
         ]
     }
 
-    /// What frames of a direction may be in pairings.
+    /// The pairing roles that frames of a direction may have.
     func pairConditions(_ direction: Direction) -> [(role: PairRole, condition: Expression)] {
         allPairings.enumerated().map { index, pairing in
             let isRequest = pairing.from == direction

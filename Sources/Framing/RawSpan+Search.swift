@@ -2,7 +2,7 @@ import Platform
 import Streams
 
 extension RawSpan {
-    /// The index of the first `byte` at or behind `start`.
+    /// The index of the first `byte` at or after `start`.
     @inlinable
     func firstIndex(of byte: UInt8, from start: Int) -> Int? {
         guard start < byteCount else { return nil }
@@ -14,7 +14,7 @@ extension RawSpan {
         }
     }
 
-    /// The index of the first occurrence of `pattern`, which is not empty, at or behind `start`.
+    /// The index of the first occurrence of `pattern`, which is not empty, at or after `start`.
     package func firstRange(of pattern: [UInt8], from start: Int) -> Int? {
         guard var at = firstIndex(of: pattern[0], from: start) else { return nil }
         while at + pattern.count <= byteCount {

@@ -1,26 +1,27 @@
 import Expressions
 import Streams
 
-/// Which frames a server passes on from one client to others, as a format says it.
+/// Which frames a server relays from one client to others.
 public struct Relay: Sendable {
-    /// What a client's frame is that is to be passed on; who it is from and for, `frame` says.
+    /// Selects a client's frames that must be relayed; `frame` defines their source and target.
     public var sent: Expression
-    /// What the server's frame is that passes it on.
+    /// Selects the server's frames that relay them.
     public var received: Expression
-    /// By when it has to be there.
+    /// The deadline for it.
     public var within: Interval
-    /// The value by which a message is known on both sides; nil: it is known by its body.
+    /// The value that identifies a message on both sides; nil: its body does.
     public var id: ValuePlace?
 }
 
-/// Which frames a server sends to all of its clients, and how these say that they have them.
+/// Which frames a server broadcasts to all of its clients, and how the clients confirm them.
 public struct Broadcast: Sendable {
     /// What the server's frame is.
     public var sent: Expression
-    /// What the client's receipt is. Where its text ends with a time of day, `08:00:00.013`, that is when the client had it.
+    /// What the client's receipt is. If its text ends with a time of day, `08:00:00.013`, that is when the client received the
+    /// frame.
     public var receipt: Expression
-    /// By when receipts have to be there.
+    /// The deadline for receipts.
     public var within: Interval
-    /// Whether a receipt repeats the body of what it confirms.
+    /// Whether a receipt repeats the body of the frame it confirms.
     public var isEchoed = false
 }

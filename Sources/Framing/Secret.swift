@@ -1,14 +1,14 @@
 import Expressions
 
-/// A value that is not shown unless asked for.
+/// A value that is redacted by default.
 public struct Secret: Sendable {
-    /// Where the value lies: `fields.NAME`, or `body` and the path in it.
+    /// Where the value is: `fields.NAME`, or `body` and the path in it.
     public var path: [String]
     /// Which frames have it; nil: all.
     public var condition: Expression?
-    /// The frame behind which it comes, from the same side; nil where it does not depend on frames before it.
+    /// The frame that precedes it, from the same side; nil if it does not depend on preceding frames.
     public var after: Expression?
-    /// The frame that ends that; nil: it is only the next one.
+    /// The frame that ends its scope; nil: only the next frame has it.
     public var until: Expression?
 
     /// A secret of the frames that fulfil a condition.
@@ -17,7 +17,7 @@ public struct Secret: Sendable {
         self.condition = condition
     }
 
-    /// What is wrong with the path of a secret; nil where nothing is.
+    /// The error in a secret's path; nil if there is none.
     static func complaint(about path: [String]) -> String? {
         switch path.first {
         case "body": nil
@@ -27,14 +27,14 @@ public struct Secret: Sendable {
     }
 }
 
-/// What of a frame is not to be shown.
+/// The parts of a frame to redact.
 package struct SecretPaths: Sendable {
     /// Names of fields.
     package var fields: [String] = []
     /// Paths in the body.
     package var body: [[String]] = []
 
-    /// Those of a format's secrets whose conditions hold.
+    /// The paths of those secrets of a format whose conditions hold.
     package init(_ secrets: [Secret], where holds: (Expression) -> Bool) {
         for secret in secrets where secret.after == nil && secret.condition.map(holds) ?? true {
             if secret.path[0] == "body" {

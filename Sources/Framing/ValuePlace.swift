@@ -1,18 +1,18 @@
 import Streams
 
-/// Where in a frame a value lies that the format refers to: who it is from, its id.
+/// Where in a frame a value is that the format refers to: its source, its id.
 public enum ValuePlace: Hashable, Sendable {
     /// A field of the header or the trailer.
     case field(String)
-    /// A value of the body, by its path there: `["text"]`, `["json", "user"]`, or `["user"]` for a member of JSON or Protobuf.
+    /// A value of the body, by its path: `["text"]`, `["json", "user"]`, or `["user"]` for a member of JSON or Protobuf.
     case body([String])
 
-    /// The place that a format file calls `body.user` or `body.json.items[0]`; nil where the text names nothing in a body.
+    /// The place written `body.user` or `body.json.items[0]` in a format file; nil if the text names nothing in a body.
     init?(body text: String) {
         guard text.hasPrefix("body.") else { return nil }
         var path: [String] = []
         for part in text.dropFirst(5).split(separator: ".", omittingEmptySubsequences: false) {
-            // `items[0]` is two steps.
+            // `items[0]` is two components.
             let steps = part.split(separator: "[", omittingEmptySubsequences: false)
             for (index, step) in steps.enumerated() {
                 if index == 0 {
@@ -30,14 +30,14 @@ public enum ValuePlace: Hashable, Sendable {
 }
 
 extension DirectionFormat {
-    /// The value at a place; nil where the frame has none there.
+    /// The value at a place; nil if the frame has none.
     public func value(at place: ValuePlace, of content: RawSpan, _ shape: FrameShape) -> FieldValue? {
         value(at: place, of: content, shape, body: nil)
     }
 
     /// The value at a place.
     ///
-    /// - Parameter body: the frame's body, where it is decoded already.
+    /// - Parameter body: the frame's body, if already decoded.
     package func value(
         at place: ValuePlace, of content: RawSpan, _ shape: FrameShape, body: DecodedBody?, isTyped: Bool = true
     ) -> FieldValue? {
@@ -55,10 +55,10 @@ extension DirectionFormat {
 }
 
 extension BodyFormat {
-    /// What the first step of a path in a body may be, where it is no member of JSON or Protobuf.
+    /// What the first component of a path in a body may be, other than a member of JSON or Protobuf.
     static let formNames: Set<String> = ["text", "json", "protobuf"]
 
-    /// What is wrong with a path in these bodies; nil where some of them may have it.
+    /// The error in a path in these bodies; nil if some of them may have it.
     func complaint(about path: [String]) -> String? {
         let forms = Set((byType.values.map(\.form) + [otherwise.form]).compactMap { $0 })
         let known = forms.sorted().joined(separator: " and ")
@@ -76,7 +76,7 @@ extension BodyFormat {
 }
 
 extension BodyChain {
-    /// What its bodies are: `text`, `json` or `protobuf`; nil where they are bytes.
+    /// The form of its bodies: `text`, `json` or `protobuf`; nil if they are bytes.
     fileprivate var form: String? {
         encodings.last.map { type(of: $0).name }.flatMap { BodyFormat.formNames.contains($0) ? $0 : nil }
     }

@@ -3,18 +3,18 @@ import Packets
 import Platform
 import Streams
 
-/// The packets of a network interface as they pass, by way of libpcap.
+/// Captures the packets of a network interface live, using libpcap.
 ///
-/// The kernel collects them in a ring; `read` takes what is there and does not wait. Memory that libpcap hands over is
-/// borrowed for the length of a call, and nothing else in frametap touches libpcap.
+/// The kernel collects them in a ring; `read` takes the available ones and does not wait. Memory from libpcap is borrowed for the
+/// duration of a call, and nothing else in frametap uses libpcap.
 public struct LiveCapture: ~Copyable {
-    /// What the kernel counted since the start.
+    /// The kernel's counts since the start.
     public struct Counts: Hashable, Sendable {
         /// Packets that passed the filter.
         public var received = 0
-        /// Those of them that the ring had no room for.
+        /// Those dropped because the ring was full.
         public var dropped = 0
-        /// Packets that the interface or its driver lost.
+        /// Packets dropped by the interface or its driver.
         public var droppedByInterface = 0
 
         /// Nothing.
@@ -31,10 +31,10 @@ public struct LiveCapture: ~Copyable {
     public let interface: String
     /// What its packets begin with.
     public let linkType: LinkType
-    /// For people: what libpcap has to say though it goes on, such as that the interface cannot be promiscuous.
+    /// Human-readable: a warning of libpcap, such as that promiscuous mode is not supported.
     public let warning: String?
 
-    /// Begins to capture.
+    /// Starts capturing.
     public init(_ interface: String, options: LiveCaptureOptions = LiveCaptureOptions()) throws(LiveCaptureError) {
         let (created, text) = errorText { pcap_create(interface, $0) }
         guard let handle = created else {
@@ -54,16 +54,16 @@ public struct LiveCapture: ~Copyable {
 
     deinit { pcap_close(handle) }
 
-    /// - Returns: what there is to warn about.
+    /// - Returns: a warning, if any.
     private static func activate(
         _ handle: OpaquePointer, _ interface: String, _ options: LiveCaptureOptions
     ) throws(LiveCaptureError) -> String? {
         pcap_set_snaplen(handle, Int32(clamping: options.snapLength))
         pcap_set_buffer_size(handle, Int32(clamping: options.bufferSize))
         pcap_set_promisc(handle, options.isPromiscuous ? 1 : 0)
-        // Not "immediate mode": that takes a slot of the longest packet's size for each packet of the ring.
+        // Not "immediate mode": that takes a slot of the snapshot length for each packet of the ring.
         pcap_set_timeout(handle, options.handOver)
-        // Where the system has no nanoseconds, this fails and microseconds stay.
+        // If the system does not support nanoseconds, this fails and microseconds remain.
         pcap_set_tstamp_precision(handle, PCAP_TSTAMP_PRECISION_NANO)
         let status = pcap_activate(handle)
         let (general, particular) = (String(cString: pcap_statustostr(status)), detail(handle))
@@ -85,7 +85,7 @@ public struct LiveCapture: ~Copyable {
         return status > 0 ? text : nil
     }
 
-    /// What libpcap last said; empty where it said nothing.
+    /// libpcap's last error message; empty if there is none.
     private static func detail(_ handle: OpaquePointer) -> String {
         pcap_geterr(handle).map { String(cString: $0) } ?? ""
     }
@@ -102,7 +102,7 @@ public struct LiveCapture: ~Copyable {
         }
     }
 
-    /// libpcap's numbers are those of files, but for a few that differ from system to system
+    /// libpcap's numbers are those of files, except a few that differ from system to system
     /// (<https://www.tcpdump.org/linktypes.html>).
     private static func linkType(_ number: Int32) -> LinkType {
         #if canImport(Darwin)
@@ -113,7 +113,7 @@ public struct LiveCapture: ~Copyable {
 }
 
 extension LiveCapture {
-    /// Waits until there are packets, for so many milliseconds at most.
+    /// Waits for packets, for at most this many milliseconds.
     public func wait(milliseconds: Int32) {
         let descriptor = pcap_get_selectable_fd(handle)
         guard descriptor >= 0 else {
@@ -124,12 +124,12 @@ extension LiveCapture {
         _ = poll(&waiting, 1, milliseconds)
     }
 
-    /// Hands on packets that are there.
+    /// Passes on available packets.
     ///
     /// - Parameters:
-    ///   - most: how many, at most.
-    ///   - receiver: what takes them. Where it says to stop, the packet is lost, since no other reading follows.
-    /// - Returns: how many there were; fewer than `most` where there are no more.
+    ///   - most: at most how many.
+    ///   - receiver: receives them. If it asks to stop, the packet is lost, since no other read follows.
+    /// - Returns: how many there were; fewer than `most` if there are no more.
     public mutating func read<Receiver: PacketReceiver & ~Copyable>(
         _ most: Int, to receiver: inout Receiver
     ) throws(LiveCaptureError) -> Int {
@@ -146,18 +146,18 @@ extension LiveCapture {
             let packet = PacketInfo(
                 number: packetCount, time: Timestamp(seconds: Int64(header.ts.tv_sec), nanoseconds: fraction),
                 linkType: linkType, capturedLength: Int(header.caplen), originalLength: Int(header.len))
-            // libpcap's until the next call.
+            // Owned by libpcap until the next call.
             let bytes = UnsafeRawBufferPointer(start: data, count: Int(header.caplen)).bytes
             if receiver.receive(packet, bytes: bytes, options: RawSpan()) == .stop { return count + 1 }
         }
         return most
     }
 
-    /// What the kernel counted since the start; what it counted before where it does not say.
+    /// The kernel's counts since the start; the previous ones if it does not report any.
     public mutating func counts() -> Counts {
         var now = pcap_stat()
         guard pcap_stats(handle, &now) == 0 else { return total }
-        // 32 bits, which go round.
+        // 32 bits, which wrap around.
         total.received += Int(now.ps_recv &- lastStatistics.ps_recv)
         total.dropped += Int(now.ps_drop &- lastStatistics.ps_drop)
         total.droppedByInterface += Int(now.ps_ifdrop &- lastStatistics.ps_ifdrop)

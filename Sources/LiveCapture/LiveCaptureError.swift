@@ -1,20 +1,20 @@
 /// Why packets cannot be captured.
 public struct LiveCaptureError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of trouble it is.
+    /// The kind of error.
     public enum Kind: Hashable, Sendable {
         /// There is no such interface.
         case noSuchInterface
-        /// The process may not capture there.
+        /// The process lacks permission to capture there.
         case notPermitted
-        /// The filter is not one.
+        /// The filter is invalid.
         case badFilter
         /// Anything else.
         case failed
     }
 
-    /// What kind of trouble it is.
+    /// The kind of error.
     public var kind: Kind
-    /// For people: what happened, and what libpcap says about it.
+    /// Human-readable: what happened, and libpcap's message.
     public var message: String
 
     /// For people.

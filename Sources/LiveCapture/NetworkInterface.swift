@@ -4,9 +4,9 @@ import Streams
 
 /// An interface that packets can be captured on, as libpcap lists it.
 public struct NetworkInterface: Hashable, Sendable {
-    /// What to call it: `lo`, `eth0`, `any`.
+    /// Its name: `lo`, `eth0`, `any`.
     public var name: String
-    /// What the system says about it, if anything.
+    /// The system's description of it, if any.
     public var description: String?
     /// Its IPv4 and IPv6 addresses.
     public var addresses: [IPAddress] = []
@@ -14,10 +14,10 @@ public struct NetworkInterface: Hashable, Sendable {
     public var isUp = false
     /// Whether it has a link.
     public var isRunning = false
-    /// Whether it leads back to this machine.
+    /// Whether it is a loopback interface.
     public var isLoopback = false
 
-    /// All of them, in the order in which libpcap would choose one.
+    /// All interfaces, in the order in which libpcap would choose one.
     public static func all() throws(LiveCaptureError) -> [NetworkInterface] {
         var first: UnsafeMutablePointer<pcap_if_t>?
         let (status, text) = errorText { pcap_findalldevs(&first, $0) }
@@ -46,7 +46,7 @@ public struct NetworkInterface: Hashable, Sendable {
         }
     }
 
-    /// The address in a socket address; nil where it is no IPv4 or IPv6 address.
+    /// The address in a socket address; nil if it is not an IPv4 or IPv6 address.
     private static func address(_ socket: UnsafeMutablePointer<sockaddr>) -> IPAddress? {
         switch Int32(socket.pointee.sa_family) {
         case AF_INET:
@@ -64,7 +64,7 @@ public struct NetworkInterface: Hashable, Sendable {
     }
 }
 
-/// Calls what puts a message for people into a buffer of libpcap's size.
+/// Calls a function that puts an error message into a buffer of libpcap's size.
 func errorText<Result>(_ call: (UnsafeMutablePointer<CChar>?) -> Result) -> (Result, String) {
     var buffer = [CChar](repeating: 0, count: Int(PCAP_ERRBUF_SIZE))
     let result = buffer.withUnsafeMutableBufferPointer { call($0.baseAddress) }

@@ -2,13 +2,13 @@
 public struct CaptureCounters: Sendable, Hashable {
     /// Packets.
     public internal(set) var packets = 0
-    /// Captured bytes of them.
+    /// Their captured bytes.
     public internal(set) var bytes = 0
     /// TCP segments.
     public internal(set) var segments = 0
-    /// Packets that gave no TCP segment, by the reason; what occurred.
+    /// Packets without a TCP segment, by reason; only reasons that occurred.
     public internal(set) var skipped: [Skipped: Int] = [:]
-    /// IP datagrams given up, because of time or limits.
+    /// IP datagrams abandoned because of a timeout or a limit.
     public internal(set) var abandonedDatagrams = 0
 
     /// Nothing seen yet.

@@ -1,14 +1,14 @@
 import Streams
 
 extension CaptureDecoder {
-    /// Takes a packet of the most common kind: TCP in IPv4 without options, not a fragment, in an Ethernet frame without tag.
-    /// What comes of it is what the way through all layers gives.
+    /// Fast path for the most common packet: TCP in unfragmented IPv4 without options, in an untagged Ethernet frame. The result
+    /// is the same as decoding layer by layer.
     ///
     ///      0           6           12      14  15      23      26      30      34      46
     ///     +-----------+-----------+-------+---+--- … --+--- … --+-------+-------+--- … --+---- …
     ///     |destination|  source   | 0x0800| 45|        | 6      | source| dest. | TCP    |offset
     ///
-    /// - Returns: whether it is of that kind.
+    /// - Returns: whether the packet was of that kind.
     @inline(__always)
     mutating func takeCommon(_ bytes: RawSpan, _ packet: PacketInfo) -> Bool {
         guard bytes.byteCount >= 54, bytes.u32(12) >> 8 == 0x08_0045, bytes.u16(20) & 0x3fff == 0,

@@ -2,15 +2,15 @@ import Streams
 
 /// Decodes packets into the streams of TCP connections: link layers and tunnels, IP, fragments, reassembly.
 ///
-/// Packets of several files may be handed to one decoder, in order of time: connections continue across them.
+/// Packets of several files may be passed to one decoder in chronological order: connections continue across files.
 public struct CaptureDecoder: PacketReceiver, ~Copyable {
-    /// How many headers a packet may have, one within the other, before TCP.
+    /// How many nested headers a packet may have before TCP.
     private static let maximumDepth = 24
 
     private var reassembler: TCPReassembler
     private var defragmenter = Defragmenter()
     private var packets = 0
-    /// That of the last packet that had one.
+    /// The time of the last packet that had one.
     private var time = Timestamp(nanoseconds: 0)
     private var bytes = 0
     private var segments = 0
@@ -22,7 +22,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
     ///
     /// - Parameters:
     ///   - options: limits and choices of reassembly.
-    ///   - receiver: what takes the streams.
+    ///   - receiver: receives the streams.
     public init(options: ReassemblyOptions = ReassemblyOptions(), receiver: any StreamReceiver) {
         reassembler = TCPReassembler(options: options, receiver: receiver)
         verifiesChecksums = options.verifiesChecksums
@@ -35,7 +35,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
         (counters.packets, counters.bytes, counters.segments) = (packets, bytes, segments)
         counters.skipped = skipped
         counters.abandonedDatagrams = defragmenter.abandoned
-        // Fragments of what may still become complete are passed over as things stand.
+        // Fragments of datagrams that may still become complete count as skipped for now.
         let lost = defragmenter.lost + defragmenter.waiting
         if lost > 0 { counters.skipped[.fragment, default: 0] += lost }
         if defragmenter.conflicts > 0 { counters.skipped[.conflictingFragment] = defragmenter.conflicts }
@@ -45,7 +45,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
     /// How many connections were opened.
     public var connectionCount: Int { reassembler.connectionCount }
 
-    /// Whether a limit that all connections share was reached, so that one was treated differently because of others.
+    /// Whether a limit shared by all connections was reached, so that one was treated differently because of others.
     public var hasReachedLimit: Bool { reassembler.hasReachedLimit }
 
     /// Takes a packet.
@@ -74,30 +74,30 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
         if drops.byInterface > 0 { skipped[.droppedByInterface, default: 0] &+= Int(drops.byInterface) }
     }
 
-    /// Lets time pass to the end that the file says.
+    /// Advances time to the end that the file states.
     public mutating func captured(until time: Timestamp) {
         reassembler.advance(to: time)
     }
 
-    /// Lets time pass: a live source calls this when nothing happens.
+    /// Advances time: a live source calls this when nothing happens.
     public mutating func advance(to time: Timestamp) {
         reassembler.advance(to: time)
     }
 
-    /// The source has lost so many packets, in all: a live source counts them.
+    /// Sets the total number of packets the source has lost: a live source counts them.
     public mutating func dropped(_ packets: Int) {
         if packets > 0 { skipped[.droppedByKernel] = packets }
     }
 
-    /// There are no more packets: what waits is passed on, what is open is closed.
+    /// There are no more packets: waiting bytes are passed on, open connections are closed.
     public mutating func finish() {
         reassembler.finish()
     }
 
     /// Follows the layers of a packet to its TCP segment.
     ///
-    /// - Parameter cutOff: how many bytes the packet had behind those captured.
-    /// - Returns: why there is none, or nil.
+    /// - Parameter cutOff: how many bytes the packet had after the captured ones.
+    /// - Returns: why there is no segment, or nil.
     private mutating func decode(
         _ bytes: RawSpan, from first: Layer, cutOff: Int, _ packet: PacketInfo, depth start: Int
     ) -> Skipped? {
@@ -153,19 +153,19 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
         return .tooDeep
     }
 
-    /// Whether a connection between two hosts is to be taken.
+    /// Whether a connection between two hosts is selected.
     @inline(__always)
     func isOurs(_ source: IPAddress, _ destination: IPAddress) -> Bool {
         share?.contains(source, destination) ?? true
     }
 
-    /// Counts a segment that is not to be taken.
+    /// Counts a segment that is not selected.
     @inline(__always)
     mutating func countSegment() { segments &+= 1 }
 
     /// Takes a TCP segment.
     ///
-    /// - Parameter identification: that of its IPv4 packet; 0 where there is none.
+    /// - Parameter identification: the identification of its IPv4 packet; 0 if there is none.
     @inline(__always)
     mutating func take(
         _ bytes: RawSpan, _ length: Int, from source: IPAddress, to destination: IPAddress, _ packet: PacketInfo,
@@ -183,7 +183,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
         return nil
     }
 
-    /// Takes a fragment, and goes on with the whole datagram once it is there.
+    /// Takes a fragment, and continues with the datagram once it is complete.
     private mutating func defragment(
         _ payload: RawSpan, _ place: FragmentPlace, _ protocolNumber: UInt8, _ source: IPAddress,
         _ destination: IPAddress, _ packet: PacketInfo, _ depth: Int
@@ -191,7 +191,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
         guard
             let whole = defragmenter.add(
                 payload, at: place, protocolNumber: protocolNumber, from: source, to: destination, now: time)
-        else { return nil }  // the defragmenter counts what does not become complete
+        else { return nil }  // the defragmenter counts datagrams that stay incomplete
         let bytes = whole.span.bytes
         if protocolNumber == IPProtocol.tcp {
             return take(bytes, bytes.byteCount, from: source, to: destination, packet)

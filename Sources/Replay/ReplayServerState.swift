@@ -1,3 +1,4 @@
+import Framing
 import Streams
 import Trace
 import TraceDiff

@@ -43,7 +43,7 @@ extension IPAddress: CustomStringConvertible {
         return text(groups[..<zeros.lowerBound]) + "::" + text(groups[zeros.upperBound...])
     }
 
-    /// The first of the longest runs of zero groups: what `::` stands for (RFC 5952 section 4.2.3).
+    /// The first of the longest runs of zero groups: which `::` replaces (RFC 5952 section 4.2.3).
     private func longestZeroRun(_ groups: [UInt64]) -> Range<Int> {
         var longest = 0..<0
         var start = 0

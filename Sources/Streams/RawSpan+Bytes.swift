@@ -13,7 +13,7 @@ extension RawSpan {
         return offset
     }
 
-    /// The byte at `offset`, which the caller has made sure lies within.
+    /// The byte at `offset`, which the caller has checked to be in bounds.
     @inlinable
     @inline(__always)
     public subscript(unchecked offset: Int) -> UInt8 {
@@ -48,8 +48,8 @@ extension Array where Element == UInt8 {
         bytes.withUnsafeBytes { append(copying: $0) }
     }
 
-    /// Appends bytes of whoever lends them for the time of the call: what `append(contentsOf:)` does for any sequence takes
-    /// longer than to copy a few bytes.
+    /// Appends bytes that are borrowed for the duration of the call: for a few bytes, the generic `append(contentsOf:)` costs
+    /// more than the copy.
     @inlinable
     @inline(__always)
     public mutating func append(copying bytes: UnsafeRawBufferPointer) {
@@ -61,7 +61,7 @@ extension Array where Element == UInt8 {
         }
     }
 
-    /// Appends eight bytes for each of so many numbers, the lowest first.
+    /// Appends `count` numbers as eight bytes each, least significant first.
     @inlinable
     @inline(__always)
     public mutating func append(words count: Int, _ word: (Int) -> UInt64) {
@@ -76,7 +76,7 @@ extension Array where Element == UInt8 {
         }
     }
 
-    /// Appends the first of the eight bytes of a number, the lowest first.
+    /// Appends the low bytes of a number, least significant first.
     @inlinable
     @inline(__always)
     public mutating func append(first: Int, of bytes: UInt64) {

@@ -1,34 +1,34 @@
-/// A segment as it was captured in a pause: what its header reveals beside the bytes.
+/// A segment captured during a pause: what its header reveals in addition to the bytes.
 ///
-/// Where one side has sent no new bytes for `quietAfter`, the segments of both sides are reported, since they show what kept it from
-/// sending: whether it is alive, whether something that it sent was lost, and when it was sent. While both sides send, nothing is
-/// reported. A recording of the proxy's has reads instead of segments, and nothing is reported of it.
+/// When one side has sent no new bytes for `quietAfter`, the segments of both sides are reported, since they show what kept it
+/// from sending: whether it is alive, whether something it sent was lost, and when it was sent. While both sides send, nothing is
+/// reported. Nothing is reported for a recording of the proxy either: it has reads instead of segments.
 public struct SegmentNotice: Hashable, Sendable {
-    /// After how long without new bytes of one side segments are reported.
+    /// How long one side must have sent no new bytes before segments are reported.
     public static let quietAfter = Interval.milliseconds(50)
 
-    /// Behind a pause of one side that is longer than this, all segments are reported for a while: they show how it ended.
+    /// After a pause of one side longer than this, all segments are reported for a while: they show how it ended.
     public static let longPause = Interval.milliseconds(1_000)
-    /// How long.
+    /// How long they are.
     public static let afterLongPause = Interval.milliseconds(1_000)
 
-    /// The stream offset that its sequence number stands for.
+    /// The stream offset of its sequence number.
     public var offset: Int
     /// How many bytes of payload it had on the wire.
     public var byteCount: Int
-    /// The stream offset that comes next, as far as its sender's bytes were seen.
+    /// The next expected stream offset, as far as its sender's bytes were seen.
     public var expected: Int
-    /// Up to which offset of the other side's stream it acknowledges; nil without an acknowledgment.
+    /// The offset in the other side's stream up to which it acknowledges; nil without an acknowledgment.
     public var acknowledged: Int?
-    /// When new bytes of its sender were captured last, out of order or not; before all time where there were none.
+    /// When new bytes of its sender were last captured, in order or not; the minimum if there were none.
     public var lastBytes: Timestamp
-    /// How many packets its sender sent between the segment before and this one that were not captured. It is known where the sender
-    /// counts its packets in the IPv4 identification field (RFC 791 section 3.1), as Linux does; else nil.
+    /// How many packets its sender sent between the previous segment and this one that were not captured. Known if the sender
+    /// counts its packets in the IPv4 identification field (RFC 791 section 3.1), as Linux does; otherwise nil.
     public var skippedPackets: Int?
-    /// The sender's clock when it sent the segment, in ticks of its own (TSval, RFC 7323 section 3.2); nil without that option.
+    /// The sender's clock when it sent the segment, in the sender's ticks (TSval, RFC 7323 section 3.2); nil without that option.
     public var clock: UInt32?
 
-    /// A segment as it was captured.
+    /// A captured segment.
     public init(
         offset: Int, byteCount: Int, expected: Int, acknowledged: Int? = nil, lastBytes: Timestamp,
         skippedPackets: Int? = nil, clock: UInt32? = nil
@@ -42,15 +42,15 @@ public struct SegmentNotice: Hashable, Sendable {
         self.clock = clock
     }
 
-    /// Whether bytes before it were sent that were not captured.
+    /// Whether bytes sent before it were not captured.
     public var isAhead: Bool { offset > expected }
 
-    /// Whether it has only bytes that were captured before. A keep-alive, which repeats one byte at most (RFC 9293 section 3.8.4), is
-    /// no repetition.
+    /// Whether it has only bytes that were captured before. A keep-alive, which repeats at most one byte (RFC 9293 section
+    /// 3.8.4), does not count.
     public var isRepetition: Bool {
         byteCount > 0 && offset + byteCount <= expected && !(byteCount == 1 && offset == expected - 1)
     }
 
-    /// Whether its sender had sent nothing, when it sent this, that was not captured before.
+    /// Whether all bytes that its sender had sent before this segment had been captured.
     public var isNext: Bool { offset == expected || (offset == expected - 1 && byteCount <= 1) }
 }

@@ -14,11 +14,11 @@ public enum StreamEvent: Hashable, Sendable {
     case closed(connection: Int, Closing)
 }
 
-/// A receiver that keeps everything it is told, in order.
+/// A receiver that keeps every event, in order.
 public final class StreamEventLog: StreamReceiver {
-    /// What was told, in order.
+    /// The events, in order.
     public private(set) var events: [StreamEvent] = []
-    /// The latest time told.
+    /// The latest time reported.
     public private(set) var time = Timestamp(nanoseconds: .min)
 
     /// An empty log.

@@ -1,40 +1,40 @@
-/// What takes the streams of a source: the seam between where bytes come from and what they mean.
+/// Receives the streams of a source: the seam between where bytes come from and what they mean.
 ///
-/// A source (capture, interface, proxy) calls `open` for each connection and then talks to what that returns.
-/// A receiver does not know which kind of source it has.
+/// A source (capture, interface, proxy) calls `open` for each connection and then reports to the receiver it returns. A receiver
+/// does not know which kind of source it has.
 public protocol StreamReceiver: AnyObject {
-    /// A connection opened. What is returned gets all that happens on it.
+    /// A connection opened. The receiver returned gets all its events.
     func open(_ opening: Opening) -> any ConnectionReceiver
 
-    /// Nothing that is still to come is earlier than `time`; deadlines before it have passed.
+    /// No later event is earlier than `time`; deadlines before it have passed.
     ///
-    /// A source calls this before every event with the event's own time, and from time to time when nothing happens.
+    /// A source calls this before every event with the event's own time, and periodically when nothing happens.
     func advance(to time: Timestamp)
 }
 
-/// What takes the bytes and events of one connection.
+/// Receives the bytes and events of one connection.
 ///
-/// Per direction the calls come in stream order: `received` and `missing` fill the stream without gap, then `finished`,
-/// if an end was seen. `closed` is the last call. Bytes are borrowed for the time of the call.
+/// Per direction, calls come in stream order: `received` and `missing` cover the stream without a gap, then `finished` follows if
+/// an end was seen. `closed` is the last call. Bytes are borrowed for the duration of the call.
 public protocol ConnectionReceiver: AnyObject {
     /// The next bytes of one direction.
     ///
     /// - Parameters:
-    ///   - bytes: at least one byte; one packet's payload or one read of a socket.
+    ///   - bytes: at least one byte; one packet's payload or one socket read.
     ///   - direction: who sent them.
     ///   - time: when they were seen. Never decreases within a direction.
-    ///   - packet: the number of the packet that held them, from 1; 0 where there are no packets.
+    ///   - packet: the number of the packet that carried them, from 1; 0 if there are no packets.
     func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int)
 
-    /// The next `byteCount` bytes of one direction were not seen and won't be.
+    /// The next `byteCount` bytes of one direction were not seen and never will be.
     ///
-    /// - Parameter time: when the first byte behind the gap was seen.
+    /// - Parameter time: when the first byte after the gap was seen.
     func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp)
 
-    /// Something beside the bytes, for analyses.
+    /// An event other than bytes, for analyses.
     func noticed(_ notice: StreamNotice, from direction: Direction, at time: Timestamp, packet: Int)
 
-    /// One direction ended: nothing more comes from there.
+    /// One direction ended: its sender sends nothing more.
     func finished(_ ending: Ending, from direction: Direction, at time: Timestamp)
 
     /// The connection is over, as far as the source can tell.
@@ -47,13 +47,13 @@ public struct Opening: Hashable, Sendable {
     public var number: Int
     /// When the first packet was seen, or the connection accepted.
     public var time: Timestamp
-    /// The sender of the SYN, where it was seen.
+    /// The sender of the SYN, if it was seen.
     public var client: Endpoint
     /// The other end.
     public var server: Endpoint
-    /// Whether a SYN was seen, or the SYN that answers it, so that the streams start at their first byte.
+    /// Whether a SYN or SYN-ACK was seen, so that the streams start at their first byte.
     public var handshake: Bool
-    /// Whether which end is the client is only a guess (from the ports).
+    /// Whether the client was only guessed (from the ports).
     public var clientGuessed: Bool
 
     /// How a connection began.
@@ -82,11 +82,11 @@ public enum Ending: String, Sendable, Hashable {
 public struct Closing: Hashable, Sendable {
     /// Why it is over.
     public var reason: CloseReason
-    /// Who ended it: the first to send FIN, the sender of the RST; nil where neither did.
+    /// Who ended it: the first to send FIN, or the sender of the RST; nil if neither did.
     public var by: Direction?
     /// When.
     public var time: Timestamp
-    /// For people: the system's error behind `connectFailed`, or nil.
+    /// The system's error that caused `connectFailed`, for humans; or nil.
     public var detail: String?
 
     /// How a connection ended.
@@ -98,15 +98,15 @@ public struct Closing: Hashable, Sendable {
     }
 }
 
-/// The fixed list of reasons for which a connection is over.
+/// The fixed list of reasons why a connection is over.
 public enum CloseReason: String, Sendable, Hashable, CaseIterable {
     /// Both sides sent FIN.
     case fin
     /// One side sent RST.
     case reset
-    /// Nothing was said for longer than the source waits.
+    /// Idle for longer than the source waits.
     case timeout
-    /// Let go to stay within a limit of memory.
+    /// Evicted to stay within a memory limit.
     case evicted
     /// The capture ended, or the proxy was stopped, with the connection open.
     case endOfInput = "end-of-input"
@@ -116,38 +116,38 @@ public enum CloseReason: String, Sendable, Hashable, CaseIterable {
     case refusedByLimit = "refused-by-limit"
 }
 
-/// What was seen beside a direction's bytes; the direction is that of the sender of the packet.
+/// An event other than a direction's bytes; the direction is that of the packet's sender.
 public enum StreamNotice: Hashable, Sendable {
     /// The sender's SYN was seen.
     case synchronised
     /// The *other* side's bytes up to this stream offset were acknowledged by the sender of this packet.
     case acknowledged(offset: Int)
-    /// Bytes that had been seen before came again.
+    /// Bytes seen before were retransmitted.
     case retransmitted(offset: Int, byteCount: Int)
-    /// The next bytes were overtaken: others behind them had been seen at `since`, so that all of them had been sent by then.
+    /// The next bytes were overtaken: later ones had been seen at `since`, so all of them had been sent by then.
     case overtaken(since: Timestamp)
-    /// Bytes or the end of this direction were seen at `since`, and wait for others before them, while the other direction goes
-    /// on: what was seen of this one is known up to that time only.
+    /// Bytes or the end of this direction were seen at `since` and wait for earlier bytes, while the other direction continues:
+    /// this one is known only up to that time.
     case waiting(since: Timestamp)
     /// The sender's receive window closed (true) or opened again (false).
     case windowClosed(Bool)
-    /// Bytes that had been seen before came again and were different. `kept` is what the stream has there.
+    /// Bytes seen before were retransmitted with different content. `kept` is the stream's content there.
     case conflict(offset: Int, kept: [UInt8], other: [UInt8])
-    /// Bytes came after they had been declared missing, or, at a negative offset, before the first one of a stream that was
-    /// picked up mid-stream. The stream does not have them.
+    /// Bytes arrived after they had been declared missing, or, at a negative offset, before the first byte of a stream that was
+    /// picked up mid-stream. They are not part of the stream.
     case late(offset: Int, bytes: [UInt8])
-    /// Bytes behind the sender's FIN, which are none of the stream (RFC 9293 section 3.10.7.4).
+    /// Bytes after the sender's FIN, which are not part of the stream (RFC 9293 section 3.10.7.4).
     case afterEnd(offset: Int, byteCount: Int)
-    /// Nothing was said for so long that the connection was let go: it keeps its number and its place in the streams, and
-    /// whatever else is held for it may be given up.
+    /// The connection has been silent long enough to be idle: it keeps its number and its position in the streams; all other
+    /// state held for it may be dropped.
     case idle
-    /// So many bytes of this direction waited behind a gap, and were passed on since the memory limit was reached; the gap is
+    /// This many bytes of the direction waited behind a gap and were passed on because the memory limit was reached; the gap is
     /// missing.
     case memoryLimit(byteCount: Int)
-    /// The proxy passed bytes on that it could not record; they will be `missing`, if more follow.
+    /// The proxy forwarded bytes that it could not record; they will be `missing` if more follow.
     case unrecorded(offset: Int, byteCount: Int)
-    /// The proxy held the sender's bytes back because the other side did not take them.
+    /// The proxy held the sender's bytes back because the other side did not accept them.
     case held(Bool)
-    /// A segment in a pause of one side.
+    /// A segment during a pause of one side.
     case segment(SegmentNotice)
 }

@@ -1,6 +1,6 @@
 /// An instant, counted in nanoseconds since 1970-01-01T00:00:00Z.
 ///
-/// Captures and the proxy's clock both give wall-clock time at this resolution; 64 bits last until the year 2262.
+/// Captures and the proxy's clock both provide wall-clock time at this resolution; 64 bits last until the year 2262.
 public struct Timestamp: Hashable, Comparable, Sendable {
     /// Nanoseconds since 1970-01-01T00:00:00Z; negative before it.
     public var nanoseconds: Int64
@@ -13,7 +13,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
     /// An instant from whole seconds since 1970 and nanoseconds after them.
     ///
-    /// What does not fit 64 bits (a hostile capture's time stamp) is clamped.
+    /// A value that does not fit 64 bits (a hostile capture's timestamp) is clamped.
     @inlinable
     public init(seconds: Int64, nanoseconds: Int64) {
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -30,7 +30,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         left.nanoseconds < right.nanoseconds
     }
 
-    /// The instant `interval` later (earlier where it is negative); clamped at the ends of time.
+    /// The instant `interval` later (earlier if it is negative); clamped to the representable range.
     @inlinable
     public static func + (instant: Timestamp, interval: Interval) -> Timestamp {
         let (sum, overflow) = instant.nanoseconds.addingReportingOverflow(interval.nanoseconds)
@@ -58,7 +58,7 @@ public struct Interval: Hashable, Comparable, Sendable {
         self.nanoseconds = nanoseconds
     }
 
-    /// A length of time in seconds, rounded to nanoseconds; clamped to what 64 bits hold.
+    /// A length of time in seconds, rounded to nanoseconds; clamped to 64 bits.
     public static func seconds(_ seconds: Double) -> Interval {
         Interval(nanoseconds: Int64(exactly: (seconds * 1e9).rounded()) ?? (seconds < 0 ? .min : .max))
     }

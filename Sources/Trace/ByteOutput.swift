@@ -1,10 +1,10 @@
 /// Where a sink's bytes go: a file, a terminal, a test's array.
 public protocol ByteOutput: AnyObject {
-    /// Takes bytes, in order. What goes wrong is the output's to tell.
+    /// Takes bytes, in order. The output itself reports errors.
     func write(_ bytes: [UInt8])
 }
 
-/// An output that keeps what it is given.
+/// An output that keeps its bytes in memory.
 public final class MemoryOutput: ByteOutput {
     /// What was written.
     public private(set) var bytes: [UInt8] = []
@@ -32,7 +32,7 @@ struct BufferedOutput {
         self.limit = limit
     }
 
-    /// Passes the bytes on where there are many.
+    /// Passes the bytes on if there are many.
     mutating func endLine() {
         bytes.append(UInt8(ascii: "\n"))
         if bytes.count >= limit { flush() }
@@ -47,10 +47,10 @@ struct BufferedOutput {
 }
 
 extension [UInt8] {
-    /// Removes all bytes, and keeps their memory for the next ones where it is at most `limit` bytes.
+    /// Removes all bytes, and keeps their memory for reuse if it is at most `limit` bytes.
     ///
-    /// Without a limit a buffer that is filled and emptied over and over may grow each time: emptying one that somebody else
-    /// still refers to makes another one, of its capacity rounded up.
+    /// Without a limit, a buffer that is repeatedly filled and emptied may grow each time: emptying one that is not uniquely
+    /// referenced allocates another one, with the capacity rounded up.
     package mutating func empty(keeping limit: Int) {
         if capacity <= limit { removeAll(keepingCapacity: true) } else { self = [] }
     }

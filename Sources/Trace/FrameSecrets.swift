@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// What of a frame is not to be shown.
+/// The parts of a frame to redact.
 package struct FrameSecrets {
     /// What a secret is shown as.
     private static let mark = "«secret»"
@@ -25,15 +25,15 @@ package struct FrameSecrets {
     /// Whether a field may be secret.
     var hidesFields: Bool { !paths.fields.isEmpty }
 
-    /// The fields as they may be shown: secret ones are replaced.
+    /// The fields, with secret ones redacted.
     func shown(_ fields: [Field]) -> [Field] {
         guard !paths.fields.isEmpty else { return fields }
         return fields.map { paths.fields.contains($0.name) ? Field($0.name, .text(Self.mark)) : $0 }
     }
 
-    /// The body as it may be shown.
+    /// The body, with secrets redacted.
     ///
-    /// - Parameter bytes: the body's bytes as they came.
+    /// - Parameter bytes: the body's bytes as received.
     func shown(_ body: DecodedBody, of bytes: RawSpan) -> DecodedBody { body.redacting(paths.body, of: bytes) }
 
     /// Whether the bytes of a head with these fields may be shown as they are.
@@ -41,7 +41,7 @@ package struct FrameSecrets {
         paths.fields.isEmpty || !fields.contains { paths.fields.contains($0.name) }
     }
 
-    /// Whether the bytes of a body may be shown as they are: it has no secrets, or nobody can read it.
+    /// Whether the bytes of a body may be shown as they are: it has no secrets, or no one can read it.
     package func mayDump(_ body: DecodedBody, of bytes: RawSpan) -> Bool {
         paths.body.isEmpty || (body.form == .opaque && body.redacting(paths.body, of: bytes).form == .opaque)
     }

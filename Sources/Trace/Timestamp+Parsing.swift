@@ -1,7 +1,7 @@
 import Streams
 
 extension Timestamp {
-    /// Reads RFC 3339 text: `2026-11-21T08:00:00.5Z`, `2026-11-21T09:00:00+01:00`, or a date alone; nil where it is none.
+    /// Reads RFC 3339 text: `2026-11-21T08:00:00.5Z`, `2026-11-21T09:00:00+01:00`, or a date alone; nil if it is none.
     public init?(rfc3339 text: String) {
         let parts = text.split(separator: "T", maxSplits: 1)
         let date = (parts.first ?? "").split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
@@ -18,7 +18,7 @@ extension Timestamp {
         self.init(seconds: seconds, nanoseconds: nanoseconds)
     }
 
-    /// Seconds since midnight UTC, and nanoseconds behind them.
+    /// Seconds since midnight UTC, and nanoseconds after them.
     private static func clock(_ text: Substring) -> (seconds: Int64, nanoseconds: Int64)? {
         var text = text
         var offset: Int64 = 0

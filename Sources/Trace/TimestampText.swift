@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// Writes instants as RFC 3339 text, keeping the date and second of the last one.
+/// Writes instants as RFC 3339 text, caching the date and second of the last one.
 struct TimestampText {
     private var second = Int64.min
     private var prefix: [UInt8] = []
@@ -54,7 +54,7 @@ struct TimestampText {
         decimal(parts.second, digits: 2, into: &bytes)
     }
 
-    /// A number that is not negative, with zeros before it where it has fewer digits.
+    /// A non-negative number, zero-padded.
     static func decimal(_ value: Int, digits: Int, into bytes: inout [UInt8]) {
         let value = UInt64(value)
         if digits > 8 {
@@ -86,7 +86,7 @@ struct CalendarTime {
 }
 
 extension Timestamp {
-    /// Whole seconds since 1970, rounded down, and the nanoseconds behind them.
+    /// Whole seconds since 1970, rounded down, and the nanoseconds after them.
     var split: (seconds: Int64, nanoseconds: Int) {
         let (quotient, remainder) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         return remainder < 0 ? (quotient - 1, Int(remainder + 1_000_000_000)) : (quotient, Int(remainder))

@@ -1,15 +1,15 @@
 /// The forms in which a trace is written.
 public enum TraceForm: String, Sendable, CaseIterable {
-    /// Lines for people.
+    /// Human-readable lines.
     case text
-    /// One JSON object a line, for programs (docs/trace.md).
+    /// One JSON object per line, for programs (docs/trace.md).
     case ndjson
-    /// The counts alone.
+    /// The counts only.
     case summary
     /// Nothing.
     case none
 
-    /// Something that writes a trace in this form, with the defaults of each; nil where nothing is to be written.
+    /// A sink that writes a trace in this form, with its defaults; nil if nothing is written.
     ///
     /// - Parameters:
     ///   - source: what is traced: a file's name, `-`, an address.
@@ -20,7 +20,7 @@ public enum TraceForm: String, Sendable, CaseIterable {
 
     /// The same.
     ///
-    /// - Parameter text: how lines for people are written, and how many bytes of a body are shown in any form.
+    /// - Parameter text: how human-readable lines are written, and how many bytes of a body are shown in any form.
     package func sink(
         to output: any ByteOutput, source: String, tool: String, text: TextOptions
     ) -> (any TraceSink)? {

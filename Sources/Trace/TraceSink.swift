@@ -1,28 +1,28 @@
 import Framing
 import Streams
 
-/// What takes a trace as it comes about: one kind of output.
+/// Receives a trace as it is produced: one kind of output.
 ///
-/// Per connection the calls come in this order: opened, recognised, then frames, gaps, unframed runs and
-/// findings, then closed. Bytes are borrowed for the time of the call.
+/// Per connection the calls come in this order: opened, recognised, then frames, gaps, unframed runs and findings, then closed.
+/// Bytes are borrowed for the duration of the call.
 public protocol TraceSink: AnyObject {
-    /// Whether it has to be told of frames.
+    /// Whether it must be notified of frames.
     var takesFrames: Bool { get }
 
-    /// How many bytes of a body it looks at: those behind them may be streamed, so that large bodies need not be held whole.
+    /// How many bytes of a body it needs: the rest may be streamed, so that large bodies need not be held whole.
     var bodyLimit: Int { get }
 
     /// A connection opened.
     func opened(_ connection: TracedConnection)
 
-    /// The connection's format is known, or (`connection.format` is nil) is known not to be among those looked for.
+    /// The connection's format is known, or (`connection.format` is nil) is known to be none of the candidates.
     func recognised(_ connection: TracedConnection)
 
-    /// A frame; `bytes` is what it stands for (escapes resolved), with the parts `frame.shape`.
+    /// A frame; `bytes` is its content (escapes resolved), with the parts `frame.shape`.
     func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection)
 
-    /// The next bytes of a body that is streamed, behind its first bytes; these come with `frame`, when the body is complete. Where it is
-    /// given up, they are unframed.
+    /// The next bytes of a streamed body, after its first bytes; those arrive with `frame`, when the body is complete. If the
+    /// frame is discarded, they are unframed.
     func streamed(_ part: StreamedPart, bytes: RawSpan, from direction: Direction, on connection: TracedConnection)
 
     /// Bytes that were not seen.
@@ -43,7 +43,7 @@ public protocol TraceSink: AnyObject {
     /// The trace is over.
     func summary(_ summary: Summary)
 
-    /// What has been taken so far should become visible now.
+    /// Flushes the output so far.
     func flush()
 }
 
@@ -54,7 +54,7 @@ extension TraceSink {
     /// All of them.
     public var bodyLimit: Int { .max }
 
-    /// Most have no use for them.
+    /// Ignores them, as most do.
     public func streamed(
         _ part: StreamedPart, bytes: RawSpan, from direction: Direction, on connection: TracedConnection
     ) {}
@@ -64,37 +64,37 @@ extension TraceSink {
 public final class TracedConnection {
     /// How it began.
     public let opening: Opening
-    /// Its format; nil while it is not known, or where none was recognised.
+    /// Its format; nil while unknown, or if none was recognised.
     public var format: Format? { known?.format }
-    /// How the format was chosen; nil while it is not known.
+    /// How the format was chosen; nil while unknown.
     public var choice: FormatChoice? { chosen?.choice }
     private var chosen: SharedChoice?
 
-    /// The kinds of its frames; nil while its format is not known.
+    /// The kinds of its frames; nil while its format is unknown.
     package var kinds: PerDirection<FrameKinds>? { known?.kinds }
     /// What it shares with other connections of its format.
     private var known: KnownFormat?
-    /// How many bodies were not what they should be; known when the connection is over.
+    /// How many bodies were faulty; known when the connection is over.
     package var faults: PerDirection<FaultCounts> {
         get { counted?.faults ?? PerDirection(fromClient: FaultCounts(), fromServer: FaultCounts()) }
         set { counted = CountedFaults(newValue) }
     }
     private var counted: CountedFaults?
-    /// What passed so far. Nothing that is called while it changes comes back to it.
+    /// The traffic so far. Nothing called while it changes re-enters it.
     @exclusivity(unchecked) public package(set) var traffic = PerDirection(
         fromClient: Traffic(), fromServer: Traffic())
-    /// Whether it has begun as conversations of its format do: if not, the format promises nothing of heartbeats and requests.
+    /// Whether it began like conversations of its format: if not, the format's rules for heartbeats and requests do not apply.
     package var hasBegun = true
     /// Whether each side sent any bytes; known when the connection is over.
     package var hadBytes = PerDirection(fromClient: false, fromServer: false)
-    /// Who wants to know of segments in pauses: few do.
+    /// Notified of segments during pauses; rarely set.
     package var witnesses: [any SegmentWitness] = []
-    /// Whether nobody pairs its requests and answers any more.
+    /// Whether its requests and answers are no longer paired.
     package var skipsPairs = false
     /// Whether each side sent a heartbeat; known when the connection is over.
     package var hadHeartbeats = PerDirection(fromClient: false, fromServer: false)
 
-    /// A connection whose format is not known yet.
+    /// A connection whose format is still unknown.
     public init(_ opening: Opening) {
         self.opening = opening
     }
@@ -102,7 +102,7 @@ public final class TracedConnection {
     /// Its number, from 1.
     public var number: Int { opening.number }
 
-    /// So many more frames of a side were complete.
+    /// Adds a number of complete frames of a side.
     package func count(_ frames: Int, from direction: Direction, at time: Timestamp) {
         if direction == .fromClient {
             traffic.fromClient.add(frames, at: time)
@@ -111,26 +111,26 @@ public final class TracedConnection {
         }
     }
 
-    /// Says what the format is.
+    /// Sets the format.
     public func recognise(_ format: Format?, _ choice: FormatChoice) {
         chosen = SharedChoice(choice)
         known = format.map { KnownFormat($0) }
     }
 
-    /// Says what the format is, and what is known of its frames from other connections.
+    /// Sets the format, and what is known of its frames from other connections.
     package func recognise(_ format: KnownFormat, _ choice: FormatChoice) {
         chosen = format.shared(choice)
         known = format
     }
 }
 
-/// Takes what segments reveal beside their bytes, while a side of their connection pauses.
+/// Receives what segments reveal in addition to their bytes, while a side of their connection pauses.
 package protocol SegmentWitness: AnyObject {
-    /// A segment was captured; the call comes before that of its bytes.
+    /// A segment was captured; called before its bytes are passed on.
     func saw(_ segment: SegmentNotice, from direction: Direction, at time: Timestamp)
 }
 
-/// What is counted of a connection that is over: as long as it is open, no room is needed for it.
+/// The counts of a closed connection: while it is open, they take no memory.
 private final class CountedFaults {
     let faults: PerDirection<FaultCounts>
 
@@ -150,7 +150,7 @@ package final class KnownFormat {
         kinds = PerDirection(fromClient: FrameKinds(format, .fromClient), fromServer: FrameKinds(format, .fromServer))
     }
 
-    /// How the format was chosen for the last connection: for the next it is mostly the same.
+    /// How the format was chosen for the last connection: for the next it is usually the same.
     private var lastChoice: SharedChoice?
 
     fileprivate func shared(_ choice: FormatChoice) -> SharedChoice {
@@ -161,7 +161,7 @@ package final class KnownFormat {
     }
 }
 
-/// A choice that many connections have in common.
+/// A choice shared by many connections.
 private final class SharedChoice {
     let choice: FormatChoice
 
@@ -172,17 +172,17 @@ private final class SharedChoice {
 public struct FormatChoice: Hashable, Sendable {
     /// The ways to choose.
     public enum Way: String, Sendable, CaseIterable {
-        /// By what the bytes look like.
+        /// By the bytes' content.
         case content
         /// By the server's port.
         case port
-        /// As asked for.
+        /// As requested.
         case option
     }
 
     /// How it was chosen.
     public var by: Way
-    /// For people: what spoke for it.
+    /// Human-readable: the evidence for it.
     public var evidence: String
 
     /// How a connection's format was chosen.
@@ -192,24 +192,24 @@ public struct FormatChoice: Hashable, Sendable {
     }
 }
 
-/// A frame as a trace knows it; its bytes come beside it.
+/// A frame as a trace knows it; its bytes are passed separately.
 public struct TracedFrame {
-    /// Where it lies and when it was seen.
+    /// Where it is and when it was seen.
     public var info: FrameInfo
-    /// The parts of what its bytes stand for; differs from `info.shape` where escapes were resolved.
+    /// The parts of its content; differs from `info.shape` if escapes were resolved.
     public var shape: FrameShape
     /// Who sent it.
     public var direction: Direction
-    /// Whether the format calls it a heartbeat.
+    /// Whether it is a heartbeat of the format.
     public var isHeartbeat: Bool
-    /// Its kind among those of its connection, where few bytes tell it.
+    /// Its kind among those of its connection, if few bytes determine it.
     package var kind: Int?
-    /// Its body, where reading it is worth doing only once.
+    /// Its body, if it should be decoded only once.
     package var body: DecodedBody?
     /// Whether the frames before it make its body a secret.
     package var isSecret = false
 
-    /// A frame; without `shape` its bytes stand for themselves.
+    /// A frame; without `shape` its content is its bytes.
     public init(info: FrameInfo, shape: FrameShape? = nil, direction: Direction, isHeartbeat: Bool) {
         self.info = info
         self.shape = shape ?? info.shape
@@ -217,7 +217,7 @@ public struct TracedFrame {
         self.isHeartbeat = isHeartbeat
     }
 
-    /// What the body of the frame with these bytes is; with a gap in the frame nobody can say.
+    /// The decoded body of the frame with these bytes; undetermined if the frame has a gap.
     package func decodedBody(of bytes: RawSpan, _ format: DirectionFormat) -> DecodedBody {
         if info.missing > 0 { return .incomplete }
         if let body { return body }
@@ -231,7 +231,7 @@ public struct TracedFrame {
     }
 }
 
-/// Bytes of a stream that are not there.
+/// Bytes of a stream that were not seen.
 public struct Gap: Hashable, Sendable {
     /// Whose bytes.
     public var direction: Direction
@@ -242,7 +242,7 @@ public struct Gap: Hashable, Sendable {
     /// When that was known.
     public var time: Timestamp
 
-    /// Bytes that are not there.
+    /// Bytes that were not seen.
     public init(direction: Direction, offset: Int, byteCount: Int, time: Timestamp) {
         self.direction = direction
         self.offset = offset

@@ -1,17 +1,17 @@
 import Streams
 
-/// What passed in one direction of a connection so far, for analyses that are not shown every frame.
+/// The traffic in one direction of a connection so far, for analyses that do not receive every frame.
 ///
 /// Kept small: there may be a million.
 public struct Traffic {
     /// How many frames were complete.
     public package(set) var frames = 0
-    /// When the last of them was; before all time where there was none.
+    /// When the last of them was; the minimum if there was none.
     public package(set) var lastFrame = Timestamp(nanoseconds: .min)
-    /// What kept bytes from coming as they were sent; nil where nothing did.
+    /// What disturbed the arrival of bytes; nil if nothing did.
     public package(set) var disturbances: Disturbances?
 
-    /// Nothing passed.
+    /// No traffic.
     public init() {}
 
     /// Frames were complete.
@@ -21,7 +21,7 @@ public struct Traffic {
         lastFrame = time
     }
 
-    /// Something kept bytes from coming as they were sent.
+    /// Something disturbed the arrival of bytes.
     package mutating func disturb(_ change: (Disturbances) -> Void) {
         let disturbances = disturbances ?? Disturbances()
         change(disturbances)
@@ -29,26 +29,26 @@ public struct Traffic {
     }
 }
 
-/// What kept the bytes of one direction from coming as they were sent: the latest of each.
+/// What disturbed the arrival of one direction's bytes: the latest of each kind.
 public final class Disturbances {
-    /// When bytes were known to be missing last.
+    /// When bytes were last found to be missing.
     public package(set) var missing: Timestamp?
-    /// When bytes belonged to no frame last.
+    /// When bytes last belonged to no frame.
     public package(set) var unframed: Timestamp?
-    /// When bytes came last that others behind them had overtaken, and since when those were there.
+    /// When bytes last arrived that later ones had overtaken, and since when those had been there.
     public package(set) var overtaken: (time: Timestamp, since: Timestamp)?
-    /// Since when bytes or the end wait for others before them; nil while what was seen is known.
+    /// Since when bytes or the end have been waiting for earlier bytes; nil if nothing waits.
     package var waitingSince: Timestamp?
-    /// When bytes were sent again last.
+    /// When bytes were last retransmitted.
     public package(set) var retransmitted: Timestamp?
-    /// Since when the receiver takes nothing; nil while it takes what comes.
+    /// Since when the receiver has accepted no data; nil while it accepts data.
     public package(set) var closedSince: Timestamp?
-    /// When it took nothing last, since it takes again.
+    /// When it last accepted no data, now that it accepts data again.
     public package(set) var closed: ClosedRange<Timestamp>?
 
     init() {}
 
-    /// The receiver takes nothing any more, or takes what comes again.
+    /// The receiver stopped accepting data, or resumed.
     package func close(_ isClosed: Bool, at time: Timestamp) {
         if isClosed {
             closedSince = closedSince ?? time

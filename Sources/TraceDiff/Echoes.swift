@@ -2,9 +2,9 @@ import Framing
 import Streams
 import Trace
 
-/// Knows frames by what is compared of them, and fills in what a binding says is repeated: for replaying a trace.
+/// Identifies frames by what is compared in them, and fills in the values that a binding repeats: for replaying a trace.
 package struct Echoes {
-    /// A frame as it is compared.
+    /// A frame's identity for comparison.
     package struct Known: Hashable {
         /// Equal for frames that are the same under the rules.
         package let content: Int
@@ -18,21 +18,21 @@ package struct Echoes {
     }
 
     private var table: ContentTable
-    /// For each value of a binding in the recording the one that was really said.
+    /// For each value of a binding in the recording, the actual one.
     private var actual: [Recorded: JSONValue] = [:]
 
-    /// Knows nothing yet.
+    /// No values known yet.
     package init(_ rules: TraceRules) {
         table = ContentTable(rules)
     }
 
-    /// How a frame is known.
+    /// A frame's identity.
     package mutating func known(_ item: RecordedItem) -> Known {
         let entry = table.enter(item)
         return Known(content: entry.content, kind: entry.kind)
     }
 
-    /// How unlike two frames are; nil where they have too little in common.
+    /// The dissimilarity of two frames; nil if they have too little in common.
     package func distance(_ left: Known, _ right: Known) -> Int? {
         table.cost(left.content, right.content, sameKind: left.kind == right.kind)
     }
@@ -40,7 +40,7 @@ package struct Echoes {
     /// What differs between two frames.
     package func changes(_ left: Known, _ right: Known) -> [FieldChange] { table.changes(left.content, right.content) }
 
-    /// A frame of the recording came, with other values where bindings are.
+    /// A frame of the recording arrived, with the actual values of bindings.
     package mutating func note(recorded: RecordedItem, actual item: RecordedItem) {
         let there = table.enter(item).bound
         for bound in table.enter(recorded).bound {
@@ -51,7 +51,7 @@ package struct Echoes {
         }
     }
 
-    /// A frame of the recording with the values that were really said.
+    /// A frame of the recording with the actual values filled in.
     package mutating func filled(_ item: RecordedItem) -> RecordedItem {
         guard case .frame(var frame) = item else { return item }
         for bound in table.enter(item).bound {

@@ -1,7 +1,7 @@
 import Streams
 import Trace
 
-/// Takes heartbeats out of two conversations and compares their numbers.
+/// Removes heartbeats from two conversations and compares their numbers.
 struct HeartbeatFolding {
     private struct Key: Hashable, Comparable {
         var from: Direction
@@ -29,7 +29,7 @@ struct HeartbeatFolding {
             var difference = HeartbeatDifference(
                 from: key.from, type: key.type, expected: left.times.count, actual: right.times.count,
                 allowance: allowance(left.times, right.times, expected, actual))
-            // Heartbeats that count, or carry a time, say something else each time anyway.
+            // Heartbeats that count, or carry a time, differ each time anyway.
             if let usual = left.contents.first, Set(left.contents).count == 1,
                 let other = right.contents.firstIndex(where: { $0 != usual })
             {
@@ -52,9 +52,9 @@ struct HeartbeatFolding {
         return beats
     }
 
-    /// As many heartbeats as fit into the time by which one conversation is longer, at the pace of those that were seen.
+    /// As many heartbeats as fit into the time by which one conversation is longer, at the observed pace.
     ///
-    /// Where no pace is known, since there is only one, it counts whether the shorter conversation was over before it came.
+    /// If there is only one, and so no pace, it counts whether the shorter conversation was over before it was sent.
     private static func allowance(
         _ old: [Timestamp], _ new: [Timestamp], _ expected: RecordedConnection, _ actual: RecordedConnection
     ) -> Int {

@@ -1,18 +1,18 @@
 import Framing
 import Trace
 
-/// How much of what was said the rules mask.
+/// How much of the content the rules mask.
 public struct MaskedShare: Hashable, Sendable {
-    /// The characters of all values that are there to be compared, on both sides.
+    /// The characters of all compared values, on both sides.
     public internal(set) var characters = 0
-    /// Those among them that may be any.
+    /// Those among them that are masked.
     public internal(set) var masked = 0
     /// All frames, and those with something masked.
     public internal(set) var frames = 0
     /// Frames with something masked.
     public internal(set) var maskedFrames = 0
 
-    /// The part that is masked, from 0 to 1.
+    /// The masked fraction, from 0 to 1.
     public var share: Double { characters == 0 ? 0 : Double(masked) / Double(characters) }
 
     mutating func add(_ other: MaskedShare) {
@@ -32,7 +32,7 @@ public struct MaskedShare: Hashable, Sendable {
 }
 
 extension JSONValue {
-    /// How many characters the values inside have.
+    /// How many characters the nested values have.
     var characterCount: Int {
         switch self {
         case .text(let text), .number(let text): text.utf8.count

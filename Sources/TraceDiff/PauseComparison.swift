@@ -1,14 +1,15 @@
+import Framing
 import Streams
 import Trace
 
 /// Compares the pauses before the frames of two conversations.
 ///
-/// A pause begins with the frame before that both sides have, or where the connection opened: so a late frame does not make all
-/// that follow it late.
+/// A pause begins with the preceding frame that both sides have, or with the opening of the connection: so a late frame does not
+/// make all following ones late.
 struct PauseComparison {
     private var changes: [Int: FieldChange] = [:]
 
-    /// Compares where the comparison asks for it.
+    /// Compares pauses if the comparison includes them.
     init(
         _ expected: RecordedConnection, _ old: [RecordedItem], _ actual: RecordedConnection, _ new: [RecordedItem],
         _ pairs: [ConversationAlignment.Pair], _ comparison: Comparison

@@ -6,7 +6,7 @@ import Trace
 public struct TraceComparison {
     private let comparison: Comparison
     private var table: ContentTable
-    /// What a value of a binding on one side stands for on the other.
+    /// Which value of a binding on one side corresponds to one on the other.
     private var partners: [BoundValue: JSONValue] = [:]
 
     private struct BoundValue: Hashable {
@@ -15,7 +15,7 @@ public struct TraceComparison {
         var value: JSONValue
     }
 
-    /// A connection without what is folded, and without what depends on how it was cut.
+    /// A connection without folded frames, and without anything that depends on segmentation.
     private struct Side {
         var items: [RecordedItem] = []
         var entries: [ContentTable.Entry] = []
@@ -107,7 +107,7 @@ public struct TraceComparison {
         difference.endsOtherwise = endsOtherwise(expected, actual)
     }
 
-    /// The rows in the order of the expected side; what was added stands before what it came before.
+    /// The rows in the order of the expected side; added ones are before the row they precede.
     private func ordered(
         _ rows: [Int: ConversationDifference.Row], _ oldCount: Int, _ newCount: Int, moved: Set<Int>
     ) -> [ConversationDifference.Row] {
@@ -171,7 +171,7 @@ public struct TraceComparison {
         return changes
     }
 
-    /// Values of bindings: whoever came first on one side has to come wherever its partner comes on the other.
+    /// Values of bindings: the first value on one side must occur wherever its partner occurs on the other.
     private mutating func boundChanges(_ old: ContentTable.Entry, _ new: ContentTable.Entry) -> [FieldChange] {
         var changes: [FieldChange] = []
         for left in old.bound {
@@ -221,7 +221,7 @@ extension TraceComparison {
         return reasons == ["fin", "reset"] || reasons == ["reset", "fin"]
     }
 
-    /// Whether something about connections is not to be looked at, such as `closed.by`.
+    /// Whether a property of connections is ignored, such as `closed.by`.
     private func isIgnored(_ path: String) -> Bool {
         guard let steps = FieldPath(path)?.steps else { return false }
         return comparison.rules.ignored.contains { $0.from == nil && $0.type == nil && $0.path.covers(steps) }
@@ -229,7 +229,7 @@ extension TraceComparison {
 }
 
 extension [RecordedItem] {
-    /// The items with neighbouring pieces of one unframed run joined: traces cut long ones.
+    /// The items with neighbouring pieces of one unframed run joined: traces split long ones.
     package func joiningRuns() -> [RecordedItem] {
         var joined: [RecordedItem] = []
         var last: [Direction: Int] = [:]

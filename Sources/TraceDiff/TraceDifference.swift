@@ -6,7 +6,7 @@ import Trace
 public struct TraceDifference: Sendable {
     /// The connections, those of the expected trace first, in its order.
     public var conversations: [ConversationDifference]
-    /// How much of what was compared the rules mask.
+    /// How much of the compared content the rules mask.
     public var share = MaskedShare()
     /// Whether there are rules.
     public var hasRules = false
@@ -19,7 +19,7 @@ public struct TraceDifference: Sendable {
     /// Whether nothing differs.
     public var isEmpty: Bool { conversations.allSatisfy(\.isEmpty) }
 
-    /// How many differences there are of each kind, those that occur.
+    /// How many differences there are of each kind; only kinds that occur.
     public var counts: [(kind: String, count: Int)] {
         var counts: [String: Int] = [:]
         for conversation in conversations {
@@ -39,7 +39,7 @@ public struct TraceDifference: Sendable {
 
 /// How a connection of one trace differs from its partner in the other.
 public struct ConversationDifference: Sendable {
-    /// One step of both conversations. Places are those in `expectedItems` and `actualItems`.
+    /// One step of both conversations. Places are indices of `expectedItems` and `actualItems`.
     public enum Row: Hashable, Sendable {
         /// The same on both sides.
         case same(expected: Int, actual: Int)
@@ -49,9 +49,9 @@ public struct ConversationDifference: Sendable {
         case removed(expected: Int)
         /// Only in the actual trace.
         case added(actual: Int)
-        /// The same frame at another place among those of its sender, perhaps with other values that are compared on request.
+        /// The same frame at another place among those of its sender; values compared on request may differ.
         case moved(expected: Int, actual: Int)
-        /// The same frame, but on the other side of one that its partner sent.
+        /// The same frame, but in a different order relative to one that the peer sent.
         case crossed(expected: Int, actual: Int)
 
         /// The name under which the row counts as a difference; nil for what is the same.
@@ -70,23 +70,23 @@ public struct ConversationDifference: Sendable {
         public var isDifference: Bool { countedAs != nil }
     }
 
-    /// The connection of the expected trace; nil where the actual one has no partner.
+    /// The connection of the expected trace; nil if the actual one has no partner.
     public var expected: RecordedConnection?
-    /// The connection of the actual trace; nil where the expected one has no partner.
+    /// The connection of the actual trace; nil if the expected one has no partner.
     public var actual: RecordedConnection?
-    /// What was expected to be said, without heartbeats that are folded.
+    /// The expected items, without folded heartbeats.
     public var expectedItems: [RecordedItem] = []
-    /// What was said, without heartbeats that are folded.
+    /// The actual items, without folded heartbeats.
     public var actualItems: [RecordedItem] = []
     /// Both conversations step by step.
     public var rows: [Row] = []
-    /// Heartbeats that are folded, by who sends them and their type.
+    /// Folded heartbeats, by sender and type.
     public var heartbeats: [HeartbeatDifference] = []
-    /// What differs beside frames: how the connection ended, its format, its addresses.
+    /// Differences other than frames: how the connection ended, its format, its addresses.
     public var changes: [FieldChange] = []
-    /// How many frames came in another turn with the other side's, which was not asked to be compared.
+    /// How many frames were in a different order relative to the other side's, if that is not compared.
     public var crossings = 0
-    /// Whether one side ended with FIN and the other with a reset, which was not asked to be compared.
+    /// Whether one side ended with FIN and the other with a reset, if that is not compared.
     public var endsOtherwise = false
 
     /// Whether nothing differs.
@@ -96,18 +96,18 @@ public struct ConversationDifference: Sendable {
     }
 }
 
-/// A value that is another one than expected.
+/// A value that differs from the expected one.
 public struct FieldChange: Hashable, Sendable {
     /// Where.
     public var path: String
-    /// What was expected; nil: nothing there.
+    /// The expected value; nil: none.
     public var old: JSONValue?
-    /// What is there; nil: nothing.
+    /// The actual value; nil: none.
     public var new: JSONValue?
-    /// What makes it a difference, where the values do not tell.
+    /// Why it is a difference, if the values do not show it.
     public var note: String?
 
-    /// A value that is another one than expected.
+    /// A value that differs from the expected one.
     public init(path: String, old: JSONValue?, new: JSONValue?, note: String? = nil) {
         self.path = path
         self.old = old
@@ -126,14 +126,14 @@ public struct HeartbeatDifference: Hashable, Sendable {
     public var expected: Int
     /// How many there are.
     public var actual: Int
-    /// By how many the number may differ, since one conversation was longer than the other.
+    /// By how many the number may differ because one conversation was longer than the other.
     public var allowance: Int
-    /// What differs in what they say, where it is always the same on the expected side.
+    /// The difference in their content, if that is always the same on the expected side.
     public var changes: [FieldChange] = []
     /// Two of them that differ.
     var expectedFrame: FrameEvent?
     var actualFrame: FrameEvent?
 
-    /// Whether their number is what it may be, and they say the same.
+    /// Whether their number is within the tolerance, and their content equal.
     public var isExplained: Bool { abs(expected - actual) <= allowance && changes.isEmpty }
 }

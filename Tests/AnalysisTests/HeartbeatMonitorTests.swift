@@ -1,3 +1,4 @@
+import Analysis
 import Framing
 import Streams
 import TestSupport

@@ -1,5 +1,6 @@
 import Foundation
 import Framing
+import Pipeline
 import Streams
 import TestSupport
 import Testing

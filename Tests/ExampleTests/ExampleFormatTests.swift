@@ -1,8 +1,10 @@
 import Foundation
 import Framing
+import Pipeline
 import Streams
 import TestSupport
 import Testing
+import Trace
 
 /// What holds for every example: no byte is left over, cutting does not matter, and encoding undoes decoding.
 @Suite struct ExampleFormatTests {

@@ -1,4 +1,5 @@
 import Framing
+import NIOCore
 import Streams
 import Testing
 

@@ -3,6 +3,7 @@ import Pipeline
 import Streams
 import TestSupport
 import Testing
+import Trace
 
 /// What is recognised but not framed is named.
 @Suite struct SignatureTests {

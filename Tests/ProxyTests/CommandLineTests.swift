@@ -3,6 +3,7 @@ import Framing
 import Pipeline
 import TestSupport
 import Testing
+import Trace
 
 /// `frametap proxy` and `frametap demo` as programs.
 @Suite struct CommandLineTests {

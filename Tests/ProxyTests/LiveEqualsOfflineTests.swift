@@ -1,4 +1,6 @@
+import FoundationEssentials
 import Framing
+import Packets
 import Pipeline
 import Streams
 import TestSupport

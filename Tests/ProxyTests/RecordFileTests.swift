@@ -1,6 +1,8 @@
 import Foundation
 import Framing
+import Packets
 import Pipeline
+import Streams
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Framing
 import Packets
 import Pipeline

@@ -1,5 +1,6 @@
 import Interception
 import NIOCore
+import NIOEmbedded
 import Streams
 import TestSupport
 import Testing

@@ -1,6 +1,8 @@
 import Foundation
+import Framing
 import Streams
 import Testing
+import Trace
 
 /// Other people's programs at the ends of the proxy.
 @Suite struct ToolsTests {

@@ -1,6 +1,7 @@
 import Foundation
 import Framing
 import Peers
+import Pipeline
 import Replay
 import Streams
 import Synchronization

@@ -1,3 +1,4 @@
+import Framing
 import Streams
 import Testing
 import Trace

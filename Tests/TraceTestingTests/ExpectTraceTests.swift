@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import Testing
+import Trace
 import TraceTesting
 
 /// What a test gets to see of `expectTrace`.

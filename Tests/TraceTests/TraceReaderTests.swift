@@ -1,4 +1,6 @@
 import Foundation
+import Framing
+import Streams
 import TestSupport
 import Testing
 import Trace

@@ -1,12 +1,13 @@
 import Framing
+import Histogram
 import Streams
 import Trace
 
-/// How far apart the receivers of a broadcast had it: from the first receipt to the last, by the capture's times, and by the times of
+/// The skew between the receivers of a broadcast: from the first receipt to the last, by the capture's times, and by the times of
 /// day that the receipts name.
 ///
-/// A round is what the server sends to several connections with the same body, each once. For reports only, as it has to see
-/// connections of all hosts together.
+/// A round is a frame that the server sends to several connections with the same body, once each. For reports only, as it must
+/// see the connections of all hosts.
 public final class BroadcastSkew: Analysis {
     /// The upper ends of the buckets of skew, in milliseconds.
     public static let limits: [Int64] = [60, 100, 200]
@@ -17,7 +18,7 @@ public final class BroadcastSkew: Analysis {
         public var rounds = 0
         /// Rounds in which a receipt is missing.
         public var incomplete = 0
-        /// By when the receipts were seen.
+        /// By the times when the receipts were seen.
         public var seen = RoundTripTimes(digits: .three, limits: BroadcastSkew.limits)
         /// By the times that they name.
         public var stamped = RoundTripTimes(digits: .three, limits: BroadcastSkew.limits)
@@ -33,14 +34,14 @@ public final class BroadcastSkew: Analysis {
         var format: String
         var within: Interval
         var isEchoed: Bool
-        /// When each connection's receipt was seen, and what time of day it names; nil while there is none.
+        /// When each connection's receipt was seen, and the time of day it names; nil while there is none.
         var receipts: [Int: (seen: Timestamp, stamp: Interval?)?] = [:]
     }
 
     /// The latest round of each server and body, and the rounds whose receipts a connection owes.
     private var rounds: [Key: Round] = [:]
     private var owed: [Int: Key] = [:]
-    /// Receipts that came before the end of what they answer was told, by connection.
+    /// Receipts that arrived before the end of their broadcast was reported, by connection.
     private var early: [Int: (seen: Timestamp, stamp: Interval?)] = [:]
     private var outcomes: [String: Outcome] = [:]
 
@@ -55,7 +56,7 @@ public final class BroadcastSkew: Analysis {
         return outcomes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// All of formats that have broadcasts.
+    /// All frames of formats that have broadcasts.
     public func interest(in format: Format) -> FrameInterest { format.broadcast == nil ? [] : .all }
 
     /// Takes a broadcast, or a receipt.
@@ -70,7 +71,7 @@ public final class BroadcastSkew: Analysis {
             guard values.fulfil(broadcast.sent, content: bytes, shape: frame.shape, format: side) else { return }
             send(Self.key(body, connection), frame.info.time, connection.number, format.name, broadcast)
         } else if values.fulfil(broadcast.receipt, content: bytes, shape: frame.shape, format: side) {
-            // Other text of a client that repeats broadcasts is no receipt.
+            // Other text of a client that repeats broadcasts is not a receipt.
             if broadcast.isEchoed, owed[connection.number] != Self.key(body, connection) { return }
             take((frame.info.time, Self.stamp(body)), connection.number)
         }
@@ -92,7 +93,7 @@ public final class BroadcastSkew: Analysis {
             ?? Round(start: time, format: format, within: broadcast.within, isEchoed: broadcast.isEchoed)
         round.start = min(round.start, time)
         round.receipts[connection] = .some(nil)
-        // The end of a frame that only a pause tells is told later than its receipt.
+        // A frame that only a pause ends is reported later than its receipt.
         if let receipt = early.removeValue(forKey: connection), receipt.seen >= time {
             round.receipts[connection] = .some(receipt)
         } else {
@@ -113,7 +114,7 @@ public final class BroadcastSkew: Analysis {
         guard let round = rounds.removeValue(forKey: key), round.receipts.count > 1 else { return }
         var outcome = outcomes[round.format] ?? Outcome()
         let receipts = round.receipts.values.compactMap { $0 }
-        // What nobody repeats is said to several, and no broadcast.
+        // A frame that no one repeats is merely sent to several, and not a broadcast.
         if round.isEchoed, receipts.isEmpty { return }
         outcome.rounds += 1
         if receipts.count < round.receipts.count { outcome.incomplete += 1 }
@@ -128,7 +129,7 @@ public final class BroadcastSkew: Analysis {
         let day: Int64 = 86_400_000_000_000
         guard stamps.count > 1, let first = stamps.min(), let last = stamps.max() else { return nil }
         if last - first < day / 2 { return Interval(nanoseconds: last - first) }
-        // Some are of the next day.
+        // Some are on the next day.
         let moved = stamps.map { $0 < day / 2 ? $0 + day : $0 }
         return Interval(nanoseconds: (moved.max() ?? 0) - (moved.min() ?? 0))
     }
@@ -151,7 +152,7 @@ public final class BroadcastSkew: Analysis {
         return .milliseconds(((hours * 60 + minutes) * 60 + seconds) * 1_000 + millis)
     }
 
-    /// A receipt that a connection owes does not come any more.
+    /// A receipt that a connection owes will not arrive any more.
     public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         owed[connection.number] = nil
         early[connection.number] = nil

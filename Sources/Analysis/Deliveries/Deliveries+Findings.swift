@@ -2,11 +2,11 @@ import Framing
 import Streams
 import Trace
 
-/// What became of messages.
+/// The outcome of messages.
 extension Deliveries {
-    /// Counts what is clear of a sender's messages to a connection, and finds what is not as it should be.
+    /// Counts the settled messages of a sender to a connection, and reports faults.
     ///
-    /// - Parameter closing: when the connection ended, where it did.
+    /// - Parameter closing: when the connection ended, if it did.
     func settle(
         _ number: Int, _ key: String, isOver: Bool, closing: Timestamp = .distantFuture, _ findings: inout [Finding]
     ) {
@@ -32,11 +32,11 @@ extension Deliveries {
                     count(message, reception, format.name)
                 }
             case .missing(let message):
-                // Bytes that nobody saw may have been the message; what was sent shortly before may have been on its way.
+                // Missing bytes may have been the message; a message sent shortly before may have been in flight.
                 let disturbances = receiver.connection.traffic.fromServer.disturbances
                 if disturbances?.missing != nil || disturbances?.unframed != nil { continue }
                 let isLate = message.time + receiver.relay.within < closing
-                // One whose successors came, and whose turn is long over, was lost, though the connection ended early.
+                // A message whose successors arrived, and that is long overdue, was lost, though the connection ended early.
                 let longest = Interval(nanoseconds: outcomes[format.name]?.times.maximum.nanoseconds ?? 0)
                 let isOvertaken = flow.hasPassed(message) && message.time + longest + longest < closing
                 guard isLate || isOvertaken else { continue }
@@ -97,7 +97,8 @@ extension Deliveries {
             Finding(
                 kind: .deliveryMissing, severity: .warning, connection: context.connection.number,
                 format: context.format, from: .fromServer, time: message.time + within,
-                message: "\(short(message)) of connection \(message.connection) was never delivered to \(context.target), "
+                message:
+                    "\(short(message)) of connection \(message.connection) was never delivered to \(context.target), "
                     + "which was connected",
                 data: data(message) + [Field("within", .number(within.seconds))]
                     + .packets(("sentPacket", message.packet)))

@@ -2,11 +2,12 @@ import Framing
 import Streams
 import Trace
 
-/// Whose connection is whose.
+/// Which connection belongs to whom.
 extension Deliveries {
-    /// A connection belongs to somebody.
+    /// Assigns a connection to its owner.
     ///
-    /// - Parameter isInferred: whether what came there tells so: then what was sent to its owner before is expected, too.
+    /// - Parameter isInferred: whether that follows from what was received on it: then messages sent to its owner before are
+    ///   expected, too.
     func own(_ number: Int, _ name: String, isInferred: Bool, _ findings: inout [Finding]) {
         guard let receiver = receivers[number] else { return }
         let target = Target(server: receiver.connection.opening.server, name: name)
@@ -21,7 +22,7 @@ extension Deliveries {
         for (sender, reception) in early { take(reception, from: sender, on: number, &findings) }
     }
 
-    /// What was sent to somebody since the connection may have been known as theirs was not sent to somebody absent.
+    /// Messages sent to the owner since the connection may have been known as theirs were not sent to an absent one.
     private func adopt(_ number: Int, _ target: Target, _ findings: inout [Finding]) {
         guard let receiver = receivers[number], let format = receiver.connection.format else { return }
         let all = mailboxes[target]?.absent ?? []
@@ -32,7 +33,7 @@ extension Deliveries {
         }
     }
 
-    /// Who a reception must be for, since only one was sent the like and is not connected; nil where that is not clear.
+    /// Who a reception must be for, because only one unconnected receiver was sent such a message; nil if that is ambiguous.
     func onlyTarget(of reception: DeliveryFlow.Reception, from sender: String?, on number: Int) -> Target? {
         guard let receiver = receivers[number] else { return nil }
         let names = comparedNames(receiver.connection.format)
@@ -50,7 +51,7 @@ extension Deliveries {
         return found
     }
 
-    /// A message that waited for its receiver to connect; it waits no more.
+    /// Takes a message that waited for its receiver to connect.
     func stored(
         _ reception: DeliveryFlow.Reception, from sender: String, for target: Target, comparing names: Set<String>
     ) -> DeliveryFlow.Message? {

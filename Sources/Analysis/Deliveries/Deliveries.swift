@@ -1,27 +1,28 @@
 import Framing
+import Histogram
 import Streams
 import Trace
 
-/// Follows messages that a server passes on, from the sender's connection to each receiver's: when they came, twice, behind later
-/// ones, or not at all.
+/// Tracks messages that a server relays, from the sender's connection to each receiver's: when they were delivered, twice, out of
+/// order, or not at all.
 ///
-/// Whose connection it is, is learned from what is sent on it, or from the messages that come there. It has to see connections of
-/// all hosts together, so it is for reports only. What became of a message is said when its receiver's connection is over, or when
-/// so many follow that it is clear.
+/// The owner of a connection is learned from what is sent on it, or from the messages received there. It must see the connections
+/// of all hosts, so it is for reports only. The outcome of a message is reported when its receiver's connection is over, or when
+/// enough messages follow to settle it.
 public final class Deliveries: Analysis {
-    /// What became of the messages of a format.
+    /// The outcome of a format's messages.
     public struct Outcome {
-        /// Messages that were to be passed on.
+        /// Messages that should be relayed.
         public var sent = 0
-        /// Receptions: a message for somebody with two connections has two.
+        /// Receptions: a message for a receiver with two connections has two.
         public var delivered = 0
-        /// Messages that did not come to somebody who was connected.
+        /// Messages that were not delivered to a connected receiver.
         public var missing = 0
         /// Receptions that were not the first on their connection.
         public var twice = 0
-        /// Messages that came behind one of the same sender that was sent later (RFC 4737 section 3.3).
+        /// Messages that arrived after one of the same sender that was sent later (RFC 4737 section 3.3).
         public var outOfOrder = 0
-        /// Messages for somebody who was not connected, as far as can be seen.
+        /// Messages for a receiver that was not connected, as far as can be seen.
         public var absent = 0
         /// From the sender's last byte to the receiver's.
         public var times = RoundTripTimes(digits: .three)
@@ -33,14 +34,14 @@ public final class Deliveries: Analysis {
         var name: String
     }
 
-    /// What waits for somebody.
+    /// What waits for a receiver.
     struct Mailbox {
         var connections: Set<Int> = []
-        /// Messages that came while there was no connection, and their senders.
+        /// Messages sent while there was no connection, and their senders.
         var absent: [(sender: String, message: DeliveryFlow.Message)] = []
     }
 
-    /// A connection to a server that passes messages on.
+    /// A connection to a server that relays messages.
     struct Receiver {
         let connection: TracedConnection
         let relay: Relay
@@ -48,9 +49,9 @@ public final class Deliveries: Analysis {
         var since: Timestamp
         var hasSpoken = false
         var owner: Target?
-        /// Messages to it, by their sender; by "" where receptions do not name it.
+        /// Messages to it, by their sender; by "" if receptions do not name it.
         var flows: [String: DeliveryFlow] = [:]
-        /// What came before it was known whose connection it is.
+        /// What arrived before the owner of the connection was known.
         var early: [(sender: String?, reception: DeliveryFlow.Reception)] = []
     }
 
@@ -58,7 +59,7 @@ public final class Deliveries: Analysis {
     var receivers: [Int: Receiver] = [:]
     var outcomes: [String: Outcome] = [:]
     var found: [Finding.Kind: Int] = [:]
-    /// The members of JSON bodies, by format, of what was sent and of what was received.
+    /// The members of JSON bodies sent and received, by format.
     private var names: [String: (sent: Set<String>, received: Set<String>)] = [:]
 
     static let most = (targets: 16_384, absent: 256, senders: 1_024, early: 64, names: 256, reported: 1_000)
@@ -66,12 +67,12 @@ public final class Deliveries: Analysis {
     /// Has seen nothing.
     public init() {}
 
-    /// What became of the messages, by format.
+    /// The outcome of the messages, by format.
     public func results() -> [(format: String, outcome: Outcome)] {
         outcomes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// All of formats that pass messages on.
+    /// All frames of formats that relay messages.
     public func interest(in format: Format) -> FrameInterest { format.relay == nil ? [] : .all }
 
     /// Takes a message, or its reception.
@@ -134,7 +135,7 @@ public final class Deliveries: Analysis {
         return known.sent.intersection(known.received)
     }
 
-    /// Whether receptions say who the message is from.
+    /// Whether receptions name the sender of the message.
     func namesSenders(_ number: Int) -> Bool {
         receivers[number]?.connection.format?.directions.fromServer.fromPlace != nil
     }
@@ -157,7 +158,7 @@ public final class Deliveries: Analysis {
         for number in expected.sorted() { expect(message, from: sender, on: number, &findings) }
     }
 
-    /// A message is to come to a connection.
+    /// A message is due on a connection.
     func expect(_ message: DeliveryFlow.Message, from sender: String, on number: Int, _ findings: inout [Finding]) {
         let key = namesSenders(number) ? sender : ""
         guard receivers[number]?.flows[key] != nil || receivers[number]?.flows.count ?? 0 < Self.most.senders else {
@@ -187,7 +188,7 @@ public final class Deliveries: Analysis {
     ) {
         var key = namesSenders(number) ? sender ?? "" : ""
         if key.isEmpty, namesSenders(number), let flows = receivers[number]?.flows {
-            // Where this frame does not name its sender, it belongs to the flow that awaits it.
+            // If this frame does not name its sender, it belongs to the flow that expects it.
             let names = comparedNames(receivers[number]?.connection.format)
             key = flows.keys.sorted().first { flows[$0]?.awaits(reception, comparing: names) ?? false } ?? ""
         }
@@ -198,7 +199,7 @@ public final class Deliveries: Analysis {
         settle(number, key, isOver: false, &findings)
     }
 
-    /// Finds what did not come to a receiver whose connection is over.
+    /// Finds messages not delivered to a receiver whose connection is over.
     public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         let number = connection.number
         guard let receiver = receivers[number] else { return }

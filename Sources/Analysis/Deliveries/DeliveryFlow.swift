@@ -1,8 +1,8 @@
 import Streams
 
-/// The messages of one sender to one receiving connection, until it is clear what became of each.
+/// The messages of one sender to one receiving connection, until the outcome of each is settled.
 ///
-/// What is recent is matched all at once; of what is older, the latest messages are remembered, should one come again or late.
+/// Recent messages are matched all at once; of older ones, the latest are remembered in case they arrive again or late.
 struct DeliveryFlow {
     /// A message on its way to this connection.
     struct Message {
@@ -12,7 +12,7 @@ struct DeliveryFlow {
         var connection: Int
         var index: Int
         var packet: Int
-        /// Its id, for people.
+        /// Its id, for display.
         var id: String?
         /// Its place among those of the flow.
         var number = 0
@@ -22,7 +22,7 @@ struct DeliveryFlow {
         func precedes(_ other: Message) -> Bool { (time, number) < (other.time, other.number) }
     }
 
-    /// A frame that passes a message on.
+    /// A frame that relays a message.
     struct Reception {
         var identity: MessageIdentity
         var time: Timestamp
@@ -30,32 +30,32 @@ struct DeliveryFlow {
         var packet: Int
     }
 
-    /// What became of something.
+    /// The outcome of a message or reception.
     enum Event {
-        /// A message came.
+        /// A message was delivered.
         case delivered(Message, Reception)
-        /// It came behind one that was sent later.
+        /// It was delivered after one that was sent later.
         case overtaken(Message, by: Message, Reception)
-        /// It came once more.
+        /// It was delivered again.
         case repeated(Message, Reception)
-        /// It did not come.
+        /// It was not delivered.
         case missing(Message)
-        /// Something came that is none of the flow's messages.
+        /// A reception that is none of the flow's messages.
         case unknown(Reception)
     }
 
     private var sent: [Message] = []
     private var received: [Reception] = []
-    /// Messages that are not matched any more.
+    /// Messages that are no longer matched.
     private var past: [Message] = []
     private var count = 0
-    /// Of the messages that came so far the one that was sent last.
+    /// The last-sent one of the messages delivered so far.
     private var latest: Message?
 
-    /// How many are matched at once, and how many are remembered.
+    /// At most how many are matched at once, and how many are remembered.
     static let most = (matched: 256, past: 256)
 
-    /// Whether so much waits that some of it has to be settled.
+    /// Whether so much waits that some of it must be settled.
     var isFull: Bool { sent.count >= Self.most.matched || received.count >= Self.most.matched }
 
     mutating func add(_ message: Message) {
@@ -67,23 +67,23 @@ struct DeliveryFlow {
         sent.insert(message, at: place)
     }
 
-    /// Whether one came that was sent later.
+    /// Whether one that was sent later was delivered.
     func hasPassed(_ message: Message) -> Bool { latest.map { message.precedes($0) } ?? false }
 
     mutating func add(_ reception: Reception) { received.append(reception) }
 
-    /// Whether a message that says this was sent, and may still come.
+    /// Whether a message with this content was sent, and may still arrive.
     func awaits(_ reception: Reception, comparing names: Set<String>) -> Bool {
         let wanted = reception.identity.restricted(to: names)
         return sent.contains { $0.identity.restricted(to: names) == wanted }
     }
 
-    /// Says what became of messages and receptions.
+    /// Settles the outcome of messages and receptions.
     ///
     /// - Parameters:
-    ///   - within: by when messages have to be there.
+    ///   - within: the deadline for messages.
     ///   - names: the members of JSON bodies that are compared.
-    ///   - isOver: whether nothing comes any more; else what is recent is kept.
+    ///   - isOver: whether nothing more will arrive; otherwise recent messages are kept.
     mutating func settle(within: Interval, comparing names: Set<String>, isOver: Bool) -> [Event] {
         var keys: [MessageIdentity: Int] = [:]
         func key(_ identity: MessageIdentity) -> Int {
@@ -120,7 +120,7 @@ struct DeliveryFlow {
         past += sent[..<cut]
         sent.removeFirst(cut)
         for index in sent.indices { sent[index].isReceived = false }
-        // What is kept is matched again: what came so far of it is not settled.
+        // Kept messages are matched again: their receptions so far are not settled.
         if !isOver { latest = past.filter(\.isReceived).max { $0.precedes($1) } ?? latest }
         received = kept
         let leaving = isOver ? past.count : max(0, past.count - Self.most.past)
@@ -129,14 +129,14 @@ struct DeliveryFlow {
         return events
     }
 
-    /// How many messages are old enough that nothing more is expected of them; at least half.
+    /// How many messages are old enough to be settled; at least half.
     private func settled(_ within: Interval) -> Int {
         let last = max(sent.last?.time ?? .distantFuture, received.last?.time ?? .distantFuture)
         let old = sent.prefix { $0.time + within < last }.count
         return max(old, sent.count / 2)
     }
 
-    /// What a reception is that is none of the recent messages.
+    /// Classifies a reception that is none of the recent messages.
     private mutating func old(_ reception: Reception, _ names: Set<String>) -> [Event] {
         let wanted = reception.identity.restricted(to: names)
         let same = past.indices.filter { past[$0].identity.restricted(to: names) == wanted }

@@ -1,14 +1,14 @@
 import Streams
 
-/// Says which of the messages that were sent each reception is, where several may say the same.
+/// Matches each reception to a sent message, even if several have the same content.
 ///
-/// What is said once is known by that. Of equal messages those are paired, in order, whose delay is nearest to the usual one, and as
-/// many as possible: so one that was lost is not taken for the next one. Where delays vary by more than the pause between
-/// equal messages, nothing tells which of them was lost.
+/// Unique content identifies a message. Equal messages are paired in order, as many as possible, with delays nearest to the usual
+/// one: so a lost one is not mistaken for the next one. If delays vary by more than the pause between equal messages, it cannot
+/// be determined which of them was lost.
 struct DeliveryMatching {
-    /// A message that was sent, or a reception.
+    /// A sent message, or a reception.
     struct Event {
-        /// Equal for messages that say the same.
+        /// Equal for messages with the same content.
         var key: Int
         var time: Timestamp
     }
@@ -19,23 +19,23 @@ struct DeliveryMatching {
         case delivery(Int)
         /// One more of a message.
         case repetition(Int)
-        /// Of nothing that was sent.
+        /// Of no sent message.
         case unknown
     }
 
-    /// What each reception is.
+    /// The result for each reception.
     private(set) var meanings: [Meaning]
 
     private let sent: [Event]
     private let received: [Event]
     private let within: Int64
     private var places: [Int: [Int]] = [:]
-    /// The reception of each message that was sent.
+    /// The reception of each sent message.
     private var receptions: [Int?]
 
-    /// Matches messages with receptions, both in order of time.
+    /// Matches messages with receptions, both in chronological order.
     ///
-    /// - Parameter within: by when an equal message has to be there; one that is known by what it says may be later.
+    /// - Parameter within: the deadline for an equal message; one identified by unique content may be later.
     init(_ sent: [Event], _ received: [Event], within: Interval) {
         (self.sent, self.received, self.within) = (sent, received, max(1, within.nanoseconds))
         meanings = Array(repeating: .unknown, count: received.count)
@@ -66,7 +66,7 @@ struct DeliveryMatching {
 
     // MARK: Equal messages
 
-    /// The median delay of what is paired; nil where nothing is.
+    /// The median delay of the pairs; nil if there are none.
     private var usualDelay: Int64? {
         let delays = receptions.enumerated().compactMap { send, reception in reception.map { delay(send, $0) } }
             .sorted()
@@ -76,7 +76,7 @@ struct DeliveryMatching {
     private mutating func matchEqual() {
         var usual = usualDelay ?? 0
         var best: [(send: Int, reception: Int)] = []
-        // Without anything known, the shortest delays tell what is usual; then those nearest to that.
+        // Initially, the shortest delays determine the usual one; then those nearest to it.
         for round in 0..<3 {
             let pairs = aligned(usual)
             if round > 0, pairs.elementsEqual(best, by: ==) { break }
@@ -87,7 +87,7 @@ struct DeliveryMatching {
         for index in received.indices { meanings[index] = .unknown }
         receptions = Array(repeating: nil, count: sent.count)
         for pair in best { self.pair(pair.send, pair.reception) }
-        // Of what is said once, the first reception is the delivery.
+        // For unique content, the first reception is the delivery.
         for index in received.indices where meanings[index] == .unknown {
             guard let same = places[received[index].key], same.count == 1, delay(same[0], index) >= 0 else { continue }
             if let later = receptions[same[0]] {
@@ -100,8 +100,8 @@ struct DeliveryMatching {
 
     private enum Move: UInt8 { case pair, skipSent, skipReceived }
 
-    /// The pairs, in order on both sides, that cost least: 1 for what has no partner, less for a pair, by how far its delay is from
-    /// the usual one.
+    /// The pairs, in order on both sides, that cost least: 1 for an element without partner, less for a pair, depending on how
+    /// far its delay is from the usual one.
     private func aligned(_ usual: Int64) -> [(send: Int, reception: Int)] {
         let width = received.count + 1
         var moves = [Move](repeating: .skipReceived, count: (sent.count + 1) * width)
@@ -141,14 +141,14 @@ struct DeliveryMatching {
         return pairs.reversed()
     }
 
-    /// What a reception is that is in no pair: a message that was overtaken, or one that came again.
+    /// Classifies an unpaired reception: a message that was overtaken, or delivered again.
     private mutating func leftover(_ index: Int) -> Meaning {
         let before = (places[received[index].key] ?? []).filter { delay($0, index) >= 0 }
         guard let last = before.last else { return .unknown }
         let usual = usualDelay ?? 0
         let missing = before.filter { receptions[$0] == nil }
         let repeated = before.last { receptions[$0].map { $0 < index } ?? false }
-        // What is too late is rather one of the others again.
+        // One that is too late is more likely a repetition of another.
         let inTime = missing.filter { delay($0, index) <= within }
         if let place = (repeated == nil ? missing : inTime).min(by: {
             abs(delay($0, index) - usual) < abs(delay($1, index) - usual)

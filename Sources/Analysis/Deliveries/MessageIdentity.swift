@@ -2,18 +2,18 @@ import Framing
 import Streams
 import Trace
 
-/// By what a message is known on both of its ways: by its id, by its body, or, where bodies are JSON objects, by those of their
-/// members that both what is sent and what is received have: who a message is from and for may stand in them, too.
+/// How a message is identified both when sent and when received: by its id, by its body, or, if bodies are JSON objects, by the
+/// members that both the sent and the received ones have: they may include the message's source and target, too.
 enum MessageIdentity: Hashable {
     case whole(ContentIdentity)
     case members([String: ContentIdentity])
 
-    /// How many members of an object are compared.
+    /// At most how many members of an object are compared.
     private static let most = 64
 
-    /// What a frame's body says; nil where the frame has no id and should.
+    /// The identity of a frame's content; nil if the frame lacks a required id.
     ///
-    /// - Parameter id: where messages have their id, if they do.
+    /// - Parameter id: where messages have their id, if any.
     init?(_ frame: TracedFrame, _ bytes: RawSpan, _ side: DirectionFormat, id: ValuePlace?) {
         if let id {
             guard let value = side.value(at: id, of: bytes, frame.shape, body: frame.body),
@@ -42,7 +42,7 @@ enum MessageIdentity: Hashable {
         if case .members(let members) = self { Set(members.keys) } else { [] }
     }
 
-    /// What is left of it with those members alone; all, where none is.
+    /// The object reduced to those members; all of it if none is left.
     func restricted(to names: Set<String>) -> MessageIdentity {
         guard case .members(let members) = self else { return self }
         let common = members.filter { names.contains($0.key) }
@@ -58,7 +58,7 @@ extension DirectionFormat {
 }
 
 extension JSONValue {
-    /// The value with the members of all objects in order of their names.
+    /// The value with the members of all objects sorted by name.
     fileprivate var sorted: JSONValue {
         switch self {
         case .object(let members):

@@ -2,7 +2,7 @@ import Framing
 import Streams
 
 extension Hazard {
-    /// What a published receiver makes of a frame, where that is not what was sent; nil where it is right.
+    /// How a published receiver would misread a frame; nil if it would read it correctly.
     func harm(at frame: HazardView, _ bytes: RawSpan) -> String? {
         let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
         switch self {
@@ -31,7 +31,7 @@ extension Hazard {
             return frame.direction == .fromClient && frame.endsWithin
                 ? "wedges: has more in its buffer than this frame, and acts only on exactly one" : nil
         case .shortFirstRead:
-            // The read that ended the frame before is not looked at again.
+            // The read that ended the preceding frame is not examined again.
             let held = frame.held.dropFirst(frame.beginsWithin ? 1 : 0)
             guard frame.direction == .fromClient, let held = held.first(where: { $0 < frame.shape.head }) else {
                 return nil
@@ -50,7 +50,7 @@ extension Hazard {
                 ? "goes on: ends only at a read that is esc, CR and LF" : nil
         case .badHead, .endlessHead, .staleHead, .noMagicCheck, .noLengthLimit, .lostReceipt, .keyedByText,
             .sharedBuffer, .keptBuffer, .alwaysFailure:
-            return nil  // what else was seen decides
+            return nil  // the other evidence decides
         }
     }
 
@@ -83,7 +83,7 @@ extension Hazard {
         return !isASCII(bytes.extracting(7..<57))
     }
 
-    /// The same where the ids have made a frame that is none: they are text all the same, up to its first NUL.
+    /// The same if the ids made a frame invalid: they are text all the same, up to the first NUL.
     static func hasWideID(_ bytes: RawSpan) -> Bool {
         guard bytes.byteCount >= 57 else { return false }
         let ids = bytes.copied(7..<57)
@@ -93,7 +93,7 @@ extension Hazard {
         return ids.contains { $0 >= 0x80 }
     }
 
-    /// How long the first read is that is shorter than an answer; nil where none is.
+    /// The length of the first read that is shorter than an answer; nil if none is.
     static func shortRead(_ reads: [Range<Int>], _ answer: Int) -> Int? {
         reads.first { $0.count < answer }?.count
     }

@@ -2,9 +2,9 @@ import Framing
 import Streams
 import Trace
 
-/// What published receivers make of bytes that belong to no frame.
+/// How published receivers would treat bytes that belong to no frame.
 extension HazardFinder {
-    /// Judges a run.
+    /// Evaluates a run.
     func judge(
         _ run: UnframedRun, from direction: Direction, _ format: Format, _ state: HazardState,
         _ connection: TracedConnection, into findings: inout [Finding]
@@ -20,7 +20,7 @@ extension HazardFinder {
             span = UnframedSpan(run, rule)
         }
         state.sides[direction].reported = span.end
-        // The beginning of a frame, and not only more of it.
+        // The beginning of a frame, and not just its continuation.
         let isCut = span.cut?.offset == run.offset
         let knownHead = state.sides[direction].head
         for name in format.hazards {
@@ -65,7 +65,7 @@ extension HazardFinder {
         state.sides[direction].span = span
     }
 
-    /// A frame ends the bytes that belong to none: what of them was open is known.
+    /// A frame ends the unframed bytes: their open questions are settled.
     func endSpan(
         before frame: HazardView, _ format: Format, _ state: HazardState, _ connection: TracedConnection,
         into findings: inout [Finding]
@@ -81,7 +81,7 @@ extension HazardFinder {
         }
         if let lost = span.lostStep { report(.noMagicCheck, Self.outOfStep, lost) }
         guard let rule = format.directions[direction].rule as? HeadAndBody, span.beginsWithHead else { return }
-        // The end of the frame's head is the end of what a receiver takes for one.
+        // The end of the frame's head is the end of what a receiver treats as one.
         if span.end - span.search + frame.shape.head > rule.headLimit {
             report(.endlessHead, Self.looksForEver, span.search)
         } else if span.head == nil, !span.isBlank, span.endless == nil {
@@ -89,7 +89,7 @@ extension HazardFinder {
         }
     }
 
-    /// A direction is over: what it was cut in is not completed any more.
+    /// A direction is over: the frame it was truncated in will not be completed.
     func endSpan(
         of direction: Direction, _ state: HazardState, _ connection: TracedConnection, into findings: inout [Finding]
     ) {
@@ -107,8 +107,8 @@ extension HazardFinder {
         findings += report(.staleHead, harm, direction, span.time, cut.offset..<span.end, state, connection)
     }
 
-    /// Where a frame beyond its limit begins, which a receiver without limit would wait for: at the beginning, or where one that
-    /// looks for a head finds it.
+    /// Where a frame beyond its limit begins, which a receiver without limit would wait for: at the beginning, or where a
+    /// receiver that searches for a head finds it.
     private static func tooLongFrame(in run: UnframedRun, _ rule: any FramingRule) -> Int? {
         switch run.reason {
         case .tooLong: return 0
@@ -131,7 +131,7 @@ extension HazardFinder {
 }
 
 extension Hazard {
-    /// What a published receiver has already made of the beginning of a frame, when the end cuts it.
+    /// What a published receiver has already done with the beginning of a frame when the end truncates it.
     fileprivate func harm(
         atCut run: UnframedRun, _ chunks: [Range<Int>], from direction: Direction, _ side: DirectionFormat, isKept: Bool
     ) -> String? {
@@ -157,6 +157,6 @@ extension Hazard {
 }
 
 extension DirectionFormat {
-    /// How long heads are, where all of them are alike; else 1.
+    /// The length of heads if all are the same; otherwise 1.
     fileprivate var headLength: Int { (layouts.first?.head as? BinaryHead)?.fixedLength ?? 1 }
 }

@@ -5,30 +5,31 @@ import Trace
 /// Finds the frames at which the published receivers of a format would have stalled, misread, wedged or lost data: the hazards that
 /// the format names.
 ///
-/// What such a receiver does after its first mistake nobody can tell: each frame is judged as if all had been well until then.
+/// What such a receiver does after its first mistake is unpredictable: each frame is judged as if everything before it had been
+/// handled correctly.
 public final class HazardFinder: Analysis {
     private var connections: [Int: HazardState] = [:]
-    /// What the clients of each server send, for the buffer that they would share.
+    /// What the clients of each server send, for the buffer they would share.
     var servers: [Endpoint: ClientReads] = [:]
-    /// The open connections that say each text, for those that are told apart by it.
+    /// The open connections that send each text, for servers that distinguish clients by it.
     private var texts: [SaidText: Set<Int>] = [:]
     /// How many chunks there were.
     private var reads = 0
 
-    /// Of so many a hazard each is told; of more only how many there were.
+    /// Up to this many of each hazard are reported individually; beyond that only their number.
     private static let reported = 100
     private static let most = (connections: 65_536, servers: 1_024, sharers: 1_024, texts: 16)
 
     /// Has seen nothing.
     public init() {}
 
-    /// Chunks, whose ends it has to know.
+    /// Packets, because it must know where chunks end.
     public var wantsPackets: Bool { true }
 
-    /// All of formats that name hazards.
+    /// All frames of formats that name hazards.
     public func interest(in format: Format) -> FrameInterest { format.hazards.isEmpty ? [] : .all }
 
-    /// From here on it is known up to where a connection's bytes are framed.
+    /// From here on it is known how far a connection's bytes are framed.
     public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {
         state(connection)?.isFramed = true
     }
@@ -78,7 +79,7 @@ public final class HazardFinder: Analysis {
         if direction == .fromClient { state.isKept = view.type == "location" || view.type == "voice" }
     }
 
-    /// What depends on more than the frame.
+    /// The hazards that depend on more than the frame.
     private func harm(
         _ hazard: Hazard, _ frame: HazardView, _ bytes: RawSpan, _ format: DirectionFormat, _ state: HazardState,
         _ connection: TracedConnection
@@ -88,7 +89,7 @@ public final class HazardFinder: Analysis {
         case .keptBuffer where isRequest && state.isKept:
             return Hazard.isKept
         case .alwaysFailure where !isRequest:
-            // A command without a name is none that a server knows: it is right to fail.
+            // No server knows a command without a name: failing is correct.
             guard case .value(0)? = format.field("result", of: bytes, frame.shape)?.decimalInteger,
                 frame.type.flatMap({ Int($0) }) == nil
             else { return nil }
@@ -99,7 +100,7 @@ public final class HazardFinder: Analysis {
         }
     }
 
-    /// What a buffer that all clients share does to a frame of one of them.
+    /// What a buffer shared by all clients does to a frame of one of them.
     private func mixed(_ frame: HazardView, _ connection: TracedConnection) -> String? {
         let server = connection.opening.server
         guard let clients = servers[server] else { return nil }
@@ -118,7 +119,7 @@ public final class HazardFinder: Analysis {
         return isInside ? "mixes two clients: a frame of another was under way" : nil
     }
 
-    /// The broadcasts for which a server that counts receipts waits for ever.
+    /// The broadcasts for which a server that counts receipts waits forever.
     private func lostReceipts(
         _ view: HazardView, _ frame: TracedFrame, _ bytes: RawSpan, _ format: Format, _ state: HazardState,
         _ connection: TracedConnection
@@ -164,7 +165,7 @@ public final class HazardFinder: Analysis {
             packet: frame.info.packet)
     }
 
-    /// A finding, where it is one of the first of its kind.
+    /// A finding, if it is one of the first of its kind.
     func report(
         _ hazard: Hazard, _ harm: String, _ direction: Direction, _ time: Timestamp, _ place: Range<Int>,
         _ state: HazardState, _ connection: TracedConnection, _ data: [Field] = [], packet: Int = 0
@@ -195,7 +196,7 @@ public final class HazardFinder: Analysis {
         judge(run, from: direction, format, state, connection, into: &findings)
     }
 
-    /// A frame that the end cut is known to be one.
+    /// A frame truncated by the end is known to be one.
     public func finished(
         _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
     ) {
@@ -203,7 +204,7 @@ public final class HazardFinder: Analysis {
         endSpan(of: direction, state, connection, into: &findings)
     }
 
-    /// Says what was left open, and how many more there were.
+    /// Reports what was left open, and how many more there were.
     public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         defer { forget(connection) }
         guard let state = connections.removeValue(forKey: connection.number) else { return }
@@ -227,7 +228,7 @@ public final class HazardFinder: Analysis {
         }
     }
 
-    /// A connection is no client of its server any more; a server without clients may have kept what one left.
+    /// A connection is no longer a client of its server; a server without clients may have kept what one left.
     private func forget(_ connection: TracedConnection) {
         let server = connection.opening.server
         servers[server]?.connections.remove(connection.number)

@@ -1,21 +1,21 @@
 import Framing
 import Streams
 
-/// What is known of a connection whose hazards are looked for.
+/// The state of a connection that is checked for hazards.
 final class HazardState {
     var sides = PerDirection(fromClient: HazardSide(), fromServer: HazardSide())
-    /// Whether its format is known, so that its bytes are framed as they come.
+    /// Whether its format is known, so that its bytes are framed as they arrive.
     var isFramed = false
     /// Whether the last request left something in the buffer.
     var isKept = false
-    /// What its client has said that another one might say, too.
+    /// What its client has sent that another one might send, too.
     var said: Set<SaidText> = []
     var receipts = OwedReceipts()
     /// How often each hazard was found.
     var reported: [Hazard: Int] = [:]
 }
 
-/// What is known of one direction of it.
+/// The state of one of its directions.
 struct HazardSide {
     /// Where its chunks end.
     var ends = ChunkEnds()
@@ -23,26 +23,26 @@ struct HazardSide {
     var reported = 0
     /// How long the last frame's head was; nil before the first frame.
     var head: Int?
-    /// The unframed bytes behind the last frame.
+    /// The unframed bytes after the last frame.
     var span: UnframedSpan?
 
-    /// Which read brought the first byte of a frame of which only the beginning is held; nil where none is.
+    /// Which read brought the first byte of an incomplete frame; nil if none is held.
     var firstRead: Int? { ends.read(ofByteAt: reported) }
 }
 
-/// What a client of a server says.
+/// What a client of a server sends.
 struct SaidText: Hashable {
     var server: Endpoint
     var bytes: [UInt8]
 }
 
-/// The clients' reads of one server in the order in which they came, for the buffer that its clients would share.
+/// One server's reads from its clients in order of arrival, for the buffer that the clients would share.
 struct ClientReads {
     /// Of reads of one connection in a row: the number of the last one, and the connection.
     private var rows: [(last: Int, connection: Int)] = []
     /// Where the reads that are remembered begin.
     private var first: Int
-    /// Whether a client has left the beginning of a frame behind.
+    /// Whether a client has left behind the beginning of a frame.
     var isLeftOver = false
     /// The server's open connections.
     var connections: Set<Int> = []
@@ -75,7 +75,7 @@ struct ClientReads {
 }
 
 extension Array {
-    /// The index of the first element for which a condition holds that holds for all behind it, too.
+    /// The index of the first element that fulfils a condition which holds for all after it, too.
     fileprivate func partitioningIndex(where holds: (Element) -> Bool) -> Int {
         var (lower, upper) = (0, count)
         while lower < upper {

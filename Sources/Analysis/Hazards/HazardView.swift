@@ -9,27 +9,27 @@ struct HazardView {
     var shape: FrameShape
     var type: String?
     var isHeartbeat: Bool
-    /// The chunks that the frame lies in, as ranges of the stream; empty where they are not known any more.
+    /// The chunks that the frame spans, as ranges of the stream; empty if no longer known.
     var chunks: [Range<Int>]
-    /// Which of the reads of all connections these are; nil where they are not known any more.
+    /// Which of the reads of all connections these are; nil if no longer known.
     var reads: ClosedRange<Int>?
 
     /// The frame's place in the stream.
     var place: Range<Int> { info.offset..<info.offset + info.length }
     /// Whether the frame is exactly one read.
     var isOneRead: Bool { chunks == [place] }
-    /// Whether it was cut.
+    /// Whether it was split.
     var isSplit: Bool { chunks.count > 1 }
-    /// Whether other bytes come before it in the read that it begins in.
+    /// Whether other bytes precede it in the read that it begins in.
     var beginsWithin: Bool { chunks.first.map { $0.lowerBound < place.lowerBound } ?? false }
-    /// Whether other bytes are behind it in the read that it ends in.
+    /// Whether other bytes follow it in the read that it ends in.
     var endsWithin: Bool { chunks.last.map { $0.upperBound > place.upperBound } ?? false }
     /// Whether the read that it ends in ends within the next frame's header.
     var isBeforeCutHead: Bool {
         guard endsWithin, let last = chunks.last else { return false }
         return last.upperBound - place.upperBound < shape.head
     }
-    /// Whether some of its bytes are behind the first `count` of a read.
+    /// Whether some of its bytes are after the first `count` of a read.
     func hasBytes(behindFirst count: Int) -> Bool {
         chunks.contains { min($0.upperBound, place.upperBound) > $0.lowerBound + count }
     }
@@ -41,9 +41,9 @@ struct HazardView {
 struct ChunkEnds {
     private var ends: [(end: Int, read: Int)] = []
     private var start = 0
-    /// How many bytes there were.
+    /// The number of bytes so far.
     private(set) var total = 0
-    /// Of so many chunks the ends are remembered.
+    /// At most how many chunk ends are remembered.
     private static let most = 4_096
 
     /// The next chunk; `read` is its number among those of all connections.
@@ -56,10 +56,10 @@ struct ChunkEnds {
         }
     }
 
-    /// Which read brought a byte; nil where none has yet.
+    /// Which read brought a byte; nil if none has yet.
     func read(ofByteAt offset: Int) -> Int? { ends.first { $0.end > offset }?.read }
 
-    /// The chunks that share bytes with a range, and which reads they are; what lies wholly before it is forgotten.
+    /// The chunks that share bytes with a range, and which reads they are; chunks wholly before it are forgotten.
     mutating func chunks(of range: Range<Int>) -> (places: [Range<Int>], reads: ClosedRange<Int>?) {
         let gone = ends.firstIndex { $0.end > range.lowerBound } ?? ends.count
         if gone > 0 {

@@ -1,39 +1,39 @@
 import Framing
 import Streams
 
-/// Unframed bytes of one direction without a frame between them, as receivers see them that look for the next head.
+/// Unframed bytes of one direction without a frame between them, as seen by receivers that search for the next head.
 struct UnframedSpan {
     /// Where it begins.
     let start: Int
     /// Where it ends so far.
     private(set) var end: Int
-    /// When its last byte came.
+    /// When its last byte arrived.
     private(set) var time: Timestamp
     /// Why its first bytes belong to no frame.
     let reason: UnframedReason
-    /// Where a receiver lost its step, which takes anything for a head; nil where it did not.
+    /// Where a receiver that treats anything as a head lost synchronisation; nil if it did not.
     private(set) var lostStep: Int?
-    /// Where a receiver began to look for the end of a head that it has not found.
+    /// Where a receiver began to search for the end of a head that it has not found.
     private(set) var search: Int
-    /// What it takes for a head; nil while that has no end.
+    /// What it treats as a head; nil while that has no end.
     private(set) var head: PublishedHead?
-    /// The first bytes that were looked through beyond the limit for the end of a head.
+    /// The first bytes searched beyond the limit for the end of a head.
     private(set) var endless: Range<Int>?
-    /// Where a frame begins that the end cut, and its head, where that was not cut; nil where none was.
+    /// Where a frame truncated by the end begins, and its head, if that was not truncated; nil if none was.
     private(set) var cut: (offset: Int, head: PublishedHead?)?
-    /// Whether there is nothing but space so far.
+    /// Whether there is only white space so far.
     private(set) var isBlank: Bool
-    /// The hazards that were told of it.
+    /// The hazards already reported for it.
     var reported: Set<Hazard> = []
 
-    /// - Parameter rule: how heads end; nil where they have a fixed size.
+    /// - Parameter rule: how heads end; nil if they have a fixed size.
     init(_ run: UnframedRun, _ rule: HeadAndBody?) {
         (start, end, time, reason) = (run.offset, run.offset, run.time, run.reason)
         (search, isBlank) = (run.offset, true)
         add(run, rule)
     }
 
-    /// Whether a receiver that has seen the whole stream looks for a head where it begins.
+    /// Whether a receiver that has seen the whole stream expects a head where it begins.
     var beginsWithHead: Bool { [.badHead, .badLength, .tooLong].contains(reason) }
 
     /// The next bytes.
@@ -42,7 +42,7 @@ struct UnframedSpan {
         let isCut = run.reason == .incomplete
         if isCut, cut == nil { cut = (run.offset, nil) }
         (end, time) = (run.offset + run.byteCount, run.time)
-        // Behind the head of a frame that was cut there is only its body.
+        // Only its body follows the head of a truncated frame.
         guard let rule, !isCut || cut?.offset == run.offset else { return }
         let bytes = run.bytes.span.bytes
         var at = 0
@@ -61,17 +61,17 @@ struct UnframedSpan {
         isBlank = isBlank && run.bytes.allSatisfy { PublishedHead.isSpace($0) }
     }
 
-    /// Notes the first bytes that are too many to be looked through for the end of a head.
+    /// Notes the first bytes beyond the limit of the search for the end of a head.
     private mutating func look(to end: Int, _ rule: HeadAndBody) {
         if endless == nil, end - search > rule.headLimit { endless = search..<end }
     }
 }
 
-/// What a published receiver makes of the bytes before the end of a head.
+/// How a published receiver reads the bytes before the end of a head.
 enum PublishedHead: Hashable {
-    /// They are no JSON object.
+    /// They are not a JSON object.
     case unreadable
-    /// It asks for so many bytes of body; 0 where the head does not say.
+    /// It requests this many bytes of body; 0 if the head does not specify a size.
     case asks(Int)
 
     init(_ bytes: RawSpan, sizeField: String) {
@@ -88,7 +88,7 @@ enum PublishedHead: Hashable {
 
     static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 }
 
-    /// The number that a text begins with, else 0, as the receivers read it.
+    /// The number that a text begins with, otherwise 0, as the receivers read it.
     private static func number(_ value: FieldValue?) -> Int {
         switch value {
         case .integer(let number): return Int(number)

@@ -2,19 +2,19 @@ import Framing
 import Streams
 import Trace
 
-/// Whose fault a pause in heartbeats was, and what speaks for that.
+/// The cause of a pause in heartbeats, and the evidence for it.
 struct Blame {
-    /// Those who may be at fault.
+    /// The possible causes.
     enum Party: String, CaseIterable {
         /// The sender sent nothing, or nothing that counts.
         case sender
         /// What was sent did not arrive, or arrived late.
         case network
-        /// The sender's host answers nothing any more, not even what TCP sends again.
+        /// The sender's host no longer answers, not even TCP retransmissions.
         case peerGone = "peer-gone"
-        /// Bytes of that time are missing, so that they may have been heartbeats; or the capture's clock jumped.
+        /// Bytes of that time are missing, and may have been heartbeats; or the capture's clock jumped.
         case capture
-        /// The receiver took nothing, so the sender could not send.
+        /// The receiver accepted no data, so the sender could not send.
         case receiver
         /// Cannot tell.
         case unknown
@@ -24,23 +24,23 @@ struct Blame {
     struct Pause {
         /// Who should have sent them.
         var from: Direction
-        /// When the last came.
+        /// When the last one arrived.
         var start: Timestamp
-        /// When the next was due, and when it was too late.
+        /// When the next one was due, and when it was overdue.
         var due: Timestamp
         var deadline: Timestamp
         /// When the pause was over.
         var end: Timestamp
         var every: Interval
-        /// After how long without a heartbeat the next is late.
+        /// How long after the previous one a heartbeat is late.
         var late: Interval
-        /// Since when the receiver took nothing when one was due; nil where it did.
+        /// Since when the receiver had accepted no data when one was due; nil if it accepted data.
         var closed: Timestamp?
-        /// Whether the sender sent only what it had sent before when one was due.
+        /// Whether the sender sent only retransmissions when one was due.
         var wasRepeating: Bool
         /// How many other frames the sender sent meanwhile.
         var otherFrames: Int
-        /// When the last of them came before the deadline; before all time where none did.
+        /// When the last of them before the deadline arrived; the minimum if none did.
         var lastFrame: Timestamp
         /// Whether the sender ended the pause itself, by a heartbeat or by the end of its stream.
         var endedBySender: Bool
@@ -49,7 +49,7 @@ struct Blame {
     let party: Party
     /// For people.
     let reason: String
-    /// Whether what follows at once cannot change it.
+    /// Whether what follows immediately cannot change it.
     let isCertain: Bool
 
     init(_ party: Party, _ reason: String, isCertain: Bool = true) {
@@ -58,15 +58,15 @@ struct Blame {
 
     var data: [Field] { [Field("blame", .text(party.rawValue)), Field("reason", .text(reason))] }
 
-    /// Judges a pause.
+    /// Determines the cause of a pause.
     ///
-    /// What the capture does not have comes first: nothing else can be told then. Then comes what kept the sender from sending, then what
-    /// its segments reveal. Silence of the sender is what is left.
+    /// Gaps in the capture are checked first: nothing else can be determined then. Next comes what kept the sender from sending,
+    /// then what its segments reveal. The remaining cause is silence of the sender.
     ///
     /// - Parameters:
     ///   - heartbeat: the one that ended it.
-    ///   - count: how many heartbeats came at once, where as many came as were due.
-    ///   - evidence: what segments reveal; nil where the source has none.
+    ///   - count: how many heartbeats arrived together, if as many arrived as were due.
+    ///   - evidence: what segments reveal; nil if the source has none.
     init(
         for pause: Pause, endedBy heartbeat: FrameInfo?, amongAtOnce count: Int? = nil, evidence: PauseEvidence?,
         on connection: TracedConnection
@@ -79,7 +79,7 @@ struct Blame {
             ?? Self.shown(pause, disturbances, heartbeat, count)
     }
 
-    /// What kept heartbeats from coming, beyond doubt.
+    /// What certainly kept heartbeats from arriving.
     private static func kept(
         _ pause: Pause, _ disturbances: Disturbances?, _ heartbeat: FrameInfo?, _ evidence: PauseEvidence?,
         of connection: TracedConnection
@@ -91,7 +91,7 @@ struct Blame {
         if let overtaken = disturbances?.overtaken, overtaken.time == heartbeat?.time,
             overtaken.since <= pause.deadline
         {
-            // It came with what filled a gap of the stream: it was among what was overtaken, or waited behind that.
+            // It arrived with the bytes that filled a gap of the stream: it was overtaken, or waited behind overtaken bytes.
             let since = (overtaken.since - pause.start).text(digits: true)
             return Blame(
                 .network,
@@ -100,10 +100,11 @@ struct Blame {
         if let start = pause.closed, let closed = disturbances?.closure(from: pause.due, to: pause.end),
             !pause.hadTime(since: closed.upperBound)
         {
-            // The same words for a proxy that had to hold bytes and for a closed window, which is what it records of that.
+            // The same text for a proxy that had to hold bytes and for a closed window, which is how it records that.
             let again = start < closed.lowerBound ? " repeatedly" : ""
             let duration = (closed.upperBound - start).text(digits: true)
-            return Blame(.receiver, "the \(receiver) accepted no data\(again) for \(duration): what was sent had to wait")
+            return Blame(
+                .receiver, "the \(receiver) accepted no data\(again) for \(duration): what was sent had to wait")
         }
         let again = evidence?.repetitions.flatMap { $0.first <= pause.deadline ? $0.last : nil }
         let known = pause.wasRepeating ? disturbances?.retransmitted.map { min($0, pause.end) } : nil
@@ -117,7 +118,7 @@ struct Blame {
         )
     }
 
-    /// What makes it impossible to tell.
+    /// What makes the cause impossible to determine.
     private static func unclear(_ pause: Pause, _ disturbances: Disturbances?, _ heartbeat: FrameInfo?) -> Blame? {
         if let unframed = disturbances?.unframed, unframed > pause.start, unframed <= pause.end {
             return Blame(.unknown, "cannot tell: bytes of the \(pause.from.sender) in that time belong to no frame")
@@ -182,7 +183,8 @@ struct Blame {
                 isCertain: false)
         case .senderClock(let delay):
             return Blame(
-                .sender, "the \(sender) was suspended for \(delay.text(digits: true)): the clock of its TCP stood still, too",
+                .sender,
+                "the \(sender) was suspended for \(delay.text(digits: true)): the clock of its TCP stood still, too",
                 isCertain: false)
         case .someClock(let delay):
             return Blame(
@@ -235,17 +237,17 @@ struct Blame {
 }
 
 extension Blame.Pause {
-    /// How many heartbeats would have been due, the one that came included.
+    /// How many heartbeats would have been due, including the one that arrived.
     var missed: Int { Int(max(2, (end - start).nanoseconds / max(1, every.nanoseconds))) }
 
     fileprivate var others: String { Quantities.counted(otherFrames, "other frame") }
 
-    /// Whether the sender, from when nothing kept it from sending any more, was late by itself.
+    /// Whether the sender was late by itself once nothing kept it from sending.
     fileprivate func hadTime(since time: Timestamp) -> Bool { late < end - time }
 
-    /// The last of some times at which a heartbeat was overdue and what ended the pause was not on its way yet.
+    /// The last of some times at which a heartbeat was overdue and the one that ended the pause was not yet in flight.
     ///
-    /// What was lost or held up comes within a few round trips, so that the last of the pause says nothing.
+    /// Lost or delayed segments arrive within a few round trips, so the end of the pause is no evidence.
     func overdue(among times: [Timestamp]) -> Timestamp? {
         let half = every.nanoseconds / 2
         let overdue = due + Interval(nanoseconds: half)
@@ -255,7 +257,7 @@ extension Blame.Pause {
 }
 
 extension Disturbances {
-    /// When the receiver took nothing, last of all in a span of time.
+    /// The last time span within a range in which the receiver accepted no data.
     func closure(from start: Timestamp, to end: Timestamp) -> ClosedRange<Timestamp>? {
         if let closedSince, closedSince <= end { return closedSince...end }
         guard let closed, closed.upperBound >= start, closed.lowerBound <= end else { return nil }

@@ -2,31 +2,31 @@ import Framing
 import Streams
 import Trace
 
-/// Holds the heartbeats of connections against the format's contract: late ones, gaps and their ends, silences that the other
+/// Checks the heartbeats of connections against the format's contract: late ones, gaps and their ends, silences that the other
 /// side may act on, and connections without any.
 ///
-/// Each thing is found once, dated by its deadline. The clock starts with the first heartbeat and stops when its sender's stream
-/// ends. What takes memory is a connection that sent a heartbeat; of those that did not, a limited number is waited for, and of
-/// the others it is said when they are over.
+/// Each finding is reported once, with the time of its deadline. The clock starts with the first heartbeat and stops when its
+/// sender's stream ends. Only connections that sent a heartbeat take memory; of those that did not, a limited number is waited
+/// for, and the others are reported when they are over.
 public final class HeartbeatMonitor: Analysis {
     private var watched: [Int: HeartbeatWatch] = [:]
-    /// When to look at which connection again, by its number. A heartbeat that moves a deadline away moves only the watch: what
-    /// is armed follows when it fires. One that moves it nearer, as behind a gap, arms it anew.
+    /// When to check each connection again, by its number. A heartbeat that postpones a deadline changes only the watch: the
+    /// armed deadline follows when it fires. One that advances it, as after a gap, rearms it.
     private var deadlines = PendingDeadlines<Int>()
     /// How many of the watched have not sent any heartbeat.
     private var expecting = 0
-    /// Of so many connections at once the first heartbeat is waited for.
+    /// At most how many connections at once have their first heartbeat waited for.
     private let mostExpected: Int
 
     /// A monitor that watches nothing yet.
     ///
-    /// - Parameter mostExpected: of so many connections at once the first heartbeat is waited for; that there was none on others
-    ///   is found when they are over.
+    /// - Parameter mostExpected: at most how many connections at once have their first heartbeat waited for; on others its
+    ///   absence is reported when they are over.
     public init(mostExpected: Int = 16_384) {
         self.mostExpected = mostExpected
     }
 
-    /// The earliest time at which something may have to be found.
+    /// The earliest time at which there may be a finding.
     public var nextDeadline: Timestamp? { deadlines.first }
 
     /// How many connections and deadlines it remembers.
@@ -54,7 +54,7 @@ public final class HeartbeatMonitor: Analysis {
         deadlines.arm(watch.connection.number, at: time)
     }
 
-    /// Takes a heartbeat; says so if its deadline had passed unnoticed.
+    /// Takes a heartbeat; reports if its deadline had passed unnoticed.
     public func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {
@@ -65,7 +65,7 @@ public final class HeartbeatMonitor: Analysis {
         take(frame.info, known ?? "heartbeat", watch, into: &findings)
     }
 
-    /// What is known of a connection's heartbeats; nil where its format has none from that side.
+    /// The state of a connection's heartbeats; nil if its format has none from that side.
     private func watch(_ connection: TracedConnection, from direction: Direction) -> HeartbeatWatch? {
         if let known = watched[connection.number] { return known.from == direction ? known : nil }
         guard let contract = connection.format?.heartbeat, contract.from == direction else { return nil }
@@ -83,10 +83,10 @@ public final class HeartbeatMonitor: Analysis {
             watch.isExpected = false
         }
         if time > watch.deadline, !watch.isReported {
-            // Other frames are counted up to this one: those before it may have come before the deadline.
+            // Other frames are counted up to this one: those before it may have arrived before the deadline.
             findings += watch.reportGap(frames: heartbeat.index)
         }
-        // It was among what nobody knew yet to be heartbeats: the gap that was told began with it.
+        // It was among frames not yet known to be heartbeats: the reported gap began with it.
         let wasReportedAlready = watch.last != nil && watch.reported.map { time + watch.contract.gap <= $0 } ?? false
         watch.settleDoubt(before: time, into: &findings)
         watch.doubt?.take()
@@ -116,7 +116,7 @@ public final class HeartbeatMonitor: Analysis {
     ) {
         guard let watch = watched[connection.number] else { return }
         if watch.from == direction {
-            // What was due, as far as the other side is known, was settled just before.
+            // What was due, as far as the other side is known, has just been settled.
             end(watch, at: time, Timestamp(nanoseconds: .min), because: nil, into: &findings)
         } else {
             watch.otherEnd = watch.otherEnd ?? time
@@ -139,7 +139,7 @@ public final class HeartbeatMonitor: Analysis {
         }
     }
 
-    /// Nothing more is waited for.
+    /// Ends the watch: nothing more is waited for.
     ///
     /// - Parameter other: up to when the other side is known.
     private func end(
@@ -156,7 +156,7 @@ public final class HeartbeatMonitor: Analysis {
         if watch.last != nil, watch.isReported { findings.append(watch.stop(at: time, because: reason)) }
     }
 
-    /// Finds what was due on a connection before `time`; its entry among the deadlines follows when it comes up.
+    /// Finds what was due on a connection before `time`; its entry among the deadlines follows when it fires.
     public func settle(
         _ connection: TracedConnection, before known: PerDirection<Timestamp>, into findings: inout [Finding]
     ) {
@@ -191,7 +191,7 @@ public final class HeartbeatMonitor: Analysis {
                 continue
             }
             look(at: watch, before: time, time, into: &findings)
-            // Where there never was any, there is nothing more to find until one comes.
+            // If there never was any, there is nothing more to find until one arrives.
             if watch.last != nil || !watch.isReported, let next = watch.nextLook(after: time) {
                 schedule(watch, at: max(next, time))
             }

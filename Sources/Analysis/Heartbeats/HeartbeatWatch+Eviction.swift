@@ -2,11 +2,11 @@ import Framing
 import Streams
 import Trace
 
-/// What the other side may do about a silence, and whether it does.
+/// What the other side may do on a silence, and whether it does.
 extension HeartbeatWatch {
     private var other: String { from.opposite.sender }
 
-    /// Finds whether a silence reaches the time at which the other side may act, or passes the time by which it should have.
+    /// Determines whether a silence reaches the time at which the other side may act, or passes the time by which it should have.
     ///
     /// - Parameters:
     ///   - time: up to when the silent side is known.
@@ -37,7 +37,7 @@ extension HeartbeatWatch {
         return found
     }
 
-    /// Whether the close of a connection fits a silence before it; nil where there was none, or nobody closed it.
+    /// Whether the close of a connection matches a silence before it; nil if there was none, or no one closed it.
     func close(_ closing: Closing) -> Finding? {
         guard let eviction = contract.eviction, let refreshed, let by = closer(closing) else { return nil }
         let end = by == from ? closing.time : min(otherEnd ?? closing.time, closing.time)
@@ -64,7 +64,7 @@ extension HeartbeatWatch {
             ] + data(eviction))
     }
 
-    /// Who closed the connection: the first to do so, also where the other side never did.
+    /// Who closed the connection: the first to do so, even if the other side never did.
     private func closer(_ closing: Closing) -> Direction? {
         if closing.reason == .fin || closing.reason == .reset { return closing.by }
         return otherEnd == nil ? nil : from.opposite

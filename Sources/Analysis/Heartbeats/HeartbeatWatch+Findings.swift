@@ -2,7 +2,7 @@ import Framing
 import Streams
 import Trace
 
-/// What is said of heartbeats.
+/// Findings about heartbeats.
 extension HeartbeatWatch {
     private var every: Interval { contract.every }
     private var sender: String { from.sender }
@@ -15,8 +15,8 @@ extension HeartbeatWatch {
             time: time, message: message, data: data)
     }
 
-    /// Reports a gap, or that there never was a heartbeat, and whether the sender sent anything else; each once. That there never was one is
-    /// kept in `never`, since it depends on the other side.
+    /// Reports a gap, or the absence of any heartbeat, and whether the sender sent anything else; each once. The absence is kept
+    /// in `never`, since it depends on the other side.
     ///
     /// - Parameter frames: how many frames the sender has sent.
     func reportGap(frames: Int) -> [Finding] {
@@ -53,7 +53,7 @@ extension HeartbeatWatch {
                         Field("silentFor", .number(contract.first.seconds)),
                     ]))
         }
-        // What came right behind the last heartbeat says nothing: only what came when the next was due.
+        // Frames right after the last heartbeat are no evidence: only those when the next one was due are.
         if others > 0, connection.traffic[from].lastFrame >= due {
             found.append(
                 finding(
@@ -67,14 +67,14 @@ extension HeartbeatWatch {
         return []
     }
 
-    /// Whether the first heartbeat may have come: bytes of its sender are missing or belong to no frame.
+    /// Whether the first heartbeat may have arrived: bytes of its sender are missing or belong to no frame.
     private var mayHaveMissedFirst: Bool {
         let disturbances = connection.traffic[from].disturbances
         return disturbances?.missing != nil || disturbances?.unframed != nil
     }
 
-    /// Returns what was found where there was no heartbeat at all, once the other side is known up to the deadline. Where it had closed
-    /// the connection by then, no heartbeat was due.
+    /// Returns the finding for a connection without any heartbeat, once the other side is known up to the deadline. If it had
+    /// closed the connection by then, no heartbeat was due.
     ///
     /// - Parameter other: up to when the other side is known.
     func settleNever(before other: Timestamp) -> [Finding] {
@@ -113,7 +113,7 @@ extension HeartbeatWatch {
 
     /// A heartbeat ends a gap.
     ///
-    /// - Returns: what is found; nil where whose fault it was shows in what follows at once: see `settleDoubt`.
+    /// - Returns: the finding; nil if the cause depends on what follows immediately: see `settleDoubt`.
     func resume(with heartbeat: FrameInfo) -> Finding? {
         let (finding, pause) = resumption(with: heartbeat)
         let blame = Blame(for: pause, endedBy: heartbeat, evidence: evidence, on: connection)
@@ -125,7 +125,7 @@ extension HeartbeatWatch {
         return nil
     }
 
-    /// Judges a gap whose end was in doubt, once what follows at once was there before `time`.
+    /// Judges a gap whose cause was in doubt, once what follows immediately is known up to `time`.
     func settleDoubt(before time: Timestamp, into findings: inout [Finding]) {
         guard let doubt, doubt.until < time else { return }
         let evidence = witness?.hasSegments == true ? witness?.judged : nil
@@ -137,7 +137,7 @@ extension HeartbeatWatch {
         self.doubt = nil
     }
 
-    /// A heartbeat ends a gap, and nothing of what follows is waited for.
+    /// A heartbeat ends a gap, without waiting for what follows.
     func resumptionAtOnce(with heartbeat: FrameInfo) -> Finding {
         let (finding, pause) = resumption(with: heartbeat)
         return finding.adding(Blame(for: pause, endedBy: heartbeat, evidence: evidence, on: connection))
@@ -145,7 +145,7 @@ extension HeartbeatWatch {
 
     private var evidence: PauseEvidence? { witness?.hasSegments == true ? witness?.current : nil }
 
-    /// What is found when a heartbeat ends a gap, but for the blame.
+    /// The finding when a heartbeat ends a gap, without the blame.
     private func resumption(with heartbeat: FrameInfo) -> (Finding, Blame.Pause) {
         let silence = heartbeat.time - (last ?? heartbeat.time)
         let others = heartbeat.index - lastCount
@@ -187,7 +187,7 @@ extension HeartbeatWatch {
 }
 
 extension Finding {
-    /// The same, with whose fault it was.
+    /// The same, with the cause.
     fileprivate func adding(_ blame: Blame) -> Finding {
         var finding = self
         finding.message += ": \(blame.reason)"

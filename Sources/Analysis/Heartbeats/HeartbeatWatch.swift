@@ -2,46 +2,46 @@ import Framing
 import Streams
 import Trace
 
-/// What is known of the heartbeats of one connection: when they came, what is told already, and what is due next.
+/// The state of one connection's heartbeats: when they arrived, what was already reported, and what is due next.
 final class HeartbeatWatch {
     let connection: TracedConnection
     let contract: HeartbeatContract
-    /// Where the contract was learned: from what.
+    /// If the contract was learned: from what.
     var learned: LearnedFrom?
-    /// When the last heartbeat came; nil before the first.
+    /// When the last heartbeat arrived; nil before the first.
     var last: Timestamp?
     var lastType = "heartbeat"
     var lastIndex = 0
     var lastPacket = 0
-    /// How many frames the sender had sent when it came, itself included.
+    /// How many frames the sender had sent when it arrived, including itself.
     var lastCount = 0
-    /// The deadline by which none had come since then, or none at all, once that is told.
+    /// The deadline by which none had arrived since then, or none at all, once that is reported.
     var reported: Timestamp?
-    /// Since when the receiver took nothing when one was due before that; nil where it did.
+    /// Since when the receiver had accepted no data when one was due before that; nil if it accepted data.
     var closed: Timestamp?
-    /// Whether the sender sent only what it had sent before when one was due before that.
+    /// Whether the sender sent only retransmissions when one was due before that.
     var wasRepeating = false
-    /// When the sender's last frame came before that; before all time where none did.
+    /// When the sender's last frame before that arrived; the minimum if none did.
     var lastFrame = Timestamp(nanoseconds: .min)
     /// What segments reveal, from the first heartbeat on.
     var witness: PauseWitness?
-    /// Where it is not known yet what to say of the end of a gap.
+    /// The end of a gap whose cause is not yet settled.
     var doubt: HeartbeatDoubt?
-    /// How many late ones were told each.
+    /// How many late ones were reported individually.
     var lateReported = 0
     var late = 0
-    /// The silence that was told to reach the eviction window, by its start; and whether it was told to pass it.
+    /// The start of the silence reported to reach the eviction window; and whether it was reported to pass it.
     var reached: Timestamp?
     var isOverdueReported = false
     /// Whether the sender's stream has ended: nothing is waited for any more.
     var isEnded = false
-    /// Whether it is one of those whose first heartbeat is waited for.
+    /// Whether its first heartbeat is waited for.
     var isExpected = false
-    /// When it is looked at again; nil: not before a heartbeat comes.
+    /// When it is checked again; nil: not before a heartbeat arrives.
     var scheduled: Timestamp?
     /// When the other side ended its stream.
     var otherEnd: Timestamp?
-    /// Where no heartbeat had come by the deadline: the deadline and what was found. See `settleNever`.
+    /// If no heartbeat had arrived by the deadline: the deadline and the finding. See `settleNever`.
     var never: (deadline: Timestamp, findings: [Finding])?
 
     /// What a contract was learned from.
@@ -57,7 +57,7 @@ final class HeartbeatWatch {
         self.contract = contract
     }
 
-    /// A heartbeat came.
+    /// A heartbeat arrived.
     func note(_ heartbeat: FrameInfo, _ type: String) {
         (last, lastType, lastIndex) = (heartbeat.time, type, heartbeat.index)
         (lastPacket, lastCount) = (heartbeat.packet, heartbeat.index + 1)
@@ -70,12 +70,12 @@ final class HeartbeatWatch {
         }
     }
 
-    /// Of so many late heartbeats of a connection each is told; of more only how many there were.
+    /// Up to this many late heartbeats of a connection are reported individually; beyond that only their number.
     static let mostLate = 10
 
     var from: Direction { contract.from }
 
-    /// Whether the gap since the last heartbeat, or that there was none, is told.
+    /// Whether the gap since the last heartbeat, or the absence of any, was reported.
     var isReported: Bool { reported != nil }
 
     /// When the next heartbeat is due at the latest.
@@ -84,20 +84,20 @@ final class HeartbeatWatch {
         return max(last, undecided ?? last) + contract.gap
     }
 
-    /// Since when there are bytes behind a gap of which it is not known yet what they are: a heartbeat may be the first.
+    /// Since when there are undecoded bytes after a gap: the first may be a heartbeat.
     private var undecided: Timestamp? {
         let traffic = connection.traffic[from]
         guard let missing = traffic.disturbances?.missing, traffic.lastFrame < missing else { return nil }
         return missing
     }
 
-    /// When the other side heard something last that counts; nil before the first heartbeat.
+    /// When the other side last received something that counts; nil before the first heartbeat.
     var refreshed: Timestamp? {
         guard let last, let eviction = contract.eviction else { return nil }
         return eviction.refreshedBy == .frames ? max(last, connection.traffic[from].lastFrame) : last
     }
 
-    /// When to look again: at the latest so soon that nothing is missed that no call tells of.
+    /// When to check again: soon enough not to miss anything that is not notified.
     func nextLook(after now: Timestamp) -> Timestamp? {
         guard !isEnded else { return nil }
         var next: Timestamp?
@@ -108,14 +108,14 @@ final class HeartbeatWatch {
             let due =
                 reached != refreshed
                 ? silence : isOverdueReported ? .distantFuture : silence + eviction.sweep + slack(eviction)
-            // A frame that counts may come without a word.
+            // A frame that counts may arrive without a notification.
             let look = min(due, now + eviction.after)
             next = min(next ?? look, look)
         }
         return next
     }
 
-    /// By how much a clock may be wrong before a close does not fit any more.
+    /// By how much a clock may be wrong before a close no longer matches.
     func slack(_ eviction: HeartbeatContract.Eviction) -> Interval {
         Interval(nanoseconds: max(250_000_000, (eviction.after.nanoseconds + eviction.sweep.nanoseconds) / 50))
     }

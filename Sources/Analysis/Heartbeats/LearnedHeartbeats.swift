@@ -3,17 +3,17 @@ import Framing
 import Streams
 import Trace
 
-/// Finds gaps in what comes as regularly as heartbeats, where the format says nothing of them.
+/// Finds gaps in frames that are as regular as heartbeats, if the format does not define any.
 ///
-/// It has to see every frame, so it runs only where it is asked for.
+/// It must see every frame, so it runs only on request.
 public final class LearnedHeartbeats: Analysis {
     private var connections: [Int: [Key: Candidate]] = [:]
-    /// When to look at which type of a connection again.
+    /// When to check each type of a connection again.
     private var deadlines = PendingDeadlines<Deadline>()
 
-    /// At how many connections it looks at once, and at how many types of each side.
+    /// At most how many connections it tracks at once, and how many types of each side.
     private static let most = (connections: 16_384, types: 8)
-    /// After so many intervals without one there is a gap.
+    /// After this many intervals without one there is a gap.
     private static let gap: Int64 = 3
 
     private struct Key: Hashable {
@@ -26,7 +26,7 @@ public final class LearnedHeartbeats: Analysis {
         var interval = LearnedInterval()
         /// Once the interval is learned.
         var watch: HeartbeatWatch?
-        /// When it is looked at again, if it is.
+        /// When it is checked again, if at all.
         var scheduled: Timestamp?
     }
 
@@ -50,10 +50,10 @@ public final class LearnedHeartbeats: Analysis {
     /// How many deadlines are pending, stale entries included.
     package var pendingDeadlines: Int { deadlines.entries }
 
-    /// All of formats without contract.
+    /// All frames of formats without a contract.
     public func interest(in format: Format) -> FrameInterest { format.heartbeat == nil && format.isFramed ? .all : [] }
 
-    /// Takes a frame: learns from it, or has it end a gap.
+    /// Takes a frame: learns from it, or ends a gap with it.
     public func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {
@@ -80,7 +80,7 @@ public final class LearnedHeartbeats: Analysis {
         connections[number]?[key] = candidate
     }
 
-    /// A deadline that moves away finds its entry when that comes up; one that moves nearer gets another entry.
+    /// A postponed deadline is handled when its entry fires; an advanced one gets another entry.
     private func schedule(_ candidate: inout Candidate, _ key: Key, on number: Int) {
         guard let watch = candidate.watch, !watch.isReported, watch.deadline < candidate.scheduled ?? .distantFuture
         else {
@@ -110,7 +110,7 @@ public final class LearnedHeartbeats: Analysis {
     }
 
     private static func contract(_ from: Direction, every: Interval) -> HeartbeatContract? {
-        // What a heartbeat is, the candidate knows: its type.
+        // The candidate defines what a heartbeat is: its type.
         guard let condition = try? Expression(parsing: "type exists") else { return nil }
         return HeartbeatContract(
             condition: condition, from: from, every: every, gap: Interval(nanoseconds: gap * every.nanoseconds))

@@ -1,17 +1,17 @@
 import Streams
 
-/// The interval at which something comes, learned from the times at which it did.
+/// The interval at which something recurs, learned from the times at which it did.
 struct LearnedInterval {
-    /// So many intervals in a row have to be alike.
+    /// How many consecutive intervals must be alike.
     static let fewest = 5
     /// How far the longest and the shortest may differ, as a share of the mean.
     static let mostSpread = 0.25
-    /// What comes more often than this is no heartbeat.
+    /// Anything more frequent than this is not a heartbeat.
     static let shortest = Interval.milliseconds(10)
 
-    /// The latest intervals; once it is learned, those it was learned from are in the counts.
+    /// The latest intervals; once learned, those it was learned from are in the counts.
     private var latest: [Int64] = []
-    /// From how many intervals it was learned; 0 while it is not.
+    /// From how many intervals it was learned; 0 before that.
     private(set) var count = 0
     private var sum = 0.0
     private var minimum = Int64.max
@@ -24,10 +24,10 @@ struct LearnedInterval {
     /// The difference between the longest and the shortest, as a share of the mean.
     var spread: Double { count == 0 ? 0 : Double(maximum - minimum) / max(1, sum / Double(count)) }
 
-    /// Takes the time since it came last.
+    /// Takes the time since its last occurrence.
     mutating func add(_ interval: Interval) {
         if isLearned {
-            // One that is unlike the others teaches nothing: it is what is looked for.
+            // An outlier is not learned from: it is what is searched for.
             let mean = sum / Double(count)
             guard abs(Double(interval.nanoseconds) - mean) <= Self.mostSpread * mean else { return }
             note(interval.nanoseconds)

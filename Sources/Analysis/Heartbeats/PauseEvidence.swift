@@ -1,38 +1,38 @@
 import Streams
 import Trace
 
-/// What the segments of a capture reveal about a pause in heartbeats: whether their sender was alive and had sent nothing that was not
+/// What the segments of a capture reveal about a pause in heartbeats: whether their sender was alive and all it had sent was
 /// captured, and whether the network or the other side kept it from sending.
 struct PauseEvidence {
-    /// At most so many times are kept; then every other one is dropped.
+    /// At most this many times are kept; then every other one is dropped.
     private static let mostTimes = 256
 
-    /// When a segment of the sender's showed that it had sent nothing that was not captured; not closer together than `spacing`.
+    /// When a segment of the sender showed that everything it had sent was captured; not closer together than `spacing`.
     private(set) var nothingUnseen: [Timestamp] = []
-    /// Whether the pause is over: what is lost then is none of it.
+    /// Whether the pause is over: later losses are not part of it.
     var isOver = false
     private var spacing = Interval.milliseconds(100)
-    /// When the sender sent a segment last.
+    /// When the sender last sent a segment.
     private(set) var lastSegment: Timestamp?
-    /// When the sender first and last sent again what was captured before, and how often.
+    /// When the sender first and last retransmitted captured bytes, and how often.
     private(set) var repetitions: (first: Timestamp, last: Timestamp, count: Int)?
     private var repeatedEnd = 0
-    /// When the other side acknowledged what was sent again.
+    /// When the other side acknowledged the retransmissions.
     private var released: Timestamp?
     /// Up to where the other side acknowledged, as far as that was seen in the pause.
     private var acknowledged: Int?
-    /// How often the sender sent again what the other side had acknowledged: it did not get that.
+    /// How often the sender retransmitted what the other side had acknowledged: the acknowledgment was lost.
     private var unheard = 0
-    /// Since when bytes were on their way that were not captured yet.
+    /// Since when bytes in flight had not been captured yet.
     private(set) var aheadSince: Timestamp?
-    /// When what they waited for came.
+    /// When the awaited bytes arrived.
     private(set) var aheadUntil: Timestamp?
-    /// How many packets of the sender were not captured; nil where that is not known.
+    /// How many packets of the sender were not captured; nil if unknown.
     private(set) var lostPackets: Int?
-    /// How often the other side sent something again without any segment of the sender in between.
+    /// How often the other side retransmitted without any segment of the sender in between.
     private(set) var unanswered = 0
     private var unansweredNow = 0
-    /// By how much the first segment that was late by the sender's own clock was, and the last segment.
+    /// By how much the first segment that was late by the sender's own clock was late, and the last segment.
     private(set) var firstDelay: Interval?
     private(set) var lastDelay: Interval?
     /// The same for the other side's last segment.
@@ -50,7 +50,7 @@ struct PauseEvidence {
         if segment.isAhead {
             if !isOver { aheadSince = aheadSince ?? time }
         } else if segment.isRepetition {
-            // With the end of a pause, copies come right behind what they repeat. One that is counted is a packet of its own, and not the
+            // At the end of a pause, copies arrive right after the originals. A counted one is a packet of its own, and not the
             // same one captured twice.
             let isOwn = isOver && segment.skippedPackets != nil
             guard isOwn || time - segment.lastBytes > SegmentNotice.quietAfter else { return }
@@ -63,8 +63,8 @@ struct PauseEvidence {
         }
     }
 
-    /// Until when the sender's TCP held back what was new, since what it had sent before was not acknowledged, as far as it knew
-    /// (RFC 6298 section 5, RFC 5681 section 3.1); nil where it did not.
+    /// Until when the sender's TCP held back new data because its earlier data was not acknowledged, as far as it knew (RFC 6298
+    /// section 5, RFC 5681 section 3.1); nil if it did not.
     ///
     /// - Parameter end: when the pause was over.
     func heldBack(until end: Timestamp) -> Timestamp? {
@@ -95,22 +95,22 @@ struct PauseEvidence {
         nothingUnseen.append(time)
     }
 
-    /// A segment that took so much longer than others was held up.
+    /// A segment that took this much longer than others was delayed.
     private static let delay = Interval.milliseconds(500)
 
     /// How the sender's clock and the capture's disagree.
     enum Delay {
-        /// Segments that were sent in the pause arrived at its end: what came later did so as fast as before.
+        /// Segments sent during the pause arrived at its end: later ones arrived as fast as before.
         case held(Interval)
-        /// All that both sides sent since then is late: it was the capture's clock that jumped.
+        /// Everything that both sides sent since then is late: the capture's clock jumped.
         case captureClock(Interval)
-        /// All that the sender sent since then is late, but the other side's is not: the sender's clock stood still.
+        /// Everything that the sender sent since then is late, but not the other side's segments: the sender's clock stood still.
         case senderClock(Interval)
-        /// One of these two.
+        /// One of the last two.
         case someClock(Interval)
     }
 
-    /// How the sender's clock and the capture's disagree; nil where they agree.
+    /// How the sender's clock and the capture's disagree; nil if they agree.
     var delays: Delay? {
         guard let firstDelay, let lastDelay else { return nil }
         if lastDelay.nanoseconds < firstDelay.nanoseconds / 2 { return .held(firstDelay) }
@@ -120,13 +120,13 @@ struct PauseEvidence {
     }
 }
 
-/// Gathers what segments reveal about the pause that goes on, and about the one before while its judgement waits.
+/// Gathers what segments reveal about the current pause, and about the preceding one while its judgement is pending.
 final class PauseWitness: SegmentWitness {
     private let sender: Direction
     private var clocks = PerDirection(fromClient: SenderClock(), fromServer: SenderClock())
     /// Since the last heartbeat.
     private(set) var current = PauseEvidence()
-    /// Of the pause before that, until it is judged.
+    /// Of the preceding pause, until it is judged.
     private(set) var judged: PauseEvidence?
     /// Whether the capture has segments at all.
     private(set) var hasSegments = false
@@ -145,16 +145,16 @@ final class PauseWitness: SegmentWitness {
         }
     }
 
-    /// A heartbeat came: another pause begins.
+    /// A heartbeat arrived: another pause begins.
     func heartbeat() { current = PauseEvidence() }
 
-    /// The pause that is over will be judged later.
+    /// The pause that just ended will be judged later.
     func keep() {
         judged = current
         judged?.isOver = true
     }
 
-    /// The pause before was judged.
+    /// The preceding pause was judged.
     func forget() {
         if case .captureClock = judged?.delays { restartClocks() }
         if case .senderClock = judged?.delays { restartClocks() }

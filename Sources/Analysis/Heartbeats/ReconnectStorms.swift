@@ -3,22 +3,22 @@ import HeapModule
 import Streams
 import Trace
 
-/// Finds clients that connect repeatedly, each time at once: no pause, or too short a one, between a connection that they
-/// lost and the next from the same address to the same server. A client that closed it in order wanted no more of it, and the
-/// next one is no reconnect.
+/// Finds clients that reconnect repeatedly, each time immediately: no pause, or too short a one, between a connection that they
+/// lost and the next from the same address to the same server. If the client closed a connection cleanly, the next one is not a
+/// reconnect.
 ///
-/// Of at most so many pairs of ends something is remembered, and of each only the latest.
+/// A bounded number of endpoint pairs is remembered, and of each only the latest connections.
 public final class ReconnectStorms: Analysis {
-    /// A connection that opens so soon after the end of another is a reconnect.
+    /// A connection that opens this soon after the end of another is a reconnect.
     static let pause = Interval.seconds(2)
-    /// So many reconnects within `window` are a storm.
+    /// This many reconnects within `window` are a storm.
     static let reconnects = 5
-    /// The time in which they count together; without one for as long the storm is over.
+    /// The time in which they are counted together; a storm is over after this long without one.
     static let window = Interval.seconds(60)
-    /// How long openings and ends are kept until they are put in order: a capture may tell that a connection is over a little
-    /// later than that the next one opened.
+    /// How long openings and ends are kept for sorting: a capture may report the end of a connection a little later than the
+    /// opening of the next one.
     static let patience = Interval.milliseconds(2_500)
-    /// Of how many pairs of ends something is remembered, and how many openings and ends are put in order at once.
+    /// How many endpoint pairs are remembered, and how many openings and ends are sorted at once.
     private static let most = (ends: 8_192, events: 65_536, ended: 64)
 
     private struct Ends: Hashable {
@@ -44,18 +44,18 @@ public final class ReconnectStorms: Analysis {
     }
 
     private struct History {
-        /// When connections ended that no other has followed.
+        /// When connections ended that have not been followed by another.
         var ended: [Timestamp] = []
-        /// The openings of the latest reconnects, in order of time.
+        /// The openings of the latest reconnects, in chronological order.
         var reconnects: [Opened] = []
-        /// Until when nothing more is told of a storm.
+        /// Until when nothing more is reported about a storm.
         var quietUntil: Timestamp?
         var latest = Timestamp(nanoseconds: .min)
     }
 
     private var events = Heap<Event>()
     private var histories: [Ends: History] = [:]
-    /// When the table was last cleared of what is old.
+    /// When old entries were last removed from the table.
     private var cleared = Timestamp(nanoseconds: .min)
 
     /// Has seen no connection.
@@ -67,7 +67,7 @@ public final class ReconnectStorms: Analysis {
     /// Takes an opening.
     public func opened(_ connection: TracedConnection, into findings: inout [Finding]) {
         let opening = connection.opening
-        // Where the proxy was not told a server, it is no server's storm.
+        // If the proxy had no server to connect to, it is not a server's storm.
         guard opening.handshake, !opening.server.address.isUnspecified else { return }
         keep(Event(time: opening.time, isOpening: true, connection: connection), into: &findings)
     }
@@ -83,7 +83,7 @@ public final class ReconnectStorms: Analysis {
         keep(Event(time: closing.time, isOpening: false, connection: connection), into: &findings)
     }
 
-    /// Whether it was there for one exchange, which the server ends: what has no heartbeats is not meant to stay open.
+    /// Whether it was opened for one exchange, which the server ends: a connection without heartbeats is not meant to stay open.
     private static func isAnswered(_ connection: TracedConnection) -> Bool {
         connection.format?.heartbeat == nil && connection.hadBytes.fromClient && connection.hadBytes.fromServer
     }
@@ -93,7 +93,7 @@ public final class ReconnectStorms: Analysis {
         if events.count > Self.most.events, let first = events.popMin() { take(first, into: &findings) }
     }
 
-    /// Takes what is old enough, in order of time.
+    /// Processes entries that are old enough, in chronological order.
     public func advance(to time: Timestamp, into findings: inout [Finding]) {
         while let first = events.min, first.time + Self.patience < time {
             events.removeMin()
@@ -101,7 +101,7 @@ public final class ReconnectStorms: Analysis {
         }
     }
 
-    /// Takes what is left.
+    /// Processes the remaining entries.
     public func finish(into findings: inout [Finding]) {
         while let first = events.popMin() { take(first, into: &findings) }
     }
@@ -109,7 +109,7 @@ public final class ReconnectStorms: Analysis {
     private func take(_ event: Event, into findings: inout [Finding]) {
         let opening = event.connection.opening
         let ends = Ends(client: opening.client.address, server: opening.server)
-        // What only opens is nothing to remember.
+        // A mere opening need not be remembered.
         if event.isOpening, histories[ends] == nil { return }
         if histories[ends] == nil, histories.count >= Self.most.ends, !makeRoom(at: event.time) { return }
         var history = histories[ends] ?? History()
@@ -126,7 +126,7 @@ public final class ReconnectStorms: Analysis {
         histories[ends] = history
     }
 
-    /// Forgets what is too old to matter; says whether there is room now.
+    /// Removes entries too old to matter; returns whether there is room now.
     private func makeRoom(at time: Timestamp) -> Bool {
         guard Interval.seconds(1) < time - cleared else { return false }
         cleared = time
@@ -158,6 +158,6 @@ public final class ReconnectStorms: Analysis {
 }
 
 extension IPAddress {
-    /// Whether it is the address that stands for none (RFC 4291 section 2.5.2, RFC 1122 section 3.2.1.3).
+    /// Whether it is the unspecified address (RFC 4291 section 2.5.2, RFC 1122 section 3.2.1.3).
     fileprivate var isUnspecified: Bool { high == 0 && low == 0 }
 }

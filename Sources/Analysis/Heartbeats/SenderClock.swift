@@ -1,11 +1,11 @@
 import Streams
 
-/// The clock that a host stamps its segments with (TSval, RFC 7323 section 3.2): it shows when a segment was sent, and not only when
+/// The clock that a host stamps its segments with (TSval, RFC 7323 section 3.2): it shows when a segment was sent, not only when
 /// it was captured.
 struct SenderClock {
-    /// The rates that stacks use, in ticks a second; RFC 7323 section 5.4 asks for 1 to 1,000.
+    /// The rates that stacks use, in ticks per second; RFC 7323 section 5.4 asks for 1 to 1,000.
     private static let rates = [1_000, 250, 100, 10, 2, 1.0]
-    /// How much of the way to the capture may take longer than before without being a delay.
+    /// By how much the transit time to the capture may grow without counting as a delay.
     private static let tolerance = Interval.milliseconds(250)
 
     private struct Reading {
@@ -16,14 +16,14 @@ struct SenderClock {
     }
 
     private var first: Reading?
-    /// The last one that came as fast as those before it.
+    /// The last one that arrived as fast as those before it.
     private var reference: Reading?
     private var rate: Double?
 
     /// Takes the clock of a segment.
     ///
-    /// - Returns: how much later it was captured than those before it, for the time at which it was sent; nil while the clock's rate is
-    ///   not known.
+    /// - Returns: how much later it was captured than earlier ones, relative to when it was sent; nil while the clock's rate is
+    ///   unknown.
     mutating func take(_ ticks: UInt32, at time: Timestamp) -> Interval? {
         let reading = Reading(time: time, ticks: ticks)
         guard let first, let reference else {
@@ -41,7 +41,7 @@ struct SenderClock {
         return Interval(nanoseconds: lag)
     }
 
-    /// The next segment is as good a reference as any: the clock, or that of the capture, was set.
+    /// Restarts with the next segment as the reference: the clock, or that of the capture, was set.
     mutating func restart() { (first, reference, rate) = (nil, nil, nil) }
 
     private static func rate(from first: Reading, to last: Reading) -> Double? {

@@ -3,7 +3,7 @@ import Histogram
 import Streams
 import Trace
 
-/// Collects what a report tells, in bounded memory: of the first connections everything, of the others their counts.
+/// Collects the content of a report, in bounded memory: everything about the first connections, and counts for the others.
 public final class ReportCollector: TraceSink {
     private var connections: [Int: ConnectionReport] = [:]
     private var unlisted = 0
@@ -23,13 +23,13 @@ public final class ReportCollector: TraceSink {
         var from: Direction
     }
 
-    /// Of how many pairs of types times are kept, in all and of one connection.
+    /// For how many pairs of types times are kept, in total and per connection.
     private static let most = (all: 256, own: 8)
 
     /// Has seen nothing.
     public init() {}
 
-    /// The analyses that tell it what a sink does not see; in place of the usual ones of their kinds.
+    /// The analyses that report to it what a sink does not see; in place of the usual ones of their kinds.
     public func analyses() -> [any Analysis] {
         [
             RoundTripMonitor { [unowned self] in take($0) },
@@ -66,7 +66,7 @@ public final class ReportCollector: TraceSink {
         connections[connection.number]?.format = connection.format?.name
     }
 
-    /// It counts frames, and looks into none.
+    /// It counts frames, without examining them.
     public var bodyLimit: Int { 0 }
 
     /// Counts a frame.
@@ -102,7 +102,7 @@ public final class ReportCollector: TraceSink {
         connections[connection.number]?.timeLine.add(direction, at: run.time) { $0.isDamaged = true }
     }
 
-    /// Keeps a finding, and what it says of gaps.
+    /// Keeps a finding, and its data about gaps.
     public func finding(_ finding: Finding) {
         findingCount += 1
         if findings[finding.severity, default: []].count < Report.mostFindings {
@@ -127,7 +127,7 @@ public final class ReportCollector: TraceSink {
     public func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {
         guard let report = connections[connection.number] else { return }
         (report.closing, report.counts) = (closing, counts)
-        // What the proxy recorded has a handshake that took no time: no host acknowledged anything in it.
+        // A proxy recording has a handshake that took no time: its acknowledgments are not a host's.
         report.tcp = tcp.times(of: connection.number).flatMap { $0.handshake?.nanoseconds == 0 ? nil : $0 }
     }
 
@@ -139,7 +139,7 @@ public final class ReportCollector: TraceSink {
 
     // MARK: The report
 
-    /// What was collected, once the trace is over.
+    /// The report, once the trace is over.
     public func report(source: String) -> Report {
         var report = Report()
         report.source = source

@@ -2,7 +2,7 @@ import Framing
 import Streams
 import Trace
 
-/// A report as one HTML page that needs nothing else: no script, no network. Time lines are pictures in SVG.
+/// A report as one self-contained HTML page: no script, no network. Time lines are pictures in SVG.
 public enum ReportHTML {
     /// The page.
     public static func page(_ report: Report, tool: String) -> String {
@@ -166,7 +166,7 @@ public enum ReportHTML {
             + rows.map { "<tr>\(cells($0, "td"))</tr>\n" }.joined() + "</tbody></table>\n"
     }
 
-    /// Text from the network as HTML may get it: nothing in it is markup, and nothing hides or turns the line around.
+    /// Text from the network, made safe for HTML: nothing in it is markup, and nothing hides or reorders the line.
     static func escape(_ text: String) -> String {
         MarkupText.escaped(PrintableText.of(text, columns: 400))
     }

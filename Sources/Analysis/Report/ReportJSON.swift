@@ -4,7 +4,7 @@ import Trace
 
 /// A report as one JSON object, for programs.
 public enum ReportJSON {
-    /// The report, with a line end behind it.
+    /// The report, followed by a line end.
     public static func bytes(_ report: Report, tool: String) -> [UInt8] {
         var bytes: [UInt8] = []
         value(report, tool: tool).write(into: &bytes)

@@ -2,11 +2,11 @@ import Framing
 import Streams
 import Trace
 
-/// A report as text for people: a time line of two rows for each connection, tables, and what was found.
+/// A report as human-readable text: a time line of two rows for each connection, tables, and findings.
 public enum ReportText {
     /// The report's lines.
     ///
-    /// - Parameter columns: how wide the terminal is.
+    /// - Parameter columns: the terminal's width.
     public static func lines(_ report: Report, columns: Int = 120) -> [String] {
         var lines: [String] = []
         for connection in report.connections { lines += self.lines(connection, columns: columns) + [""] }
@@ -97,14 +97,14 @@ public enum ReportText {
 
     private static func arrow(_ direction: Direction) -> String { direction == .fromClient ? "→" : "←" }
 
-    /// Columns as wide as needed; the first two to the left, numbers to the right.
+    /// Columns as wide as needed; the first two left-aligned, numbers right-aligned.
     private static func table(_ rows: [[String]]) -> [String] {
         let rows = rows.map { $0.map { PrintableText.of($0, columns: 48) } }
         let count = rows.map(\.count).max() ?? 0
         let widths = (0..<count).map { column in
             rows.map { column < $0.count ? DisplayWidth.of($0[column]) : 0 }.max() ?? 0
         }
-        // Names come first: everything up to the column that counts.
+        // Names come first: everything up to the column of counts.
         let names = (rows.first?.firstIndex { ["count", "sent", "rounds"].contains($0) } ?? 2)
         return rows.map { row in
             "  "

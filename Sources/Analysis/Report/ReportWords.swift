@@ -2,7 +2,7 @@ import Framing
 import Streams
 import Trace
 
-/// What the forms of a report say in the same words.
+/// The text shared by all forms of a report.
 enum ReportWords {
     /// A time of round trips: `83 µs`, `12.3 ms`, `1.23 s`.
     static func short(_ interval: Interval) -> String {
@@ -66,7 +66,7 @@ enum ReportWords {
             + self.times(times)
     }
 
-    /// What became of messages and broadcasts: tables with their titles.
+    /// The outcome of messages and broadcasts: tables with their titles.
     static func deliveryTables(_ report: Report) -> [(title: String, rows: [[String]])] {
         var tables: [(title: String, rows: [[String]])] = []
         if !report.deliveries.isEmpty {
@@ -101,7 +101,7 @@ enum ReportWords {
             + times.buckets.map { Quantities.grouped($0) }
     }
 
-    /// TCP's own round trips of a connection, `handshake 0.1 ms; acknowledged by the server after …`; nil where there are none.
+    /// TCP's own round trips of a connection, `handshake 0.1 ms; acknowledged by the server after …`; nil if there are none.
     static func tcp(_ connection: ConnectionReport) -> String? {
         guard let tcp = connection.tcp else { return nil }
         var parts: [String] = []
@@ -116,7 +116,7 @@ enum ReportWords {
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }
 
-    /// How the frames of a direction were cut: `in 1 segment 30, in 2 3; segments with 2 frames 4`; nil where none was cut.
+    /// How the frames of a direction were segmented: `in 1 segment 30, in 2 3; segments with 2 frames 4`; nil if none was split.
     static func cuts(_ connection: ConnectionReport, _ direction: Direction) -> String? {
         let cuts = connection.cuts[direction]
         func list(_ counts: [Int]) -> String {

@@ -1,10 +1,10 @@
 import Streams
 
-/// What passed on a connection when, in a bounded number of equal steps: their width doubles as time goes on.
+/// The traffic of a connection over time, in a bounded number of equal steps, whose width doubles as time advances.
 public struct TimeLine: Sendable {
-    /// What passed in one step in one direction.
+    /// The traffic of one direction in one step.
     public struct Cell: Sendable {
-        /// Frames that are no heartbeats.
+        /// Frames other than heartbeats.
         public var frames = 0
         /// Heartbeats.
         public var heartbeats = 0
@@ -21,7 +21,7 @@ public struct TimeLine: Sendable {
         }
     }
 
-    /// How many steps there are at most.
+    /// At most how many steps there are.
     public static let most = 256
 
     /// When the first step begins.

@@ -1,10 +1,11 @@
+import DequeModule
 import Framing
 import Streams
 import Trace
 
-/// What is said of requests and answers.
+/// Findings about requests and answers.
 extension PairedConnection {
-    /// A finding, where it is one of the first of its kind.
+    /// A finding, if it is one of the first of its kind.
     private func report(
         _ kind: Finding.Kind, _ pairing: Int, from direction: Direction, at time: Timestamp, _ message: String,
         _ data: [Field], _ severity: Finding.Severity = .warning
@@ -26,7 +27,7 @@ extension PairedConnection {
 
     private func name(_ waiting: Waiting) -> String { waiting.type ?? "frame" }
 
-    /// A request as people look for it: by its id where it has one, else by its place among the frames of its side.
+    /// A request's name for display: its id if it has one, otherwise its place among the frames of its side.
     private func label(_ request: Waiting) -> String {
         request.id.map { "\(name(request)) with id \($0)" } ?? "\(name(request)) \(request.index)"
     }
@@ -40,7 +41,7 @@ extension PairedConnection {
         pairings[pairing].isHeartbeat ? .heartbeatUnanswered : .unanswered
     }
 
-    /// Requests whose answer was due, and answers whose request did not come, before what is known of each side.
+    /// Requests whose answer was due, and answers whose request did not arrive, as far as each side is known.
     func overdue(before known: PerDirection<Timestamp>) -> [Finding] {
         var found: [Finding] = []
         for (index, pairing) in pairings.enumerated() {
@@ -66,7 +67,7 @@ extension PairedConnection {
         return found
     }
 
-    /// What waits when the connection is over, or the capture.
+    /// What is still waiting at the end of the connection or of the capture.
     func abandoned(_ closing: Closing) -> [Finding] {
         let (end, severity): (String, Finding.Severity) =
             switch closing.reason {
@@ -94,11 +95,11 @@ extension PairedConnection {
         return found
     }
 
-    /// The request that an answer belongs to although its time was up; it is waited for no more.
+    /// The request of an answer that arrived after its deadline; it is no longer waited for.
     func takeOverdue(_ answer: Waiting, _ pairing: Int) -> Waiting? {
         if case .value = answer.key {
         } else if let within = pairings[pairing].within {
-            // Where only the order tells, what is long over was not answered at all.
+            // If only the order matches them, one long overdue was not answered at all.
             let longest = Interval(nanoseconds: min(within.nanoseconds, .max / 10) * 10)
             while let first = exchanges[pairing].overdue.first, longest < answer.time - first.time {
                 exchanges[pairing].overdue.removeFirst()
@@ -108,7 +109,7 @@ extension PairedConnection {
         return exchanges[pairing].overdue.remove(at: place)
     }
 
-    /// An answer came when its time was up: that it had not come was said already.
+    /// An answer arrived after its deadline: its absence was already reported.
     func late(_ answer: Waiting, to request: Waiting, _ pairing: Int) -> [Finding] {
         let took = answer.time - request.time
         return report(
@@ -130,7 +131,7 @@ extension PairedConnection {
                 + .packets(("packet", answer.packet)))
     }
 
-    /// An answer came before those of older requests.
+    /// An answer arrived before those of older requests.
     func outOfOrder(
         _ answer: Waiting, to request: Waiting, before older: Waiting, _ skipped: Int, _ pairing: Int
     ) -> [Finding] {

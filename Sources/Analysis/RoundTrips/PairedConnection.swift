@@ -7,17 +7,17 @@ import Trace
 final class PairedConnection {
     /// What request and answer have in common.
     enum Key: Hashable {
-        /// Nothing: their order tells.
+        /// Nothing: they are matched by order.
         case order
         case type(String?)
         /// An id, or the body.
         case value(ContentIdentity)
     }
 
-    /// A request, or an answer that came before its request was seen.
+    /// A request, or an answer that arrived before its request was seen.
     struct Waiting {
         var key: Key
-        /// The request's id, for people.
+        /// The request's id, for display.
         var id: String?
         var time: Timestamp
         var index: Int
@@ -25,36 +25,36 @@ final class PairedConnection {
         var type: String?
     }
 
-    /// What happened in one pairing.
+    /// The state of one pairing.
     struct Exchange {
         var requests: Deque<Waiting> = []
-        /// Answers without request: a capture may tell of the request later, or that it lost bytes.
+        /// Answers without request: a capture may report the request later, or that it lost bytes.
         var early: Deque<Waiting> = []
         /// Requests that have been reported as unanswered; their answers may still come.
         var overdue: Deque<Waiting> = []
-        /// Whether there were too many to know which answer belongs to which request.
+        /// Whether there were too many to match answers to requests.
         var isLost = false
-        /// How many of a kind were found; of the first each is told.
+        /// How many of a kind were found; the first ones are reported individually.
         var found: [Finding.Kind: Int] = [:]
     }
 
     let connection: TracedConnection
     let pairings: [Pairing]
     var exchanges: [Exchange]
-    /// Up to when bytes that nobody saw, or that belong to no frame, have been taken into account.
+    /// Up to when missing and unframed bytes have been taken into account.
     var synchronised = Timestamp(nanoseconds: .min)
-    /// When it is looked at again, if it is.
+    /// When it is checked again, if at all.
     var scheduled: Timestamp?
 
     /// How many requests may wait.
     static let mostRequests = 1_024
-    /// How many early answers, and how many that are overdue.
+    /// How many early answers may wait, and how many overdue requests.
     static let mostEarly = 64
-    /// How long an answer without request waits to be told: longer than a gap is waited for.
+    /// How long an answer without request waits to be reported: longer than a gap is waited for.
     static let patience = Interval.seconds(2)
-    /// By how much a capture may have an answer before its request, where nothing but their order tells that they belong together.
+    /// By how much a capture may have an answer before its request, if they are matched only by order.
     static let disorder = Interval.milliseconds(1)
-    /// Of so many findings of a kind each is told; of more only how many there were.
+    /// Up to this many findings of a kind are reported individually; beyond that only their number.
     static let reported = 10
 
     init(_ connection: TracedConnection, _ pairings: [Pairing]) {
@@ -63,7 +63,7 @@ final class PairedConnection {
         exchanges = pairings.map { _ in Exchange() }
     }
 
-    /// When something may have to be found.
+    /// When there may be a finding.
     var deadline: Timestamp? {
         var next: Timestamp?
         for (index, exchange) in exchanges.enumerated() {
@@ -75,7 +75,7 @@ final class PairedConnection {
         return next
     }
 
-    /// Forgets what waits where bytes were lost: nobody knows what was among them.
+    /// Forgets what waits if bytes were lost: what was among them is unknown.
     func synchronise() {
         var latest = synchronised
         for direction in Direction.allCases {

@@ -1,19 +1,20 @@
+import DequeModule
 import Framing
 import Streams
 import Trace
 
-/// Puts answers to their requests, by the format's pairings: finds requests without answer, answers without request, and those
-/// that come before an older request's.
+/// Matches answers to their requests, by the format's pairings: finds requests without answer, answers without request, and
+/// answers that arrive before an older request's.
 ///
-/// What takes memory is a connection with a request that waits. Where bytes are missing or belong to no frame, what waited is
-/// forgotten: it may have been answered.
+/// Only connections with a waiting request take memory. If bytes are missing or belong to no frame, waiting requests are
+/// forgotten: they may have been answered.
 public final class RoundTripMonitor: Analysis {
     private var connections: [Int: PairedConnection] = [:]
-    /// The one that was asked for last.
+    /// The one looked up last.
     private var last: PairedConnection?
     /// When an answer on a connection may be overdue, by its number.
     private var deadlines = PendingDeadlines<Int>()
-    /// Told of each round trip.
+    /// Notified of each round trip.
     private let record: ((RoundTrip) -> Void)?
 
     /// A request and its answer.
@@ -34,7 +35,7 @@ public final class RoundTripMonitor: Analysis {
 
     /// A monitor that has seen nothing.
     ///
-    /// - Parameter record: told of each round trip, where somebody wants to know.
+    /// - Parameter record: notified of each round trip, if given.
     public init(record: ((RoundTrip) -> Void)? = nil) {
         self.record = record
     }
@@ -59,7 +60,7 @@ public final class RoundTripMonitor: Analysis {
         let type = frame.kind.map { kinds.kinds[$0].type } ?? kinds.format.type(of: bytes, frame.shape)
         for role in roles {
             let rule = paired.pairings[role.pairing].rule
-            // Who has nothing to name a request by asks nothing, and answers nothing.
+            // A frame without the identifying value is neither a request nor an answer.
             guard let key = Self.key(rule, type, bytes, frame, kinds.format) else { continue }
             let waiting = PairedConnection.Waiting(
                 key: key, id: role.isRequest ? Self.id(rule, bytes, frame, kinds.format) : nil, time: frame.info.time,
@@ -86,7 +87,7 @@ public final class RoundTripMonitor: Analysis {
         return paired
     }
 
-    /// What request and answer have in common; nil where the frame lacks it.
+    /// What request and answer have in common; nil if the frame lacks it.
     private static func key(
         _ rule: Pairing.Rule, _ type: String?, _ bytes: RawSpan, _ frame: TracedFrame, _ format: DirectionFormat
     ) -> PairedConnection.Key? {
@@ -117,7 +118,7 @@ public final class RoundTripMonitor: Analysis {
 
     private func ask(_ request: PairedConnection.Waiting, _ pairing: Int, on paired: PairedConnection) {
         guard !paired.exchanges[pairing].isLost else { return }
-        // An id that is used again means the new request.
+        // A reused id refers to the new request.
         if case .value = request.key { paired.exchanges[pairing].overdue.removeAll { $0.key == request.key } }
         let disorder: Interval
         if case .value = request.key {
@@ -129,8 +130,8 @@ public final class RoundTripMonitor: Analysis {
             $0.key == request.key && !(disorder < request.time - $0.time)
         }) {
             let answer = paired.exchanges[pairing].early.remove(at: early)
-            // A request whose end only a pause tells is complete later than its answer. Where the capture has them in the other
-            // order, it cannot tell how long it took.
+            // A request that only a pause ends is complete later than its answer. If the capture has them in reverse order, the
+            // duration cannot be determined.
             if request.time <= answer.time { report(paired, pairing, request, answer) }
             return
         }
@@ -138,7 +139,7 @@ public final class RoundTripMonitor: Analysis {
         if paired.exchanges[pairing].requests.count > PairedConnection.mostRequests {
             paired.exchanges[pairing].isLost = true
             paired.exchanges[pairing].requests.removeAll()
-            // Too many requests without any answer: the other side is not in the capture, or another format is meant.
+            // Too many requests without any answer: the other side is not in the capture, or the format is another one.
             if paired.exchanges.allSatisfy(\.isLost) { paired.connection.skipsPairs = true }
         }
     }
@@ -149,7 +150,7 @@ public final class RoundTripMonitor: Analysis {
         guard !paired.exchanges[pairing].isLost else { return }
         let rule = paired.pairings[pairing]
         guard let place = paired.exchanges[pairing].requests.firstIndex(where: { $0.key == answer.key }) else {
-            // Of a connection that was picked up mid-stream nobody knows what was asked before.
+            // The earlier requests of a connection picked up mid-stream are unknown.
             if !paired.connection.opening.handshake, paired.exchanges[pairing].requests.isEmpty { return }
             if let request = paired.takeOverdue(answer, pairing) {
                 findings += paired.late(answer, to: request, pairing)
@@ -182,13 +183,13 @@ public final class RoundTripMonitor: Analysis {
     }
 
     private func expectDeadline(of paired: PairedConnection) {
-        // One pairing's answers may be due before what another waits for.
+        // One pairing's answers may be due before another's.
         guard let deadline = paired.deadline, deadline < paired.scheduled ?? .distantFuture else { return }
         paired.scheduled = deadline
         deadlines.arm(paired.connection.number, at: deadline)
     }
 
-    /// What waits now is not answered any more, or not in this capture.
+    /// What waits now will no longer be answered, at least not in this capture.
     public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         guard let paired = connections.removeValue(forKey: connection.number) else { return }
         last = nil

@@ -1,7 +1,7 @@
 import Histogram
 import Streams
 
-/// How long round trips took: exact minimum and maximum, percentiles, and how many lie in the usual buckets.
+/// How long round trips took: exact minimum and maximum, percentiles, and how many fall into the usual buckets.
 public struct RoundTripTimes: Sendable {
     /// The upper ends of the buckets, in milliseconds; the last has none.
     public static let limits: [Int64] = [50, 100, 200]
@@ -12,12 +12,12 @@ public struct RoundTripTimes: Sendable {
     public private(set) var minimum = Interval(nanoseconds: 0)
     /// The longest.
     public private(set) var maximum = Interval(nanoseconds: 0)
-    /// How many lie up to each of the limits, and beyond them.
+    /// How many are within each of the limits, and beyond them.
     public private(set) var buckets: [Int]
     private let limits: [Interval]
     private var histogram: Histogram<UInt32>
 
-    /// The longest time that percentiles tell apart from longer ones.
+    /// The longest time that percentiles distinguish from longer ones.
     private static let longest: UInt64 = 3_600_000_000_000
 
     /// None yet.
@@ -32,7 +32,7 @@ public struct RoundTripTimes: Sendable {
             lowestDiscernibleValue: 1, highestTrackableValue: Self.longest, numberOfSignificantValueDigits: digits)
     }
 
-    /// Takes one; below zero, where clocks or the capture's order say so, counts as zero.
+    /// Records one; a negative one, due to clocks or the capture's order, counts as zero.
     public mutating func add(_ time: Interval) {
         let time = max(time, Interval(nanoseconds: 0))
         minimum = count == 0 ? time : min(minimum, time)
@@ -42,7 +42,7 @@ public struct RoundTripTimes: Sendable {
         buckets[limits.firstIndex { time <= $0 } ?? limits.count] += 1
     }
 
-    /// So much or less it was in so many of 100, as close as the digits go.
+    /// A percentile, as precise as the digits allow.
     public func percentile(_ percentile: Double) -> Interval {
         let value = Interval(nanoseconds: Int64(clamping: histogram.valueAtPercentile(percentile)))
         return max(minimum, min(maximum, value))

@@ -2,16 +2,16 @@ import Framing
 import Streams
 import Trace
 
-/// TCP's own round trips: from SYN to SYN and ACK, and from bytes to their acknowledgment, as seen where the capture was made.
+/// TCP's own round trips: from SYN to SYN and ACK, and from bytes to their acknowledgment, as seen at the point of capture.
 ///
-/// One byte position of each side is timed at once; what was sent again is not taken (Karn's algorithm, RFC 6298 section 3),
-/// since nobody knows which copy was acknowledged.
+/// One byte position of each side is timed at once; retransmissions are excluded (Karn's algorithm, RFC 6298 section 3), since it
+/// is ambiguous which copy was acknowledged.
 public final class TCPRoundTrips: Analysis {
-    /// The way to one side and back.
+    /// The round trip to one side.
     public struct Times {
-        /// From SYN to SYN and ACK; nil where the handshake was not seen, or its SYN was sent again.
+        /// From SYN to SYN and ACK; nil if the handshake was not seen, or its SYN was retransmitted.
         public var handshake: Interval?
-        /// From bytes to their acknowledgment, by who sent the bytes.
+        /// From bytes to their acknowledgment, by the sender of the bytes.
         public var acknowledgments = PerDirection(fromClient: RoundTripTimes(), fromServer: RoundTripTimes())
     }
 
@@ -26,12 +26,12 @@ public final class TCPRoundTrips: Analysis {
     private var timings: [Int: Timing] = [:]
     private let most: Int
 
-    /// Times so many connections, the first.
+    /// At most how many connections are timed: the first ones.
     public init(most: Int) {
         self.most = most
     }
 
-    /// What was found out about a connection.
+    /// The round trips of a connection.
     public func times(of connection: Int) -> Times? { timings[connection]?.times }
 
     /// All of them.
@@ -45,7 +45,7 @@ public final class TCPRoundTrips: Analysis {
         return timing
     }
 
-    /// Begins to time the last of some bytes, unless others are timed.
+    /// Begins to time the last of some bytes, unless others are being timed.
     public func received(_ byteCount: Int, isMissing: Bool, _ packet: NoticedPacket, on connection: TracedConnection) {
         guard let timing = timing(connection) else { return }
         timing.offsets[packet.direction] += byteCount
@@ -56,7 +56,7 @@ public final class TCPRoundTrips: Analysis {
         }
     }
 
-    /// Takes acknowledgments, and what was sent again.
+    /// Takes acknowledgments and retransmissions.
     public func noticed(
         _ notice: StreamNotice, _ packet: NoticedPacket, on connection: TracedConnection, into findings: inout [Finding]
     ) {

@@ -1,13 +1,13 @@
 /// A regular expression, searched for in time proportional to the text, whatever the pattern and the text.
 ///
-/// The syntax is RE2's as far as it goes: literals, `.` (not the line feed), `[a-z]`, `[^…]`, `\d \D \w \W \s \S` (ASCII),
-/// `\b \B` (ASCII words), `^ $ \A \z`, `(…)`, `(?:…)`, `(?P<name>…)`, `|`, `* + ? {m} {m,} {m,n}` (counts up to 1,000) and
-/// their lazy forms, `(?i) (?m) (?s)` (also `(?i:…)`), `\n \r \t \f \v \0 \x41 \x{5fc3} \u{5fc3}`. A backslash before a
-/// punctuation mark means that mark; a `{` that begins no count means itself. `^` and `$` are the ends of the text, of
-/// lines only with `(?m)`. Back references, lookaround, atomic groups, possessive counts, `\p` and POSIX classes are errors.
+/// The syntax is a subset of RE2's: literals, `.` (not the line feed), `[a-z]`, `[^…]`, `\d \D \w \W \s \S` (ASCII), `\b \B`
+/// (ASCII words), `^ $ \A \z`, `(…)`, `(?:…)`, `(?P<name>…)`, `|`, `* + ? {m} {m,} {m,n}` (counts up to 1,000) and their lazy
+/// forms, `(?i) (?m) (?s)` (also `(?i:…)`), `\n \r \t \f \v \0 \x41 \x{5fc3} \u{5fc3}`. A backslash before a punctuation mark
+/// means that mark; a `{` that does not begin a count means itself. `^` and `$` are the ends of the text, of lines only with
+/// `(?m)`. Back references, lookaround, atomic groups, possessive counts, `\p` and POSIX classes are errors.
 ///
-/// Texts match by Unicode scalars. Bytes match as UTF-8 in which a byte that is no part of valid UTF-8 counts as the scalar
-/// of its value, so that `^\xff\xd8` finds a JPEG; to find exact bytes whatever they are, `contains x"…"` is the way.
+/// Texts match by Unicode scalars. Bytes match as UTF-8 in which a byte that is not part of valid UTF-8 counts as the scalar of
+/// its value, so that `^\xff\xd8` finds a JPEG; to find arbitrary exact bytes, use `contains x"…"`.
 public struct Pattern: Sendable {
     /// The pattern as written.
     public let source: String
@@ -16,7 +16,7 @@ public struct Pattern: Sendable {
 
     /// Parses a pattern.
     ///
-    /// - Throws: what is wrong with it, at its column in the pattern.
+    /// - Throws: the error, at its column in the pattern.
     public init(parsing source: String) throws(ExpressionError) {
         do {
             self = try Pattern(scalars: Array(source.unicodeScalars), at: 0)
@@ -25,7 +25,7 @@ public struct Pattern: Sendable {
         }
     }
 
-    /// Parses a pattern inside something else, `offset` scalars behind its beginning.
+    /// Parses a pattern inside another text, `offset` scalars after that text's beginning.
     init(scalars: [Unicode.Scalar], at offset: Int) throws(Fault) {
         var text = String.UnicodeScalarView()
         text.append(contentsOf: scalars)
@@ -51,13 +51,13 @@ public struct Pattern: Sendable {
         return matcher.search(bytes)
     }
 
-    /// How many bytes the longest match takes that starts with the first byte; nil where none does.
+    /// The length in bytes of the longest match that starts with the first byte; nil if there is none.
     public func prefixLength(in bytes: RawSpan) -> Int? {
         var matcher = PatternMatcher(program)
         return matcher.prefix(bytes)
     }
 
-    /// The pattern in quotes, as expressions write it. One that has a bare `"` was written in single quotes.
+    /// The pattern in quotes, as in expressions. One with a bare `"` was written in single quotes.
     var quoted: String {
         var isEscaped = false
         for scalar in source.unicodeScalars {

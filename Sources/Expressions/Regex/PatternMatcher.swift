@@ -8,7 +8,7 @@ struct PatternMatcher {
     private var visited: [Int]
     /// Instructions still to visit here.
     private var stack: [Int] = []
-    /// Instructions reached by the scalar before.
+    /// Instructions reached by the preceding scalar.
     private var pending: [Int] = []
 
     init(_ program: PatternProgram) {
@@ -27,7 +27,7 @@ struct PatternMatcher {
                 if let first = program.firstByte {
                     while offset < bytes.byteCount, bytes[byte: offset] != first { offset += 1 }
                     if offset == bytes.byteCount { return false }
-                    // The scalar before matters only if it is ASCII: as a part of a word or a line's end.
+                    // The preceding scalar matters only if it is ASCII: as a part of a word or a line's end.
                     previous = offset == 0 ? nil : UInt32(bytes[byte: offset - 1])
                 }
             }
@@ -39,7 +39,7 @@ struct PatternMatcher {
         }
     }
 
-    /// How long the longest match is that starts with the first byte; nil where none does.
+    /// The length of the longest match that starts with the first byte; nil if there is none.
     mutating func prefix(_ bytes: RawSpan) -> Int? {
         var longest: Int?
         var offset = 0
@@ -53,8 +53,8 @@ struct PatternMatcher {
         }
     }
 
-    /// Follows the pending instructions, and a new start where one is wanted, to those that take `next`. True if one is the
-    /// end of a match; where that `stops` the visit, what is pending then is not complete.
+    /// Follows the pending instructions, and a new start if wanted, to those that take `next`. True if one is the end of a match;
+    /// if that `stops` the visit, the pending instructions are then incomplete.
     private mutating func visit(
         at offset: Int, _ previous: UInt32?, _ next: UInt32?, starts: Bool = true, stops: Bool = true
     ) -> Bool {
@@ -86,7 +86,7 @@ struct PatternMatcher {
 }
 
 extension RawSpan {
-    /// The scalar at an offset and how many bytes it takes; a byte that is no part of valid UTF-8 stands for itself.
+    /// The scalar at an offset and how many bytes it takes; a byte that is not part of valid UTF-8 represents itself.
     ///
     /// Well-formed sequences are those of the Unicode Standard, table 3-7.
     fileprivate func scalar(at offset: Int) -> (value: UInt32, width: Int)? {

@@ -26,7 +26,7 @@ extension PatternParser {
         }
     }
 
-    /// The scalar that the escape here stands for.
+    /// The scalar that the escape here represents.
     private mutating func escapedScalar() throws(Fault) -> UInt32 {
         let start = position
         guard let letter = peek(1) else { throw fault(start, "nothing follows this backslash") }
@@ -46,7 +46,7 @@ extension PatternParser {
         }
     }
 
-    /// `\x41`, `\x{5fc3}` or `\u{5fc3}`, behind the letter.
+    /// `\x41`, `\x{5fc3}` or `\u{5fc3}`, after the letter.
     private mutating func numberedScalar(_ start: Int, _ letter: Unicode.Scalar) throws(Fault) -> UInt32 {
         let rest = scalars[position...]
         if rest.first == "{" {

@@ -3,7 +3,7 @@ struct PatternParser {
     let scalars: [Unicode.Scalar]
     var position = 0
     var flags = Flags()
-    /// Where the pattern begins in the text that errors speak of.
+    /// Where the pattern begins in the text that errors refer to.
     let origin: Int
     private var nesting = 0
 
@@ -52,7 +52,7 @@ struct PatternParser {
         return items.count == 1 ? items[0] : .sequence(items)
     }
 
-    /// One element, without its count; nil for `(?i)`, which is none.
+    /// One element, without its count; nil for `(?i)`, which is not one.
     private mutating func item() throws(Fault) -> PatternTree? {
         let scalar = scalars[position]
         switch scalar {
@@ -110,7 +110,7 @@ struct PatternParser {
         return tree
     }
 
-    /// Reads what follows `(?`. False where that was all: flags for the rest of the group around.
+    /// Reads what follows `(?`. False if that was all: flags for the rest of the enclosing group.
     private mutating func groupKind(_ start: Int) throws(Fault) -> Bool {
         let isNamed = peek() == "P" && peek(1) == "<"
         if peek() == "=" || peek() == "!" || peek() == "<" && (peek(1) == "=" || peek(1) == "!") {
@@ -171,7 +171,7 @@ struct PatternParser {
         return .repeated(item, least: least, most: most, offset: origin + start)
     }
 
-    /// The count `{m}`, `{m,}` or `{m,n}` that begins here and where it ends; nil where this `{` is a literal one.
+    /// The count `{m}`, `{m,}` or `{m,n}` that begins here and where it ends; nil if this `{` is a literal one.
     private func count() throws(Fault) -> (least: Int, most: Int?, end: Int)? {
         var end = position + 1
         func digits() -> Range<Int> {

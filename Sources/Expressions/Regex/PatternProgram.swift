@@ -5,9 +5,9 @@ struct PatternProgram: Sendable {
         case scalar(UInt32)
         /// Takes a scalar of the set with this index.
         case set(Int)
-        /// Goes on if this holds here.
+        /// Continues if this holds here.
         case assertion(PatternAssertion)
-        /// Goes on at both places.
+        /// Continues at both places.
         case split(Int, Int)
         case jump(Int)
         case match
@@ -22,7 +22,7 @@ struct PatternProgram: Sendable {
     /// The most instructions a pattern may become. Matching a scalar takes at most as many steps.
     static let sizeLimit = 4096
 
-    /// - Parameter offset: where the pattern begins in the text that errors speak of.
+    /// - Parameter offset: where the pattern begins in the text that errors refer to.
     init(_ tree: PatternTree, at offset: Int) throws(Fault) {
         origin = offset
         try compile(tree, nil)
@@ -50,7 +50,7 @@ struct PatternProgram: Sendable {
             "the pattern is too large: its repetitions make more than \(PatternProgram.sizeLimit) steps")
     }
 
-    /// - Parameter outermost: where the outermost count around this stands: what to blame for too large a program.
+    /// - Parameter outermost: where the outermost enclosing count is: reported as the cause of too large a program.
     private mutating func compile(_ tree: PatternTree, _ outermost: Int?) throws(Fault) {
         steps += 1
         guard steps <= 4 * PatternProgram.sizeLimit else { throw tooLarge(outermost) }

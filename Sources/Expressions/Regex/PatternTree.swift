@@ -5,15 +5,15 @@ indirect enum PatternTree {
     case assertion(PatternAssertion)
     case sequence([PatternTree])
     case alternatives([PatternTree])
-    /// `offset`: where the count stands in the text, for errors.
+    /// `offset`: where the count is in the text, for errors.
     case repeated(PatternTree, least: Int, most: Int?, offset: Int)
 }
 
-/// What holds between two scalars without taking one.
+/// A zero-width assertion between two scalars.
 enum PatternAssertion: Sendable {
     case textStart, textEnd, lineStart, lineEnd, wordBoundary, noWordBoundary
 
-    /// Whether it holds between two scalars; nil stands for the ends of the text.
+    /// Whether it holds between two scalars; nil represents the ends of the text.
     func holds(between previous: UInt32?, and next: UInt32?) -> Bool {
         switch self {
         case .textStart: previous == nil

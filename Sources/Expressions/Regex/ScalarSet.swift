@@ -14,7 +14,7 @@ struct ScalarSet: Sendable {
         ranges += other
     }
 
-    /// What is in none of some ranges.
+    /// The complement of some ranges.
     static func complement(of ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
         var gaps: [ClosedRange<UInt32>] = []
         var next: UInt32 = 0
@@ -26,7 +26,7 @@ struct ScalarSet: Sendable {
         return gaps
     }
 
-    /// Sorts and joins the ranges, and looks up ASCII once and for all.
+    /// Sorts and joins the ranges, and precomputes ASCII.
     mutating func finish() {
         ranges = ScalarSet.complement(of: ScalarSet.complement(of: ranges))
         for value in UInt32(0)..<128 where lookUp(value) {
@@ -56,7 +56,7 @@ struct ScalarSet: Sendable {
         return low < ranges.count && ranges[low].contains(value)
     }
 
-    /// The upper and lower case of a scalar, where they are one scalar each.
+    /// The upper and lower case of a scalar, if they are one scalar each.
     static func otherCases(of value: UInt32) -> [UInt32] {
         guard let scalar = Unicode.Scalar(value) else { return [] }
         let properties = scalar.properties

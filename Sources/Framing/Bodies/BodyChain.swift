@@ -1,16 +1,16 @@
 import Streams
 
-/// The encodings of a body, the outermost first: what one yields, the next reads. Without any the body is opaque.
+/// The encodings of a body, the outermost first: each one's output is the next one's input. Without any, the body is opaque.
 package struct BodyChain: Sendable {
     private(set) var encodings: [any BodyEncoding]
 
-    /// Whether the chain neither changes a body nor finds anything wrong with it, so that it can be read as often as wanted.
+    /// Whether the chain neither changes a body nor finds faults in it, so that it can be decoded repeatedly at no cost.
     let isPlain: Bool
 
-    /// Whether bodies are bytes that are not looked into.
+    /// Whether bodies are opaque bytes.
     var isOpaque: Bool { encodings.allSatisfy { $0 is RawBody } }
 
-    /// Whether bodies are encrypted, so that nobody can read them without the key.
+    /// Whether bodies are encrypted, and unreadable without the key.
     var isEncrypted: Bool { encodings.first?.role.contains(.encrypted) ?? false }
 
     init(_ encodings: [any BodyEncoding]) {
@@ -21,17 +21,17 @@ package struct BodyChain: Sendable {
     /// The names of the keys that the chain uses.
     func keyNames(default name: String) -> [String] { encodings.flatMap { $0.keyNames(default: name) } }
 
-    /// Takes what the user gave: keys and schemas.
+    /// Sets the user's resources: keys and schemas.
     mutating func use(_ resources: BodyResources, defaultKey: String) throws(BodyResourceError) {
         for index in encodings.indices { try encodings[index].use(resources, defaultKey: defaultKey) }
     }
 
     // MARK: Decoding
 
-    /// What a body is. One without any bytes is as it is, and nothing is wrong with it.
+    /// Decodes a body. An empty one is left as it is, without faults.
     package func decode(_ body: RawSpan, type: String?) -> DecodedBody {
         var decoded = DecodedBody(.opaque)
-        // Where there is nothing, nothing was wrapped: only what it means is asked.
+        // An empty body is not wrapped: only the encoding of its meaning applies.
         let encodings =
             body.byteCount > 0 ? encodings[...] : encodings.suffix(1).filter { $0.role.contains(.readsNothing) }[...]
         var context = BodyContext(type: type)
@@ -55,11 +55,11 @@ package struct BodyChain: Sendable {
         return decoded
     }
 
-    /// What has to be done to tell whether anything is wrong with a body.
+    /// What must be done to determine whether a body has a fault.
     enum QuickCheck: UInt8 {
-        /// Nothing: nothing can be wrong.
+        /// Nothing: there can be no fault.
         case none
-        /// It is to be a Protobuf message, by number.
+        /// It must be a Protobuf message, by number.
         case protobuf
         /// A closer look.
         case closer
@@ -71,7 +71,7 @@ package struct BodyChain: Sendable {
         return .closer
     }
 
-    /// What kind of fault `decode` would find first; nil where it would find none.
+    /// The kind of fault that `decode` would find first; nil if it would find none.
     func fault(of body: RawSpan, type: String?) -> BodyFault.Kind? {
         guard !isPlain, body.byteCount > 0, let first = encodings.first, !first.role.contains(.locked) else {
             return nil
@@ -86,9 +86,9 @@ package struct BodyChain: Sendable {
         return decode(body, type: type).faults.first?.kind
     }
 
-    /// A body that is to be encrypted and was sent in the clear; nil where it was not.
+    /// A body that should be encrypted but was sent in the clear; nil if it was not.
     ///
-    /// Only a JSON object or array counts: no encrypted bytes look like one by chance.
+    /// Only a JSON object or array counts: encrypted bytes do not look like one by chance.
     private func clearBody(_ body: RawSpan, _ type: String?) -> DecodedBody? {
         guard let encrypted = encodings.lastIndex(where: { $0.role.contains(.encrypted) }) else { return nil }
         let clear = BodyChain(Array(encodings[(encrypted + 1)...])).decode(body, type: type)
@@ -101,7 +101,7 @@ package struct BodyChain: Sendable {
         return isContainer ? clear : nil
     }
 
-    /// What is shown of a body that cannot be read: JSON with a mistake in it as text, all else as it came.
+    /// How a body that cannot be decoded is shown: JSON with a syntax error as text, anything else as received.
     private func failed(_ fault: BodyFault, _ decoded: DecodedBody, of body: RawSpan, isDecrypted: Bool) -> DecodedBody
     {
         let isText = decoded.withBytes(of: body) { input in
@@ -119,10 +119,10 @@ package struct BodyChain: Sendable {
 
     // MARK: Encoding
 
-    /// The body that says `content`: what `decode` reads as that.
+    /// The encoded body: the inverse of `decode`.
     ///
-    /// Bytes are taken as they lie on the wire where the chain says what bytes mean, and where its key is not known: that is
-    /// what a trace shows in hex. Text is taken as it is where JSON is wanted, mistakes included.
+    /// Bytes are taken as on the wire if the chain defines what bytes mean, or if its key is unknown: that is what a trace shows
+    /// in hex. Text is taken as it is where JSON is expected, syntax errors included.
     package func encode(_ content: BodyContent, type: String?) throws(EncodingError) -> [UInt8] {
         if case .bytes(let bytes) = content {
             let isLocked = encodings.contains { $0.role.contains(.locked) }
@@ -131,7 +131,7 @@ package struct BodyChain: Sendable {
         if content.bytes.isEmpty { return [] }
         var content = content
         var encodings = encodings[...]
-        // JSON whose key is not known is what `clearBody` read.
+        // JSON whose key is unknown is what `clearBody` read.
         if case .json = content, let locked = encodings.lastIndex(where: { $0.role.contains(.locked) }) {
             encodings = encodings[(locked + 1)...]
         }
@@ -141,8 +141,8 @@ package struct BodyChain: Sendable {
 }
 
 extension RawSpan {
-    /// Whether the bytes are so certainly text that no wrong key can have made them: long enough, valid UTF-8, and
-    /// without control characters other than tabs and line ends.
+    /// Whether the bytes are so certainly text that no wrong key can have produced them: long enough, valid UTF-8, and without
+    /// control characters other than tabs and line ends.
     var isSurelyText: Bool { byteCount >= 12 && isPrintable }
 
     /// Whether the bytes are valid UTF-8 without control characters other than tabs and line ends.

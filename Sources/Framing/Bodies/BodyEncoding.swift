@@ -1,33 +1,33 @@
 import Streams
 
-/// One way to write a body: an encoding of the format language. Encodings chain: what one yields, the next reads.
+/// One way to write a body: an encoding of the format language. Encodings chain: each one's output is the next one's input.
 ///
 /// A new encoding is one file in `Encodings/` and one line in `BodyEncodings`.
 protocol BodyEncoding: Sendable {
     /// The encoding's name in format files.
     static var name: String { get }
 
-    /// The encoding as a format file's options have it (nil: without options); what is wrong with them is noted there.
+    /// The encoding with a format file's options (nil: without options); faults are recorded in the options' context.
     init(_ options: YAMLMap?)
 
-    /// What the encoding is to a chain.
+    /// The encoding's role in a chain.
     var role: BodyRole { get }
 
-    /// Reads what a body, or the encoding before this one, has.
+    /// Decodes a body, or the output of the preceding encoding.
     func decode(_ input: RawSpan, _ context: BodyContext) -> BodyStep
 
-    /// What `decode` finds wrong, where that is quicker told than decoded.
+    /// The fault that `decode` would find, if it can be found without decoding.
     func check(_ input: RawSpan, _ context: BodyContext) -> BodyCheck
 
-    /// Writes what `decode` reads: the inverse.
+    /// Encodes a body: the inverse of `decode`.
     func encode(_ content: BodyContent, type: String?) throws(EncodingError) -> [UInt8]
 
     /// The names of the keys that are used.
     func keyNames(default name: String) -> [String]
 
-    /// Takes what the user gave: keys and schemas.
+    /// Sets the user's resources: keys and schemas.
     ///
-    /// - Parameter defaultKey: the key's name where the format file names none.
+    /// - Parameter defaultKey: the key's name if the format file names none.
     mutating func use(_ resources: BodyResources, defaultKey: String) throws(BodyResourceError)
 }
 
@@ -39,59 +39,59 @@ extension BodyEncoding {
     mutating func use(_ resources: BodyResources, defaultKey: String) throws(BodyResourceError) {}
 }
 
-/// What an encoding is to a chain.
+/// An encoding's role in a chain.
 struct BodyRole: OptionSet {
     let rawValue: Int
 
-    /// It changes nothing and finds nothing wrong, so that bodies can be read as often as wanted.
+    /// It changes nothing and finds no faults, so that bodies can be decoded repeatedly at no cost.
     static let plain = BodyRole(rawValue: 1)
-    /// It reads a body that has no bytes.
+    /// It decodes an empty body.
     static let readsNothing = BodyRole(rawValue: 2)
-    /// It says what the bytes mean, rather than how they are wrapped.
+    /// It defines what the bytes mean, rather than how they are wrapped.
     static let meaning = BodyRole(rawValue: 4)
     /// It needs a key.
     static let encrypted = BodyRole(rawValue: 8)
-    /// It needs a key, and has none.
+    /// It needs a key, but has none.
     static let locked = BodyRole(rawValue: 16)
 }
 
-/// What an encoding may want to know besides its input.
+/// What an encoding may need in addition to its input.
 struct BodyContext {
     /// The frame's type.
     var type: String?
-    /// Whether the input was decrypted: then it may be what a wrong key made of it.
+    /// Whether the input was decrypted, and so may be the output of a wrong key.
     var isDecrypted = false
 }
 
-/// What an encoding made of its input.
+/// An encoding's result.
 enum BodyStep {
-    /// The input is what it is: nothing had to be changed.
+    /// The input as it is: nothing had to be changed.
     case unchanged(DecodedBody.Form)
     /// These bytes.
     case bytes([UInt8], DecodedBody.Form)
-    /// There is no key: the body stays as it is, and that is no fault.
+    /// There is no key: the body stays as it is, which is not a fault.
     case locked
-    /// The input is not so encoded.
+    /// The input is not encoded this way.
     case fault(BodyFault.Kind, String)
 }
 
-/// What a quick look at a body tells.
+/// The result of a quick check of a body.
 enum BodyCheck {
     case faultless
     case faulty(BodyFault.Kind)
-    /// It has to be decoded.
+    /// It must be decoded.
     case unknown
 }
 
-/// What is wrong with a body.
+/// A fault in a body.
 package struct BodyFault: Hashable, Sendable {
     /// The kinds.
     package enum Kind: Hashable, Sendable {
         /// It should be JSON.
         case badJSON
-        /// It should be encoded in another way: Protobuf, Base64, gzip ….
+        /// It should have another encoding: Protobuf, Base64, gzip ….
         case badBody
-        /// What a key makes of it is no plain text.
+        /// Decrypting it with the key does not yield plain text.
         case wrongKey
     }
 
@@ -99,10 +99,10 @@ package struct BodyFault: Hashable, Sendable {
     package var kind: Kind
     /// The encoding that found it.
     package var encoding: String
-    /// For people: what was found, and where.
+    /// Human-readable: what was found, and where.
     package var message: String
 
-    /// What is wrong with a body.
+    /// A fault in a body.
     package init(kind: Kind, encoding: String, message: String) {
         self.kind = kind
         self.encoding = encoding
@@ -110,7 +110,7 @@ package struct BodyFault: Hashable, Sendable {
     }
 }
 
-/// What a body is to say, before it is encoded: the `body` object of a trace.
+/// The content of a body before it is encoded: the `body` object of a trace.
 package enum BodyContent: Hashable, Sendable {
     /// Text.
     case text(String)
@@ -121,7 +121,7 @@ package enum BodyContent: Hashable, Sendable {
     /// Bytes.
     case bytes([UInt8])
 
-    /// The content as bytes, whatever they say.
+    /// The content as bytes, whatever its form.
     var bytes: [UInt8] {
         switch self {
         case .text(let text): Array(text.utf8)

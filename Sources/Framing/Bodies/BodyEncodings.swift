@@ -1,4 +1,4 @@
-/// Every body encoding there is. A new one is a line here.
+/// Every body encoding. A new one is one line here.
 enum BodyEncodings {
     static let all: [any BodyEncoding.Type] = [
         TextBody.self, JSONBody.self, ProtobufBody.self, AESBody.self, Base64Body.self, Base16Body.self, ZlibBody.self,

@@ -1,23 +1,23 @@
 import Yams
 
-/// How a format file says what bodies are.
+/// How a format file defines bodies.
 ///
 ///     body: text                                   one encoding
 ///     body: [aes, json]                            a chain, the outermost first: AES, and JSON inside it
 ///     body: { encodings: [base64, gzip, json] }    the same, spelt out
 ///     body: { text: { charset: gb18030 } }         an encoding with options
 ///     body: [{ aes: { mode: cbc, keyName: login, input: base64 } }, json]
-///     body:                                        by the frame's type; whatever may stand behind body may stand here
+///     body:                                        by the frame's type; each value may be anything that body may be
 ///       byType: { img: hex, txt: text, doc: [gzip, json] }
-///       else: text                                 all other types; hex where it is left out
+///       else: text                                 all other types; hex if omitted
 ///
 /// Encodings: `text` `json` `protobuf` `aes` `base64` `base16` `zlib` `gzip` `deflate` `hex` `raw`; the options of each are
-/// said where it is declared. Without `body` bytes are shown in hex.
+/// documented at its declaration. Without `body`, bytes are shown in hex.
 extension BodyFormat {
-    /// The most encodings a chain may have: each may make 16 MiB of its input.
+    /// The most encodings a chain may have: each may expand its input to 16 MiB.
     static let longestChain = 8
 
-    /// What `body` of a mapping says; nil where it has none.
+    /// The value of a mapping's `body` key; nil if it has none.
     init?(_ map: YAMLMap) {
         guard let node = map["body"] else { return nil }
         let path = map.path == "the format" ? "body" : "\(map.path).body"

@@ -1,8 +1,8 @@
 import Streams
 
-/// How the bodies of one direction's frames are to be read, by the frames' types.
+/// How the bodies of one direction's frames are decoded, by frame type.
 package struct BodyFormat: Sendable {
-    /// The chains of frames whose types are named.
+    /// The chains of the frame types that are named.
     var byType: [String: BodyChain]
     /// The chain of all others.
     var otherwise: BodyChain
@@ -14,22 +14,22 @@ package struct BodyFormat: Sendable {
         isPlain = otherwise.isPlain && byType.values.allSatisfy(\.isPlain)
     }
 
-    /// Whether bodies are text or bytes as they stand: they cost nothing to read, and nothing can be wrong with them.
+    /// Whether bodies are plain text or bytes: they cost nothing to decode, and can have no faults.
     package let isPlain: Bool
 
-    /// Whether all bodies are shown as bytes in hex, so that no condition can look into them.
+    /// Whether all bodies are shown as bytes in hex, so that no condition can refer to their content.
     var isOpaque: Bool { otherwise.isOpaque && byType.values.allSatisfy(\.isOpaque) }
 
-    /// What a body is.
+    /// Decodes a body.
     ///
-    /// - Parameter type: the frame's type, asked for only where it matters.
+    /// - Parameter type: the frame's type, evaluated only if needed.
     package func decode(_ body: RawSpan, type: @autoclosure () -> String?) -> DecodedBody {
         if isPlain, byType.isEmpty { return otherwise.decode(body, type: nil) }
         let type = type()
         return chain(for: type).decode(body, type: type)
     }
 
-    /// The body that says `content`.
+    /// Encodes `content`.
     package func encode(_ content: BodyContent, type: String?) throws(EncodingError) -> [UInt8] {
         try chain(for: type).encode(content, type: type)
     }
@@ -39,7 +39,7 @@ package struct BodyFormat: Sendable {
         otherwise.keyNames(default: name) + byType.values.flatMap { $0.keyNames(default: name) }
     }
 
-    /// Takes what the user gave: keys and schemas.
+    /// Sets the user's resources: keys and schemas.
     mutating func use(_ resources: BodyResources, defaultKey: String) throws(BodyResourceError) {
         try otherwise.use(resources, defaultKey: defaultKey)
         for type in byType.keys.sorted() { try byType[type]?.use(resources, defaultKey: defaultKey) }
@@ -51,13 +51,14 @@ package struct BodyFormat: Sendable {
 }
 
 extension Format {
-    /// The names of the keys that bodies are encrypted with, each once. A format file that names none means the format's own.
+    /// The names of the keys that bodies are encrypted with, each once. If a format file names none, the key has the format's
+    /// name.
     package var bodyKeyNames: [String] {
         Set(directions.fromClient.body.keyNames(default: name) + directions.fromServer.body.keyNames(default: name))
             .sorted()
     }
 
-    /// Takes what the user gave for reading bodies: keys and schemas.
+    /// Sets the user's resources for decoding bodies: keys and schemas.
     package mutating func use(_ resources: BodyResources) throws(BodyResourceError) {
         try directions.fromClient.body.use(resources, defaultKey: name)
         try directions.fromServer.body.use(resources, defaultKey: name)

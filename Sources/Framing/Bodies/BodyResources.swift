@@ -1,8 +1,8 @@
-/// What a user gives for reading bodies and no format file holds.
+/// What a user provides for decoding bodies, outside of format files.
 package struct BodyResources: Sendable {
-    /// Keys by name; `NAME.iv` is what CBC starts with.
+    /// Keys by name; `NAME.iv` is the CBC initialization vector.
     package var keys: [String: [UInt8]]
-    /// The messages that are read by name.
+    /// The messages that are decoded by name.
     package var schema: MessageSchema?
 
     /// Keys and messages.
@@ -12,12 +12,12 @@ package struct BodyResources: Sendable {
     }
 }
 
-/// Why what a user gave for reading bodies does not do.
+/// Why a resource that the user provided for decoding bodies is unusable.
 package struct BodyResourceError: Error, Hashable, CustomStringConvertible {
-    /// For people: what was given, and what would do.
+    /// Human-readable: what was given, and what would be accepted.
     package var description: String
 
-    /// Why it does not do.
+    /// Why the resource is unusable.
     package init(_ description: String) {
         self.description = description
     }

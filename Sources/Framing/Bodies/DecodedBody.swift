@@ -1,8 +1,8 @@
 import Streams
 
-/// What a body turned out to be.
+/// A decoded body.
 package struct DecodedBody: Sendable, Hashable {
-    /// What its bytes are.
+    /// The form of its bytes.
     package enum Form: Hashable, Sendable {
         /// Valid UTF-8.
         case text
@@ -14,11 +14,11 @@ package struct DecodedBody: Sendable, Hashable {
         case opaque
     }
 
-    /// What the bytes are.
+    /// The form of the bytes.
     package var form: Form
-    /// The bytes; nil where they are the body's own, so that nothing was copied.
+    /// The bytes; nil if they are the body's own, so that nothing was copied.
     package var bytes: [UInt8]?
-    /// What is wrong with the body. Where anything is, it is shown in hex as it came, or as text where it is readable.
+    /// The body's faults. A faulty body is shown in hex as received, or as text if readable.
     package var faults: [BodyFault] = []
 
     /// A body of that form.
@@ -28,7 +28,7 @@ package struct DecodedBody: Sendable, Hashable {
         self.faults = faults
     }
 
-    /// A body of which some bytes were not seen: it is not read, and shown as it is.
+    /// A body of which some bytes were not seen: it is not decoded, and shown as it is.
     package static let incomplete: DecodedBody = {
         var body = DecodedBody(.opaque)
         body.isIncomplete = true
@@ -37,8 +37,8 @@ package struct DecodedBody: Sendable, Hashable {
 
     private var isIncomplete = false
 
-    /// Whether the body has not been read, though it may be readable to others: then nobody knows where its secrets lie.
-    /// What is encrypted is not, and what a format calls hex has none.
+    /// Whether the body could not be decoded but may be readable to others, so that the location of its secrets is unknown.
+    /// Encrypted bodies are unreadable, and those a format declares as hex have no secrets.
     private func mayHideSecrets(_ paths: [[String]], in body: RawSpan) -> Bool {
         switch form {
         case .json, .protobuf: false
@@ -55,7 +55,7 @@ package struct DecodedBody: Sendable, Hashable {
         return use(bytes.span.bytes)
     }
 
-    /// The value at a path: `["text"]`, `["json", "a", "0"]`, `["protobuf", "1", "2"]`; nil where the body has none.
+    /// The value at a path: `["text"]`, `["json", "a", "0"]`, `["protobuf", "1", "2"]`; nil if the body has none.
     package func value(at path: [String], of body: RawSpan) -> FieldValue? {
         guard let form = path.first else { return nil }
         return withBytes(of: body) { bytes in
@@ -71,11 +71,11 @@ package struct DecodedBody: Sendable, Hashable {
 
     /// The body with the values at some paths of its JSON replaced by `«secret»`.
     ///
-    /// A path may start with `json` or `protobuf`, as in expressions, or not. A name that meets an array is looked for in
-    /// each of its elements. An empty path, `text`, `json` or `protobuf` alone is the whole body. A body that should have
-    /// been read and could not be is replaced whole, unless it is encrypted.
+    /// A path may start with `json` or `protobuf`, as in expressions, or not. A name applied to an array is looked up in each of
+    /// its elements. An empty path, `text`, `json` or `protobuf` alone means the whole body. A body that should have been decoded
+    /// but could not be is replaced whole, unless it is encrypted.
     ///
-    /// - Parameter body: its bytes as they came.
+    /// - Parameter body: its bytes as received.
     package func redacting(_ paths: [[String]], of body: RawSpan) -> DecodedBody {
         guard !paths.isEmpty else { return self }
         let hidden = DecodedBody(.text, bytes: Array(JSONRedaction.mark.utf8), faults: faults)

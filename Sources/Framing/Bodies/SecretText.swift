@@ -1,6 +1,6 @@
 import Streams
 
-/// Tells whether bytes that no encoding has read may still tell a secret to whoever looks at them.
+/// Determines whether bytes that no encoding could decode may still reveal a secret to a reader.
 enum SecretText {
     /// Whether the bytes are text, other than Base64 or hex, or hold one of the names in quotes.
     static func mayBe(in bytes: RawSpan, named names: [String]) -> Bool {
@@ -14,7 +14,7 @@ enum SecretText {
         }
     }
 
-    /// Whether all bytes could be Base64 or hex digits: then they may be what was encrypted.
+    /// Whether all bytes could be Base64 or hex digits: then they may be encrypted.
     private static func isEncoded(_ bytes: RawSpan) -> Bool {
         bytes.withUnsafeBytes { bytes in
             bytes.allSatisfy { byte in

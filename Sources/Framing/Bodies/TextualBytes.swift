@@ -1,14 +1,14 @@
 import Streams
 
-/// Why text does not stand for bytes.
+/// Why text does not represent bytes.
 package struct TextualBytesError: Error, Hashable, CustomStringConvertible {
-    /// For people: what was found, and where.
+    /// Human-readable: what was found, and where.
     package var description: String
 }
 
 /// Bytes as pairs of hexadecimal digits.
 package enum Base16 {
-    /// The bytes; digits in either case, white space passed over.
+    /// The bytes; digits in either case, white space ignored.
     package static func decode(_ text: RawSpan) throws(TextualBytesError) -> [UInt8] {
         var bytes: [UInt8] = []
         var high: UInt8?
@@ -50,7 +50,7 @@ package enum Base64 {
         return values
     }()
 
-    /// The bytes; either alphabet, padded or not, white space passed over.
+    /// The bytes; either alphabet, padded or not, white space ignored.
     package static func decode(_ text: RawSpan) throws(TextualBytesError) -> [UInt8] {
         let values = self.values
         var bytes: [UInt8] = []

@@ -6,17 +6,17 @@ struct CRC: Hashable, Sendable {
     let width: Int
     /// The generator without its highest bit.
     let poly: UInt32
-    /// What the register holds at first.
+    /// The initial value of the register.
     let initial: UInt32
-    /// Whether the least significant bit of each byte comes first, and the result is read that way (refin and refout;
-    /// no check of these widths has one without the other).
+    /// Whether the least significant bit of each byte comes first, and the result is read that way (refin and refout; no CRC of
+    /// these widths has one without the other).
     let reflected: Bool
-    /// What the result is combined with.
+    /// The value that the result is XORed with.
     let xorOut: UInt32
 
-    /// The remainders of all single bytes.
+    /// The remainders of all single-byte values.
     ///
-    /// An unreflected register lies at the top of 32 bits, so that one loop serves every width.
+    /// An unreflected register is kept in the top of 32 bits, so that one loop serves every width.
     func table() -> [UInt32] {
         (0..<256 as Range<UInt32>).map { byte in
             var register = reflected ? byte : byte << 24
@@ -31,7 +31,7 @@ struct CRC: Hashable, Sendable {
         }
     }
 
-    /// The check of bytes, with this check's table.
+    /// The CRC of bytes, given this CRC's table.
     func value(of bytes: RawSpan, table: [UInt32]) -> UInt32 {
         bytes.withUnsafeBytes { bytes in
             if reflected {

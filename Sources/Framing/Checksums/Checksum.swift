@@ -2,12 +2,12 @@ import Streams
 
 /// A checksum of the format language: a sum of bytes, or a CRC by its catalogue name.
 ///
-///     sum8  sum16  sum32  xor8                         sums of the bytes, cut to that many bits
+///     sum8  sum16  sum32  xor8                         sums of the bytes, truncated to that many bits
 ///     CRC-16/MODBUS  CRC-32/ISO-HDLC  crc32  x-25      https://reveng.sourceforge.io/crc-catalogue/
 ///
-/// Names are the same in either case.
+/// Names are case-insensitive.
 package struct Checksum: Sendable, Hashable {
-    /// The name: for a CRC the catalogue's, whatever alias it was asked for by.
+    /// The name: for a CRC the catalogue's, even if it was looked up by an alias.
     package let name: String
     /// How many bytes the value takes in a frame.
     package let byteCount: Int
@@ -19,7 +19,7 @@ package struct Checksum: Sendable, Hashable {
         case crc(CRC, table: [UInt32])
     }
 
-    /// The checksum of that name or alias; nil where there is none.
+    /// The checksum of that name or alias; nil if there is none.
     package static func named(_ name: String) -> Checksum? { byName[name.lowercased()] }
 
     /// Every name, aliases last.
@@ -38,7 +38,7 @@ package struct Checksum: Sendable, Hashable {
         }
     }
 
-    /// Whether two checksums are the same: by name, which settles all else.
+    /// Whether two checksums are the same; the name is enough.
     package static func == (left: Checksum, right: Checksum) -> Bool { left.name == right.name }
 
     /// Hashes the name.

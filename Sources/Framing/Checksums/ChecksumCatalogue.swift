@@ -1,6 +1,6 @@
 /// The CRCs of 8, 16 and 32 bits of the reveng catalogue (https://reveng.sourceforge.io/crc-catalogue/).
 enum ChecksumCatalogue {
-    /// Width, generator, first register, reflected, combined with at the end. A new one is a line here.
+    /// Width, generator, initial register, reflected, final XOR. A new one is one line here.
     static let checks: [(name: String, crc: CRC)] = [
         // CRC-8
         ("CRC-8/AUTOSAR", CRC(8, 0x2f, 0xff, false, 0xff)),
@@ -70,7 +70,7 @@ enum ChecksumCatalogue {
         ("CRC-32/XFER", CRC(32, 0x000000af, 0, false, 0)),
     ]
 
-    /// Other names in use, those of the catalogue among them.
+    /// Other names in use, including the catalogue's aliases.
     static let aliases: [(alias: String, name: String)] = [
         ("CRC-8", "CRC-8/SMBUS"),
         ("CRC-8/I-432", "CRC-8/I-432-1"),

@@ -1,41 +1,40 @@
 import Streams
 
-/// Finds out whether one direction of a connection is of a format, by framing it on trial.
+/// Determines whether one direction of a connection has a format, by framing it on trial.
 ///
-/// A stream whose first byte was seen must be frames from there on. One that was picked up mid-stream need not, but frames
-/// chain somewhere in nearly any bytes, if they are many: so twice as many must follow one another, and most bytes must lie in
-/// frames.
+/// A stream whose first byte was seen must consist of frames from there on. One picked up mid-stream need not, but in enough
+/// bytes of any kind frames chain somewhere: so twice as many must follow one another, and most bytes must lie in frames.
 public struct FormatProbe {
-    /// What a probe says at the moment.
+    /// A probe's current result.
     public struct Verdict: Sendable, Hashable {
         /// Whether the format fits: the heads of as many frames as needed are complete.
         public var fits = false
-        /// Whether it does without a doubt, although the stream was picked up mid-stream, and whatever the other side sends.
+        /// Whether it fits without doubt, even if the stream was picked up mid-stream, and whatever the other side sends.
         public var isSure = false
-        /// Whether it would fit, if the stream ended here: all is frames, though they are fewer than needed.
+        /// Whether it would fit if the stream ended here: all bytes are frames, though fewer than needed.
         public var isAlone = false
-        /// Whether there are as many frames as of a stream that is seen from its first byte on.
+        /// Whether there are as many frames as needed of a stream seen from its first byte on.
         public var hasEnough = false
-        /// Whether there is no more than the head of a frame, which could be.
+        /// Whether there is only the head of a frame, which could fit.
         public var isOpenHead = false
-        /// Whether the format is ruled out: bytes that are no frame, or frames that are not as they should be.
+        /// Whether the format is ruled out: by bytes that belong to no frame, or by frames that do not meet the requirements.
         public var isRefuted = false
-        /// Whether weaker formats have to wait for this one.
+        /// Whether weaker formats must wait for this one.
         public var blocks = false
-        /// Whether the frames that tell lie among others.
+        /// Whether the matching frames are among others.
         public var isAmongOthers = false
     }
 
-    /// What it says of the stream so far.
+    /// The verdict on the stream so far.
     public private(set) var verdict = Verdict()
 
     private var framer: Framer
     private let direction: Direction
     private let format: DirectionFormat
     private let detection: FormatDetection
-    /// Whether the stream's first byte was seen, or the evidence says where a stream may be picked up.
+    /// Whether the stream's first byte was seen, or the evidence determines where a stream may be picked up.
     private let isAligned: Bool
-    /// How many frames have to follow one another.
+    /// How many frames must follow one another.
     private let needed: Int
     private let frames = Frames()
     private let scratch = FramingScratch()
@@ -58,12 +57,12 @@ public struct FormatProbe {
         frames.detection = detection
     }
 
-    /// Whether bytes that are no frame rule nothing out.
+    /// Whether bytes that belong to no frame are tolerated.
     private let toleratesOthers: Bool
-    /// The index of the frame whose head was looked at last.
+    /// The index of the frame whose head was checked last.
     private var judgedHead: Int?
 
-    /// About how much memory it holds.
+    /// Approximately how much memory it holds.
     package var heldMemory: Int { framer.heldMemory }
 
     /// The next bytes of the stream.
@@ -78,7 +77,7 @@ public struct FormatProbe {
         judge()
     }
 
-    /// The stream ended, or no more of it is looked at.
+    /// The stream ended, or no more of it is examined.
     public mutating func finish() {
         let hasOpenHead = openHead
         framer.finish(scratch: scratch, into: frames)
@@ -93,11 +92,11 @@ public struct FormatProbe {
             if count >= needed {
                 verdict.fits = true
             } else if needed == detection.frames, count + 1 == needed, !isDemanding {
-                // The head is complete, or proves enough: the rest need not be waited for.
+                // The head is complete, or proof enough: no need to wait for the rest.
                 if framer.shape != nil || framer.proof != nil { verdict.fits = true }
             }
         } else {
-            // Frames in a row, and most of what was seen lies in them.
+            // Frames in a row, which contain most of the bytes seen.
             let isMost = framer.counts.framed >= framer.counts.unframed
             verdict.fits = !framer.hasRun && frames.row >= needed && isMost
             verdict.isSure = frames.row >= 2 * needed && !hasOthers
@@ -108,8 +107,8 @@ public struct FormatProbe {
         if frames.isRefuted || (isAligned && hasOthers) || headIsRefuted() { verdict.isRefuted = true }
     }
 
-    /// Whether the head of the frame under way does not fulfil the condition, where a head alone tells: a long frame need not be
-    /// waited for. Each head is looked at once.
+    /// Whether the head of the frame in progress does not fulfil the condition, if the head alone decides: there is no need to
+    /// wait for a long frame. Each head is checked once.
     private mutating func headIsRefuted() -> Bool {
         guard detection.openHead != nil, isAligned, judgedHead != framer.counts.frames, framer.openHead != nil else {
             return false
@@ -118,18 +117,18 @@ public struct FormatProbe {
         return !openHeadFulfilsCondition
     }
 
-    /// How many frames tell.
+    /// How many frames count.
     private var count: Int {
         guard let among = detection.among, frames.others > 0 else { return frames.count }
         return frames.count >= among.frames ? max(frames.count, needed) : 0
     }
 
-    /// Whether a frame has to be whole to tell.
+    /// Whether a frame must be whole to count.
     private var isDemanding: Bool {
         detection.condition != nil || detection.distinct != nil || detection.needsValidBodies || detection.among != nil
     }
 
-    /// Whether the frame under way has a head that fulfils the condition, and nothing is known against it.
+    /// Whether the frame in progress has a head that fulfils the condition, and nothing contradicts it.
     private var openHead: Bool {
         detection.openHead != nil && isAligned && !verdict.isRefuted && framer.openHead != nil
             && openHeadFulfilsCondition
@@ -141,25 +140,25 @@ public struct FormatProbe {
             condition, content: head.bytes.span.bytes, shape: head.shape, format: format)
     }
 
-    /// What the trial's frames say.
+    /// Evaluates the trial's frames.
     private final class Frames: FrameReceiver {
         var format: DirectionFormat?
         var detection: FormatDetection?
         /// How many frames fulfil the condition.
         var count = 0
-        /// How many of them follow one another up to here.
+        /// How many of them follow one another up to this point.
         var row = 0
-        /// How many frames do not, where that is allowed.
+        /// How many frames do not, if that is allowed.
         var others = 0
-        /// Whether one did not, where it is not.
+        /// Whether one did not, although that is not allowed.
         var isRefuted = false
-        /// How many bytes are no frame; the beginning of one that was cut short does not count.
+        /// How many bytes belong to no frame; the beginning of a truncated one does not count.
         var foreign = 0
         private var values: Set<FieldValue> = []
 
         func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
             guard !isRefuted, let format, let detection else { return }
-            // Whether it fulfils what every frame has to, and the condition.
+            // Whether it meets the requirements for every frame, and the condition.
             let (isValid, fits) = format.withContent(of: bytes, frame.shape) { content, shape -> (Bool, Bool) in
                 if detection.needsValidBodies, frame.missing == 0,
                     !format.decodeBody(of: content, shape).faults.isEmpty

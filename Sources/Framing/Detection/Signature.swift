@@ -1,16 +1,16 @@
 import Streams
 
-/// A protocol that is known by how it begins, and not cut into frames: what it is can be said, its bytes stay unframed.
+/// A protocol recognised by its first bytes, but not framed: it can be named, its bytes stay unframed.
 package struct Signature: Sendable {
-    /// What the first bytes of a direction say.
+    /// The verdict on the first bytes of a direction.
     package enum Verdict: Hashable, Sendable {
         /// It is something else.
         case no
         /// More bytes are needed.
         case undecided
-        /// It is, and the rest of what is looked at would tell more.
+        /// It is this protocol; more bytes would give more detail.
         case likely(evidence: String)
-        /// It is; for people, by what.
+        /// It is this protocol, with human-readable evidence.
         case yes(evidence: String)
     }
 
@@ -18,13 +18,13 @@ package struct Signature: Sendable {
     let name: String
     /// What it is called.
     let title: String
-    /// Judges the first bytes of a direction: the longer they are, the more is decided, and never otherwise.
+    /// Judges the first bytes of a direction: more bytes may decide more, but never revise a decision.
     let judge: @Sendable (RawSpan) -> Verdict
 
-    /// How many bytes of a direction are looked at: as long as a request line has to be understood (RFC 9112, section 3).
+    /// How many bytes of a direction are examined: the request-line length that must be supported (RFC 9112, section 3).
     package static let extent = 8_000
 
-    /// Every signature there is. A new one is a line here.
+    /// Every signature. A new one is one line here.
     package static let all = [
         Signature(name: "tls", title: "TLS", judge: tls),
         Signature(name: "http", title: "HTTP", judge: http),
@@ -34,7 +34,7 @@ package struct Signature: Sendable {
         Signature(name: "ssh", title: "SSH", judge: ssh),
     ]
 
-    /// A format that frames nothing: every byte is unframed, and it is said why.
+    /// A format that frames nothing: every byte is unframed, with the reason.
     package var format: Format {
         .unframed(
             name, "\(title), recognised only",
@@ -85,13 +85,13 @@ package struct Signature: Sendable {
         return .yes(evidence: "\(evidence): \(line(start, to: end))")
     }
 
-    /// A line's text, without what ends it.
+    /// A line's text, without its line ending.
     private static func line(_ start: RawSpan, to end: Int) -> String {
         let last = end > 0 && start[byte: end - 1] == UInt8(ascii: "\r") ? end - 1 : end
         return shown(String(decoding: start.copied(0..<last), as: UTF8.self))
     }
 
-    /// Text from the network, for people: not longer than they want to read.
+    /// Text from the network for display, truncated to a readable length.
     private static func shown(_ text: String) -> String {
         text.unicodeScalars.count <= 200 ? text : String(text.prefix(200)) + "…"
     }
@@ -114,12 +114,12 @@ package struct Signature: Sendable {
         guard at > target, start[byte: at] == UInt8(ascii: " ") else { return .no }
         let evidence = "HTTP/1 request line (RFC 9112, section 3)"
         let version = matches(start, from: at + 1, "HTTP/1.#\r\n")
-        // A recipient may take a single LF for the end of a line (RFC 9112, section 2.2).
+        // A recipient may recognize a single LF as a line terminator (RFC 9112, section 2.2).
         if version != .no { return reported(start, version, evidence) }
         return reported(start, matches(start, from: at + 1, "HTTP/1.#\n"), evidence)
     }
 
-    /// What the first line matches, with the line itself.
+    /// The verdict for a match of the first line, with the line itself.
     private static func reported(_ start: RawSpan, _ match: Match, _ evidence: String) -> Verdict {
         guard match == .whole else { return match.verdict(evidence) }
         guard let end = start.firstIndex(of: UInt8(ascii: "\n"), from: 0) else {

@@ -1,19 +1,19 @@
 import Streams
 
-/// Compares how one direction of a connection begins with all signatures.
+/// Compares the beginning of one direction of a connection with all signatures.
 package struct SignatureProbe {
     private var start: [UInt8] = []
     private var open = Signature.all
 
-    /// The protocol that it is, and by what that is known.
+    /// The matching protocol, and its evidence.
     package private(set) var match: (signature: Signature, evidence: String)?
     /// Whether bytes were seen that may be the beginning of one.
     package var isUndecided: Bool { match == nil && !start.isEmpty && !open.isEmpty }
-    /// The protocol that it is for certain, although more of its beginning would tell more.
+    /// The protocol that matches for certain, although more bytes would give more detail.
     private var likely: (signature: Signature, evidence: String)?
-    /// The protocol that it is, where no more is seen of the beginning.
+    /// The best match if no more of the beginning is seen.
     package var bestMatch: (signature: Signature, evidence: String)? { match ?? likely }
-    /// About how much memory is held.
+    /// Approximately how much memory is held.
     package var memory: Int { start.capacity }
 
     package init() {}
@@ -45,7 +45,7 @@ package struct SignatureProbe {
         settle()
     }
 
-    /// No more is seen of the beginning.
+    /// No more of the beginning will be seen.
     private mutating func settle() {
         match = match ?? likely
         start = []

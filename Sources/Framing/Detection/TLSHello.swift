@@ -1,6 +1,6 @@
 import Streams
 
-/// What the first handshake message of a TLS stream says in the clear: ClientHello or ServerHello.
+/// The cleartext content of a TLS stream's first handshake message: ClientHello or ServerHello.
 ///
 ///     handshake    u8 type (1, 2)   u24 length
 ///     hello        u16 version   32 random   session id <u8>
@@ -14,16 +14,16 @@ struct TLSHello {
     private(set) var isClient = false
     /// The server that the client wants to reach.
     private(set) var serverName: String?
-    /// The protocols that are offered, or the one that was chosen.
+    /// The protocols offered, or the one selected.
     private(set) var protocols: [String] = []
-    /// The versions that are offered, or the one that was chosen.
+    /// The versions offered, or the one selected.
     private(set) var versions: [String] = []
 
-    /// How far a hello can be read.
+    /// The result of reading a hello.
     enum Reading {
         /// Its end was not seen yet.
         case incomplete
-        /// It is not as it should be.
+        /// It is malformed.
         case malformed
         case complete(TLSHello)
     }
@@ -82,7 +82,7 @@ struct TLSHello {
             guard var list = data.vector(1).map({ Reader($0) }) else { return }
             var offered: [String] = []
             while let version = list.number(2) {
-                // Values that are reserved so that servers learn to ignore what they do not know (RFC 8701).
+                // GREASE values, reserved so that servers ignore unknown values (RFC 8701).
                 if version & 0x0f0f != 0x0a0a { offered.append(Self.name(ofVersion: version)) }
             }
             if !offered.isEmpty { versions = offered }
@@ -100,7 +100,7 @@ struct TLSHello {
         }
     }
 
-    /// For people: `server name example.com; ALPN h2, http/1.1; offers TLS 1.3, TLS 1.2`.
+    /// Human-readable: `server name example.com; ALPN h2, http/1.1; offers TLS 1.3, TLS 1.2`.
     var description: String {
         var parts: [String] = []
         if let serverName { parts.append("server name \(serverName)") }
@@ -110,7 +110,7 @@ struct TLSHello {
         return parts.joined(separator: "; ")
     }
 
-    /// Numbers and vectors, big-endian, one behind the other.
+    /// Reads consecutive numbers and vectors, big-endian.
     private struct Reader {
         private var rest: ArraySlice<UInt8>
 
@@ -128,7 +128,7 @@ struct TLSHello {
             take(width).map { $0.reduce(0) { $0 << 8 | Int($1) } }
         }
 
-        /// Bytes behind their count, which has `width` bytes.
+        /// Bytes preceded by their length, which has `width` bytes.
         mutating func vector(_ width: Int) -> ArraySlice<UInt8>? {
             let before = rest
             guard let count = number(width), let bytes = take(count) else {

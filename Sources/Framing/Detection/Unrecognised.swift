@@ -1,6 +1,6 @@
 import Streams
 
-/// The rule of a connection whose format is not known: every byte is unframed.
+/// The rule of a connection whose format is unknown: every byte is unframed.
 package struct Unrecognised: FramingRule {
     package static let name = "unrecognised"
 
@@ -26,7 +26,7 @@ package struct Unrecognised: FramingRule {
 extension Format {
     /// A format that frames nothing.
     ///
-    /// - Parameter detail: for people: why every byte is unframed.
+    /// - Parameter detail: human-readable: why every byte is unframed.
     package static func unframed(_ name: String, _ summary: String, detail: String) -> Format {
         let side = DirectionFormat(rule: Unrecognised(detail: detail), layouts: [], typeName: .none, body: BodyFormat())
         return Format(

@@ -3,11 +3,11 @@ import Streams
 extension DirectionFormat {
     /// The bytes of a frame with these fields and this body.
     ///
-    /// Lengths, constants, padding and checksums are filled in. Where the direction has several kinds of frames, `layout`
-    /// says which; else the first one in order that has all the fields given and does not contradict them.
+    /// Lengths, constants, padding and checksums are filled in. If the direction has several kinds of frames, `layout` selects
+    /// one; otherwise the first one in order that has all the given fields and does not contradict them.
     ///
     /// - Parameters:
-    ///   - fields: values by name, in the order in which a head without an order of its own writes them.
+    ///   - fields: values by name, in the order in which they are written by a head without an order of its own.
     ///   - body: the body's bytes.
     ///   - layout: the name of the frame's kind.
     public func encode(
@@ -42,7 +42,7 @@ extension FrameLayout {
             if let own = known.first(where: { $0.name == field.name }) {
                 let value = field.value.unnamed(own.names)
                 guard let bytes = try? BinaryHead.encode(value, as: own) else { return false }
-                // As bytes: hex digits and the bytes they stand for are the same.
+                // Compared as bytes: hex digits equal the bytes they represent.
                 return own.constant.map { (try? BinaryHead.encode($0, as: own)) == bytes } ?? true
             }
             if let bits = known.lazy.compactMap({ $0.bits.first { $0.name == field.name } }).first {

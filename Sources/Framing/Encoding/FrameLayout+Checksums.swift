@@ -1,13 +1,13 @@
 import Streams
 
 extension FrameLayout {
-    /// A checksum of a frame, and what it should be.
+    /// A checksum of a frame, with the expected value.
     package struct ChecksumResult: Hashable, Sendable {
         /// The field that holds it.
         package var field: String
-        /// What the field says.
+        /// The field's value.
         package var found: UInt64
-        /// What the bytes add up to.
+        /// The value computed from the bytes.
         package var expected: UInt64
     }
 
@@ -58,7 +58,7 @@ extension FrameLayout {
         return places
     }
 
-    /// What a checksum's bytes add up to, the field itself counting as zeros.
+    /// The checksum computed from the bytes it covers, with the field itself as zeros.
     private static func value(_ checksum: FieldChecksum, field: Range<Int>, shape: FrameShape, of content: [UInt8])
         -> UInt64
     {

@@ -1,13 +1,13 @@
 import Streams
 
-/// A frame as a line of JSON has it: one of a trace, or one that somebody wrote.
+/// A frame as a line of JSON: of a trace, or written by hand.
 ///
 ///     {"from":"client","type":"txt","fields":{"type":"txt"},"body":{"text":"Hello"},"layout":"long"}
 ///
-/// Everything may be left out. A body is one of `text`, `json`, `protobuf` and `hex`. `layout` names the kind of frame where a
-/// format has several and the fields do not tell. Keys that only traces have are passed over.
+/// All keys are optional. A body is one of `text`, `json`, `protobuf` and `hex`. `layout` names the kind of frame if a format has
+/// several and the fields do not determine it. Keys specific to traces are ignored.
 public struct FrameLine: Sendable {
-    /// Who sends it; nil where the line does not say.
+    /// Who sends it; nil if the line does not specify it.
     public private(set) var from: Direction?
     /// The type, which may decide how the body is encoded.
     private(set) var type: String?
@@ -18,10 +18,10 @@ public struct FrameLine: Sendable {
     /// The kind of frame.
     private(set) var layout: String?
 
-    /// How deep a body's JSON may be.
+    /// How deeply a body's JSON may nest.
     private static let deepest = 512
 
-    /// Reads a line; nil where it is a line of a trace, but no frame.
+    /// Reads a line; nil if it is a line of a trace but not a frame.
     public init?(parsing line: RawSpan) throws(EncodingError) {
         var event: String?
         for (key, member) in try Self.members(of: line, in: "the line") {
@@ -126,7 +126,7 @@ extension Format {
 }
 
 extension FrameLayout {
-    /// The names that the encoder understands; none where the head takes any.
+    /// The names that the encoder accepts; none if the head accepts any.
     fileprivate var fieldNames: [String] {
         (((head as? BinaryHead)?.fields ?? []) + (trailer?.fields ?? [])).flatMap { [$0.name] + $0.bits.map(\.name) }
             + rule.noted

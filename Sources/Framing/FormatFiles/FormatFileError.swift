@@ -1,12 +1,12 @@
-/// What is wrong with a format file: all of it at once, each with its place.
+/// The errors in a format file: all of them at once, each with its location.
 public struct FormatFileError: Error, Sendable, CustomStringConvertible {
-    /// One thing that is wrong.
+    /// One error.
     public struct Fault: Hashable, Sendable, CustomStringConvertible {
         /// Line, from 1.
         public var line: Int
         /// Column, from 1.
         public var column: Int
-        /// What was found, and what would be right.
+        /// What was found, and what is expected.
         public var message: String
 
         /// `3:9: message`
@@ -15,16 +15,16 @@ public struct FormatFileError: Error, Sendable, CustomStringConvertible {
 
     /// The file, or the built-in format.
     public var file: String
-    /// What is wrong, in the order of the file.
+    /// The errors, in file order.
     public var faults: [Fault]
 
-    /// What is wrong with a file.
+    /// The errors in a file.
     public init(file: String, faults: [Fault]) {
         self.file = file
         self.faults = faults
     }
 
-    /// One line a fault: `file:3:9: message`
+    /// One line per fault: `file:3:9: message`
     public var description: String {
         faults.map { "\(file):\($0)" }.joined(separator: "\n")
     }

@@ -1,8 +1,8 @@
 import Streams
 
-/// Reads where values lie that a format refers to.
+/// Reads the places of values that a format refers to.
 extension FormatLoader {
-    /// A field of one of the headers, or a value that bodies may have.
+    /// A field of a header, or a value of the body.
     static func place(
         _ map: YAMLMap?, _ key: String, _ layouts: [FrameLayout], _ body: BodyFormat
     ) -> ValuePlace? {
@@ -11,7 +11,7 @@ extension FormatLoader {
         return bodyPlace(text, in: map, key, body)
     }
 
-    /// A value that bodies may have, by a text that begins with `body.`
+    /// A value of the body, by a text that begins with `body.`
     static func bodyPlace(_ text: String, in map: YAMLMap, _ key: String, _ body: BodyFormat) -> ValuePlace? {
         guard let place = ValuePlace(body: text), case .body(let path) = place else {
             map.fault("\(map.path).\(key) is \(text); expected a path such as body.user or body.json.items[0]", at: key)
@@ -24,9 +24,9 @@ extension FormatLoader {
         return place
     }
 
-    /// `fields.NAME` or a value of the body, which frames of both sides have.
+    /// `fields.NAME` or a value of the body that frames of both sides have.
     ///
-    /// - Parameter others: what else the key may say, for errors.
+    /// - Parameter others: what else the key may have as its value, for error messages.
     static func sharedPlace(
         _ text: String, in map: YAMLMap, _ key: String, _ sides: PerDirection<DirectionFormat>?, others: String = ""
     ) -> ValuePlace? {

@@ -6,7 +6,7 @@ import Yams
 public enum FormatLoader {
     /// The largest format file, in bytes.
     static let largestFile = 1 << 20
-    /// What the file's outermost mapping is called in errors.
+    /// The name of the file's outermost mapping in error messages.
     static let topPath = "the format"
 
     private static let keys =
@@ -20,15 +20,15 @@ public enum FormatLoader {
     ///
     /// - Parameters:
     ///   - yaml: the file's text.
-    ///   - file: its name, for errors.
-    ///   - parameters: values for the format's parameters, instead of their defaults.
+    ///   - file: its name, for error messages.
+    ///   - parameters: values that override the format's parameters' defaults.
     public static func load(
         _ yaml: String, file: String, parameters: [String: String] = [:]
     ) throws(FormatFileError) -> Format {
         try loadWithWarnings(yaml, file: file, parameters: parameters).format
     }
 
-    /// The same, with what is allowed in the file and mostly not meant.
+    /// The same, with warnings about what is allowed in the file but mostly unintended.
     public static func loadWithWarnings(
         _ yaml: String, file: String, parameters: [String: String] = [:]
     ) throws(FormatFileError) -> (format: Format, warnings: [FormatFileError.Fault]) {
@@ -42,7 +42,7 @@ public enum FormatLoader {
         return (format, context.warnings.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
     }
 
-    /// What a file that is known to be right says of its format as a whole: the rest is not looked at.
+    /// The outline of a file known to be valid: the rest is not parsed.
     static func outline(_ yaml: String) -> FormatOutline? {
         let context = LoadContext()
         guard let node = FormatYAML.compose(yaml, context: context),
@@ -65,7 +65,7 @@ public enum FormatLoader {
         let clientFields = context.fields
         context.fields = []
         let server = direction(top, "server")
-        // From here on conditions are on the frames of either side.
+        // From here on conditions apply to the frames of either side.
         context.fields = context.fields.flatMap { own in clientFields.map { own.union($0) } }
         if let client, let server {
             context.bodiesAreOpaque = client.body.isOpaque && server.body.isOpaque
@@ -149,12 +149,12 @@ public enum FormatLoader {
 
     // MARK: Directions
 
-    /// One direction: what its own section says, else what the top says for both.
+    /// One direction: from its own section, otherwise from the top level for both.
     private static func direction(_ top: YAMLMap, _ side: String) -> DirectionFormat? {
         let own = top.map(side)
         own?.allow(["frame", "body"] + LayoutLoader.keys)
         let sections = [own, top].compactMap { $0 }
-        // All of a file's faults are said at once: nothing is left unread because something before it is wrong.
+        // All of a file's faults are reported at once: an error does not stop the rest from being read.
         let built = LayoutLoader(context: top.context).build(sections)
         let body = own.flatMap(BodyFormat.init) ?? BodyFormat(top) ?? BodyFormat()
         let frame = sections.first { $0["frame"] != nil }?.map("frame")
@@ -183,7 +183,7 @@ public enum FormatLoader {
         return name
     }
 
-    /// What to say of a field that no header has; nil where one has it, or could.
+    /// The error for a field that no header has; nil if one has it, or could.
     static func unknownField(_ name: String, _ layouts: [FrameLayout]) -> String? {
         var known: [String] = []
         for layout in layouts {
@@ -305,7 +305,7 @@ public enum FormatLoader {
         return nil
     }
 
-    /// An expression over a frame's values; those that no frame has are faults.
+    /// An expression over a frame's values; values that no frame has are faults.
     static func condition(_ map: YAMLMap, _ key: String, except forbidden: String? = nil) -> Expression? {
         guard let source = map.requiredText(key) else { return nil }
         do throws(ExpressionError) {

@@ -2,23 +2,23 @@ import Yams
 
 /// The YAML of format files, with its limits.
 package enum FormatYAML {
-    /// The most nodes a file may have once its aliases are followed.
+    /// The most nodes a file may have once its aliases are expanded.
     private static let mostNodes = 50_000
 
-    /// The outermost node; nil, with faults, where the text is no YAML, or too much of it.
+    /// The outermost node; nil, with faults, if the text is not YAML, or too large.
     package static func compose(_ yaml: String, context: LoadContext) -> Node? {
         guard yaml.utf8.count <= FormatLoader.largestFile else {
             context.add("the file has \(yaml.utf8.count) bytes, the limit is \(FormatLoader.largestFile)", at: nil)
             return nil
         }
-        // An alias repeats what it names: a few lines of them can stand for more than any memory holds. Formats need none.
+        // An alias repeats what it names: a few lines of them can expand to more than fits in memory. Formats need none.
         if let (line, column) = alias(in: yaml) {
             context.add("aliases (*name) are not allowed in format files", line: line, column: column)
             return nil
         }
         do {
-            // What scalars mean, the keys they stand for say; to guess it from how they look takes long. The encoding is named,
-            // since the default one is looked up in the environment.
+            // The meaning of scalars follows from their keys; resolving it from their text is slow. The encoding is explicit,
+            // since the default is looked up in the environment.
             if let node = try Yams.compose(yaml: yaml, .basic, .default, .utf8) { return node }
             context.add("the file is empty; expected a format, such as `frametap formats show im-json` prints", at: nil)
         } catch let error as YamlError {

@@ -4,10 +4,10 @@ import Yams
 /// Reads `header:` and `trailer:` lists.
 struct HeaderLoader {
     let context: LoadContext
-    /// The order of numbers that do not say their own.
+    /// The byte order of numbers that do not specify their own.
     let order: ByteOrder
 
-    /// The fields of a list; nil where there is none.
+    /// The fields of a list; nil if there is none.
     func head(_ map: YAMLMap, _ key: String) -> BinaryHead? {
         guard let node = map[key] else { return nil }
         guard let items = node.sequence else {
@@ -24,7 +24,7 @@ struct HeaderLoader {
             if fields.contains(where: { $0.name == name }) {
                 context.add("\(key) has the field \(name) twice", at: pair.key)
             }
-            // One that is wrong still has its name, which others may refer to.
+            // An invalid field still has its name, which others may refer to.
             let field = field(name, pair.value) ?? HeaderField(name: name, kind: .unsigned(width: 4))
             if field.fixedSize != 0 { fields.append(field) }
         }
@@ -114,7 +114,7 @@ struct HeaderLoader {
         }
     }
 
-    /// `names: { 1: login }`, or `names: { Q: Query }` where the field is text; `names: commands` for a list of the file's.
+    /// `names: { 1: login }`, or `names: { Q: Query }` if the field is text; `names: commands` for a shared list of the file.
     private func names(_ map: YAMLMap, ofText isText: Bool) -> [FieldValue: String] {
         var names: [FieldValue: String] = [:]
         for (key, value) in nameList(map)?.node.mapping ?? [:] {

@@ -1,12 +1,12 @@
 import Streams
 
-/// Reads what a format says of heartbeats.
+/// Reads a format's `heartbeat` section.
 enum HeartbeatLoader {
     private static let keys = ["when", "from", "every", "late", "gap", "first", "eviction", "answer"]
 
-    /// The contract of a `heartbeat` section; nil, with faults, where it is not whole.
+    /// The contract of a `heartbeat` section; nil, with faults, if it is incomplete.
     ///
-    /// - Parameter base: what holds where the section says nothing.
+    /// - Parameter base: the defaults for what the section omits.
     static func contract(_ map: YAMLMap, over base: HeartbeatContract? = nil) -> HeartbeatContract? {
         map.allow(keys)
         if base == nil {
@@ -22,7 +22,7 @@ enum HeartbeatLoader {
         let eviction = map.map("eviction").flatMap { Self.eviction($0, over: base?.eviction) } ?? base?.eviction
         let answer = map.map("answer").flatMap { Self.answer($0, over: base?.answer) } ?? base?.answer
         guard let condition, let from, let every else { return nil }
-        // An interval that is given anew leaves those alone that are longer; the rest follows from it.
+        // An overridden interval leaves longer ones unchanged; the rest are derived from it.
         let keptGap = map["every"] == nil || (base?.gap ?? every) > every ? base?.gap : nil
         let newGap = gap ?? keptGap ?? Interval(nanoseconds: 3 * every.nanoseconds)
         if newGap < every {
@@ -59,12 +59,12 @@ enum HeartbeatLoader {
 }
 
 extension Format {
-    /// The format with a heartbeat contract of which some is replaced.
+    /// The format with parts of its heartbeat contract overridden.
     ///
     /// - Parameters:
-    ///   - text: `key: value, …` as in a format file's `heartbeat`; what is not in it stays.
-    ///   - place: what errors call it.
-    /// - Returns: nil where the format has no contract, and the text is not a whole one.
+    ///   - text: `key: value, …` as in a format file's `heartbeat`; keys not in it keep their values.
+    ///   - place: its name in error messages.
+    /// - Returns: nil if the format has no contract, and the text is not a complete one.
     public func overridingHeartbeat(_ text: String, place: String) throws(FormatFileError) -> Format? {
         let context = LoadContext()
         guard

@@ -1,7 +1,7 @@
 import Streams
 import Yams
 
-/// Reads how the frames of one direction lie: rules, headers, and the choices between them.
+/// Reads the layout of one direction's frames: rules, headers, and the choices between them.
 ///
 ///     header, trailer, framing      one kind of frame
 ///     oneOf: [ … ]                  several kinds; each frame is of the first whose header fits
@@ -16,10 +16,10 @@ struct LayoutLoader {
         var layouts: [FrameLayout]
     }
 
-    /// The keys that a section of layout may have.
+    /// The keys that a layout section may have.
     static let keys = ["byteOrder", "header", "trailer", "framing", "oneOf", "alternatives", "first"]
 
-    /// What a section says; what it lacks is taken from those around it, the nearest first.
+    /// Builds a section; what it omits is inherited from the enclosing sections, innermost first.
     func build(_ sections: [YAMLMap]) -> Built? {
         guard let section = sections.first else { return nil }
         let rest: Built?
@@ -33,7 +33,7 @@ struct LayoutLoader {
         return rest.flatMap { opening(first, sections, rest: $0) }
     }
 
-    /// The nearest section that has a key, unless a nearer one has a framing of its own.
+    /// The innermost section that has a key, unless one further in has its own framing.
     private func nearest(_ key: String, _ sections: [YAMLMap]) -> (map: YAMLMap, around: [YAMLMap])? {
         for (index, section) in sections.enumerated() {
             if section[key] != nil { return (section, Array(sections[index...])) }
@@ -42,7 +42,7 @@ struct LayoutLoader {
         return nil
     }
 
-    /// The readings that a section allows: its alternatives, and both byte orders where constants are to decide.
+    /// The readings that a section allows: its alternatives, and both byte orders if constants must decide.
     private func readings(_ sections: [YAMLMap]) -> [Built]? {
         if let choice = nearest("alternatives", sections) {
             guard let maps = choice.map.maps("alternatives") else { return nil }
@@ -104,7 +104,7 @@ struct LayoutLoader {
         return Built(rule: OneOf(parts: parts, names: maps.map { $0.text("name") }), layouts: layouts)
     }
 
-    /// A kind that says how it is framed and not which header it has is mostly meant to have none.
+    /// A kind that specifies its framing but no header is mostly intended to have none.
     private func warnOfInheritedHeader(_ kind: YAMLMap, _ around: [YAMLMap]) {
         guard kind["framing"] != nil, kind["header"] == nil, kind["oneOf"] == nil, kind["alternatives"] == nil,
             let outer = around.first(where: { $0["header"] != nil })?["header"]
@@ -115,7 +115,7 @@ struct LayoutLoader {
                 + " (\(names.joined(separator: ", "))); write header: [] if it has none", at: kind.node)
     }
 
-    /// A section as those inside its own list of kinds see it.
+    /// A section as inherited by the kinds in its own list.
     private static func withoutChoices(_ map: YAMLMap) -> YAMLMap {
         guard var mapping = map.node.mapping else { return map }
         for key in ["oneOf", "alternatives", "first"] { mapping[Node(key)] = nil }
@@ -148,7 +148,7 @@ struct LayoutLoader {
         return Built(rule: OpeningFrames(opening: parts[0], rest: parts[1], again: again), layouts: layouts)
     }
 
-    /// After which first frames another one follows.
+    /// After which first frames another such frame follows.
     private func again(
         _ map: YAMLMap, _ heads: [BinaryHead?]
     ) -> (heads: [BinaryHead?], field: String, values: [FieldValue])? {

@@ -13,7 +13,7 @@ enum PairingLoader {
             let from = FormatLoader.side(map, "from")
             let rule = rule(map, sides)
             let within = map.interval("within")
-            // Answers that name their request may come as they like.
+            // Answers that name their request may arrive in any order.
             var isOrdered = true
             switch rule {
             case .value, .body: isOrdered = false

@@ -1,7 +1,7 @@
 import Expressions
 import Streams
 
-/// Reads which frames of a format are passed on to other clients.
+/// Reads which frames of a format are relayed to other clients.
 enum RelayLoader {
     static func relay(_ top: YAMLMap, _ sides: PerDirection<DirectionFormat>?) -> Relay? {
         guard let map = top.map("relay"), let parts = parts(map, "sent", "received", others: ["id"]) else { return nil }
@@ -10,7 +10,7 @@ enum RelayLoader {
         return Relay(sent: parts.first, received: parts.second, within: parts.within, id: id)
     }
 
-    /// Without receivers no message can be followed.
+    /// Without receivers no message can be tracked.
     private static func check(_ map: YAMLMap, _ sides: PerDirection<DirectionFormat>) {
         if sides.fromClient.toPlace == nil {
             map.fault(

@@ -1,26 +1,26 @@
 import Streams
 import Yams
 
-/// What is being read: the values of parameters, and what is wrong so far, so that all of it can be said at once.
+/// The state of reading a file: the values of parameters, and the faults so far, so that all can be reported at once.
 package final class LoadContext {
     package private(set) var faults: [FormatFileError.Fault] = []
-    /// What is allowed, and mostly not meant.
+    /// What is allowed, but mostly unintended.
     private(set) var warnings: [FormatFileError.Fault] = []
-    /// The fields that frames have, as far as they were read; nil where they may have any.
+    /// The fields that frames have, as far as they were read; nil if they may have any.
     var fields: Set<String>?
-    /// Whether all bodies are bytes that are not looked into; nil while that is not known.
+    /// Whether all bodies are opaque bytes; nil while unknown.
     var bodiesAreOpaque: Bool?
     /// The values of `$name`.
     var parameters: [String: String] = [:]
-    /// Names of values that fields share, by what the list is called.
+    /// Value names shared by fields, by the name of the list.
     var sharedNames: [String: YAMLMap] = [:]
-    /// How many choices between readings there are.
+    /// The number of choices between readings.
     var choices = 0
 
-    /// Nothing is wrong so far.
+    /// No faults so far.
     package init() {}
 
-    /// Says what is wrong with a node.
+    /// Reports a fault in a node.
     package func add(_ message: String, at node: Node?, columns: Int = 0) {
         add(message, mark: node?.mark, columns: columns)
     }
@@ -29,7 +29,7 @@ package final class LoadContext {
         add(message, line: mark?.line ?? 1, column: (mark?.column ?? 1) + columns)
     }
 
-    /// Says what is doubtful about a node.
+    /// Reports a warning about a node.
     func warn(_ message: String, at node: Node?) {
         let warning = FormatFileError.Fault(
             line: node?.mark?.line ?? 1, column: node?.mark?.column ?? 1, message: message)
@@ -38,7 +38,7 @@ package final class LoadContext {
 
     func add(_ message: String, line: Int, column: Int) {
         let fault = FormatFileError.Fault(line: line, column: column, message: message)
-        // What stands once for both directions is read twice.
+        // A section shared by both directions is read twice.
         if !faults.contains(fault) { faults.append(fault) }
     }
 
@@ -53,7 +53,7 @@ package final class LoadContext {
         return nil
     }
 
-    /// The one of `known` that a misspelt word was probably meant to be, or all of them.
+    /// The one of `known` that a misspelt word probably means, or all of them.
     static func hint(_ name: String, _ known: [String]) -> String {
         if let nearest = known.min(by: { editDistance($0, name) < editDistance($1, name) }),
             editDistance(nearest, name) <= max(1, min(2, name.count / 2))
@@ -64,13 +64,13 @@ package final class LoadContext {
     }
 }
 
-/// A mapping of a format file, read key by key; says what is missing, of the wrong kind, or left over.
+/// A mapping of a format file, read key by key; reports keys that are missing, of the wrong kind, or unknown.
 package struct YAMLMap {
     let node: Node
     let path: String
     let context: LoadContext
 
-    /// Nil, with a fault, where the node is no mapping.
+    /// Nil, with a fault, if the node is not a mapping.
     package init?(_ node: Node, path: String, context: LoadContext) {
         guard node.mapping != nil else {
             context.add("\(path) should be a mapping ({ key: value }), found \(node.kindName)", at: node)
@@ -93,7 +93,7 @@ package struct YAMLMap {
         }
     }
 
-    /// Says what is wrong with the value at a key.
+    /// Reports a fault in the value at a key.
     package func fault(_ message: String, at key: String? = nil) {
         context.add(message, at: key.flatMap { self[$0] } ?? node)
     }
@@ -106,7 +106,7 @@ package struct YAMLMap {
         return nil
     }
 
-    /// The text at a key that has to be there.
+    /// The text at a required key.
     package func requiredText(_ key: String) -> String? {
         if self[key] == nil { context.add("\(path) lacks \(key)", at: node) }
         return text(key)
@@ -199,7 +199,7 @@ package struct YAMLMap {
 }
 
 extension Int {
-    /// A number as format files write it: `12`, `-1`, `0x20170817`.
+    /// A number as written in format files: `12`, `-1`, `0x20170817`.
     init?(number text: String) {
         let isNegative = text.hasPrefix("-")
         let digits = isNegative ? text.dropFirst() : text[...]
@@ -210,7 +210,7 @@ extension Int {
 }
 
 extension [UInt8] {
-    /// Bytes as format files write them: text, or `0x` and two hex digits for each, since not all bytes are text.
+    /// Bytes as written in format files: text, or `0x` and two hex digits per byte, since not all bytes are text.
     init(written text: String) {
         let digits = text.hasPrefix("0x") ? text.dropFirst(2) : ""
         self = (digits.isEmpty ? nil : FieldValue.text(String(digits)).rawBytes) ?? Array(text.utf8)
@@ -218,13 +218,13 @@ extension [UInt8] {
 }
 
 extension Node {
-    /// The value of a mapping's key; nil where there is none, or the node is no mapping.
+    /// The value of a mapping's key; nil if there is none, or the node is not a mapping.
     func member(_ name: String) -> Node? {
         guard case .mapping(let mapping) = self else { return nil }
         return mapping.first { $0.key.scalar?.string == name }?.value
     }
 
-    /// What kind of node it is, for people.
+    /// Human-readable: the kind of node.
     var kindName: String {
         switch self {
         case .mapping: "a mapping"
@@ -235,7 +235,7 @@ extension Node {
     }
 }
 
-/// Levenshtein's distance, to find what a misspelt word was meant to be.
+/// The Levenshtein distance, to find what a misspelt word means.
 func editDistance(_ left: String, _ right: String) -> Int {
     let right = Array(right.prefix(64))
     var row = Array(0...right.count)

@@ -1,22 +1,22 @@
 import Streams
 
-/// Frames that follow one another in the bytes at hand, as a framer found them in one look.
+/// Frames that follow one another in the available bytes, as a framer found them in one pass.
 ///
-/// Most receivers want little of most frames: what a frame's place and times are is put together only when somebody asks.
-/// Valid for the time of the call that hands it over.
+/// Most receivers need little of most frames: a frame's place and times are computed only on request. Valid for the duration of
+/// the call that passes it on.
 public struct FrameBatch {
-    /// Where the framer has noted the frames. Not counted as a reference: the framer's caller has it for longer than the batch,
-    /// which nobody keeps, is there.
+    /// Where the framer has recorded the frames. Unmanaged: the framer's caller owns it for longer than the batch exists, which
+    /// no one keeps.
     private let scratch: Unmanaged<FramingScratch>
-    /// Which of the noted frames these are.
+    /// Which of the recorded frames these are.
     let range: Range<Int>
-    /// The stream offset of the first of the bytes at hand.
+    /// The stream offset of the first available byte.
     let origin: Int
-    /// The number that the first noted frame has among the frames of its direction.
+    /// The number of the first recorded frame among the frames of its direction.
     let firstIndex: Int
     /// The newest chunk.
     let chunk: ChunkPlace
-    /// How many frames with bytes in the newest chunk come before the first noted one, and how many have some in all.
+    /// How many frames with bytes in the newest chunk precede the first recorded one, and how many there are in total.
     let before: Int
     let companions: Int
 
@@ -29,23 +29,23 @@ public struct FrameBatch {
         (self.before, self.companions) = (before, companions)
     }
 
-    /// One of all the frames that were noted, and of all their extents.
+    /// One of all recorded frames, and of all their extents.
     @inline(__always)
     func noted(_ index: Int) -> FrameItem { scratch._withUnsafeGuaranteedRef { $0.items[index] } }
     func extent(_ index: Int) -> HeldChunks.Extent { scratch._withUnsafeGuaranteedRef { $0.extents[index] } }
 
-    /// How many frames these are.
+    /// The number of frames.
     public var count: Int { range.count }
 
     /// When the newest chunk was seen.
     @inline(__always)
     public var time: Timestamp { chunk.time }
 
-    /// The place of a frame's first byte in the bytes at hand, and its parts.
+    /// The index of a frame's first byte in the available bytes, and its parts.
     @inline(__always)
     public subscript(index: Int) -> FrameItem { noted(range.lowerBound &+ index) }
 
-    /// Where a frame lies in its stream, and when and how it was seen.
+    /// Where a frame is in its stream, and when and how it was seen.
     public func info(_ index: Int) -> FrameInfo {
         let item = noted(range.lowerBound + index)
         let place = origin + item.start..<origin + item.start + item.shape.total

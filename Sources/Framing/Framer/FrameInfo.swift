@@ -1,6 +1,6 @@
 import Streams
 
-/// Where a frame lies in its stream, and when and how it was seen.
+/// Where a frame is in its stream, and when and how it was seen.
 public struct FrameInfo: Hashable, Sendable {
     /// Counts the frames of one direction from 0.
     public var index: Int
@@ -12,33 +12,33 @@ public struct FrameInfo: Hashable, Sendable {
     public var started: Timestamp
     /// When its last byte was seen.
     public var time: Timestamp
-    /// In how many chunks it lay.
+    /// How many chunks it spans.
     public var segments: Int
     /// Whether other bytes of the stream share one of its chunks.
     public var merged: Bool
-    /// Which of the frames in the chunk it ended in it is, from 1.
+    /// Its position among the frames of the chunk it ended in, from 1.
     public var position: Int
     /// How many frames had bytes in that chunk, an unfinished last one included.
     public var companions: Int
     /// How many of its bytes were not seen; they are zeros.
     public var missing: Int
-    /// The number of the packet that held its last byte; 0 where there are no packets.
+    /// The number of the packet that carried its last byte; 0 if there are no packets.
     public var packet: Int
-    /// How many bytes at the end of its body were streamed: they passed, and are not among its bytes at hand.
+    /// How many bytes at the end of its body were streamed: they were passed on, and are not among its available bytes.
     public var streamed: Int { Int(streamedBytes.magnitude) }
-    /// Where bytes were streamed: whether the whole body is valid UTF-8.
+    /// If bytes were streamed: whether the whole body is valid UTF-8.
     public var isText: Bool { streamedBytes < 0 }
-    /// Both in one word, negative for text: many frames are handed on, and hardly any is streamed.
+    /// Both in one word, negative for text: many frames are passed on, and hardly any is streamed.
     private var streamedBytes = 0
 
-    /// The parts that the bytes at hand have.
+    /// The parts of the available bytes.
     public var partsAtHand: FrameShape {
         var parts = shape
         parts.body -= streamed
         return parts
     }
 
-    /// A frame of which only the parts are known.
+    /// A frame whose parts alone are known.
     init(of shape: FrameShape) {
         let never = Timestamp(nanoseconds: 0)
         self.init(
@@ -55,10 +55,10 @@ public struct FrameInfo: Hashable, Sendable {
         (self.missing, self.packet) = (missing, packet)
     }
 
-    /// Notes how many bytes were streamed.
+    /// Records how many bytes were streamed.
     mutating func setStreamed(_ count: Int, isText: Bool) { streamedBytes = isText ? -count : count }
 
-    /// All of its bytes, seen or not.
+    /// Its total length, seen or not.
     @inlinable
     public var length: Int { shape.total }
 }
@@ -70,7 +70,7 @@ public struct UnframedRun: Hashable, Sendable {
 
     /// The stream offset of the first byte.
     public var offset: Int
-    /// The bytes; none where they were not kept, since they passed as part of a large body.
+    /// The bytes; none if they were not kept, because they were streamed as part of a large body.
     public var bytes: [UInt8]
     /// How many bytes were not kept.
     public internal(set) var streamed = 0
@@ -78,14 +78,14 @@ public struct UnframedRun: Hashable, Sendable {
     public var time: Timestamp
     /// Why.
     public var reason: UnframedReason
-    /// For people: what was found and expected, where and how frames chain again.
+    /// Human-readable: what was found and expected, and where and how frames chain again.
     public var detail: String
 
-    /// How many bytes it is of the stream.
+    /// How many bytes of the stream it covers.
     public var byteCount: Int { bytes.count + streamed }
 }
 
-/// The bytes of one direction, by what became of them. The first four add up to `bytes`.
+/// The bytes of one direction, by classification. The first four add up to `bytes`.
 public struct ByteCounts: Hashable, Sendable {
     /// Bytes that lie in frames.
     public var framed = 0
@@ -105,16 +105,17 @@ public struct ByteCounts: Hashable, Sendable {
     public var bytes: Int { framed + unframed + padding + missing }
 }
 
-/// What takes the results of a `Framer`, in stream order.
+/// Receives the results of a `Framer`, in stream order.
 public protocol FrameReceiver: AnyObject {
-    /// A frame. Its bytes are borrowed for the time of the call.
+    /// A frame. Its bytes are borrowed for the duration of the call.
     func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction)
 
-    /// Frames that follow one another in `bytes`, which are borrowed for the time of the call: told apart only where a
-    /// receiver has a quicker way than one by one.
+    /// Frames that follow one another in `bytes`, which are borrowed for the duration of the call: passed as a batch for
+    /// receivers that have a quicker way than one by one.
     func framed(_ frames: FrameBatch, in bytes: RawSpan, from direction: Direction)
 
-    /// The next bytes of a large body: they are not among those of the frame when it is complete. Borrowed for the time of the call.
+    /// The next bytes of a large body: they are not among those of the frame when it is complete. Borrowed for the duration of
+    /// the call.
     func streamed(_ part: StreamedPart, bytes: RawSpan, from direction: Direction)
 
     /// Bytes that belong to no frame.
@@ -125,7 +126,7 @@ public protocol FrameReceiver: AnyObject {
 }
 
 extension FrameReceiver {
-    /// Most have no use for them.
+    /// Ignores them, as most receivers do.
     public func streamed(_ part: StreamedPart, bytes: RawSpan, from direction: Direction) {}
 
     /// One by one.

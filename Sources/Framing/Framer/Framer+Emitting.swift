@@ -1,13 +1,13 @@
 import Streams
 
 extension Framer {
-    /// Hands on what was noted, frames with their bytes.
+    /// Passes on what was recorded, frames with their bytes.
     ///
     /// - Parameters:
-    ///   - bytes: what the frames of the scratch lie in; those of the frame that was held are in `pending`.
+    ///   - bytes: the bytes of the frames in the scratch; those of the held frame are in `pending`.
     ///   - base: the stream offset of the first of them.
     ///   - firstIndex: the number of the first frame there.
-    ///   - isUnfinished: whether another frame has begun behind them.
+    ///   - isUnfinished: whether another frame has begun after them.
     mutating func emit(
         from bytes: RawSpan, at base: Int, firstIndex: Int, isUnfinished: Bool, scratch: FramingScratch,
         into receiver: any FrameReceiver
@@ -18,7 +18,7 @@ extension Framer {
         if isUnfinished, origin >= latest.range.lowerBound { beganAs = companions }
         var nextRun = 0
         if scratch.runs.isEmpty, !scratch.endsEarlier {
-            // As nearly always: what was held, and frames that end in the newest chunk.
+            // The usual case: what was held, and frames that end in the newest chunk.
             if scratch.heldFrame != nil { emitHeldFrame(companions, began, scratch, into: receiver) }
             if !scratch.items.isEmpty {
                 let batch = FrameBatch(
@@ -61,13 +61,13 @@ extension Framer {
         scratch.reset()
     }
 
-    /// Hands on the frame that was held.
+    /// Passes on the frame that was held.
     private mutating func emitHeldFrame(
         _ companions: Int, _ began: Int, _ scratch: FramingScratch, into receiver: any FrameReceiver
     ) {
         scratch.heldFrame?.companions = companions
         if companions == 1, began > 1 {
-            // Alone where it ends, it was the last of several where it began.
+            // It is alone in the chunk where it ends, but was the last of several in the one where it began.
             scratch.heldFrame?.position = began
             scratch.heldFrame?.companions = began
         }
@@ -78,7 +78,7 @@ extension Framer {
         pending.removeAll()
     }
 
-    /// Hands on frames that did not all end in the newest chunk: each is counted among those of the chunk it ended in.
+    /// Passes on frames that did not all end in the newest chunk: each is counted among those of the chunk it ended in.
     private func emitOneByOne(
         _ batch: FrameBatch, of count: Int, isUnfinished: Bool, _ bytes: RawSpan, into receiver: any FrameReceiver
     ) {

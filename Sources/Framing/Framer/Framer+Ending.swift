@@ -1,8 +1,8 @@
 import Streams
 
 extension Framer {
-    /// Ends the frame under way if its bytes so far are all of it, for a receiver that knows what its peer says: the rule
-    /// itself would wait for the next frame or for a pause. What comes next continues no frame.
+    /// Ends the frame in progress if its bytes so far are complete, for a receiver that knows its peer's messages: the rule
+    /// itself would wait for the next frame or for a pause. The next bytes start a new frame.
     package mutating func endFrame(
         where isWhole: (RawSpan) -> Bool, scratch: FramingScratch, into receiver: any FrameReceiver
     ) {

@@ -1,12 +1,12 @@
 import Streams
 
 extension Framer {
-    /// Gives up what is held of a frame that is not complete, to free its memory: it is unframed, `memory-limit`.
+    /// Discards the held part of an incomplete frame, to free its memory: it becomes unframed, `memory-limit`.
     ///
-    /// Where the frame's extent is known, its rest is unframed too when it comes, and framing goes on exactly behind it; else it
-    /// goes on where frames chain again.
+    /// If the frame's extent is known, its rest is unframed too when it arrives, and framing continues right after it; otherwise
+    /// it continues where frames chain again.
     ///
-    /// - Parameter cause: for people, behind "when": which limit was reached.
+    /// - Parameter cause: human-readable, following "when": which limit was reached.
     package mutating func evict(because cause: String, scratch: FramingScratch, into receiver: any FrameReceiver) {
         lookAgain(scratch: scratch, into: receiver)
         let end = shape.map { origin + $0.total }
@@ -16,7 +16,7 @@ extension Framer {
         emitHeld(scratch, into: receiver)
         memory.restart(at: origin)
         (wanted, shape) = (0, nil)
-        // What the search looked at is gone.
+        // The bytes that the search examined are gone.
         search = nil
         guard hadFrame else { return }
         if let end, end > origin {
@@ -26,7 +26,7 @@ extension Framer {
         }
     }
 
-    /// Takes the next bytes of a frame that was given up; returns how many they are.
+    /// Skips the next bytes of a discarded frame; returns how many.
     mutating func skip(_ bytes: RawSpan, to end: Int, _ detail: String, scratch: FramingScratch) -> Int {
         let count = min(bytes.byteCount, end - origin)
         markUnframed(bytes.extracting(0..<count), BadBytes(.memoryLimit, detail), scratch: scratch)

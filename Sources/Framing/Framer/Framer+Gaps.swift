@@ -3,8 +3,8 @@ import Streams
 extension Framer {
     /// The next `byteCount` bytes of the stream were not seen.
     ///
-    /// A gap inside a body whose extent is known loses the bytes, not the place: the frame is completed with zeros.
-    /// Any other gap ends what was under way, and framing resumes where frames chain again.
+    /// A gap inside a body whose extent is known loses bytes, not synchronisation: the frame is completed with zeros. Any other
+    /// gap ends the frame in progress, and framing resumes where frames chain again.
     public mutating func missing(
         _ byteCount: Int, at time: Timestamp, scratch: FramingScratch, into receiver: any FrameReceiver
     ) {
@@ -35,7 +35,7 @@ extension Framer {
         }
     }
 
-    /// The stream ended: what is held is given away, as a frame where the rule says that the end completes it.
+    /// The stream ended: held bytes are passed on, as a frame if the rule lets the end complete it.
     public mutating func finish(scratch: FramingScratch, into receiver: any FrameReceiver) {
         if !pending.isEmpty, shape == nil {
             cutHeld(ended: true, scratch: scratch, into: receiver)
@@ -45,23 +45,23 @@ extension Framer {
         emitHeld(scratch, into: receiver)
     }
 
-    /// Looks at what is held before it is given up: fewer bytes than were waited for may show that no frame starts there, as
-    /// they would have done in one chunk.
+    /// Examines held bytes before they are given up: fewer bytes than were waited for may show that no frame starts there, as
+    /// they would have in one chunk.
     mutating func lookAgain(scratch: FramingScratch, into receiver: any FrameReceiver) {
         guard !pending.isEmpty, shape == nil, pending.count < wanted else { return }
         cutHeld(ended: false, scratch: scratch, into: receiver)
     }
 
-    /// Hands on what was noted beside bytes at hand.
+    /// Passes on what was recorded, without any available bytes.
     mutating func emitHeld(_ scratch: FramingScratch, into receiver: any FrameReceiver) {
         emit(
             from: RawSpan(), at: origin, firstIndex: counts.frames, isUnfinished: false, scratch: scratch,
             into: receiver)
     }
 
-    /// Gives away what is held as unframed.
+    /// Passes on held bytes as unframed.
     ///
-    /// - Parameter reason: why, where a frame is under way.
+    /// - Parameter reason: why, if a frame is in progress.
     mutating func giveUp(_ reason: UnframedReason = .incomplete, because cause: String, scratch: FramingScratch) {
         guard !pending.isEmpty else { return }
         let seen = seen

@@ -1,6 +1,6 @@
 import Streams
 
-/// Large bodies: their first bytes are kept, the rest passes.
+/// Large bodies: their first bytes are kept, the rest is streamed.
 extension Framer {
     /// Takes the next bytes of a frame whose body is streamed.
     mutating func stream(_ bytes: RawSpan, _ shape: FrameShape, into receiver: any FrameReceiver) {
@@ -10,7 +10,7 @@ extension Framer {
         pass(bytes.extracting(kept..<bytes.byteCount), shape, into: receiver)
     }
 
-    /// Streams what was kept of a frame's body before its extent was known and is more than is to be kept.
+    /// Streams the excess of a frame's body that was kept before its extent was known.
     mutating func streamRest(into receiver: any FrameReceiver) {
         guard let shape, shared.streams(shape), pending.count > shape.head + shared.keptBody else { return }
         let held = pending.take()
@@ -30,7 +30,7 @@ extension Framer {
         body ?? StreamedBody(behind: pending.storage.span.bytes.extracting(shape.head..<pending.count))
     }
 
-    /// Completes a frame with zeros for bytes that were not seen; of a body that is streamed only as many as are kept.
+    /// Completes a frame with zeros for bytes that were not seen; for a streamed body, only as many as are kept.
     mutating func keep(zeros count: Int, _ shape: FrameShape) {
         let room = shared.streams(shape) ? max(0, shape.head + shared.keptBody - pending.count) : count
         pending.append(zeros: min(room, count))
@@ -40,7 +40,7 @@ extension Framer {
         self.body = body
     }
 
-    /// Adds bytes at `origin` to the unframed runs that passed as part of a body and were not kept.
+    /// Adds bytes at `origin` to the unframed runs, which were streamed as part of a body and not kept.
     mutating func markUnframed(streamed count: Int, _ bad: BadBytes, scratch: FramingScratch) {
         guard count > 0 else { return }
         closeRun(nil, scratch)
@@ -63,7 +63,7 @@ extension Framer {
 }
 
 extension SharedRule {
-    /// Whether frames of these parts are streamed: they are large, and end with their body.
+    /// Whether a frame of this shape is streamed: it is large, and ends with its body.
     @inline(__always)
     func streams(_ shape: FrameShape) -> Bool {
         shape.total > streamedAbove && shape.body > keptBody && shape.tail == 0
@@ -71,10 +71,10 @@ extension SharedRule {
 }
 
 extension FramingRule {
-    /// How much of a frame is there, for people.
+    /// Human-readable: how much of a frame is available.
     ///
     /// - Parameters:
-    ///   - bytes: those of it that were kept.
+    ///   - bytes: its kept bytes.
     ///   - count: how many there were.
     func progress(_ bytes: RawSpan, of count: Int, shape: FrameShape?) -> String {
         guard let shape, count > bytes.byteCount else { return progress(bytes, shape: shape) }

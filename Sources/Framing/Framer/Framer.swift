@@ -1,36 +1,36 @@
 import Streams
 
-/// Cuts one direction of a connection into frames.
+/// Splits one direction of a connection into frames.
 ///
-/// It takes chunks and gaps in stream order, asks its rule where frames end, and hands on frames, unframed runs and
-/// gaps. A frame that lies whole in a chunk is borrowed from it; only one that is split is copied. Memory is bounded
-/// by the rule's limits: nothing is reserved because a length field says so.
+/// It takes chunks and gaps in stream order, asks its rule where frames end, and passes on frames, unframed runs and gaps. A
+/// frame that lies whole in a chunk is borrowed from it; only one that is split is copied. Memory is bounded by the rule's
+/// limits: nothing is allocated on the word of a length field.
 ///
-/// The results depend on the bytes, not on how they were cut, except `segments`, `merged` and what follows from them.
+/// The results depend on the bytes, not on their segmentation, except `segments`, `merged` and what follows from them.
 public struct Framer {
     /// Whose bytes these are.
     public let direction: Direction
-    /// What became of the bytes so far; those held are not counted yet.
+    /// The classification of the bytes so far; held bytes are not counted yet.
     public internal(set) var counts = ByteCounts()
 
-    /// How to tell where frames end.
+    /// How to determine where frames end.
     package var rule: any FramingRule { shared.rule }
     let shared: SharedRule
     var mode: Mode
     var memory = ScanMemory()
 
-    /// Bytes not yet given away: the start of a frame, or what a search holds. `origin` is their stream offset.
+    /// Bytes not yet passed on: the start of a frame, or what a search holds. `origin` is their stream offset.
     var pending = HeldBytes()
     var origin = 0
     /// The extent of the frame that starts `pending`, once known.
     var shape: FrameShape?
-    /// How many bytes `pending` needs at least before it is worth another look.
+    /// At least how many bytes `pending` needs before it is worth another scan.
     var wanted = 0
     /// The chunks that `pending` lies in.
     var chunks = HeldChunks()
     /// Gaps inside the frame that starts `pending`, as ranges of it.
     var gaps: [Range<Int>] = []
-    /// The unframed run that is being collected.
+    /// The unframed run being collected.
     var run: UnframedRun? {
         get { openRun?.run }
         set { openRun = newValue.map { OpenRun($0) } }
@@ -41,19 +41,19 @@ public struct Framer {
         get { underWay?.search }
         set { underWay = newValue.map { UnderWay(search: $0) } }
     }
-    /// What passed of the frame that starts `pending`; nil where its body is not streamed.
+    /// The streamed part of the frame that starts `pending`; nil if its body is not streamed.
     var body: StreamedBody? {
         get { underWay?.body }
         set { underWay = newValue.map { UnderWay(body: $0) } }
     }
     private var underWay: UnderWay?
 
-    /// How many bytes of the stream are held or have passed of the frame under way.
+    /// How many bytes of the frame in progress are held or were streamed.
     @inline(__always)
     var seen: Int { underWay == nil ? pending.count : seenWithStreamed }
 
     private var seenWithStreamed: Int { pending.count + (underWay?.body?.byteCount ?? 0) }
-    /// Which of the frames in the chunk that it began in the frame under way is.
+    /// The position of the frame in progress among the frames of the chunk it began in.
     var beganAs = 1
     /// The newest chunk.
     var latest = ChunkPlace(range: 0..<0, time: Timestamp(nanoseconds: 0), packet: 0)
@@ -61,20 +61,20 @@ public struct Framer {
     enum Mode {
         /// The next byte starts a frame.
         case aligned
-        /// The next frame's start is to be found; what is passed over is unframed for `reason`.
+        /// The next frame's start must be found; skipped bytes are unframed for `reason`.
         indirect case searching(reason: UnframedReason, detail: String)
-        /// The rest of a frame that was given up, up to this stream offset, is unframed; then the next one starts.
+        /// The rest of a discarded frame, up to this stream offset, is unframed; then the next one starts.
         indirect case skipping(to: Int, detail: String)
     }
 
     /// A framer at the start of a stream.
     ///
-    /// - Parameter aligned: whether the stream's first byte is known to be a frame's first.
+    /// - Parameter aligned: whether the stream is known to start with a frame.
     public init(rule: any FramingRule, direction: Direction, aligned: Bool) {
         self.init(SharedRule.of(rule), direction: direction, aligned: aligned)
     }
 
-    /// The same with a rule that other streams have, too.
+    /// A framer whose rule is shared with other streams.
     package init(_ shared: SharedRule, direction: Direction, aligned: Bool) {
         self.shared = shared
         self.direction = direction
@@ -82,7 +82,7 @@ public struct Framer {
         if !aligned { memory.opening = nil }
     }
 
-    /// How much memory is held for bytes whose frame is not complete, about.
+    /// Approximately how much memory is held for bytes of incomplete frames.
     @inline(__always)
     package var heldMemory: Int {
         pending.storage.count &+ chunks.memory &+ (openRun == nil ? 0 : openRunMemory)
@@ -100,13 +100,13 @@ public struct Framer {
         if case .aligned = mode { true } else { false }
     }
 
-    /// How many of the bytes at hand prove that a frame starts with them.
+    /// How many of the available bytes prove that a frame starts with them.
     var proof: Int? {
         guard isAligned, !pending.isEmpty else { return nil }
         return rule.proof(pending.storage.span.bytes.extracting(0..<pending.count))
     }
 
-    /// The head of the frame under way, where that is complete.
+    /// The head of the frame in progress, if complete.
     var openHead: (bytes: [UInt8], shape: FrameShape)? {
         guard isAligned, let shape, pending.count >= shape.head else { return nil }
         var head = FrameShape(head: shape.head, body: 0)
@@ -114,13 +114,13 @@ public struct Framer {
         return (pending.storage.span.bytes.copied(0..<shape.head), head)
     }
 
-    /// When a frame is over if its sender goes on pausing; nil where no pause ends one.
+    /// When the frame in progress ends if its sender stays silent; nil if no pause ends one.
     public var idleDeadline: Timestamp? {
         guard let idle = shared.idle, isAligned, !pending.isEmpty else { return nil }
         return latest.time + idle
     }
 
-    /// Ends the frame under way if its sender has paused for too long; what comes next continues no frame.
+    /// Ends the frame in progress if its sender has paused for too long; the next bytes start a new frame.
     public mutating func pause(
         until time: Timestamp, scratch: FramingScratch, into receiver: any FrameReceiver
     ) {
@@ -139,7 +139,8 @@ public struct Framer {
 
     /// The next bytes of the stream, which are not empty.
     ///
-    /// - Returns: about how much memory is held now. To ask the framer for it, a caller in another module would have to copy it.
+    /// - Returns: approximately how much memory is held now. To ask the framer for it, a caller in another module would have to
+    ///   copy it.
     @discardableResult
     public mutating func receive(
         _ chunk: RawSpan, at time: Timestamp, packet: Int, scratch: FramingScratch, into receiver: any FrameReceiver
@@ -162,7 +163,7 @@ public struct Framer {
         chunks.append(latest)
         let taken = completeHead(from: chunk)
         if let shape {
-            // The end of the frame is known: take what it still needs, and look at the rest in the chunk itself.
+            // The end of the frame is known: take what it still needs, and scan the rest in the chunk itself.
             let end = min(taken + shape.total - seen, chunk.byteCount)
             if shared.streams(shape) {
                 stream(chunk.extracting(taken..<end), shape, into: receiver)
@@ -180,8 +181,8 @@ public struct Framer {
         }
     }
 
-    /// Takes what the rule needs at least, while that tells no more than to take still more; returns how many bytes of the
-    /// chunk were taken. So that what follows a head that was cut need not be copied with it.
+    /// Takes the minimum that the rule needs, as long as it only asks for more; returns how many bytes of the chunk were taken.
+    /// This way, the bytes after a split head need not be copied with it.
     private mutating func completeHead(from chunk: RawSpan) -> Int {
         var taken = 0
         guard shape == nil, isAligned else { return 0 }
@@ -207,7 +208,7 @@ public struct Framer {
         return taken
     }
 
-    /// Looks for frames in a chunk's bytes where they are, and keeps what is left.
+    /// Finds frames in a chunk's bytes in place, and keeps the rest.
     private mutating func cutInPlace(_ bytes: RawSpan, scratch: FramingScratch, into receiver: any FrameReceiver) {
         let (base, frames) = (origin, counts.frames)
         let used = cut(bytes, ended: false, scratch: scratch)
@@ -222,7 +223,7 @@ public struct Framer {
         }
     }
 
-    /// Looks for frames in the bytes held so far, and keeps what is left.
+    /// Finds frames in the bytes held so far, and keeps the rest.
     mutating func cutHeld(ended: Bool, scratch: FramingScratch, into receiver: any FrameReceiver) {
         var held = pending.take()
         let used = cut(held, ended: ended, scratch: scratch, into: receiver)
@@ -247,8 +248,8 @@ public struct Framer {
 
     // MARK: Frames
 
-    /// Cuts as many frames as there are out of `bytes`, which start at `origin`; moves `origin` on and returns how many
-    /// bytes are used up.
+    /// Splits `bytes`, which start at `origin`, into as many frames as there are; advances `origin` and returns how many bytes
+    /// were consumed.
     private mutating func cut(_ bytes: RawSpan, ended: Bool, scratch: FramingScratch) -> Int {
         let first = origin
         var at = 0
@@ -309,7 +310,7 @@ public struct Framer {
                     at += count
                     origin += count
                 case .bad(let bad):
-                    // A whole head that is bad is a run of its own; otherwise the run goes on to the next frame.
+                    // A whole bad head is a run of its own; otherwise the run continues to the next frame.
                     let count = min(max(bad.byteCount ?? 1, 1), bytes.byteCount - at)
                     markUnframed(bytes.extracting(at..<at + count), bad, scratch: scratch)
                     at += count
@@ -324,8 +325,8 @@ public struct Framer {
         return at
     }
 
-    /// Counts the frames that lie whole in the bytes at hand, and keeps what is known of the chunks of those that do not lie
-    /// in the newest alone.
+    /// Counts the frames that lie whole in the available bytes, and keeps the extents of those that do not lie in the newest
+    /// chunk alone.
     private mutating func note(from known: Int, start: Int, end: Int, first: Int, scratch: FramingScratch) {
         counts.frames += scratch.items.count - known
         counts.framed += end - start
@@ -344,7 +345,7 @@ public struct Framer {
         }
     }
 
-    /// Notes the frame whose bytes are all in `pending`.
+    /// Records the frame whose bytes are all in `pending`.
     mutating func finishHeldFrame(_ found: FrameShape, scratch: FramingScratch) {
         if hasRun { closeRun(nil, scratch) }
         let missing = gaps.isEmpty ? 0 : gaps.reduce(0) { $0 + $1.count }
@@ -365,7 +366,7 @@ public struct Framer {
         origin += found.total
     }
 
-    /// Adds the bytes at `origin` to the unframed run, in pieces of bounded size, and moves `origin` behind them.
+    /// Adds the bytes at `origin` to the unframed run, in pieces of bounded size, and moves `origin` past them.
     mutating func markUnframed(_ bytes: RawSpan, _ bad: BadBytes, scratch: FramingScratch) {
         var at = 0
         while at < bytes.byteCount {
@@ -386,7 +387,7 @@ public struct Framer {
         }
     }
 
-    /// Ends the unframed run and notes it.
+    /// Ends the unframed run and records it.
     mutating func closeRun(_ resumed: String?, _ scratch: FramingScratch) {
         guard var closed = run else { return }
         run = nil
@@ -397,7 +398,7 @@ public struct Framer {
     }
 }
 
-/// A search for the start of a frame, or the body of a frame that is streamed: never both, and most streams never have either.
+/// A search for the start of a frame, or the body of a streamed frame: never both, and most streams never have either.
 private final class UnderWay {
     let search: FrameSearch?
     let body: StreamedBody?
@@ -405,7 +406,7 @@ private final class UnderWay {
     init(search: FrameSearch? = nil, body: StreamedBody? = nil) { (self.search, self.body) = (search, body) }
 }
 
-/// An unframed run that is being collected: most streams never have one, and need no room for it.
+/// An unframed run being collected: most streams never have one, and need no space for it.
 private final class OpenRun: Sendable {
     let run: UnframedRun
 

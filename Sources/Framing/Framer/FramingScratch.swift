@@ -1,9 +1,8 @@
 import Streams
 
-/// Working memory that framers share, so that none is allocated for a chunk and none is kept for a connection.
+/// Working memory shared by framers, so that none is allocated per chunk and none is kept per connection.
 ///
-/// Only one framer uses it at a time; it is empty between calls. So nobody needs to check on every access that nobody else has
-/// one under way.
+/// Only one framer uses it at a time; it is empty between calls. So exclusivity need not be checked on every access.
 public final class FramingScratch {
     /// An unframed run, and how many frames had been found when it was complete.
     struct CompleteRun {
@@ -12,10 +11,10 @@ public final class FramingScratch {
         var isBeforeHeld: Bool
     }
 
-    /// The frame whose bytes the framer holds; it comes before `items`.
+    /// The frame whose bytes the framer holds; it precedes `items`.
     @exclusivity(unchecked) var heldFrame: FrameInfo?
     @exclusivity(unchecked) var items: [FrameItem] = []
-    /// What is known of the chunks of frames that do not lie in the newest alone.
+    /// The extents of frames that do not lie in the newest chunk alone.
     @exclusivity(unchecked) var extents: [HeldChunks.Extent] = []
     /// Whether one of them ends before the newest chunk.
     @exclusivity(unchecked) var endsEarlier = false
@@ -24,7 +23,7 @@ public final class FramingScratch {
     /// Empty working memory.
     public init() {}
 
-    /// Makes it empty again; a large buffer is given back.
+    /// Empties it again; a large buffer is freed.
     func reset() {
         items.removeAll(keepingCapacity: items.capacity <= 4_096)
         if !extents.isEmpty { extents.removeAll(keepingCapacity: extents.capacity <= 256) }

@@ -1,17 +1,17 @@
 import Streams
 
-/// Bytes that are held: a buffer that is filled and emptied repeatedly, without anything being allocated or destroyed.
+/// Held bytes: a buffer that is filled and emptied repeatedly, without allocations.
 struct HeldBytes: Sendable {
-    /// The first `count` of them count.
+    /// The first `count` of them are valid.
     private(set) var storage: [UInt8] = []
     private(set) var count = 0
 
-    /// A small buffer is kept when it is emptied, so that a frame that is cut costs no allocation.
+    /// A small buffer is kept when emptied, so that a split frame costs no allocation.
     private static let kept = 256
 
     var isEmpty: Bool { count == 0 }
 
-    /// Adds bytes behind the others.
+    /// Adds bytes after the others.
     @inline(__always)
     mutating func append(_ bytes: RawSpan) {
         let end = count &+ bytes.byteCount
@@ -36,14 +36,14 @@ struct HeldBytes: Sendable {
         append([UInt8](repeating: 0, count: zeros).span.bytes)
     }
 
-    /// Forgets all of them.
+    /// Removes all of them.
     @inline(__always)
     mutating func removeAll() {
         count = 0
         if storage.count > Self.kept { storage = [] }
     }
 
-    /// Forgets the first of them.
+    /// Removes the first of them.
     mutating func removeFirst(_ gone: Int) {
         guard gone > 0 else { return }
         let left = storage.span.bytes.extracting(gone..<count).copied()
@@ -51,7 +51,7 @@ struct HeldBytes: Sendable {
         append(left.span.bytes)
     }
 
-    /// Gives away all of them.
+    /// Removes and returns all of them.
     mutating func take() -> HeldBytes {
         var taken = HeldBytes()
         swap(&taken, &self)

@@ -1,6 +1,6 @@
 import Streams
 
-/// Where a chunk lies in its stream, and when it was seen.
+/// Where a chunk is in its stream, and when it was seen.
 struct ChunkPlace: Hashable, Sendable {
     var range: Range<Int>
     var time: Timestamp
@@ -9,29 +9,29 @@ struct ChunkPlace: Hashable, Sendable {
 
 /// The chunks that a framer's held bytes lie in.
 ///
-/// Each is remembered for as long as a frame may still turn out to start in it. Once the extent of the frame under way
-/// is known (or so many chunks are held that remembering would cost more than the bytes), they are only counted.
+/// Each is remembered for as long as a frame may still turn out to start in it. Once the extent of the frame in progress is known
+/// (or so many chunks are held that remembering them would cost more than the bytes), they are only counted.
 struct HeldChunks: Sendable {
-    /// The first chunk remembered, or the first of those counted; nil where there are none.
+    /// The first chunk remembered, or the first of those counted; nil if there are none.
     private var first: ChunkPlace?
-    /// The chunks remembered behind it.
+    /// The chunks remembered after it.
     private var places: [ChunkPlace] = []
-    /// How many are only counted, 0 where they are remembered, and the last of them.
+    /// How many are only counted, 0 if they are remembered, and the last of them.
     private var counted = 0
     private var last = ChunkPlace(range: 0..<0, time: Timestamp(nanoseconds: 0), packet: 0)
 
-    /// How much memory what is remembered takes.
+    /// How much memory the remembered chunks take.
     @inline(__always)
     var memory: Int { places.count &* MemoryLayout<ChunkPlace>.stride }
 
-    /// What the chunks say of a range of the stream.
+    /// The chunks of a range of the stream.
     struct Extent {
         var first: ChunkPlace
         var last: ChunkPlace
         var segments: Int
     }
 
-    /// Above so many chunks they are counted, whatever is known.
+    /// Above this many, chunks are only counted in any case.
     private static let mostPlaces = 65_536
 
     mutating func append(_ place: ChunkPlace) {
@@ -46,7 +46,7 @@ struct HeldChunks: Sendable {
         }
     }
 
-    /// Counts what was remembered so far.
+    /// From now on, only counts the chunks remembered so far.
     mutating func count() {
         guard counted == 0, let first else { return }
         last = places.last ?? first
@@ -90,7 +90,7 @@ struct HeldChunks: Sendable {
         return Extent(first: place(low), last: place(high - 1), segments: high - low)
     }
 
-    /// When the byte at a stream offset was seen; nil where its chunk is not held.
+    /// When the byte at a stream offset was seen; nil if its chunk is not held.
     func time(ofByteAt offset: Int) -> Timestamp? {
         guard let first else { return nil }
         if counted > 0 { return last.time }
@@ -102,7 +102,7 @@ struct HeldChunks: Sendable {
 }
 
 extension Array {
-    /// The first index whose element fulfils `condition`, given that none before it and all behind it do.
+    /// The first index whose element fulfils `condition`, given that none before it and all after it do.
     func partitioningIndex(where condition: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

@@ -1,19 +1,19 @@
 import Streams
 
-/// A rule of which there is one copy for all streams that it cuts.
+/// A rule with one copy shared by all streams that it frames.
 ///
-/// Its methods are the rule's own. A rule that is called through its protocol is copied for each call, if it lies in an object;
-/// one whose type the object knows is not.
+/// Its methods are the rule's. A rule stored in an object as an existential is copied for each call; one whose type the object
+/// knows is not.
 package class SharedRule {
     let rule: any FramingRule
     let idle: Interval?
     let landmark: Landmark
     let firstBytes: ByteSet
     let hasOpening: Bool
-    /// The byte strings that end every frame, and how long the longest is.
+    /// The byte strings that end every frame, and the length of the longest.
     let ends: [[UInt8]]
     let longestEnd: Int
-    /// How many bytes of a large body are kept: those behind them are streamed.
+    /// How many bytes of a large body are kept; the rest is streamed.
     let keptBody: Int
     /// Frames of at most this many bytes are held whole.
     let streamedAbove: Int
@@ -50,7 +50,7 @@ package class SharedRule {
         rule.frames(in: bytes, from: start, origin: origin, memory: &memory, into: &items)
     }
 
-    /// The first place at or behind an index that may start a frame, as far as a quick look tells.
+    /// The first place at or after an index that may start a frame, as far as a quick check can tell.
     func firstHopeful(_ bytes: RawSpan, from start: Int) -> Int? { start < bytes.byteCount ? start : nil }
 
     func mayStart(_ bytes: RawSpan, at start: Int) -> Bool { rule.mayStart(bytes, at: start) }
@@ -97,7 +97,7 @@ private final class TypedRule<Rule: FramingRule>: SharedRule {
 }
 
 extension RawSpan {
-    /// The index behind the zeros that start at an index, if there are at least as many as start no frame.
+    /// The index after the zeros that start at an index, if there are enough of them to start no frame.
     fileprivate func endOfZeros(from start: Int) -> Int? {
         let least = start + FrameChain.zeroRun
         guard least <= byteCount, self[byte: least - 1] == 0 else { return nil }
@@ -105,7 +105,7 @@ extension RawSpan {
         return count >= FrameChain.zeroRun ? start + count : nil
     }
 
-    /// How many zeros there are from an index on, `most` at most.
+    /// How many zeros there are from an index on, at most `most`.
     func zeros(from start: Int, most: Int) -> Int {
         let end = start + min(most, byteCount - start)
         var at = start

@@ -1,12 +1,12 @@
 import Streams
 
-/// What is known of a body whose bytes pass without being kept, but for the first ones.
+/// The state of a body that is streamed, except its first bytes.
 struct StreamedBody: Sendable {
-    /// How many bytes have passed that were not kept.
+    /// How many bytes were streamed and not kept.
     private(set) var byteCount = 0
-    /// Whether all bytes of the body so far are valid UTF-8, but for a character that may be incomplete.
+    /// Whether all bytes of the body so far are valid UTF-8, except for a character that may be incomplete.
     private(set) var isText: Bool
-    /// The bytes of that character: three at most.
+    /// The bytes of that character: at most three.
     private var rest: [UInt8] = []
 
     /// A body of which the first bytes are kept.
@@ -21,19 +21,19 @@ struct StreamedBody: Sendable {
         look(at: bytes)
     }
 
-    /// The next bytes were not seen: what the body is cannot be told.
+    /// The next bytes were not seen: the form of the body cannot be determined.
     mutating func take(missing count: Int) {
         byteCount += count
         isText = false
     }
 
-    /// Whether the body is valid UTF-8, now that all of it has passed.
+    /// Whether the body is valid UTF-8, now that all of it was streamed.
     var isWholeText: Bool { isText && rest.isEmpty }
 
     private mutating func look(at bytes: RawSpan) {
         guard isText, bytes.byteCount > 0 else { return }
         guard rest.isEmpty else {
-            // A character ends within three bytes: what follows it is looked at where it is.
+            // A character ends within three bytes: what follows it is checked in place.
             let count = min(4 - rest.count, bytes.byteCount)
             let joined = rest + bytes.copied(0..<count)
             let invalid = joined.span.bytes.firstInvalidUTF8() ?? joined.count
@@ -55,10 +55,10 @@ struct StreamedBody: Sendable {
 }
 
 extension RawSpan {
-    /// Whether these may be the first bytes of a character in UTF-8 (RFC 3629 section 3), which is not complete.
+    /// Whether these may be the first bytes of an incomplete UTF-8 character (RFC 3629 section 3).
     fileprivate var mayBeCutCharacter: Bool {
         guard (1...3).contains(byteCount) else { return false }
-        // The last bytes that a character may have tell whether its first ones are valid.
+        // The largest continuation bytes a character may have show whether its first ones are valid.
         let length = self[byte: 0] >= 0xf0 ? 4 : self[byte: 0] >= 0xe0 ? 3 : self[byte: 0] >= 0xc2 ? 2 : 1
         guard byteCount < length else { return false }
         let missing = length - byteCount
@@ -69,10 +69,10 @@ extension RawSpan {
     }
 }
 
-/// Which part of a frame's body passes without being kept.
+/// A streamed part of a frame's body.
 public struct StreamedPart: Hashable, Sendable {
     /// The frame's number among those of its direction.
     public var index: Int
-    /// The place of the part's first byte in the body.
+    /// The offset of the part's first byte in the body.
     public var offset: Int
 }

@@ -29,7 +29,7 @@ public enum FieldValue: Hashable, Sendable {
         case tooLarge
     }
 
-    /// The field as a count; nil where it is not a whole number at all.
+    /// The field as a count; nil if it is not a whole number at all.
     public var decimalInteger: Count? {
         switch self {
         case .integer(let value): return value < 0 ? .negative : .value(Int(value))
@@ -45,7 +45,7 @@ public enum FieldValue: Hashable, Sendable {
         }
     }
 
-    /// The value as people write it, cut at 40 characters, with control characters escaped.
+    /// The value for display, truncated to 40 characters, with control characters escaped.
     public var shortDescription: String {
         switch self {
         case .null: return "null"

@@ -14,21 +14,21 @@ public struct Field: Hashable, Sendable {
     }
 }
 
-/// How the fields of a frame lie in its head: one kind of head of the format language.
+/// The layout of the fields in a frame's head: one kind of head of the format language.
 public protocol Head: Sendable {
-    /// All fields, in the order traces show them; empty where the bytes are no such head.
+    /// All fields, in the order traces show them; empty if the bytes are not such a head.
     func fields(of head: RawSpan) -> [Field]
 
     /// Writes all fields as a JSON object, for traces.
     func writeFields(of head: RawSpan, into bytes: inout [UInt8])
 
-    /// One field; nil where there is none of that name.
+    /// One field; nil if there is none of that name.
     func field(_ name: String, of head: RawSpan) -> FieldValue?
 
     /// The bytes of a head with these fields, lengths filled in.
     ///
     /// - Parameters:
-    ///   - fields: in the order they are to be written where the head has none of its own.
+    ///   - fields: in the order in which they are written if the head has none of its own.
     ///   - body: how many bytes of body follow.
     func encode(_ fields: [Field], body: Int) throws(EncodingError) -> [UInt8]
 }
@@ -42,7 +42,7 @@ extension Head {
 
 /// Why a frame cannot be built.
 public struct EncodingError: Error, Hashable, CustomStringConvertible {
-    /// For people: which field, what was given, and what would do.
+    /// Human-readable: which field, what was given, and what would be accepted.
     public var description: String
 
     /// Why a frame cannot be built.

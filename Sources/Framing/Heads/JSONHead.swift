@@ -12,12 +12,12 @@ package struct JSONHead: Head {
 
     /// The value of one member, after checking that the whole head is a JSON object and valid UTF-8.
     ///
-    /// Of members with the same name the last one counts, as in most JSON readers.
+    /// Of members with the same name the last one wins, as in most JSON parsers.
     package func value(of name: String, in head: RawSpan) throws(JSONSyntaxError) -> FieldValue? {
         try place(of: name, inChecked: head).map { JSONText.value($0.kind, $0.range, in: head) }
     }
 
-    /// The same where it is a small number or a string of one, in digits alone; nil where it is not, whatever it is.
+    /// The value if it is a small number or a string of one, in digits only; nil for anything else.
     func smallCount(of name: String, in head: RawSpan) throws(JSONSyntaxError) -> Int? {
         guard let (kind, range) = try place(of: name, inChecked: head) else { return nil }
         var digits = range
@@ -82,7 +82,7 @@ package struct JSONHead: Head {
         return found
     }
 
-    /// Where the value of a member lies, the last of that name; nil where there is none.
+    /// The range of a member's value, the last of that name; nil if there is none.
     static func place(of name: String, in head: RawSpan) -> Range<Int>? {
         var found: Range<Int>?
         var scanner = JSONScanner(at: head.objectStart)
@@ -96,9 +96,9 @@ package struct JSONHead: Head {
         return found
     }
 
-    /// The object pretty-printed as these systems' clients do it: two spaces, ` : `, LF.
+    /// The object pretty-printed as by these systems' clients: two spaces, ` : `, LF.
     ///
-    /// The size is written as a decimal string, in the place where `fields` has it, else at the end.
+    /// The size is written as a decimal string, at its position in `fields`, otherwise at the end.
     package func encode(_ fields: [Field], body: Int) throws(EncodingError) -> [UInt8] {
         var fields = fields
         if let sizeField {
@@ -136,7 +136,7 @@ package struct JSONHead: Head {
             }
             return true
         }
-        // Only an escaped key can be longer than the name it stands for.
+        // Only an escaped key can be longer than the name it represents.
         guard key.count - 2 > utf8.count, key.contains(where: { head[unchecked: $0] == UInt8(ascii: "\\") }) else {
             return false
         }
@@ -145,7 +145,7 @@ package struct JSONHead: Head {
 }
 
 extension RawSpan {
-    /// Where the JSON object starts: behind white space.
+    /// Where the JSON object starts: after white space.
     fileprivate var objectStart: Int {
         var scanner = JSONScanner()
         scanner.skipSpace(self)
@@ -168,7 +168,7 @@ extension RawSpan {
         return true
     }
 
-    /// The offset of the first byte that is not UTF-8, or nil where all are.
+    /// The offset of the first byte that is not UTF-8, or nil if all are.
     package func firstInvalidUTF8() -> Int? {
         if isASCII { return nil }
         return withUnsafeBytes { buffer in

@@ -1,9 +1,9 @@
 import Streams
 
-/// Writes JSON into bytes (RFC 8259), without `String` on the way.
+/// Writes JSON into bytes (RFC 8259), without intermediate `String`s.
 package enum JSONOutput {
-    /// A string with its quotes. Control characters, DEL and C1 controls are escaped, so that a terminal never gets
-    /// them; everything else is written as it is.
+    /// A string with its quotes. Control characters, DEL and C1 controls are escaped, so that they never reach a terminal;
+    /// everything else is written as it is.
     package static func string(_ text: String, into bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         var text = text
@@ -46,7 +46,7 @@ package enum JSONOutput {
         }
     }
 
-    /// A field's value. Bytes are written as a hex string; a number that JSON cannot say, as null.
+    /// A field's value. Bytes are written as a hex string; a number that JSON cannot represent, as null.
     package static func value(_ value: FieldValue, into bytes: inout [UInt8]) {
         switch value {
         case .null: bytes += Array("null".utf8)
@@ -79,9 +79,9 @@ package enum JSONOutput {
         decimal(UInt32(truncatingIfNeeded: value), digits: 1, into: &bytes)
     }
 
-    /// A number of at most eight digits, with zeros before it where it has fewer than so many.
+    /// A number of at most eight digits, zero-padded to the given number of digits.
     package static func decimal(_ value: UInt32, digits: Int, into bytes: inout [UInt8]) {
-        // The last digit comes first, and is pushed up by the others.
+        // The last digit is computed first, and shifted up by the others.
         var text: UInt64 = 0
         var count = 0
         var rest = value
@@ -118,15 +118,15 @@ package enum JSONOutput {
         }
     }
 
-    /// The digits of four bytes at once, each half of a byte in a byte of its own.
+    /// The digits of four bytes at once, each nibble in a byte of its own.
     @inline(__always)
     private static func hexDigits(_ raw: UInt32) -> UInt64 {
         var halves = UInt64(raw.littleEndian)
         halves = (halves | halves << 16) & 0x0000_ffff_0000_ffff
         halves = (halves | halves << 8) & 0x00ff_00ff_00ff_00ff
-        // The upper half of a byte comes first.
+        // The upper nibble comes first.
         halves = (halves >> 4 | halves << 8) & 0x0f0f_0f0f_0f0f_0f0f
-        // 10 and above have bit 4 after adding 6, and lie 39 further on.
+        // 10 and above have bit 4 after adding 6, and are offset by another 39.
         let letters = (halves &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
         return halves &+ 0x3030_3030_3030_3030 &+ letters &* 39
     }

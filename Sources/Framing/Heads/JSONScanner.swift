@@ -2,9 +2,9 @@ import Streams
 
 /// Why bytes are not JSON.
 package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
-    /// Where, in bytes from the start of what was read.
+    /// Where, in bytes from the start of the text.
     package var offset: Int
-    /// What the grammar wants there.
+    /// What the grammar expects there.
     package var expected: String
 
     /// An error at a place.
@@ -17,14 +17,14 @@ package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
     package var description: String { "expected \(expected) at byte \(offset)" }
 }
 
-/// Walks over JSON text (RFC 8259) without building anything: it checks the grammar and says where values lie.
+/// Walks over JSON text (RFC 8259) without building anything: it checks the grammar and reports where values are.
 ///
-/// The text is an argument of every call, since a span cannot be kept. Nesting is limited, so no input can exhaust the
-/// stack, and a search for heads among hostile bytes stays linear.
+/// The text is an argument of every call, since a span cannot be kept. Nesting is limited, so that no input can exhaust the
+/// stack, and a search for heads in hostile bytes stays linear.
 package struct JSONScanner: Sendable {
-    /// Where the scanner stands, in bytes.
+    /// The scanner's position, in bytes.
     package private(set) var position: Int
-    /// How many arrays and objects may lie in one another.
+    /// How deeply arrays and objects may nest.
     package let depthLimit: Int
 
     /// A scanner at `position`.
@@ -33,7 +33,7 @@ package struct JSONScanner: Sendable {
         self.depthLimit = depthLimit
     }
 
-    /// What kind of value lies at a place; numbers are told apart when they are read.
+    /// The kind of a value; kinds of numbers are distinguished when they are read.
     package enum Kind: Sendable {
         /// `{…}`
         case object
@@ -49,7 +49,7 @@ package struct JSONScanner: Sendable {
         case null
     }
 
-    /// Steps over space, tab, LF and CR.
+    /// Skips space, tab, LF and CR.
     package mutating func skipSpace(_ text: RawSpan) {
         while position < text.byteCount {
             switch text[byte: position] {
@@ -59,7 +59,7 @@ package struct JSONScanner: Sendable {
         }
     }
 
-    /// Whether the scanner stands at the end.
+    /// Whether the scanner is at the end.
     package func isAtEnd(_ text: RawSpan) -> Bool { position >= text.byteCount }
 
     /// The byte at the scanner's position; nil at the end.
@@ -67,19 +67,19 @@ package struct JSONScanner: Sendable {
         position < text.byteCount ? text[byte: position] : nil
     }
 
-    /// Steps over one byte if it is `byte`, and says whether it was.
+    /// Skips one byte if it is `byte`, and returns whether it was.
     package mutating func take(_ byte: UInt8, _ text: RawSpan) -> Bool {
         guard peek(text) == byte else { return false }
         position += 1
         return true
     }
 
-    /// Steps over one byte that must be `byte`.
+    /// Skips one byte that must be `byte`.
     package mutating func expect(_ byte: UInt8, _ text: RawSpan) throws(JSONSyntaxError) {
         guard take(byte, text) else { throw fault("'\(Character(UnicodeScalar(byte)))'") }
     }
 
-    /// Steps over one value and the space before it; says what it was and where, quotes included.
+    /// Skips one value and the space before it; returns its kind and range, quotes included.
     package mutating func value(
         _ text: RawSpan, depth: Int = 0
     ) throws(JSONSyntaxError) -> (kind: Kind, range: Range<Int>) {
@@ -113,8 +113,7 @@ package struct JSONScanner: Sendable {
         }
     }
 
-    /// Steps over an object that must start here, and hands out each member: its key with quotes, its value's kind and
-    /// place.
+    /// Skips an object that must start here, and passes on each member: its key with quotes, its value's kind and range.
     package mutating func members(
         _ text: RawSpan, depth: Int = 0, _ each: (_ key: Range<Int>, _ kind: Kind, _ value: Range<Int>) -> Void
     ) throws(JSONSyntaxError) {
@@ -148,7 +147,7 @@ package struct JSONScanner: Sendable {
         }
     }
 
-    /// Steps over a string; says whether it holds a backslash.
+    /// Skips a string; returns whether it contains a backslash.
     private mutating func string(_ text: RawSpan) throws(JSONSyntaxError) -> Bool {
         guard take(UInt8(ascii: "\""), text) else { throw fault("'\"'") }
         var escaped = false
@@ -183,7 +182,7 @@ package struct JSONScanner: Sendable {
         }
     }
 
-    /// Steps over a number; says whether it has a fraction or an exponent.
+    /// Skips a number; returns whether it has a fraction or an exponent.
     private mutating func number(_ text: RawSpan) throws(JSONSyntaxError) -> Bool {
         let start = position
         _ = take(UInt8(ascii: "-"), text)

@@ -1,6 +1,6 @@
 import Streams
 
-/// Reads single JSON values out of text that `JSONScanner` has already found to be well-formed.
+/// Reads single JSON values from text that `JSONScanner` has already found to be well-formed.
 package enum JSONText {
     /// The value that lies at `range`.
     static func value(_ kind: JSONScanner.Kind, _ range: Range<Int>, in text: RawSpan) -> FieldValue {
@@ -43,7 +43,7 @@ package enum JSONText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The scalar whose four digits start at `at`, joined with the surrogate that follows where it needs one.
+    /// The scalar whose four digits start at `at`, combined with the following surrogate if needed.
     private static func scalar(_ at: inout Int, before end: Int, in text: RawSpan) -> Unicode.Scalar {
         func unit(_ start: Int) -> UInt32 {
             (0..<4).reduce(0) { $0 << 4 | UInt32(hexDigit(text[byte: start + $1]) ?? 0) }
@@ -68,12 +68,12 @@ package enum JSONText {
             if let value = Int64(digits) { return .integer(value) }
             if let value = UInt64(digits) { return .unsigned(value) }
         }
-        // Beyond a Double the text is all there is.
+        // Out of range for a Double: keep the text.
         guard let value = Double(digits), value.isFinite else { return .json(digits) }
         return .number(value)
     }
 
-    /// The text of a value without the space between its tokens, DEL and C1 controls escaped.
+    /// The text of a value without white space between tokens, DEL and C1 controls escaped.
     static func compact(_ range: Range<Int>, in text: RawSpan) -> [UInt8] {
         var bytes: [UInt8] = []
         var (inString, escaped) = (false, false)

@@ -1,6 +1,6 @@
-/// How many bodies are not what they should be, by what is wrong.
+/// How many bodies are faulty, by kind of fault.
 package struct FaultCounts: Sendable {
-    /// Of so many of a kind and direction each is told; of more only how many there were.
+    /// Up to this many of a kind and direction are reported individually; beyond that only their number.
     package static let reported = 10
 
     private var badJSON = 0
@@ -19,11 +19,11 @@ package struct FaultCounts: Sendable {
         }
     }
 
-    /// Counts one if those that are told each were there already; says whether.
+    /// Counts one if the individually reported ones are used up; returns whether it did.
     @inline(__always)
     mutating func countAnother(_ kind: BodyFault.Kind) -> Bool { self[kind] >= Self.reported && !count(kind) }
 
-    /// Counts one; says whether it is among those that are told each.
+    /// Counts one; returns whether it is to be reported individually.
     @inline(__always)
     mutating func count(_ kind: BodyFault.Kind) -> Bool {
         switch kind {

@@ -1,4 +1,4 @@
-/// Which frames somebody wants to see.
+/// Which frames a caller wants to see.
 public struct FrameInterest: OptionSet, Sendable {
     /// The bits.
     public let rawValue: Int
@@ -10,7 +10,7 @@ public struct FrameInterest: OptionSet, Sendable {
     public static let all = FrameInterest(rawValue: 1)
     /// Heartbeats.
     public static let heartbeats = FrameInterest(rawValue: 2)
-    /// Frames whose body is not what the format says, the first of a kind and direction.
+    /// Frames with a faulty body, the first of each kind and direction.
     public static let faultyBodies = FrameInterest(rawValue: 4)
     /// Requests and answers.
     public static let paired = FrameInterest(rawValue: 8)

@@ -1,35 +1,35 @@
 import Expressions
 import Streams
 
-/// The kinds of frames that one direction of a format has been seen to have: what follows from the few bytes of a head that
-/// name a frame's type is found out once, and looked up from then on.
+/// The kinds of frames seen in one direction of a format: what follows from the few bytes of a head that name a frame's type is
+/// computed once, and looked up from then on.
 ///
-/// Nothing that is called here comes back to change it, so that is not checked on every access.
+/// Nothing called here re-enters to change it, so exclusivity is not checked on every access.
 package final class FrameKinds {
-    /// What is known of all frames of a kind.
+    /// What all frames of a kind have in common.
     package struct Kind {
         /// The name of their type.
         package var type: String?
-        /// Whether they are heartbeats; nil where that depends on more than the type.
+        /// Whether they are heartbeats; nil if that depends on more than the type.
         package var isHeartbeat: Bool?
-        /// What they are in the format's pairings; nil where that depends on more than the type.
+        /// Their roles in the format's pairings; nil if that depends on more than the type.
         var roles: [PairRole]?
         /// The name as traces write it: a JSON string, or null.
         package var typeJSON: [UInt8]
-        /// What of them is not to be shown; nil where that depends on more than the type.
+        /// Their parts to redact; nil if that depends on more than the type.
         package var secrets: SecretPaths?
         /// How their bodies are read.
         var body: BodyChain
     }
 
-    /// What most frames need to know of their kind, in a form that costs little to look up.
+    /// The properties of a kind that most frames need, in a form that is cheap to look up.
     struct Traits {
         var isHeartbeat: Bool
-        /// Whether only a closer look tells whether a frame is a heartbeat.
+        /// Whether each frame must be examined to determine whether it is a heartbeat.
         var asksForHeartbeat: Bool
         /// Whether they are requests or answers.
         var isPaired: Bool
-        /// Whether only a closer look tells that.
+        /// Whether each frame must be examined to determine that.
         var asksForPairs: Bool
         var check: BodyChain.QuickCheck
         /// Whether nothing of them is secret.
@@ -39,15 +39,15 @@ package final class FrameKinds {
     /// The kinds seen so far.
     @exclusivity(unchecked) package private(set) var kinds: [Kind] = []
     @exclusivity(unchecked) private(set) var traits: [Traits] = []
-    /// The kinds of frames of the only layout, where a number tells them, and where it lies.
+    /// The kinds of frames of the only layout, if a number determines them, and where it is.
     @exclusivity(unchecked) private(set) var slots = KindSlots()
     let place: NumberPlace?
 
     package let format: DirectionFormat
     let direction: Direction
-    /// What of frames is not to be shown.
+    /// The parts of frames to redact.
     package let secrets: [Secret]
-    /// Whether bytes that belong to no frame may hold secrets: a frame that was cut off, or not understood.
+    /// Whether bytes that belong to no frame may hold secrets: a truncated or unrecognized frame.
     package let hidesUnframed: Bool
     private let heartbeat: Expression?
     private let dependsOnTypeOnly: Bool
@@ -57,7 +57,7 @@ package final class FrameKinds {
     /// Whether a frame's fields are those of its head, and no others.
     private let hasPlainFields: Bool
 
-    /// Of more kinds than this no more are remembered.
+    /// At most this many kinds are remembered.
     private static let most = 4_096
 
     /// The kinds of a direction's frames, none of which has been seen.
@@ -76,7 +76,7 @@ package final class FrameKinds {
         if layouts.count == 1, case .number(let place) = layouts[0].telling { self.place = place } else { place = nil }
     }
 
-    /// A frame's kind; nil where no few bytes tell it.
+    /// A frame's kind; nil if no few bytes determine it.
     package func kind(of content: RawSpan, _ shape: FrameShape) -> Int? {
         if let place {
             let kind = slots.kind(of: place.key(content))
@@ -135,7 +135,7 @@ package final class FrameKinds {
             .fulfil(heartbeat, content: content, shape: shape, format: format)
     }
 
-    /// What a frame is in the format's pairings.
+    /// A frame's roles in the format's pairings.
     package func roles(_ kind: Int?, _ info: FrameInfo, _ content: RawSpan, _ shape: FrameShape) -> [PairRole] {
         if let kind, let known = kinds[kind].roles { return known }
         if pairs.isEmpty { return [] }
@@ -143,7 +143,7 @@ package final class FrameKinds {
         return pairs.filter { values.fulfil($0.condition, content: content, shape: shape, format: format) }.map(\.role)
     }
 
-    /// What is wrong with a frame's body; nil where nothing is.
+    /// The fault in a frame's body; nil if there is none.
     func fault(_ kind: Int?, _ content: RawSpan, _ shape: FrameShape) -> BodyFault.Kind? {
         if format.body.isPlain { return nil }
         let body = content.extracting(shape.head..<shape.head + shape.body)
@@ -183,7 +183,7 @@ extension FrameKinds {
         return traits[kind].hidesNothing
     }
 
-    /// What a frame's body is, of which nothing is secret. What is wrong with it is not told.
+    /// The decoded body of a frame without secrets. Its faults are not reported.
     package func shownBody(_ kind: Int?, _ content: RawSpan, _ shape: FrameShape) -> DecodedBody {
         if let kind, traits[kind].check == .protobuf {
             let body = content.extracting(shape.head..<shape.head + shape.body)
@@ -192,7 +192,7 @@ extension FrameKinds {
         return body(kind, content, shape)
     }
 
-    /// What a frame's body is.
+    /// Decodes a frame's body.
     package func body(_ kind: Int?, _ content: RawSpan, _ shape: FrameShape) -> DecodedBody {
         guard let kind else { return format.decodeBody(of: content, shape) }
         let body = content.extracting(shape.head..<shape.head + shape.body)
@@ -204,6 +204,6 @@ extension FrameKinds {
 }
 
 extension Expression {
-    /// Whether the condition asks for nothing of a frame but its type and its sender.
+    /// Whether the condition refers only to a frame's type and sender.
     fileprivate var asksForTypeOnly: Bool { paths.allSatisfy { $0 == ["type"] || $0 == ["from"] } }
 }

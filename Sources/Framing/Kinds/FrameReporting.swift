@@ -1,6 +1,6 @@
 import Streams
 
-/// Which few bytes of a frame's head tell its type.
+/// Which few bytes of a frame's head determine its type.
 enum FrameReporting {
     /// None: all frames of the layout have the same.
     case same
@@ -8,7 +8,7 @@ enum FrameReporting {
     case number(NumberPlace)
     /// The value of a member of a JSON head.
     case member(String)
-    /// It takes a closer look at each frame.
+    /// Each frame must be examined.
     case unknown
 
     init(_ name: TypeName, in layout: FrameLayout) {
@@ -33,21 +33,21 @@ enum FrameReporting {
     }
 }
 
-/// Where a number lies in a head.
+/// Where a number is in a head.
 struct NumberPlace: Sendable {
     var offset: Int
     var width: Int
 
-    /// Its bytes as a number; which one, does not matter as long as it is always the same.
+    /// Its bytes as a number; which number does not matter as long as it is always the same.
     @inline(__always)
     func key(_ frame: RawSpan) -> UInt64 { frame.unsigned(at: offset, width: width, .big) }
 }
 
-/// A small cache of kinds by numbers, at the place that their low bits name.
+/// A small cache of kinds by numbers, indexed by their low bits.
 struct KindSlots {
     private var slots: [(key: UInt64, kind: Int32)] = Array(repeating: (0, -1), count: 256)
 
-    /// The kind of a number; -1 where it is not there.
+    /// The kind of a number; -1 if absent.
     @inline(__always)
     func kind(of key: UInt64) -> Int {
         let slot = slots[Int(truncatingIfNeeded: key & 255)]

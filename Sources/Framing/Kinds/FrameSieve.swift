@@ -1,6 +1,6 @@
 import Streams
 
-/// Counts frames, and picks those that somebody wants to see: of most frames nobody wants more than their number.
+/// Counts frames, and picks those that a caller wants to see: most frames are only counted.
 package final class FrameSieve {
     /// What was counted in one direction.
     package struct Counts: Sendable {
@@ -10,9 +10,9 @@ package final class FrameSieve {
         package var merged = 0
         /// Heartbeats.
         package var heartbeats = 0
-        /// Bodies that are not what they should be, by what is wrong.
+        /// Faulty bodies, by kind of fault.
         package var faults = FaultCounts()
-        /// Whether nobody pairs requests and answers any more.
+        /// Whether requests and answers are no longer paired.
         package var skipsPairs = false
 
         package init() {}
@@ -22,36 +22,36 @@ package final class FrameSieve {
     package struct Pick {
         /// Its place in the batch.
         package var index: Int
-        /// Its kind, where one was told.
+        /// Its kind, if determined.
         package var kind: Int?
         package var isHeartbeat: Bool
-        /// Whether it is a request or an answer; false where nobody asks.
+        /// Whether it is a request or an answer; false if pairing is not wanted.
         package var isPaired = false
-        /// Whether its body is one of the first that are not what they should be.
+        /// Whether its body is among the first faulty ones.
         package var hasNewFault: Bool
     }
 
-    /// The frames of which the sieve picks some.
+    /// The kinds of the frames to pick from.
     package let kinds: FrameKinds
     private let wanted: FrameInterest
     private let hasHeartbeats: Bool
     private let checksBodies: Bool
-    /// What frames stand for may not be their bytes as they lie: then each is looked at closely.
+    /// Whether frames' content may differ from their bytes: then each is examined.
     private let transforms: Bool
-    /// What there is to do for frames of the kinds that a number tells.
+    /// The work for frames of the kinds that a number determines.
     @exclusivity(unchecked) private var work = WorkByNumber()
 
     /// A sieve for the frames of one direction.
     package init(_ kinds: FrameKinds, _ format: Format, wanted: FrameInterest) {
         self.kinds = kinds
-        // What a conversation begins with has to be seen.
+        // The frame that a conversation begins with must be seen.
         self.wanted = format.beginning == nil ? wanted : wanted.union(.all)
         hasHeartbeats = format.heartbeat != nil
         checksBodies = self.wanted.contains(.faultyBodies) && !kinds.format.body.isPlain
         transforms = kinds.format.rule.transforms
     }
 
-    /// Goes through the frames of a batch. Where frames stand for other bytes than their own, all are picked, unjudged.
+    /// Goes through the frames of a batch. If frames' content differs from their bytes, all are picked, unjudged.
     package func sift(_ batch: FrameBatch, in bytes: RawSpan, counts: inout Counts, picks: inout [Pick]) {
         if transforms {
             for index in 0..<batch.count {
@@ -73,7 +73,7 @@ package final class FrameSieve {
         }
     }
 
-    /// The same, where a number tells the kinds: what is known of a kind is looked up, and little else is looked at.
+    /// The same if a number determines the kinds: a kind's properties are looked up, and little else is examined.
     private func sift(
         _ batch: FrameBatch, by place: NumberPlace, in bytes: RawSpan, _ counts: inout Counts, _ picks: inout [Pick]
     ) {
@@ -99,14 +99,14 @@ package final class FrameSieve {
         }
     }
 
-    /// Whether a body is a Protobuf message, or another of many that are not: then there is no more to do.
+    /// Whether a body is a Protobuf message, or yet another of many that are not: then there is nothing more to do.
     @inline(__always)
     private func isPlainMessage(_ frame: RawSpan, _ shape: FrameShape, _ counts: inout Counts) -> Bool {
         let isMessage = ProtobufReader.isMessage(frame.extracting(shape.head..<shape.head &+ shape.body))
         return isMessage == true || isMessage == false && counts.faults.countAnother(.badBody)
     }
 
-    /// Finds out what there is to do for frames of a kind.
+    /// Determines the work for frames of a kind.
     @inline(never)
     private func learn(_ key: UInt64, _ frame: RawSpan, _ shape: FrameShape) {
         guard let kind = kinds.kind(of: frame, shape) else { return }
@@ -120,7 +120,7 @@ package final class FrameSieve {
         }
     }
 
-    /// A closer look at a frame of a batch.
+    /// Examines a frame of a batch.
     @inline(never)
     private func judge(
         _ index: Int, _ batch: FrameBatch, _ frame: RawSpan, _ counts: inout Counts, _ picks: inout [Pick]
@@ -159,17 +159,17 @@ package final class FrameSieve {
         }
     }
 
-    /// Whether the chunks of a frame were shared, or several.
+    /// Counts a frame whose chunks were shared, or several.
     package func count(_ info: FrameInfo, _ counts: inout Counts) {
         if info.segments > 1 { counts.split += 1 }
         if info.merged { counts.merged += 1 }
     }
 
-    /// Counts a frame, and says whether it is picked.
+    /// Counts a frame, and returns whether it is picked.
     ///
     /// - Parameters:
-    ///   - content: what it stands for.
-    ///   - info: where it lies; asked for only where that matters.
+    ///   - content: its content, with escapes resolved.
+    ///   - info: where it is; evaluated only if needed.
     package func judge(
         _ content: RawSpan, _ shape: FrameShape, counts: inout Counts, index: Int = 0,
         _ info: @autoclosure () -> FrameInfo, isWhole: Bool = true

@@ -1,12 +1,12 @@
 import Streams
 
-/// The kinds of one layout, by the bytes that tell them.
+/// The kinds of one layout, by the bytes that determine them.
 struct LayoutKinds {
     let telling: FrameReporting
-    /// The kind of all frames, where they have the same.
+    /// The kind of all frames, if they share one.
     private var same: Int?
     private var numbers: [UInt64: Int] = [:]
-    /// Values of JSON members as they are written, the quotes included.
+    /// Values of JSON members as written, quotes included.
     private var values: [(bytes: [UInt8], kind: Int)] = []
 
     private static let mostValues = 64
@@ -34,7 +34,7 @@ struct LayoutKinds {
         }
     }
 
-    /// Remembers a kind; false where there is no room for it.
+    /// Remembers a kind; false if there is no room for it.
     mutating func remember(_ kind: Int, _ content: RawSpan, _ shape: FrameShape) -> Bool {
         switch telling {
         case .unknown: return false

@@ -1,23 +1,23 @@
-/// What has to be done for each of a direction's frames, by the number that tells its kind: a small cache, at the place that the
-/// number's low bits name.
+/// The work for each of a direction's frames, by the number that determines its kind: a small cache, indexed by the number's low
+/// bits.
 struct WorkByNumber {
-    /// What there is to do.
+    /// The work for a frame.
     enum Work: UInt8 {
-        /// To find that out.
+        /// Not yet determined.
         case unknown
-        /// To count it.
+        /// Only count it.
         case nothing
-        /// To look whether its body is a Protobuf message.
+        /// Check whether its body is a Protobuf message.
         case messageCheck
-        /// The same two, but for requests and answers, as long as somebody pairs them.
+        /// The same two, but for requests and answers, as long as they are paired.
         case nothingButPair, messageCheckAndPair
-        /// To look closely.
+        /// Examine it fully.
         case everything
     }
 
     private var entries: [(number: UInt64, work: Work)] = Array(repeating: (0, .unknown), count: 256)
 
-    /// What there is to do for a number.
+    /// The work for a number.
     @inline(__always)
     subscript(number: UInt64) -> Work {
         get {

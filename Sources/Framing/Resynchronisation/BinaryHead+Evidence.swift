@@ -1,11 +1,11 @@
 import Streams
 
 extension BinaryHead {
-    /// What a header that starts at `start` says for itself.
+    /// The evidence for a header that starts at `start`.
     ///
     /// - Parameters:
-    ///   - lengthField: the field that is the frame's length, where one is.
-    ///   - previous: where the header before it starts, if it has the same layout.
+    ///   - lengthField: the field with the frame's length, if there is one.
+    ///   - previous: where the preceding header starts, if it has the same layout.
     func evidence(
         in bytes: RawSpan, at start: Int, lengthField: Int?, previous: Int?, _ background: ByteBackground
     ) -> Evidence {
@@ -21,7 +21,7 @@ extension BinaryHead {
             switch weight.kind {
             case .constant: for at in place { evidence.constants += background.bits(bytes[byte: at]) }
             case .digits(let ends):
-                // Digits are a tenth each of what they are in numbers.
+                // Each digit is one of ten values.
                 evidence.constants += Double(size - ends) * (background.bits(UInt8(ascii: "0")) - 3.3)
                 for at in place.suffix(ends) { evidence.constants += background.bits(bytes[byte: at]) }
             case .number, .text:
@@ -54,7 +54,7 @@ extension BinaryHead {
             // Half of all lengths take one byte, a quarter two, and so on.
             return bits - Double(place.count) + Evidence.length(number, width: 7)
         }
-        // Bits that are constants were counted, and are no part of the length.
+        // Constant bits were already counted, and are not part of the length.
         var width = 8 * place.count
         for part in field.bits where part.constant != nil && part.count < 64 {
             number &= ~((UInt64(1) << UInt64(part.count) - 1) << UInt64(part.lowest))
@@ -64,7 +64,7 @@ extension BinaryHead {
         return bits + Evidence.length(number, width: max(width, 1))
     }
 
-    /// What a value says that the format names, or that is that of the header before.
+    /// The evidence of a value that the format names, or that repeats the preceding header's.
     private func valueEvidence(
         _ index: Int, _ weight: FieldWeight, in bytes: RawSpan, _ place: Range<Int>, before: Range<Int>?,
         _ background: ByteBackground
@@ -105,7 +105,7 @@ extension BinaryHead {
         return named
     }
 
-    /// The bytes that the header may start with, as far as its first field tells.
+    /// The bytes that the header may start with, as far as its first field determines.
     var firstBytes: ByteSet {
         guard let first = fields.first else { return .all }
         if first.constant != nil, let byte = constantStart { return ByteSet { $0 == byte } }
@@ -118,7 +118,7 @@ extension BinaryHead {
         return ByteSet { byte in ours.allSatisfy { $0.value(in: Int64(byte) << Int64(lowest)) == $0.constant } }
     }
 
-    /// Whether the bytes at a place are all the same: a header in a run of zeros, or of spaces, says nothing.
+    /// Whether the bytes at a place are all the same: a header in a run of zeros, or of spaces, is no evidence.
     static func isRun(_ bytes: RawSpan, _ place: Range<Int>) -> Bool {
         guard place.count > 1 else { return false }
         let first = bytes[byte: place.lowerBound]
@@ -127,7 +127,7 @@ extension BinaryHead {
     }
 }
 
-/// What of a field is looked at in every head of a search, without what would have to be counted as used.
+/// What a search evaluates of a field in every head, without anything that is reference-counted.
 struct FieldWeight: Sendable {
     enum Kind: Hashable {
         case constant
@@ -138,12 +138,12 @@ struct FieldWeight: Sendable {
     }
 
     let kind: Kind
-    /// How many bytes the field takes; nil where that depends on its value.
+    /// How many bytes the field takes; nil if that depends on its value.
     let size: Int?
-    /// What bits that are constants say.
+    /// The evidence of constant bits.
     let constantBits: Double
     let hasConstantBits: Bool
-    /// Whether values, or those of bits that are no constants, have names.
+    /// Whether values, or those of non-constant bits, have names.
     let hasNames: Bool
 
     init(_ field: HeaderField) {

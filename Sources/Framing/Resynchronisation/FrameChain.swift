@@ -1,13 +1,13 @@
 import Streams
 
-/// Frames that follow one another from a place on, and what their heads say for it: collected until that is enough, until
-/// they break off, or until more bytes are needed.
+/// Frames that follow one another from a place on, and the evidence of their heads: collected until that is enough, until the
+/// chain breaks, or until more bytes are needed.
 struct FrameChain {
     /// How far a chain got.
     enum Progress {
         /// There is enough evidence.
         case holds
-        /// There is none before the stream has reached this offset.
+        /// There cannot be enough before the stream has reached this offset.
         case undecided(until: Int)
         /// Frames do not chain from this place.
         case broken
@@ -19,11 +19,11 @@ struct FrameChain {
         var evidence: Evidence
     }
 
-    /// A frame longer than this has to be believed for its head, since the next one is not waited for; in bytes.
+    /// A frame longer than this is accepted on its head alone, without waiting for the next one; in bytes.
     static let window = 65_536
-    /// The same for a frame unlike the rest, which most places do not have, and which all the others wait for.
+    /// The same for a frame unlike the rest, which most places do not have, and which holds up all the others.
     static let openingWindow = 4_096
-    /// A chain longer than this is given up.
+    /// A chain longer than this is abandoned.
     private static let longest = 4 * window
     private static let mostHeads = 256
     /// A run of at least this many zeros starts no frame.
@@ -34,25 +34,25 @@ struct FrameChain {
     /// How many bits are enough.
     let needed: Double
     let isOpening: Bool
-    /// Whether no byte of the stream, or behind the gap, comes before it.
+    /// Whether it starts at the first byte of the stream, or after the gap.
     private let isFirst: Bool
     private(set) var heads: [Head] = []
-    /// The stream offset behind the last whole frame.
+    /// The stream offset after the last whole frame.
     private(set) var at: Int
     /// All evidence so far.
     private(set) var evidence = Evidence()
 
     private var memory = ScanMemory()
-    /// The last head's frame, whose end was not looked at.
+    /// The last head's frame, whose end was not checked.
     private var open: FrameShape?
     private var previous: (offset: Int, shape: FrameShape)?
     /// How many heads in a row were the same.
     private var repeats = 0
 
     /// - Parameters:
-    ///   - before: what is known of the place without looking at it.
-    ///   - choices: what was decided between readings of the stream.
-    ///   - isFirst: whether no byte of the stream, or behind the gap, comes before it.
+    ///   - before: the evidence known of the place without examining it.
+    ///   - choices: the readings of the stream decided on.
+    ///   - isFirst: whether it starts at the first byte of the stream, or after the gap.
     init(
         at start: Int, needed: Double, before: Double = 0, isOpening: Bool = false, isFirst: Bool = false,
         choices: UInt32
@@ -63,7 +63,7 @@ struct FrameChain {
         evidence.constants = before
     }
 
-    /// Looks at the frames that the bytes at hand have.
+    /// Examines the frames in the available bytes.
     mutating func extend(_ rule: SharedRule, _ bytes: RawSpan, origin: Int, ended: Bool) -> Progress {
         while true {
             if let open {
@@ -88,7 +88,7 @@ struct FrameChain {
                 default: break
                 }
             }
-            // However many bytes are at hand, a head counts only if so many of them tell the frame's extent.
+            // However many bytes are available, a head counts only if this many of them determine the frame's extent.
             let known = min(bytes.byteCount, index + limit)
             let isLast = ended && known == bytes.byteCount
             let scan = rule.scan(
@@ -112,13 +112,13 @@ struct FrameChain {
 
     private var limit: Int { isOpening && heads.count <= 1 ? Self.openingWindow : Self.window }
 
-    /// Whether the evidence may still become enough: what does not grow with the heads is noise.
+    /// Whether the evidence may still become enough: evidence that does not grow with the heads is noise.
     private var isHopeful: Bool {
         heads.count < Self.mostHeads && at - start < Self.longest
             && evidence.bits > 0.5 * Double(heads.count - 1) - 4
     }
 
-    /// Adds what a head says; false where no frame can start with it.
+    /// Adds a head's evidence; false if no frame can start with it.
     private mutating func take(_ shape: FrameShape, _ rule: SharedRule, _ bytes: RawSpan, _ origin: Int) -> Bool {
         let index = at - origin
         let head = index..<index + shape.head
@@ -132,7 +132,7 @@ struct FrameChain {
         guard
             var found = rule.rule.evidence(of: shape, in: bytes, at: index, previous: before, background)
         else { return false }
-        // A head that lies in a run of one byte would fit anywhere there.
+        // A head in a run of one byte value would fit anywhere in it.
         let isRun =
             BinaryHead.isRun(bytes, head)
             || head.count > Self.zeroRun && BinaryHead.isRun(bytes, index..<index + Self.zeroRun)
@@ -140,14 +140,14 @@ struct FrameChain {
         if let before, before.shape.head == shape.head, shape.head > 0,
             bytes.extracting(before.start..<before.start + shape.head).elementsEqual(bytes.extracting(head))
         {
-            // Other bytes repeat, too: what the first one said is not news.
+            // Other data repeats, too: a repetition of the first head is not new evidence.
             repeats += 1
             found.lengths /= Double(repeats + 1)
             found.values /= Double(repeats + 1)
         } else {
             repeats = 0
         }
-        // Nothing is won by starting at a head that says nothing, unless the stream starts there.
+        // There is no point in starting at a head without evidence, unless the stream starts there.
         if heads.isEmpty, isRun || found.bits <= 0 && !isFirst { return false }
         heads.append(Head(offset: at, evidence: found))
         evidence += found
@@ -155,7 +155,7 @@ struct FrameChain {
         return true
     }
 
-    /// Looks at a whole frame's end.
+    /// Checks a whole frame's end.
     private mutating func close(_ shape: FrameShape, _ rule: SharedRule, _ bytes: RawSpan, _ origin: Int) -> Bool {
         let index = at - origin
         let end = index + shape.total
@@ -173,13 +173,13 @@ struct FrameChain {
         heads[heads.count - 1].evidence.lengths += bits
     }
 
-    /// Replaces the heads, and what they say.
+    /// Replaces the heads and their evidence.
     mutating func adopt(_ heads: [Head]) {
         self.heads = heads
         evidence = heads.reduce(Evidence()) { $0 + $1.evidence }
     }
 
-    /// How sure it is that frames chain from one of the heads on, for people.
+    /// Human-readable: how certain it is that frames chain from one of the heads on.
     ///
     /// - Parameter places: how many places were tried.
     func account(from head: Int, places: Int) -> String {

@@ -1,29 +1,29 @@
 import Streams
 
-/// The search for the place where frames chain again: after bad bytes, behind a gap, or when a stream is picked up in the
-/// middle. One for all rules: they say what a place's bytes are evidence of, and the search weighs it.
+/// The search for the place where frames chain again: after bad bytes, after a gap, or when a stream is picked up mid-stream. It
+/// is the same for all rules: they supply the evidence for a place, and the search weighs it.
 ///
-/// Places are tried in stream order. One is taken when what its chain of frames says outweighs the number of places tried,
-/// and given up when the chain breaks off; so the outcome depends on the stream's bytes alone, never on how they were cut.
+/// Places are tried in stream order. One is accepted when the evidence of its chain of frames outweighs the number of places
+/// tried, and rejected when the chain breaks; so the outcome depends on the stream's bytes alone, never on their segmentation.
 struct FrameSearch {
-    /// What a look at the bytes at hand brought.
+    /// The result of examining the available bytes.
     enum Outcome {
-        /// A frame starts at this index. `how` says for people how that is known, and how sure it is.
+        /// A frame starts at this index. `how` is a human-readable explanation, with its certainty.
         case found(at: Int, how: String, isOpening: Bool)
-        /// No frame starts before this index, and there is no need to look again before the stream has reached an offset.
+        /// No frame starts before this index, and there is no need to search again before the stream has reached an offset.
         case undecided(from: Int, until: Int)
     }
 
     /// The stream offset where it began.
     private let begin: Int
-    /// What was decided between readings of the stream.
+    /// The readings of the stream decided on.
     private let choices: UInt32
-    /// The next place to be tried.
+    /// The next place to try.
     private var place: Int
-    /// Whether the bytes before it end a frame; nil where that is to be found out, or not known.
+    /// Whether the bytes before it end a frame; nil if not yet determined, or unknown.
     private var isBehindEnd: Bool?
     private var triesOpening: Bool
-    /// How many places were tried, where only some are.
+    /// How many places were tried, if only some are.
     private var tried = 0
     private var chain: FrameChain? {
         get { openChain?.chain }
@@ -31,24 +31,24 @@ struct FrameSearch {
     }
     private var openChain: OpenChain?
 
-    /// A chain that is not decided, boxed: of each stream that is searched a search is kept, and most have no chain.
+    /// An undecided chain, boxed: every stream being searched has a search, and most have no chain.
     private final class OpenChain {
         let chain: FrameChain
 
         init(_ chain: FrameChain) { self.chain = chain }
     }
 
-    /// A chain over fewer bytes than these is followed again, and not kept, when more of them are there.
+    /// A chain over fewer bytes than this is not kept, but followed again when more bytes are available.
     private static let shortChain = 1_024
 
     /// How many places from the beginning are tried although nothing ends there: a byte may be lost or
     /// inserted right before a frame.
     private static let nearPlaces = 8
-    /// How many bits the end of a frame before a place is worth, where every frame has one.
+    /// How many bits the end of a frame before a place is worth, if every frame has one.
     private static let behindEnd = 12.0
-    /// The same where there is none.
+    /// The same if there is none.
     private static let notBehindEnd = -4.0
-    /// In a first frame that says less than this, other frames are looked for that chain with the same ones.
+    /// If a first frame has less evidence than this, other frames are searched for inside it that join the same chain.
     private static let doubtful = 20.0
     private static let mostOthers = 512
 
@@ -57,7 +57,7 @@ struct FrameSearch {
         (self.begin, self.choices, self.triesOpening, place) = (begin, choices, triesOpening, begin)
     }
 
-    /// Looks at bytes that start at stream offset `origin`, from an index on.
+    /// Examines bytes that start at stream offset `origin`, from an index on.
     mutating func look(_ rule: SharedRule, _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool) -> Outcome {
         if triesOpening {
             switch tryOpening(rule, bytes, origin, ended) {
@@ -81,7 +81,7 @@ struct FrameSearch {
         case .none, .behind:
             let outcome = tryPlaces(rule, bytes, origin, ended)
             guard case .undecided(let from, let until) = outcome, !rule.ends.isEmpty else { return outcome }
-            // What ends a frame may have begun before the place: those bytes are needed with the next ones.
+            // A frame's end may have begun before the place: those bytes are needed with the next ones.
             return .undecided(from: max(start, from - rule.longestEnd), until: until)
         }
     }
@@ -129,9 +129,9 @@ struct FrameSearch {
         }
     }
 
-    /// Moves on to the next place that is worth a trial.
+    /// Advances to the next place worth trying.
     ///
-    /// - Returns: what is known of it, in bits, and how many places were tried with it; nil where more bytes are needed.
+    /// - Returns: its known evidence, in bits, and how many places were tried including it; nil if more bytes are needed.
     private mutating func nextPlace(
         _ rule: SharedRule, _ bytes: RawSpan, _ origin: Int
     ) -> (known: Double, places: Int)? {
@@ -180,7 +180,7 @@ struct FrameSearch {
 
     // MARK: Where the chain starts
 
-    /// Finds where exactly the frames start that chain: a place that happens to lead to them may come before.
+    /// Finds where exactly the chain of frames starts: an earlier place may happen to lead into it.
     private func settle(
         _ chain: FrameChain, _ rule: SharedRule, _ bytes: RawSpan, _ origin: Int, _ ended: Bool
     ) -> Outcome {
@@ -191,7 +191,7 @@ struct FrameSearch {
             chain = better
         }
         var (start, least) = (0, Evidence.neededBefore(places: places))
-        // Frames chain from the first byte on: the first has not much to say for itself then.
+        // Frames chain from the first byte on: the first then needs little evidence of its own.
         var sum = chain.start == begin ? Evidence.whole : 0
         for head in chain.heads.indices.dropLast() {
             sum += chain.heads[head].evidence.bits
@@ -201,14 +201,14 @@ struct FrameSearch {
             at: chain.heads[start].offset - origin, how: chain.account(from: start, places: places), isOpening: false)
     }
 
-    /// A chain that starts inside the first frame of another one, comes together with it, and has more to say until then.
+    /// A chain that starts inside the first frame of another one, joins it, and has more evidence up to that point.
     private func other(
         than chain: FrameChain, _ rule: SharedRule, _ bytes: RawSpan, _ origin: Int, _ ended: Bool
     ) -> FrameChain? {
         guard chain.heads.count > 1, chain.heads[0].evidence.bits < Self.doubtful, let last = chain.heads.last else {
             return nil
         }
-        // Only what was there when the last head was reached counts, however many bytes are at hand.
+        // Only bytes available when the last head was reached count, however many are available now.
         let known = bytes.extracting(0..<last.offset - origin)
         var sums: [Int: Double] = [:]
         var sum = 0.0
@@ -239,7 +239,7 @@ struct FrameSearch {
 }
 
 extension FrameChain {
-    /// Goes on as another chain does from where both come together.
+    /// Continues like another chain from where the two join.
     mutating func join(_ other: FrameChain) {
         let offsets = Set(other.heads.map(\.offset))
         let own = heads.prefix { !offsets.contains($0.offset) }
@@ -249,7 +249,7 @@ extension FrameChain {
 }
 
 extension RawSpan {
-    /// The byte string that ends first at or behind `start`, the longest of those that end there.
+    /// The byte string that ends first at or after `start`, the longest of those that end there.
     func firstEnd(of ends: [[UInt8]], from start: Int) -> Range<Int>? {
         var best: Range<Int>?
         for end in ends {

@@ -1,16 +1,16 @@
 import Streams
 
-/// Where frames may start, as far as a rule can say that of all of them: a search for the way back looks there only.
+/// Where frames may start, as far as a rule can tell for all of them: resynchronisation searches only there.
 public enum Landmark: Hashable, Sendable {
     /// Anywhere.
     case none
-    /// Behind one of these byte strings, which end every frame. `isCertain`: a frame ends wherever one of them is.
+    /// After one of these byte strings, which end every frame. `isCertain`: a frame ends wherever one of them is.
     case behind([[UInt8]], isCertain: Bool)
-    /// Where these bytes are, a marker or flag, and wherever they are. `how` says for people what that is.
+    /// Wherever these bytes, a marker or flag, are. `how` is a human-readable explanation.
     case at([UInt8], how: String)
-    /// At the first byte at hand, for no place is better than another. `how` says for people why.
+    /// At the first available byte, for no place is better than another. `how` is a human-readable explanation.
     case anywhere(how: String)
-    /// Nowhere: no frame is looked for.
+    /// Nowhere: frames are not searched for.
     case never
 
     /// What several kinds of frames in one stream have in common.
@@ -25,7 +25,7 @@ public enum Landmark: Hashable, Sendable {
         return .behind(ends, isCertain: false)
     }
 
-    /// The byte strings that end every frame; empty where there are none.
+    /// The byte strings that end every frame; empty if there are none.
     var ends: [[UInt8]] {
         if case .behind(let ends, _) = self { ends } else { [] }
     }

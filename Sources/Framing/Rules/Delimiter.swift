@@ -2,8 +2,8 @@ import Streams
 
 /// The rule `delimiter`: a frame runs up to a delimiter that belongs to it.
 ///
-/// Of several delimiters the first to end counts, and of those that end there the longest: with `\r\n` and `\n` a line
-/// ends at its LF, and a CR before that belongs to the delimiter.
+/// Of several delimiters the first to end wins, and of those that end there the longest: with `\r\n` and `\n` a line ends at its
+/// LF, and a CR before that belongs to the delimiter.
 package struct Delimiter: FramingRule {
     package static let name = "delimiter"
 
@@ -52,12 +52,12 @@ package struct Delimiter: FramingRule {
         BadBytes(.tooLong, "no delimiter within \(limit) bytes of offset \(offset)")
     }
 
-    /// The delimiter that ends first, the longest of those.
+    /// The delimiter that ends first; the longest if there are several.
     private func firstEnd(_ bytes: RawSpan, from start: Int, notBefore least: Int) -> Range<Int>? {
         var best: Range<Int>?
         for end in ends {
             let known = bytes.extracting(0..<(best?.upperBound ?? bytes.byteCount))
-            // An end that overlaps what was searched may begin before it.
+            // An end that overlaps the searched bytes may begin before them.
             guard let at = known.firstRange(of: end, from: max(least, start - ends[0].count + 1)) else { continue }
             if at + end.count < (best?.upperBound ?? .max) { best = at..<at + end.count }
         }
@@ -69,7 +69,7 @@ package struct Delimiter: FramingRule {
 
     package var firstBytes: ByteSet { head?.firstBytes ?? .all }
 
-    /// What constants say, and that a body is text where most delimited frames are.
+    /// The evidence of constants, and of a text body, as in most delimited frames.
     package func evidence(
         of shape: FrameShape, in bytes: RawSpan, at start: Int, previous: (start: Int, shape: FrameShape)?,
         _ background: ByteBackground
@@ -94,7 +94,7 @@ package struct Delimiter: FramingRule {
         "\(bytes.byteCount) bytes without delimiter"
     }
 
-    /// Where there are several delimiters: which one it was.
+    /// If there are several delimiters: which one it was.
     package func notes(of frame: RawSpan, _ shape: FrameShape) -> [Field] {
         guard ends.count > 1 else { return [] }
         let length = shape.tail - trailer
@@ -113,7 +113,7 @@ package struct Delimiter: FramingRule {
 
     package var noted: [String] { ends.count > 1 ? ["end"] : [] }
 
-    /// The one that was asked for, else the shortest: with CR LF and LF allowed, a line ends in LF.
+    /// The requested one, otherwise the shortest: with CR LF and LF allowed, a line ends in LF.
     private func end(_ given: [Field]) throws(EncodingError) -> [UInt8] {
         guard ends.count > 1, let value = given.last(where: { $0.name == "end" })?.value else { return ends.last ?? [] }
         if case .text(let text) = value, let end = ends.first(where: { $0 == Array(text.utf8) }) { return end }

@@ -1,19 +1,19 @@
 import Streams
 
-/// The rule `escaped`: frames between flags, with what looks like a flag inside them written otherwise.
+/// The rule `escaped`: frames between flags; flag bytes inside them are escaped.
 ///
-///     SLIP      RFC 1055: end c0; db dc stands for c0, db dd for db
+///     SLIP      RFC 1055: end c0; db dc represents c0, db dd represents db
 ///     HDLC      RFC 1662 section 4.2: 7e … 7e; 7d before a byte that is XORed with 20
-///     JT/T 808  7e … 7e; 7d 02 stands for 7e, 7d 01 for 7d
+///     JT/T 808  7e … 7e; 7d 02 represents 7e, 7d 01 represents 7d
 package struct Escaped: FramingRule {
     package static let name = "escaped"
 
     let start: UInt8?
     let end: UInt8
     let escape: UInt8
-    /// What the byte behind an escape stands for.
+    /// The meaning of the byte after an escape.
     let meanings: [UInt8: UInt8]
-    /// Where there are no meanings: what the byte behind an escape is XORed with.
+    /// If there are no meanings: what the byte after an escape is XORed with.
     let mask: UInt8
     /// Whether one flag may both end a frame and start the next.
     let isShared: Bool
@@ -53,7 +53,7 @@ package struct Escaped: FramingRule {
         return .shape(shape)
     }
 
-    /// What to say of a frame whose header is not what it has to be, so that constants can tell kinds of frames apart.
+    /// The fault of a frame whose header does not match, so that constants can distinguish kinds of frames.
     private func mismatch(_ frame: RawSpan, _ shape: FrameShape) -> String? {
         guard let head, head.hasConstants, let content = content(of: frame, shape) else { return nil }
         switch head.scan(content.bytes.span.bytes, at: 0) {
@@ -72,7 +72,7 @@ package struct Escaped: FramingRule {
         return .behind([[end]], isCertain: true)
     }
 
-    /// The content without flags and escapes, in header, body and trailer.
+    /// True: content has no flags and escapes, in header, body and trailer.
     package var transforms: Bool { true }
 
     package func content(of frame: RawSpan, _ shape: FrameShape) -> (bytes: [UInt8], shape: FrameShape)? {

@@ -1,69 +1,69 @@
 import Streams
 
-/// How to tell where a frame ends: one rule of the format language.
+/// How to determine where a frame ends: one rule of the format language.
 ///
-/// A rule is a pure reader of bytes. It keeps nothing between calls but what it puts into `ScanMemory`, and what it
-/// answers depends on the stream's bytes alone, never on how they were cut. `Framer` does the rest: buffering, gaps,
-/// limits and accounting are the same for every rule.
+/// A rule is a pure reader of bytes. It keeps no state between calls except in `ScanMemory`, and its results depend on the
+/// stream's bytes alone, never on their segmentation. `Framer` does the rest: buffering, gaps, limits and accounting are the same
+/// for every rule.
 public protocol FramingRule: Sendable {
     /// The rule's name in format files.
     static var name: String { get }
 
-    /// What the frame that starts at `start` is.
+    /// Scans the frame that starts at `start`.
     ///
     /// - Parameters:
-    ///   - bytes: the stream's bytes from stream offset `origin` on, as far as they are known.
+    ///   - bytes: the stream's bytes from stream offset `origin` on, as far as available.
     ///   - start: where in `bytes` the frame starts; less than `bytes.byteCount`.
     ///   - origin: the stream offset of the first of `bytes`.
     ///   - ended: whether the stream ends with these bytes.
-    ///   - memory: what the rule remembers of this direction, so as not to look at the same bytes twice.
+    ///   - memory: what the rule remembers of this direction, to avoid scanning the same bytes twice.
     func scan(_ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory) -> FrameScan
 
-    /// Frames that lie whole in `bytes` and follow one another from `start` on, as many as the rule finds without much ado;
-    /// what `scan` would say of each. For rules that are quicker so: others find none.
+    /// Fast path: consecutive frames that lie whole in `bytes` from `start` on, as many as the rule finds cheaply, with the same
+    /// results as `scan`. Rules without a fast path find none.
     ///
-    /// - Returns: where the last of them ends.
+    /// - Returns: the end of the last one.
     func frames(
         in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, into items: inout [FrameItem]
     ) -> FrameRun
 
-    /// Where frames may start, as far as that can be said of all of them.
+    /// Where frames may start, as far as that is known for all of them.
     var landmark: Landmark { get }
 
     /// The bytes that frames may start with.
     var firstBytes: ByteSet { get }
 
-    /// Whether the first frames of a stream are unlike the rest, so that a place has to be tried as one of them, too.
+    /// Whether the first frames of a stream are unlike the rest, so that a place must be tried as one of them, too.
     var hasOpening: Bool { get }
 
-    /// Whether a frame may start at a place of the bytes: a quick look, for a search looks nearly everywhere in vain. What
-    /// is ruled out here, `scan` or `evidence` rules out as well, if not before more bytes are there.
+    /// Whether a frame may start at a place of the bytes: a quick check, since a search tries nearly all places in vain. A place
+    /// ruled out here is ruled out by `scan` or `evidence` as well, though perhaps only once more bytes are available.
     func mayStart(_ bytes: RawSpan, at start: Int) -> Bool
 
-    /// What a frame says for itself; nil where it cannot be one after all.
+    /// The evidence for a frame; nil if it cannot be one after all.
     ///
     /// - Parameters:
-    ///   - shape: what `scan` said of it. Its head lies within the bytes, its body need not.
+    ///   - shape: the result of `scan`. Its head lies within the bytes, its body need not.
     ///   - previous: the frame before it in a chain of frames.
     func evidence(
         of shape: FrameShape, in bytes: RawSpan, at start: Int, previous: (start: Int, shape: FrameShape)?,
         _ background: ByteBackground
     ) -> Evidence?
 
-    /// What a frame's end says for itself, given that all of it is there; nil where the frame cannot end so.
+    /// The evidence of a frame's end, given that all of it is available; nil if the frame cannot end this way.
     func closingEvidence(of shape: FrameShape, in bytes: RawSpan, at start: Int, _ background: ByteBackground)
         -> Evidence?
 
-    /// For people: how far the frame that starts the bytes got, as in `15 of 88 head bytes`.
+    /// Human-readable: how much of the frame at the start of the bytes is available, as in `15 of 88 head bytes`.
     func progress(_ bytes: RawSpan, shape: FrameShape?) -> String
 
-    /// Writes the lengths that the rule reads into the head of a frame that is being built.
+    /// Writes the lengths that the rule reads into the head of a frame being built.
     func fillIn(_ parts: inout FrameParts) throws(EncodingError)
 
     /// The bytes of a frame of these parts, with the delimiters and escapes that the rule adds.
     func encode(_ parts: FrameParts) throws(EncodingError) -> [UInt8]
 
-    /// What a frame's bytes stand for, where that is not the bytes themselves (escapes resolved); else nil.
+    /// A frame's content, if it differs from its bytes (escapes resolved); otherwise nil.
     ///
     /// - Returns: the bytes without what the rule adds, and their parts.
     func content(of frame: RawSpan, _ shape: FrameShape) -> (bytes: [UInt8], shape: FrameShape)?
@@ -71,19 +71,19 @@ public protocol FramingRule: Sendable {
     /// Whether `content` may return anything.
     var transforms: Bool { get }
 
-    /// What else is worth telling of a frame, as fields: which of several delimiters ended it.
+    /// Additional information about a frame, as fields: which of several delimiters ended it.
     func notes(of frame: RawSpan, _ shape: FrameShape) -> [Field]
 
-    /// What the fields of `notes` are called; the encoder understands them.
+    /// The names of the fields of `notes`; the encoder accepts them.
     var noted: [String] { get }
 
-    /// Whether the frames hang on how the stream was cut: for the rule `chunk` only.
+    /// Whether the frames depend on the stream's segmentation: for the rule `chunk` only.
     var dependsOnCutting: Bool { get }
 
-    /// How many of the bytes at a frame's start prove that one starts there; nil where only its extent does.
+    /// How many of the bytes at a frame's start prove that one starts there; nil if only its extent does.
     func proof(_ bytes: RawSpan) -> Int?
 
-    /// After how long a pause of its sender a frame is over; nil where pauses mean nothing.
+    /// How long a pause of its sender ends a frame; nil if pauses are ignored.
     var idle: Interval? { get }
 }
 
@@ -119,12 +119,12 @@ extension FramingRule {
     /// Most rules read no lengths.
     public func fillIn(_ parts: inout FrameParts) throws(EncodingError) {}
 
-    /// The parts, one behind the other.
+    /// The parts, one after the other.
     public func encode(_ parts: FrameParts) throws(EncodingError) -> [UInt8] {
         parts.head + parts.body + parts.trailer
     }
 
-    /// Most frames' bytes stand for themselves.
+    /// Most frames' content is their bytes.
     public func content(of frame: RawSpan, _ shape: FrameShape) -> (bytes: [UInt8], shape: FrameShape)? { nil }
 
     /// They do.
@@ -146,15 +146,15 @@ extension FramingRule {
     public var idle: Interval? { nil }
 }
 
-/// The parts of a frame that is being built.
+/// The parts of a frame being built.
 public struct FrameParts: Hashable, Sendable {
     /// The head's bytes.
     public var head: [UInt8]
     /// The body's bytes.
     public var body: [UInt8]
-    /// The fields behind the body.
+    /// The fields after the body.
     public var trailer: [UInt8]
-    /// What was given for the frame's fields, for what a rule itself adds: which of several delimiters.
+    /// The values given for the frame's fields, for what a rule itself adds: which of several delimiters.
     public var given: [Field] = []
 
     /// The parts of a frame.
@@ -171,7 +171,7 @@ public struct FrameShape: Hashable, Sendable {
     public var head: Int
     /// Bytes of the body.
     public var body: Int
-    /// Bytes behind the body: closing delimiter, checksum.
+    /// Bytes after the body: closing delimiter, checksum.
     public var tail: Int
     /// Which of the direction's layouts the frame has.
     public var layout = 0
@@ -189,11 +189,11 @@ public struct FrameShape: Hashable, Sendable {
     public var total: Int { head + body + tail }
 }
 
-/// What a rule makes of the bytes at a frame's start.
+/// The result of scanning the bytes at a frame's start.
 public enum FrameScan: Sendable {
-    /// The frame's extent is known, whether or not all of its bytes are there yet.
+    /// The frame's extent is known, whether or not all of its bytes are available yet.
     case shape(FrameShape)
-    /// The extent is not known yet; there is no need to ask again before so many bytes of the frame are there.
+    /// The extent is not known yet; there is no need to scan again before this many bytes of the frame are available.
     case incomplete(atLeast: Int)
     /// Bytes that the format allows between frames.
     case padding(Int)
@@ -205,9 +205,9 @@ public enum FrameScan: Sendable {
 public struct BadBytes: Sendable {
     /// The reason, from the fixed list.
     public var reason: UnframedReason
-    /// For people: what was found, and what was expected.
+    /// Human-readable: what was found, and what was expected.
     public var detail: String
-    /// How many bytes are bad for certain (a whole head); nil where only the first one is.
+    /// How many bytes are known to be bad (a whole head); nil if only the first one is.
     public var byteCount: Int?
 
     /// Why no frame can start at a place.
@@ -218,25 +218,25 @@ public struct BadBytes: Sendable {
     }
 }
 
-/// What a rule remembers of one direction between two looks, as stream offsets, so that no byte is searched twice.
+/// What a rule remembers of one direction between scans, as stream offsets, so that no byte is searched twice.
 public struct ScanMemory: Sendable {
     /// No delimiter starts before this stream offset, other than at `delimiter`.
     public var searchedTo = 0
-    /// The first delimiter at or behind the place looked at, where one is known.
+    /// The first delimiter at or after the current place, if known.
     public var delimiter: Int? {
         get { knownDelimiter < 0 ? nil : knownDelimiter }
         set { knownDelimiter = newValue ?? -1 }
     }
-    // Places of which there may be none are negative then: of each stream one of these is kept.
+    // Negative if there is none, to keep it small: every stream has one of these.
     private var knownDelimiter = -1
     /// Nesting depth at `searchedTo`, for rules that count brackets.
     public var depth = 0
-    /// Whatever else a rule has to remember at `searchedTo` (inside a string, behind an escape).
+    /// Any other state of a rule at `searchedTo` (inside a string, after an escape).
     public var state: UInt8 = 0
 
-    /// Which alternative was decided on, four bits for each choice there is; 0 where none was.
+    /// Which alternative was decided on, four bits per choice; 0 if none was.
     public var choices: UInt32 = 0
-    /// The stream offset at which the frames unlike the rest end; nil where the stream was picked up behind them.
+    /// The stream offset at which the frames unlike the rest end; nil if the stream was picked up after them.
     public var opening: Int? {
         get { knownOpening < 0 ? nil : knownOpening }
         set { knownOpening = newValue ?? -1 }
@@ -246,7 +246,7 @@ public struct ScanMemory: Sendable {
     /// Nothing remembered.
     public init() {}
 
-    /// Forgets where searches stand, where frames chain again; what was decided stays.
+    /// Resets search positions where frames chain again; decisions are kept.
     mutating func resume(at offset: Int, isOpening: Bool) {
         let decided = choices
         self = ScanMemory()
@@ -254,7 +254,7 @@ public struct ScanMemory: Sendable {
         opening = isOpening ? offset : nil
     }
 
-    /// Forgets where searches stand, behind a gap that ends at `offset`; what was decided stays.
+    /// Resets search positions after a gap that ends at `offset`; decisions are kept.
     mutating func restart(at offset: Int) {
         let (decided, opened) = (choices, opening)
         self = ScanMemory()
@@ -264,22 +264,22 @@ public struct ScanMemory: Sendable {
     }
 }
 
-/// The fixed list of reasons for which bytes belong to no frame.
+/// The fixed list of reasons why bytes belong to no frame.
 public enum UnframedReason: String, Sendable, Hashable, CaseIterable {
     /// The stream ended, or a gap began, inside a frame.
     case incomplete
-    /// No frame starts here, and the last place where one did is lost.
+    /// No frame starts here, and synchronisation is lost.
     case noSync = "no-sync"
-    /// What should be a head is not one.
+    /// The bytes where a head is expected are not one.
     case badHead = "bad-head"
-    /// A length that cannot be.
+    /// An impossible length.
     case badLength = "bad-length"
     /// A frame or head beyond its limit.
     case tooLong = "too-long"
-    /// Passed over behind a gap until frames chained again.
+    /// Skipped after a gap until frames chained again.
     case afterGap = "after-gap"
     /// No format was recognised.
     case notDetected = "not-detected"
-    /// A frame under way that was given up, since the memory limit was reached.
+    /// An incomplete frame that was discarded because the memory limit was reached.
     case memoryLimit = "memory-limit"
 }

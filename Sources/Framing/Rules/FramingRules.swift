@@ -1,7 +1,8 @@
 import Expressions
 import Streams
+import Yams
 
-/// Every framing rule there is, by the names format files use. A new rule is one line here.
+/// Every framing rule, by its name in format files. A new rule is one line here.
 enum FramingRules {
     /// A rule, and the head it reads itself, if it has one.
     typealias Built = (rule: any FramingRule, head: (any Head)?)
@@ -20,10 +21,10 @@ enum FramingRules {
         (WholeChunk.name, { WholeChunk.build($0, $1, $2) }),
     ]
 
-    /// The longest frame where a format says nothing else, in bytes.
+    /// The default longest frame, in bytes.
     static let standardLimit = 16 << 20
 
-    /// The rule that a `framing:` section asks for; nil, with faults noted, where it cannot be built.
+    /// The rule of a `framing:` section; nil, with faults reported, if it cannot be built.
     static func build(_ section: YAMLMap, head: BinaryHead?, trailer: Int) -> Built? {
         guard let name = section.requiredText("rule") else { return nil }
         guard let builder = builders.first(where: { $0.name == name }) else {

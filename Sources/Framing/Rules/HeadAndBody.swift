@@ -3,8 +3,8 @@ import Streams
 /// The rule `head-and-body`: a head, a delimiter, and a body whose size the head names.
 ///
 ///     head          a JSON object; never contains the delimiter
-///     delimiter     as `ends` says (0d 0a)
-///     body          as many bytes as the head's `size` field says
+///     delimiter     as configured by `ends` (0d 0a)
+///     body          as many bytes as the head's `size` field specifies
 ///
 /// The built-in format `im-json` is one.
 package struct HeadAndBody: FramingRule {
@@ -58,12 +58,12 @@ package struct HeadAndBody: FramingRule {
 
     package func mayStart(_ bytes: RawSpan, at start: Int) -> Bool {
         guard let end = JSONTokens.fault(bytes, at: start, within: headLimit) else { return true }
-        // Behind the delimiter the body begins; the delimiter itself need be no JSON.
+        // The body begins after the delimiter; the delimiter itself need not be JSON.
         guard end + delimiter.count <= bytes.byteCount else { return true }
         return bytes.extracting(start..<end + delimiter.count).firstRange(of: delimiter, from: 0) != nil
     }
 
-    /// That there is a JSON object with a usable size, and the delimiter behind it.
+    /// The evidence of a JSON object with a usable size, followed by the delimiter.
     package func evidence(
         of shape: FrameShape, in bytes: RawSpan, at start: Int, previous: (start: Int, shape: FrameShape)?,
         _ background: ByteBackground
@@ -84,7 +84,7 @@ package struct HeadAndBody: FramingRule {
         parts.head + delimiter + parts.body
     }
 
-    /// The index of the first delimiter at or behind `start`, no byte being searched twice.
+    /// The index of the first delimiter at or after `start`, without searching any byte twice.
     private func delimiter(in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory) -> Int? {
         if let known = memory.delimiter, known >= origin + start { return known - origin }
         let from = max(start, memory.searchedTo - origin)
@@ -106,7 +106,7 @@ package struct HeadAndBody: FramingRule {
         var bad: BadBytes
     }
 
-    /// The body's size as the head says it.
+    /// The body's size according to the head.
     private func size(in head: RawSpan) -> Result<Int, Fault> {
         func fault(_ reason: UnframedReason, _ detail: String, whole: Bool = true) -> Result<Int, Fault> {
             .failure(Fault(bad: BadBytes(reason, detail, byteCount: whole ? head.byteCount : nil)))

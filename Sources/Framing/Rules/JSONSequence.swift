@@ -1,6 +1,6 @@
 import Streams
 
-/// The rule `json-sequence`: JSON objects (or arrays) one behind the other, without delimiter.
+/// The rule `json-sequence`: JSON objects (or arrays) one after the other, without delimiters.
 ///
 /// A frame ends where its brackets balance outside strings. White space between frames is padding.
 package struct JSONSequence: FramingRule {
@@ -25,7 +25,7 @@ package struct JSONSequence: FramingRule {
         guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else {
             return .bad(BadBytes(.badHead, "expected { or [ at offset \(origin + start), found \(Self.shown(first))"))
         }
-        // Where the last look at this frame ended; a new frame begins anew.
+        // Where the last scan of this frame ended; a new frame starts over.
         if memory.searchedTo <= origin + start || memory.depth == 0 {
             (memory.searchedTo, memory.depth, memory.state) = (origin + start, 0, State.plain.rawValue)
         }
@@ -72,8 +72,8 @@ package struct JSONSequence: FramingRule {
         return tokens.mayBegin(text)
     }
 
-    /// That the text between balanced brackets is JSON. What lies within another object is JSON, too: there no bracket
-    /// follows, and the chain ends.
+    /// The evidence that the text between balanced brackets is JSON. Text inside another object is JSON, too: no bracket follows
+    /// there, and the chain breaks.
     package func evidence(
         of shape: FrameShape, in bytes: RawSpan, at start: Int, previous: (start: Int, shape: FrameShape)?,
         _ background: ByteBackground

@@ -1,10 +1,10 @@
 import Streams
 
-/// The rule `length-field`: a field of the header says how long the frame is.
+/// The rule `length-field`: a field of the header has the frame's length.
 ///
 ///     header        its fields, one of them the length
 ///     body
-///     trailer       fields behind the body (a checksum)
+///     trailer       fields after the body (a checksum)
 package struct LengthField: FramingRule {
     package static let name = "length-field"
 
@@ -23,18 +23,18 @@ package struct LengthField: FramingRule {
     let counts: Counts
     /// Added to the field's value.
     let adjustment: Int
-    /// Bytes behind the body: the trailer, then `ends`.
+    /// Bytes after the body: the trailer, then `ends`.
     let tail: Int
-    /// What ends a frame although its length is known, such as RESP's CR LF.
+    /// The terminator of a frame despite its known length, such as RESP's CR LF.
     let ends: [UInt8]
-    /// Whether a negative length stands for a frame without body and end (RESP's null).
+    /// Whether a negative length means a frame without body and terminator (RESP's null).
     let negativeIsEmpty: Bool
     let limit: Int
-    /// Where the length lies, for the most common headers: a fixed place and an unsigned number.
+    /// Where the length is, for the most common headers: an unsigned number at a fixed place.
     private let fixed: FixedLength?
-    /// The same where the header has constants.
+    /// The same if the header has constants.
     private let fixedBehindConstants: FixedLength?
-    /// Lengths above it speak against a frame so clearly that a search does not start at one.
+    /// Lengths above this are such strong evidence against a frame that a search does not start at one.
     private let longestHopeful: UInt64
 
     private struct FixedLength {
@@ -101,7 +101,7 @@ package struct LengthField: FramingRule {
         return FrameRun(end: at)
     }
 
-    /// What a frame is longer than its length says.
+    /// How much longer a frame is than the value of its length field.
     private func added(_ fixed: FixedLength) -> Int {
         switch counts {
         case .frame: adjustment
@@ -110,7 +110,7 @@ package struct LengthField: FramingRule {
         }
     }
 
-    /// The frame at `start`, whose head has no fixed size, or constants.
+    /// The frame at `start`, whose head has a variable size, or constants.
     private func scanVarying(_ bytes: RawSpan, from start: Int, origin: Int) -> FrameScan {
         let headLength: Int
         switch head.scan(bytes, at: start) {
@@ -129,7 +129,7 @@ package struct LengthField: FramingRule {
         return shape(Int(number), headLength: headLength, lengthEnd: place.upperBound - start, at: origin + start)
     }
 
-    /// The frame that a length makes, or why it cannot be one. A length that is nil is beyond 64 bits.
+    /// The frame of a given length, or why there cannot be one. A nil length exceeds 64 bits.
     private func shape(_ value: Int?, headLength: Int, lengthEnd: Int, at offset: Int) -> FrameScan {
         if negativeIsEmpty, let value, value < 0 { return .shape(FrameShape(head: headLength, body: 0)) }
         let before: Int
@@ -157,7 +157,7 @@ package struct LengthField: FramingRule {
     package var landmark: Landmark {
         guard !ends.isEmpty else { return .none }
         guard negativeIsEmpty else { return .behind([ends], isCertain: false) }
-        // A frame without body and end ends as its header does.
+        // A frame without body and terminator ends as its header does.
         guard case .decimal(let digitsEnd, _)? = head.fields.last?.kind else { return .none }
         return .behind(digitsEnd == ends ? [ends] : [ends, digitsEnd], isCertain: false)
     }
@@ -182,7 +182,7 @@ package struct LengthField: FramingRule {
         return total >= fixed.length + tail && total <= limit
     }
 
-    /// The longest length for which a header without constants can speak for itself, whatever its other values are.
+    /// The longest length at which a header without constants can have positive evidence, whatever its other values are.
     private static func longestHopeful(_ head: BinaryHead, _ field: Int) -> UInt64 {
         guard let width = head.fields[field].fixedSize, width < 8, !head.hasConstants else { return .max }
         var others = 0
@@ -244,7 +244,7 @@ package struct LengthField: FramingRule {
         isEmpty(parts) ? parts.head : parts.head + parts.body + parts.trailer + ends
     }
 
-    /// Whether a frame was given a negative length that stands for no body and no end.
+    /// Whether a frame was given a negative length that means no body and no terminator.
     private func isEmpty(_ parts: FrameParts) -> Bool {
         guard negativeIsEmpty, parts.body.isEmpty,
             case .integer(let length)? = head.value(field, in: parts.head.span.bytes)

@@ -10,7 +10,7 @@ package struct Marker: FramingRule {
 
     /// - Parameters:
     ///   - start: the marker, not empty.
-    ///   - idle: how long a pause ends a frame; nil for none.
+    ///   - idle: how long a pause must be to end a frame; nil: pauses are ignored.
     package init(start: [UInt8], idle: Interval?, limit: Int) {
         self.start = start
         self.idle = idle

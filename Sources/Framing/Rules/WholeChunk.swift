@@ -3,7 +3,7 @@ import Streams
 
 /// The rule `chunk`: what one packet or read carries is one frame.
 ///
-/// Where a sender's messages are undelimited that is all there is to go by; it depends on the cutting by definition. With
+/// If a sender's messages are undelimited there is nothing else to go by; the result depends on segmentation by definition. With
 /// `repeats`, matches of a pattern at the chunk's beginning are frames of their own.
 package struct WholeChunk: FramingRule {
     package static let name = "chunk"

@@ -1,19 +1,19 @@
 import HeapModule
 import Streams
 
-/// Reads several captures as one, in order of time: of the packets that come next in each, the earliest is the next.
+/// Reads several captures as one, in chronological order: of the next packets of all captures, the earliest comes first.
 ///
-/// A capture's own packets stay in its order, and of equal times the first capture's goes first. A packet without a time
-/// follows the one before it. Each capture waits for its turn behind a small buffer; where they do not overlap in time, they
-/// are read one after another as one alone is.
+/// A capture's own packets keep their order, and of equal times the first capture's goes first. A packet without a time follows
+/// the one before it. Each capture waits for its turn with a small buffer; captures that do not overlap in time are read one
+/// after another, each as if alone.
 public struct CaptureMerge<Source: ByteSource> {
     /// How a step of reading ended.
     public enum Step {
         /// There may be more.
         case more
-        /// A capture, by its place among the sources, could not be read to its end; the others go on.
+        /// A capture, by its place among the sources, could not be read to its end; the others continue.
         case failed(Int, CaptureReadFailure<Source.Failure>)
-        /// The receiver said to stop.
+        /// The receiver asked to stop.
         case stopped
         /// All captures are at their end.
         case end
@@ -23,7 +23,7 @@ public struct CaptureMerge<Source: ByteSource> {
     private static var firstChunk: Int { 4 << 10 }
 
     private var readers: [CaptureReader<Source>?]
-    /// How many captures were looked at for the time of their first packet.
+    /// How many captures were probed for the time of their first packet.
     private var lookedAt = 0
     private var turns = Heap<Turn>()
     private var hasEnded = false
@@ -33,15 +33,15 @@ public struct CaptureMerge<Source: ByteSource> {
 
     /// A merge at the start of its sources.
     ///
-    /// - Parameter chunk: how many bytes are asked for at once.
+    /// - Parameter chunk: how many bytes are requested at once.
     public init(_ sources: [Source], chunk: Int = 128 << 10) {
         readers = sources.map { CaptureReader($0, chunk: chunk, first: Self.firstChunk) }
     }
 
-    /// Reads once from the capture whose turn it is, and hands on the packets that are whole then.
+    /// Reads once from the capture whose turn it is, and passes on the packets that are then complete.
     public mutating func step<Receiver: ~Copyable>(to packets: inout MergedPackets<Receiver>) -> Step {
         if lookedAt < readers.count {
-            // To know what comes first, the first packet of each has to be known.
+            // To find the earliest, the first packet of each must be known.
             packets.isLooking = true
             defer { packets.isLooking = false }
             let turn = Turn(time: .distantPast, capture: lookedAt)
@@ -85,14 +85,14 @@ public struct CaptureMerge<Source: ByteSource> {
         }
     }
 
-    /// Lets go of a capture that is done with.
+    /// Releases a capture that has been read.
     private mutating func close(_ capture: Int, _ before: Int) {
         bytesRead += (readers[capture]?.bytesRead ?? before) - before
         readers[capture] = nil
     }
 }
 
-/// When a capture's next packet was seen: the least is the next of all.
+/// The time of a capture's next packet: the least is next of all.
 struct Turn: Comparable {
     var time: Timestamp
     var capture: Int
@@ -104,22 +104,22 @@ struct Turn: Comparable {
 
 /// The packets of several captures, numbered anew from 1, on their way to a receiver.
 public struct MergedPackets<Receiver: PacketReceiver & ~Copyable>: PacketReceiver, ~Copyable {
-    /// What takes the packets.
+    /// Receives the packets.
     public var receiver: Receiver
     /// How many packets were taken.
     public private(set) var packetCount = 0
 
-    /// Whether no packet is taken yet, because the first one's time is asked for.
+    /// Whether no packet is taken yet, because only the first one's time is wanted.
     var isLooking = false
-    /// Whether reading stopped in front of a packet.
+    /// Whether reading stopped before a packet.
     var hasStopped = false
-    /// The time of the packet in front of which it stopped.
+    /// The time of the packet before which it stopped.
     private(set) var next = Timestamp.distantPast
-    /// Whether it was the receiver that did not want it.
+    /// Whether the receiver refused it.
     private(set) var isRefused = false
-    /// From here on it is the turn of another capture; the end of time where there is none.
+    /// When the turn passes to another capture; the distant future if there is none.
     private var limit = Timestamp.distantFuture
-    /// Whether a packet at the limit itself still is this capture's.
+    /// Whether a packet at the limit itself is still this capture's.
     private var includesLimit = true
     private var endTime: Timestamp?
 
@@ -154,12 +154,12 @@ public struct MergedPackets<Receiver: PacketReceiver & ~Copyable>: PacketReceive
         receiver.dropped(drops)
     }
 
-    /// Keeps the time for the end of all captures: others may go on before it.
+    /// Keeps the time for the end of all captures: others may continue before it.
     public mutating func captured(until time: Timestamp) {
         endTime = max(endTime ?? time, time)
     }
 
-    /// It is one capture's turn, until that of another.
+    /// Gives the turn to one capture, until that of another.
     mutating func take(_ turn: Turn, before other: Turn?) {
         limit = other?.time ?? .distantFuture
         includesLimit = other.map { turn.capture < $0.capture } ?? true
@@ -172,6 +172,6 @@ public struct MergedPackets<Receiver: PacketReceiver & ~Copyable>: PacketReceive
 }
 
 extension Timestamp {
-    /// Before any other.
+    /// Earlier than any other.
     fileprivate static var distantPast: Timestamp { Timestamp(nanoseconds: .min) }
 }

@@ -9,7 +9,7 @@ import Streams
 ///
 /// Source: draft-ietf-opsawg-pcapng, sections 3.1 and 4.
 extension CaptureParser {
-    /// The types of the blocks that are read; every other is passed over by its length.
+    /// The types of the blocks that are read; any other is skipped by its length.
     private enum BlockType {
         static let interfaceDescription: UInt32 = 1
         static let obsoletePacket: UInt32 = 2
@@ -18,7 +18,7 @@ extension CaptureParser {
         static let enhancedPacket: UInt32 = 6
     }
 
-    /// A block longer than this that must lie whole in a window is taken for damage.
+    /// A block that must lie whole in a window and is longer than this is treated as damage.
     private static var maximumBlockLength: Int { (128 << 20) + (1 << 20) }
 
     mutating func parsePcapng<Receiver: PacketReceiver & ~Copyable>(
@@ -39,7 +39,7 @@ extension CaptureParser {
                     found: "\(length)")
             }
             guard isRead(type) else {
-                // Unknown blocks may be of any length: they are not waited for.
+                // Unknown blocks may be of any length: they are not buffered.
                 let available = min(length, window.byteCount - at)
                 toSkip = length - available
                 at += available
@@ -87,7 +87,7 @@ extension CaptureParser {
         }
     }
 
-    /// - Returns: false where the receiver said to stop.
+    /// - Returns: false if the receiver asked to stop.
     @inline(__always)
     private mutating func parseBlock<Receiver: PacketReceiver & ~Copyable>(
         _ type: UInt32, _ body: RawSpan, _ offset: Int, _ section: inout PcapngSection, to receiver: inout Receiver
@@ -145,14 +145,14 @@ extension CaptureParser {
         }
     }
 
-    /// A time stamp is two 32-bit halves, the upper one first in either byte order.
+    /// A timestamp is two 32-bit halves, the upper one first in either byte order.
     @inline(__always)
     private func time(_ body: RawSpan, _ offset: Int, _ bigEndian: Bool) -> UInt64 {
         UInt64(PcapngOption.number(body.u32(offset), bigEndian)) << 32
             | UInt64(PcapngOption.number(body.u32(offset + 4), bigEndian))
     }
 
-    /// What the three kinds of packet block have in common.
+    /// The fields common to the three kinds of packet block.
     private struct PacketFields {
         var interface: Int
         var units: UInt64?
@@ -184,7 +184,7 @@ extension CaptureParser {
             linkType: interface.linkType, capturedLength: fields.captured, originalLength: fields.original)
         packet.optionsAreBigEndian = section.isBigEndian
         let end = fields.start + fields.captured
-        // A simple packet block has no options; what lies behind its packet is padding.
+        // A simple packet block has no options; padding follows its packet.
         let options = fields.units == nil ? body.byteCount : min((end + 3) & ~3, body.byteCount)
         let reception = receiver.receive(
             packet, bytes: body.extracting(unchecked: fields.start..<end),
@@ -194,8 +194,8 @@ extension CaptureParser {
         return true
     }
 
-    /// What interface statistics count beyond those before them: their numbers are those since the start of the capture. One
-    /// that cannot be, or is smaller than before, says nothing.
+    /// The drops that interface statistics count in addition to the previous ones: their numbers count from the start of the
+    /// capture. An impossible number, or one smaller than before, is ignored.
     private func newDrops(_ body: RawSpan, _ section: inout PcapngSection) -> CaptureDrops? {
         let big = section.isBigEndian
         let index = Int(PcapngOption.number(body.u32(0), big))
@@ -217,7 +217,7 @@ extension CaptureParser {
         return new
     }
 
-    /// Interface statistics: interface (4), time stamp (8), options.
+    /// Interface statistics: interface (4), timestamp (8), options.
     private mutating func takeEndTime(_ body: RawSpan, _ section: PcapngSection) {
         let big = section.isBigEndian
         let index = Int(PcapngOption.number(body.u32(0), big))

@@ -1,17 +1,17 @@
 import Streams
 
-/// Takes packets out of the bytes of a capture file, pcap or pcapng, piece by piece.
+/// Extracts packets from the bytes of a capture file, pcap or pcapng, incrementally.
 ///
-/// It does no input and keeps no bytes: it is handed a window on the file, passes on every packet that lies whole in it as
-/// a borrowed span, and says how far it got. `CaptureReader` moves the window over a source; a mapped file is one window.
+/// It does no I/O and keeps no bytes: given a window of the file, it passes on every packet that lies whole in it as a borrowed
+/// span, and returns how far it got. `CaptureReader` moves the window over a source; a mapped file is one window.
 public struct CaptureParser: Sendable {
-    /// How far a call of `parse` got.
+    /// How far a call to `parse` got.
     public struct Progress: Hashable, Sendable {
-        /// How many bytes of the window are done with. The next window starts behind them.
+        /// How many bytes of the window were consumed. The next window starts after them.
         public var consumed: Int
-        /// How many bytes the next window must have for there to be progress.
+        /// How many bytes the next window needs to make progress.
         public var wanted: Int
-        /// Whether the receiver said to stop.
+        /// Whether the receiver asked to stop.
         public var stopped: Bool
     }
 
@@ -24,29 +24,29 @@ public struct CaptureParser: Sendable {
     var state = State.start
     /// The offset in the file of the window's first byte.
     var position = 0
-    /// How many packets were handed on.
+    /// How many packets were passed on.
     public internal(set) var packetCount = 0
     /// The latest `isb_endtime`.
     var endTime: Timestamp?
-    /// How many bytes of a block that nobody wants are still to come.
+    /// How many bytes of an unwanted block remain to be skipped.
     var toSkip = 0
 
     /// A parser at the start of a file.
     public init() {}
 
-    /// The longest packet that a file with this snapshot length may have: libpcap's 262,144 bytes, or more where the
-    /// file says so, up to 128 MiB (the most that libpcap allows for any link type).
+    /// The longest packet that a file with this snapshot length may have: libpcap's 262,144 bytes, or more if the file says so,
+    /// up to 128 MiB (the most that libpcap allows for any link type).
     static func maximumPacketLength(snapLength: Int) -> Int {
         max(262_144, min(snapLength, 128 << 20))
     }
 
-    /// Hands on the packets that lie whole in `window`.
+    /// Passes on the packets that lie whole in `window`.
     ///
     /// - Parameters:
     ///   - window: the next bytes of the file, beginning where the last call's `consumed` ended.
-    ///   - isLast: whether the file ends with this window. Then what is left over is an error.
-    ///   - receiver: what takes the packets.
-    /// - Throws: `CaptureError` where the file is damaged or ends too early. What lay before has been handed on.
+    ///   - isLast: whether the file ends with this window. Then leftover bytes are an error.
+    ///   - receiver: receives the packets.
+    /// - Throws: `CaptureError` if the file is damaged or ends too early. Everything before has been passed on.
     public mutating func parse<Receiver: PacketReceiver & ~Copyable>(
         _ window: RawSpan, isLast: Bool, to receiver: inout Receiver
     ) throws(CaptureError) -> Progress {
@@ -84,7 +84,7 @@ public struct CaptureParser: Sendable {
             state = .pcapng(PcapngSection())
             return Progress(consumed: 0, wanted: 12, stopped: false)
         }
-        // Four bytes are enough to refuse what is no capture.
+        // Four bytes are enough to reject a file that is not a capture.
         guard PcapHeader.isMagic(magic) else {
             throw CaptureError(
                 kind: .notACapture, offset: position, expected: "a pcap, pcapng or gzip magic number",
@@ -97,7 +97,7 @@ public struct CaptureParser: Sendable {
         return Progress(consumed: PcapHeader.byteCount, wanted: 0, stopped: false)
     }
 
-    /// Four bytes in hex, and as text where they are some: `0x3c68746d ("<htm")`.
+    /// Four bytes in hex, and as text if printable: `0x3c68746d ("<htm")`.
     private static func shown(_ magic: UInt32) -> String {
         let digits = String(magic, radix: 16)
         let hex = "0x" + String(repeating: "0", count: 8 - digits.count) + digits
@@ -106,7 +106,7 @@ public struct CaptureParser: Sendable {
         return "\(hex) (\"\(String(decoding: bytes, as: UTF8.self))\")"
     }
 
-    /// Passes over what is left of a block that nobody wants.
+    /// Skips the rest of an unwanted block.
     private mutating func skip(_ window: RawSpan) -> Progress {
         let skipped = min(toSkip, window.byteCount)
         toSkip -= skipped

@@ -1,17 +1,17 @@
-/// Where the bytes of a capture come from: a file, standard input.
+/// The source of a capture's bytes: a file, standard input.
 public protocol ByteSource {
-    /// What can go wrong in reading.
+    /// What can go wrong while reading.
     associatedtype Failure: Error
 
     /// Puts the next bytes at the start of `buffer`.
     ///
-    /// - Returns: how many there were, as soon as there are any; 0 at the end.
+    /// - Returns: how many bytes were read, as soon as any are available; 0 at the end.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(Failure) -> Int
 }
 
-/// Why reading a capture came to an early end.
+/// Why reading a capture ended early.
 public enum CaptureReadFailure<Failure: Error>: Error {
-    /// The file is not as its format says.
+    /// The file violates its format.
     case damaged(CaptureError)
     /// The source could not be read.
     case unreadable(Failure)
@@ -19,14 +19,14 @@ public enum CaptureReadFailure<Failure: Error>: Error {
 
 extension CaptureReadFailure: Sendable where Failure: Sendable {}
 
-/// Reads a capture from a source through one buffer that is used repeatedly; a gzip file, known by its magic number,
-/// is expanded on the way.
+/// Reads a capture from a source through one reused buffer; a gzip file, recognized by its magic number, is decompressed on the
+/// way.
 public struct CaptureReader<Source: ByteSource> {
     /// How a step of reading ended.
     public enum Step: Hashable, Sendable {
         /// There may be more.
         case more
-        /// The receiver said to stop: the next step starts with the packet it did not take.
+        /// The receiver asked to stop: the next step starts with the packet it did not take.
         case stopped
         /// The capture is at its end.
         case end
@@ -35,36 +35,36 @@ public struct CaptureReader<Source: ByteSource> {
     private var source: Source
     private var parser = CaptureParser()
     private var buffer: [UInt8]
-    /// The part of the buffer that is still to be parsed.
+    /// The part of the buffer not parsed yet.
     private var pending = 0..<0
     private var wanted = 0
     private var isStopped = false
     private var isLast = false
-    /// The size of the buffer from the second reading on.
+    /// The size of the buffer from the second read on.
     private let chunk: Int
-    /// Whether it is known that the source is a gzip file or not.
+    /// Whether the source has been checked for gzip.
     private var isSniffed = false
     private var gunzip: Gunzip?
 
-    /// How many bytes were read from the source, compressed where they are.
+    /// How many bytes were read from the source, before decompression.
     public private(set) var bytesRead = 0
-    /// Whether it is a gzip file, as far as was read.
+    /// Whether the source is a gzip file, as far as it was read.
     public var isExpanding: Bool { gunzip != nil }
-    /// How many packets were handed on.
+    /// How many packets were passed on.
     public var packetCount: Int { parser.packetCount }
 
     /// A reader at the start of a source.
     ///
     /// - Parameters:
-    ///   - chunk: how many bytes are asked for at once; the buffer grows beyond it only for a longer packet.
-    ///   - first: how many are asked for at first, where the reader may have to wait for its turn behind others.
+    ///   - chunk: how many bytes are requested at once; the buffer grows beyond it only for a longer packet.
+    ///   - first: how many are requested first, if the reader may have to wait for its turn.
     public init(_ source: Source, chunk: Int = 1 << 20, first: Int? = nil) {
         self.source = source
         self.chunk = chunk
         buffer = [UInt8](repeating: 0, count: max(first ?? chunk, 64))
     }
 
-    /// Reads to the end, or until the receiver says to stop.
+    /// Reads to the end, or until the receiver asks to stop.
     ///
     /// - Returns: whether the end was reached.
     @discardableResult
@@ -80,7 +80,7 @@ public struct CaptureReader<Source: ByteSource> {
         }
     }
 
-    /// Reads once from the source and hands on the packets that are whole then.
+    /// Reads once from the source and passes on the packets that are then complete.
     public mutating func step<Receiver: PacketReceiver & ~Copyable>(
         to receiver: inout Receiver
     ) throws(CaptureReadFailure<Source.Failure>) -> Step {
@@ -107,7 +107,7 @@ public struct CaptureReader<Source: ByteSource> {
         return isStopped ? .stopped : isLast ? .end : .more
     }
 
-    /// Moves what is left to the front where that is needed, and reads behind it.
+    /// Moves the remaining bytes to the front if needed, and reads after them.
     private mutating func fill() throws(CaptureReadFailure<Source.Failure>) {
         if pending.isEmpty {
             pending = 0..<0
@@ -122,7 +122,7 @@ public struct CaptureReader<Source: ByteSource> {
             buffer.append(contentsOf: repeatElement(0, count: chunk - buffer.count))
         }
         if pending.upperBound == buffer.count {
-            // By what was read, not by what a length field says is still to come.
+            // Grows by what was read, not by what a length field announces.
             let growth = min(max(wanted - buffer.count, 64), buffer.count)
             buffer.append(contentsOf: repeatElement(0, count: growth))
         }
@@ -148,12 +148,12 @@ public struct CaptureReader<Source: ByteSource> {
         if !isSniffed, pending.count >= 2 { try sniff() }
     }
 
-    /// Reads from the source, by way of the expansion where there is one.
+    /// Reads from the source, decompressing if necessary.
     private static func read(
         _ source: inout Source, _ gunzip: Gunzip?, into free: UnsafeMutableRawBufferPointer, _ bytesRead: inout Int
     ) throws(CaptureReadFailure<Source.Failure>) -> Int {
         func next(_ room: UnsafeMutableRawBufferPointer) throws(Source.Failure) -> Int {
-            // A source that claims more than there was room for must not make a range out of bounds.
+            // A source that claims more bytes than fit must not cause an out-of-bounds range.
             let count = min(max(try source.read(into: room), 0), room.count)
             bytesRead += count
             return count
@@ -166,7 +166,7 @@ public struct CaptureReader<Source: ByteSource> {
         }
     }
 
-    /// Looks whether the file is compressed; what was read of it then is only the beginning of its expansion.
+    /// Checks whether the file is compressed; if so, the bytes read are passed to the decompressor.
     private mutating func sniff() throws(CaptureReadFailure<Source.Failure>) {
         isSniffed = true
         let start = pending.lowerBound

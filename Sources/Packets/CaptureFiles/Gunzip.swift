@@ -1,40 +1,40 @@
 import CZlib
 
-/// Expands a gzip file as it is read: members one after another, of which only one piece and zlib's window are kept.
+/// Decompresses a gzip file as it is read, member by member; only one piece and zlib's window are kept.
 ///
 /// Source: RFC 1952, section 2.2 (members) and 2.3 (a member's header and trailer, which zlib checks).
 final class Gunzip {
     /// How many compressed bytes are read at once.
     private static let pieceSize = 64 << 10
 
-    /// Where in the file expansion is.
+    /// Where in the file decompression is.
     private enum Place {
         case inMember
         case betweenMembers
     }
 
-    /// zlib keeps a pointer to it: it may not move.
+    /// zlib keeps a pointer to it: it must not move.
     private let stream: UnsafeMutablePointer<z_stream>
     private var piece: [UInt8]
-    /// The part of the piece that is still to be expanded.
+    /// The part of the piece not decompressed yet.
     private var unread: Range<Int>
     /// The offset in the file of the piece's first byte.
     private var base = 0
     private var place = Place.inMember
-    /// Whether zlib had more to give than there was room for.
+    /// Whether zlib had more output than there was room for.
     private var isHeldBack = false
     private var damage: CaptureError?
 
     /// Whether a file that begins with these two bytes is a gzip file.
     static func isMagic(_ first: UInt8, _ second: UInt8) -> Bool { first == 0x1f && second == 0x8b }
 
-    /// An expansion of the file that begins with these bytes; nil where memory runs out.
+    /// A decompressor for the file that begins with these bytes; nil if memory runs out.
     init?(beginning bytes: ArraySlice<UInt8>) {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
         piece = Array(bytes)
         unread = 0..<bytes.count
-        // 16 for gzip's header and trailer, 15 for the largest window.
+        // 16 selects gzip's header and trailer, 15 for the largest window.
         guard frametap_inflate_init(stream, 16 + 15) == Z_OK else {
             stream.deallocate()
             return nil
@@ -46,10 +46,10 @@ final class Gunzip {
         stream.deallocate()
     }
 
-    /// Expands the next bytes.
+    /// Decompresses the next bytes.
     ///
     /// - Parameter next: reads compressed bytes; 0 at the end of the file.
-    /// - Returns: how many bytes came out, as soon as there are any; 0 at the end.
+    /// - Returns: how many bytes were produced, as soon as there are any; 0 at the end.
     func read<Failure: Error>(
         into output: UnsafeMutableRawBufferPointer, next: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(CaptureReadFailure<Failure>) -> Int {
@@ -90,7 +90,7 @@ final class Gunzip {
         return !unread.isEmpty
     }
 
-    /// Behind a member there is another one, or nothing; zeros fill up the last block of a tape.
+    /// After a member comes another one or the end; zeros pad the last block of a tape.
     private func startMember() {
         switch piece[unread.lowerBound] {
         case 0: unread.removeFirst()
@@ -102,7 +102,7 @@ final class Gunzip {
         }
     }
 
-    /// Lets zlib expand what there is; returns how many bytes came out.
+    /// Lets zlib decompress what there is; returns how many bytes were produced.
     private func inflate(into output: UnsafeMutableRawBufferPointer) -> Int {
         let status = piece.withUnsafeMutableBytes { bytes -> Int32 in
             let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[unread])
@@ -111,7 +111,7 @@ final class Gunzip {
             stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
             stream.pointee.avail_out = UInt32(clamping: output.count)
             defer {
-                // The pointers are good for this call only.
+                // The pointers are valid for this call only.
                 (stream.pointee.next_in, stream.pointee.next_out) = (nil, nil)
             }
             return CZlib.inflate(stream, Z_NO_FLUSH)
@@ -122,7 +122,7 @@ final class Gunzip {
         switch status {
         case Z_OK: break
         case Z_STREAM_END: place = .betweenMembers
-        // There was nothing to expand, which the next piece changes.
+        // There was no input; the next piece will provide some.
         case Z_BUF_ERROR where unread.isEmpty: break
         default:
             let said = stream.pointee.msg.map { String(cString: $0) } ?? "zlib's error \(status)"

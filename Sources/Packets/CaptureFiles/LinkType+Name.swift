@@ -1,5 +1,5 @@
 extension LinkType {
-    /// What the registry calls it, without `LINKTYPE_`; nil for those that are rarely met.
+    /// Its name in the registry, without `LINKTYPE_`; nil for rare types.
     ///
     /// Source: <https://www.tcpdump.org/linktypes.html>.
     public var name: String? { LinkType.names[rawValue] }

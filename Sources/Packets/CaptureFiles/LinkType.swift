@@ -1,8 +1,8 @@
-/// What a packet's first byte belongs to: the link-layer header type of a capture's interface.
+/// The link-layer header type of a capture's interface: what a packet begins with.
 ///
 /// Source: <https://www.tcpdump.org/linktypes.html>, and draft-ietf-opsawg-pcaplinktype.
 public struct LinkType: RawRepresentable, Hashable, Sendable {
-    /// The number of the registry.
+    /// Its number in the registry.
     public var rawValue: UInt16
 
     /// A link type by its number.
@@ -17,7 +17,7 @@ public struct LinkType: RawRepresentable, Hashable, Sendable {
     public static let ethernet = LinkType(rawValue: 1)
     /// PPP without further framing, or in HDLC-like framing.
     public static let ppp = LinkType(rawValue: 9)
-    /// Raw IP as BSD kernels number it (also 12 and 14 in files whose writer did not translate).
+    /// Raw IP as BSD kernels number it (also 12 and 14 in files whose writer did not map them).
     public static let raw = LinkType(rawValue: 101)
     /// PPP in HDLC-like framing (RFC 1662), or Cisco HDLC.
     public static let pppHDLC = LinkType(rawValue: 50)
@@ -37,7 +37,7 @@ public struct LinkType: RawRepresentable, Hashable, Sendable {
     public static let radiotap = LinkType(rawValue: 127)
     /// AVS header, then IEEE 802.11.
     public static let avs = LinkType(rawValue: 163)
-    /// Per-Packet Information header, then what it says.
+    /// Per-Packet Information header, then the link type it names.
     public static let perPacketInformation = LinkType(rawValue: 192)
     /// MPLS label stack.
     public static let mpls = LinkType(rawValue: 219)
@@ -47,7 +47,7 @@ public struct LinkType: RawRepresentable, Hashable, Sendable {
     public static let ipv6 = LinkType(rawValue: 229)
     /// Linux netfilter log.
     public static let netfilterLog = LinkType(rawValue: 239)
-    /// Darwin's packet tap, then what it says.
+    /// Darwin's packet tap, then the link type it names.
     public static let packetTap = LinkType(rawValue: 258)
     /// Linux cooked capture, version 2.
     public static let linuxCooked2 = LinkType(rawValue: 276)

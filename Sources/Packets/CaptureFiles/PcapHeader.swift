@@ -1,26 +1,26 @@
-/// The header of a pcap file, and what it says of the records behind it.
+/// The header of a pcap file, which determines how its records are read.
 ///
 ///      0       4       8       12      16      20      24
 ///     +-------+---+---+-------+-------+-------+-------+
 ///     | magic |maj|min| zone  |sigfigs|snaplen|linktype|
 ///     +-------+---+---+-------+-------+-------+-------+
 ///
-/// Source: draft-ietf-opsawg-pcap, section 4; the variants beyond it as libpcap and Wireshark know them.
+/// Source: draft-ietf-opsawg-pcap, section 4; variants beyond it as in libpcap and Wireshark.
 struct PcapHeader: Hashable, Sendable {
     /// The size of the header.
     static let byteCount = 24
 
-    /// Which order a record's two lengths are in.
+    /// The order of a record's two lengths.
     enum LengthOrder: Hashable, Sendable {
         /// Captured, then original.
         case capturedFirst
         /// Original, then captured: versions before 2.3.
         case originalFirst
-        /// Whichever is less is the captured one: version 2.3 was written both ways.
+        /// The lesser is the captured one: version 2.3 was written both ways.
         case lesserFirst
     }
 
-    /// Whether the file's numbers have their most significant byte first.
+    /// Whether the file's numbers are big-endian.
     var isBigEndian: Bool
     /// Nanoseconds per unit of a record's fraction of a second: 1 or 1000.
     var nanosecondsPerUnit: Int64
@@ -28,7 +28,7 @@ struct PcapHeader: Hashable, Sendable {
     var recordHeaderLength: Int
     /// The order of a record's lengths.
     var lengthOrder: LengthOrder
-    /// The greatest length a record may have; beyond it the file is damaged.
+    /// The greatest length a record may have; a longer one means the file is damaged.
     var maximumLength: Int
     /// What the packets begin with.
     var linkType: LinkType
@@ -55,7 +55,7 @@ struct PcapHeader: Hashable, Sendable {
             throw CaptureError(
                 kind: .unknownVariant, offset: 4, expected: "version 2.4", found: "version \(major).\(minor)")
         }
-        // libpcap's reading: lengths were swapped until 2.3, and in the 543.0 that some DG/UX tcpdump wrote.
+        // As libpcap does: lengths were swapped until 2.3, and in the 543.0 that a DG/UX tcpdump wrote.
         switch (major, minor) {
         case (0...1, _), (2, 0...2), (543, _): lengthOrder = .originalFirst
         case (2, 3): lengthOrder = .lesserFirst
@@ -72,7 +72,7 @@ struct PcapHeader: Hashable, Sendable {
         switch magic {
         case 0xa1b2_c3d4: (1000, 16)
         case 0xa1b2_3c4d: (1, 16)
-        case 0xa1b2_cd34: (1000, 24)  // Alexey Kuznetzov's: interface index, protocol, packet type behind the lengths
+        case 0xa1b2_cd34: (1000, 24)  // Alexey Kuznetzov's: interface index, protocol, packet type after the lengths
         default: nil
         }
     }

@@ -22,7 +22,7 @@ enum PcapngOption {
     /// `epb_dropcount` of an enhanced packet.
     static let dropCount: UInt16 = 4
 
-    /// Calls `body` with each option. What is left over at the end is ignored, as are values that say to be longer than the rest.
+    /// Calls `body` with each option. Leftover bytes at the end are ignored, as are values that claim to be longer than the rest.
     static func each(in options: RawSpan, bigEndian: Bool, _ body: (_ code: UInt16, _ value: RawSpan) -> Void) {
         var at = 0
         while options.byteCount - at >= 4 {
@@ -34,7 +34,7 @@ enum PcapngOption {
         }
     }
 
-    /// A number that was loaded in network byte order, in the order it was written in.
+    /// Converts a number loaded in network byte order to the order it was written in.
     @inline(__always)
     static func number<Number: FixedWidthInteger>(_ loaded: Number, _ bigEndian: Bool) -> Number {
         bigEndian ? loaded : loaded.byteSwapped

@@ -1,6 +1,6 @@
 import Streams
 
-/// What a section of a pcapng file has said so far: its byte order and its interfaces.
+/// The state of a pcapng section: its byte order and its interfaces.
 ///
 /// Source: draft-ietf-opsawg-pcapng, sections 4.1 and 4.2.
 struct PcapngSection: Sendable {
@@ -13,16 +13,16 @@ struct PcapngSection: Sendable {
         /// 0 for no limit.
         var snapLength: Int
         var resolution: TimeResolution
-        /// What its statistics have counted so far.
+        /// What its statistics counted so far.
         var drops = CaptureDrops()
     }
 
-    /// Whether the section's numbers have their most significant byte first.
+    /// Whether the section's numbers are big-endian.
     var isBigEndian = true
     /// Its interfaces, by their index.
     var interfaces: [Interface] = []
 
-    /// Starts a section by the byte-order magic at its block's offset 8.
+    /// Starts a section, given the byte-order magic at offset 8 of its block.
     init?(byteOrderMagic: UInt32) {
         switch byteOrderMagic {
         case 0x1a2b_3c4d: isBigEndian = true
@@ -54,7 +54,7 @@ struct PcapngSection: Sendable {
                 snapLength: Int(PcapngOption.number(body.u32(4), isBigEndian)),
                 resolution: resolution == 6 && offset == 0
                     ? TimeResolution() : TimeResolution(option: resolution, offset: offset)))
-        // The name is not kept: it would be counted with each packet.
+        // The name is not kept: it would be retained and released with each packet.
         return CaptureInterface(index: interfaces.count - 1, name: name, linkType: linkType)
     }
 }

@@ -4,9 +4,9 @@ import Streams
 ///
 /// Source: draft-ietf-opsawg-pcapng, section 4.2.
 struct TimeResolution: Hashable, Sendable {
-    /// Nanoseconds per unit, where that is a whole number.
+    /// Nanoseconds per unit, if that is a whole number.
     private var nanosecondsPerUnit: Int64
-    /// The exponent of a unit shorter than a nanosecond or binary; 0 where `nanosecondsPerUnit` says it.
+    /// The exponent of a unit that is binary or shorter than a nanosecond; 0 if `nanosecondsPerUnit` applies.
     private var exponent: UInt8
     private var isBinary: Bool
     /// Seconds to add.
@@ -17,7 +17,7 @@ struct TimeResolution: Hashable, Sendable {
         (nanosecondsPerUnit, exponent, isBinary, offset) = (1000, 0, false, 0)
     }
 
-    /// The resolution that `if_tsresol` says: 10 to the power of minus n, or 2 to the power of minus n with the highest bit set.
+    /// The resolution of `if_tsresol`: 10 to the power of minus n, or 2 to the power of minus n with the highest bit set.
     init(option: UInt8, offset: Int64) {
         self.offset = offset
         isBinary = option & 0x80 != 0
@@ -28,10 +28,10 @@ struct TimeResolution: Hashable, Sendable {
         }
     }
 
-    /// The instant that `units` since 1970 are; clamped to what 64 bits of nanoseconds hold.
+    /// The instant `units` after 1970; clamped to 64 bits of nanoseconds.
     ///
-    /// With the highest bit set, microseconds or nanoseconds are before 1970: a time that ran out of a smaller counter
-    /// would otherwise lie in the year 586,000, and all packets after it in its past.
+    /// With the highest bit set, microseconds or nanoseconds are before 1970: a time that underflowed a smaller counter would
+    /// otherwise be in the year 586,000, and all packets after it in its past.
     @inline(__always)
     func instant(_ units: UInt64) -> Timestamp {
         if nanosecondsPerUnit != 0 {
@@ -48,7 +48,7 @@ struct TimeResolution: Hashable, Sendable {
             let unitsPerSecond = UInt64(1_000_000_000 / nanosecondsPerUnit)
             (seconds, nanoseconds) = (units / unitsPerSecond, units % unitsPerSecond * UInt64(nanosecondsPerUnit))
         } else if isBinary {
-            // Shifts beyond the width give 0, as they should: 2 to the power of -64 s times 64 bits is less than a second.
+            // Shifts beyond the width yield 0, as they should: 2 to the power of -64 s times 64 bits is less than a second.
             seconds = units >> UInt64(exponent)
             let fraction = units & (exponent >= 64 ? .max : (1 << UInt64(exponent)) &- 1)
             let scaled = fraction.multipliedFullWidth(by: 1_000_000_000)

@@ -2,7 +2,7 @@
 ///
 /// Source: IANA "IEEE 802 Numbers".
 enum EtherType {
-    /// What a protocol number says lies inside, at an offset.
+    /// The layer that a protocol number identifies, at an offset.
     @inline(__always)
     static func inside(_ type: UInt16, at offset: Int) -> Inside {
         switch type {

@@ -12,20 +12,20 @@ enum IEEE80211 {
     static func read(_ bytes: RawSpan) -> Inside {
         guard bytes.byteCount >= 24 else { return .skipped(.radioManagement) }
         let (type, flags) = (bytes[byte: 0], bytes[byte: 1])
-        // Type 2 is data; in its subtypes, bit 2 says that there is none.
+        // Type 2 is data; in its subtypes, bit 2 means there is none.
         guard type & 0x0c == 0x08, type & 0x40 == 0 else { return .skipped(.radioManagement) }
         guard flags & 0x40 == 0 else { return .skipped(.encrypted) }
         let hasMoreFragments = flags & 0x04 != 0
         let fragment = bytes[byte: 22] & 0x0f
         guard !hasMoreFragments, fragment == 0 else { return .skipped(.fragment) }
         var offset = 24
-        if flags & 0x03 == 0x03 { offset += 6 }  // between access points: a fourth address
+        if flags & 0x03 == 0x03 { offset += 6 }  // between access points (WDS): a fourth address
         if type & 0x80 != 0 {
             guard bytes.byteCount >= offset + 2 else { return .skipped(.malformed) }
             let isAggregate = bytes[byte: offset] & 0x80 != 0
             offset += 2
             if flags & 0x80 != 0 { offset += 4 }  // HT control
-            // An A-MSDU: of its frames the first is read, after its own destination, source and length.
+            // An A-MSDU: the first of its subframes is read, after its own destination, source and length.
             if isAggregate { offset += 14 }
         }
         return .layer(.llc, at: offset)

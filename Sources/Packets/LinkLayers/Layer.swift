@@ -1,4 +1,4 @@
-/// What a header belongs to.
+/// A protocol layer.
 ///
 /// **The list of layers.** A new one is a file with a `static func` that reads its header, a case here and a line in `read`.
 enum Layer: UInt8 {
@@ -32,9 +32,9 @@ enum Layer: UInt8 {
         }
     }
 
-    /// Reads the header of this layer: which layer comes next, and where.
+    /// Reads the header of this layer and returns which layer comes next, and where.
     ///
-    /// IP is not among them: `IPv4Header` and `IPv6Header` say more than that.
+    /// IP is not included: `IPv4Header` and `IPv6Header` return more than that.
     func read(_ bytes: RawSpan) -> Inside {
         switch self {
         case .ethernet: Ethernet.read(bytes)
@@ -69,21 +69,21 @@ enum Layer: UInt8 {
     }
 }
 
-/// What a header says lies inside.
+/// What a header contains.
 enum Inside {
-    /// Another layer, from an offset on, to the end or to an earlier one.
+    /// Another layer, starting at an offset, up to the end or an earlier offset.
     case layer(Layer, at: Int, end: Int = .max)
     /// Nothing that could be TCP.
     case skipped(Skipped)
 }
 
-/// Why a packet gave no TCP segment.
+/// Why a packet has no TCP segment.
 public enum Skipped: String, Sendable, Hashable, CaseIterable {
     /// A link type that is not read.
     case linkType = "link type"
     /// Address resolution.
     case arp
-    /// Another protocol than IP on the link.
+    /// A protocol other than IP on the link.
     case notIP = "not IP"
     /// 802.2 without IP in it: spanning tree, discovery protocols.
     case llc
@@ -91,24 +91,24 @@ public enum Skipped: String, Sendable, Hashable, CaseIterable {
     case radioManagement = "radio management"
     /// Encrypted: a protected radio frame, ESP.
     case encrypted
-    /// User datagrams.
+    /// UDP.
     case udp
     /// ICMP and ICMPv6.
     case icmp
-    /// Another protocol than TCP over IP.
+    /// A protocol other than TCP over IP.
     case notTCP = "not TCP"
     /// A fragment whose datagram is not complete, or never was.
     case fragment
-    /// A fragment, or a part of one, that says something else than one before it, which counts.
+    /// A fragment, or part of one, that differs from an earlier one, which takes precedence.
     case conflictingFragment = "conflicting fragment"
-    /// A wrong IPv4 header or TCP checksum, where those are checked.
+    /// A wrong IPv4 header or TCP checksum, if checked.
     case badChecksum = "bad checksum"
-    /// A header that is cut off or impossible.
+    /// A truncated or invalid header.
     case malformed
-    /// More layers within each other than are followed.
+    /// More nested layers than are followed.
     case tooDeep = "too deep"
-    /// Lost before it was captured: the interface, or the program that recorded it, had no room for it (`isb_ifdrop`).
+    /// Lost before it was captured: the interface, or the recording program, had no space for it (`isb_ifdrop`).
     case droppedByInterface = "dropped by the interface"
-    /// Lost before it came here: the kernel had no room for it.
+    /// Lost before it was read: the kernel had no space for it.
     case droppedByKernel = "dropped by the kernel"
 }

@@ -17,7 +17,7 @@ enum LinuxCooked {
     private static func inside(protocol type: UInt16, hardware: UInt16, at offset: Int) -> Inside {
         switch hardware {
         case 803: .layer(.radiotap, at: offset)
-        case 824: .skipped(.notIP)  // netlink: the protocol is no Ethernet type
+        case 824: .skipped(.notIP)  // netlink: the protocol is not an Ethernet type
         default:
             switch type {
             case 4: .layer(.llc, at: offset)  // LINUX_SLL_P_802_2

@@ -5,7 +5,8 @@ enum MPLS {
     static func read(_ bytes: RawSpan) -> Inside {
         guard bytes.byteCount >= 5 else { return .skipped(.malformed) }
         guard bytes[byte: 2] & 1 == 1 else { return .layer(.mpls, at: 4) }
-        // Nothing says what comes next: IP shows its version, a pseudowire a control word of zeros (RFC 4385 section 3).
+        // Nothing identifies the next layer: IP starts with its version, a pseudowire with a control word of zeros (RFC 4385
+        // section 3).
         switch bytes[byte: 4] >> 4 {
         case 4: return .layer(.ipv4, at: 4)
         case 6: return .layer(.ipv6, at: 4)

@@ -8,7 +8,7 @@ enum NetfilterLog {
         guard bytes.byteCount >= 4, bytes[byte: 1] == 0 else { return .skipped(.malformed) }
         var at = 4
         while bytes.byteCount - at >= 4 {
-            // Types are below 256: where the second byte is one, it is the lower, and the order is big-endian.
+            // Types are below 256: if the type is in the second byte, the order is big-endian.
             let isBigEndian = bytes[byte: at + 2] == 0 && bytes[byte: at + 3] != 0
             let (first, second) = (bytes.u16(at), bytes.u16(at + 2))
             let length = Int(isBigEndian ? first : first.byteSwapped)

@@ -2,7 +2,7 @@ import Streams
 
 /// The Point-to-Point Protocol. Source: RFC 1661 section 2, RFC 1662 section 3.1.
 enum PPP {
-    /// A protocol number, of one byte where that is odd (RFC 1661 section 6.5).
+    /// A protocol number, one byte if that byte is odd (RFC 1661 section 6.5).
     static func read(_ bytes: RawSpan) -> Inside {
         guard bytes.byteCount >= 2 else { return .skipped(.malformed) }
         let isShort = bytes[byte: 0] & 1 == 1
@@ -16,7 +16,7 @@ enum PPP {
         }
     }
 
-    /// In HDLC-like framing: address 0xff and control 3, unless they are left out; or Cisco HDLC.
+    /// In HDLC-like framing: address 0xff and control 3, unless omitted; or Cisco HDLC.
     static func readInHDLC(_ bytes: RawSpan) -> Inside {
         guard bytes.byteCount >= 2 else { return .skipped(.malformed) }
         switch bytes.u16(0) {

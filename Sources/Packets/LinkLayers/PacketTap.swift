@@ -1,4 +1,4 @@
-/// Darwin's packet tap: length (4), type (4), link type (4), all little-endian, then what the link type says.
+/// Darwin's packet tap: length (4), type (4), link type (4), all little-endian, then the packet of that link type.
 ///
 /// Source: <https://www.tcpdump.org/linktypes.html>, LINKTYPE_PKTAP; XNU `bsd/net/pktap.h`.
 enum PacketTap {

@@ -1,6 +1,6 @@
 import Streams
 
-/// IP without anything before it: the version says which.
+/// IP without a link layer: the version field decides which.
 enum RawIP {
     static func read(_ bytes: RawSpan) -> Inside {
         guard bytes.byteCount >= 1 else { return .skipped(.malformed) }

@@ -1,9 +1,9 @@
 import Streams
 
-/// Puts the fragments of IP datagrams together.
+/// Reassembles fragmented IP datagrams.
 ///
-/// Source: RFC 791 section 3.2, RFC 8200 section 4.5. Of overlapping fragments the first copy counts; RFC 5722 would have
-/// IPv6 drop the datagram, but a capture shows what a host may have taken.
+/// Source: RFC 791 section 3.2, RFC 8200 section 4.5. Where fragments overlap the first copy wins; RFC 5722 has IPv6 drop the
+/// datagram, but a capture shows what a host may have accepted.
 struct Defragmenter {
     /// Limits of memory and time.
     struct Limits {
@@ -25,7 +25,7 @@ struct Defragmenter {
     fileprivate struct Datagram {
         var started: Timestamp
         var pieces: [(start: Int, bytes: [UInt8])] = []
-        /// How many fragments of it came.
+        /// How many of its fragments arrived.
         var fragments = 0
         var total: Int?
     }
@@ -33,11 +33,11 @@ struct Defragmenter {
     private var datagrams: [Key: Datagram] = [:]
     private let limits = Limits()
 
-    /// How many datagrams were given up, because of time or limits.
+    /// How many datagrams were abandoned because of a timeout or a limit.
     private(set) var abandoned = 0
-    /// How many fragments were of those.
+    /// How many fragments those had.
     private(set) var lost = 0
-    /// How many fragments said something else than one before them about the same bytes.
+    /// How many fragments differ from an earlier one covering the same bytes.
     private(set) var conflicts = 0
 
     /// Takes a fragment.
@@ -80,7 +80,7 @@ struct Defragmenter {
         lost += datagram.fragments
     }
 
-    /// Keeps those bytes that are not there yet.
+    /// Keeps the bytes not present yet.
     private mutating func insert(_ payload: RawSpan, at offset: Int, into datagram: inout Datagram) {
         var isConflicting = false
         defer { if isConflicting { conflicts += 1 } }
@@ -104,7 +104,7 @@ struct Defragmenter {
         }
     }
 
-    /// Gives up those that took too long, or else the oldest.
+    /// Abandons datagrams that timed out, or else the oldest.
     private mutating func makeRoom(_ now: Timestamp) {
         for (key, datagram) in datagrams where now - datagram.started > limits.timeout { abandon(key) }
         if datagrams.count >= limits.datagrams,

@@ -4,7 +4,7 @@
 enum IPProtocol {
     static let tcp: UInt8 = 6
 
-    /// What lies inside an IP payload that is not TCP.
+    /// The layer inside an IP payload that is not TCP.
     static func inside(_ number: UInt8, _ payload: RawSpan) -> Inside {
         switch number {
         case 17: UDPTunnels.read(payload)

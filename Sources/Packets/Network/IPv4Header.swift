@@ -1,6 +1,6 @@
 import Streams
 
-/// An IPv4 header, as far as it matters here.
+/// The IPv4 header fields that matter here.
 ///
 ///      0   1   2       4       6       8   9   10      12              16              20
 ///     +---+---+-------+-------+-------+---+---+-------+---------------+---------------+----
@@ -9,22 +9,22 @@ import Streams
 ///
 /// Source: RFC 791 section 3.1.
 struct IPv4Header {
-    /// Who sent it.
+    /// Its source.
     var source: IPAddress
-    /// Who it is for.
+    /// Its destination.
     var destination: IPAddress
     /// What it carries.
     var protocolNumber: UInt8
     /// The length of the header.
     var headerLength: Int
-    /// How many bytes the datagram has, header included; nil where the field is 0, as with segmentation offload.
+    /// How many bytes the datagram has, header included; nil if the field is 0, as with segmentation offload.
     var totalLength: Int?
-    /// What tells it from the other packets of its sender.
+    /// Distinguishes it from other packets of its sender.
     var identification: UInt16
     /// Where it belongs, if it is a fragment.
     var fragment: FragmentPlace?
 
-    /// Reads the header at the start of `bytes`; nil where it is cut off or impossible.
+    /// Reads the header at the start of `bytes`; nil if truncated or invalid.
     @inline(__always)
     init?(_ bytes: RawSpan) {
         guard bytes.byteCount >= 20 else { return nil }

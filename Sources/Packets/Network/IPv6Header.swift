@@ -1,6 +1,6 @@
 import Streams
 
-/// An IPv6 header and the extension headers behind it, as far as they matter here.
+/// The fields of an IPv6 header and its extension headers that matter here.
 ///
 ///      0               4       6   7   8                      24                     40
 ///     +---------------+-------+---+---+----------------------+----------------------+----
@@ -9,20 +9,20 @@ import Streams
 ///
 /// Source: RFC 8200 sections 3 and 4.
 struct IPv6Header {
-    /// Who sent it.
+    /// Its source.
     var source: IPAddress
-    /// Who it is for.
+    /// Its destination.
     var destination: IPAddress
-    /// What it carries behind the extension headers.
+    /// What it carries after the extension headers.
     var protocolNumber: UInt8
     /// The length of the header and the extension headers.
     var headerLength: Int
-    /// How many bytes the datagram has, headers included; nil where the field is 0, as with segmentation offload.
+    /// How many bytes the datagram has, headers included; nil if the field is 0, as with segmentation offload.
     var totalLength: Int?
     /// Where it belongs, if it is a fragment.
     var fragment: FragmentPlace?
 
-    /// Reads the header at the start of `bytes`; nil where it is cut off or impossible.
+    /// Reads the header at the start of `bytes`; nil if truncated or invalid.
     init?(_ bytes: RawSpan) {
         guard bytes.byteCount >= 40, bytes[byte: 0] >> 4 == 6 else { return nil }
         let payloadLength = Int(bytes.u16(4))
@@ -32,7 +32,7 @@ struct IPv6Header {
         protocolNumber = bytes[byte: 6]
         headerLength = 40
         let end = min(bytes.byteCount, totalLength ?? .max)
-        // Each extension is at least 8 bytes long, so that this ends.
+        // Each extension is at least 8 bytes long, so the loop terminates.
         while fragment == nil {
             let unit: Int
             switch protocolNumber {

@@ -32,25 +32,25 @@ public struct TCPFlags: OptionSet, Hashable, Sendable {
 ///
 /// Source: RFC 9293 section 3.1.
 public struct TCPSegment: Hashable, Sendable {
-    /// Who sent it.
+    /// Its source.
     public var source: Endpoint
-    /// Who it is for.
+    /// Its destination.
     public var destination: Endpoint
     /// The sequence number of the first byte of payload, or of the SYN.
     public var sequence: UInt32
-    /// The next sequence number that the sender expects, where the flag ACK is set.
+    /// The next sequence number that the sender expects, if the ACK flag is set.
     public var acknowledgment: UInt32
     /// Control bits.
     public var flags: TCPFlags
     /// The sender's receive window, not scaled.
     public var window: UInt16
-    /// The shift that the window scale option of a SYN asks for (RFC 7323 section 2.2), at most 14; 0 where there is none.
+    /// The shift count of a SYN's window scale option (RFC 7323 section 2.2), at most 14; 0 if there is none.
     public var windowScale: UInt8
     /// How many bytes of payload the segment had on the wire; the capture may hold fewer.
     public var payloadLength: Int
-    /// The identification of its IPv4 packet (RFC 791 section 3.1); 0 where there is none.
+    /// The identification of its IPv4 packet (RFC 791 section 3.1); 0 if there is none.
     public var identification: UInt16 = 0
-    /// TSval of the timestamps option (RFC 7323 section 3.2), where the option is at the place that appendix A recommends; 0 without.
+    /// TSval of the timestamps option (RFC 7323 section 3.2), if the option is where appendix A recommends; otherwise 0.
     public var clock: UInt32 = 0
     /// Whether it is a SYN as the proxy writes it into its recordings.
     var isSynthetic = false
@@ -73,9 +73,9 @@ public struct TCPSegment: Hashable, Sendable {
     /// Reads the header at the start of `bytes`.
     ///
     /// - Parameters:
-    ///   - bytes: what the capture holds of header and payload.
-    ///   - length: how long header and payload are by the layer below; at least `bytes.byteCount`.
-    /// - Returns: nil where the header is cut off or its length is impossible.
+    ///   - bytes: the captured part of header and payload.
+    ///   - length: the length of header and payload according to the layer below; at least `bytes.byteCount`.
+    /// - Returns: nil if the header is truncated or its length is invalid.
     @inline(__always)
     init?(_ bytes: RawSpan, length: Int, from source: IPAddress, to destination: IPAddress) {
         guard bytes.byteCount >= 20 else { return nil }
@@ -117,16 +117,16 @@ public struct TCPSegment: Hashable, Sendable {
 }
 
 extension TCPSegment {
-    /// Whether the checksum is right (RFC 9293 section 3.1); it cannot be told of what was cut off, and then counts as right.
+    /// Whether the checksum is right (RFC 9293 section 3.1); that of a truncated segment cannot be checked and counts as right.
     ///
     /// - Parameters:
-    ///   - bytes: what the capture holds of header and payload.
+    ///   - bytes: the captured part of header and payload.
     ///   - length: how long both are.
     func hasRightChecksum(_ bytes: RawSpan, length: Int) -> Bool {
         guard bytes.byteCount >= length else { return true }
         var sum = InternetSum()
         for address in [source.address, destination.address] {
-            // Of an IPv4 address all but the last are zero.
+            // All but the last 32 bits of an IPv4 address are zero.
             for half in [address.high, address.low] {
                 sum.add(UInt32(truncatingIfNeeded: half >> 32))
                 sum.add(UInt32(truncatingIfNeeded: half))

@@ -1,9 +1,9 @@
 import Streams
 
-/// One of several shares of a capture's connections, so that each can be a thread's work: what goes on between the same two
-/// hosts is in the same share.
+/// One of several shares of a capture's connections, so that each can be processed by its own thread: all traffic between the
+/// same two hosts is in one share.
 ///
-/// Pairs of hosts fall into buckets, and each bucket is in one share.
+/// Pairs of hosts are hashed into buckets, and each bucket is in one share.
 public struct CaptureShare: Hashable, Sendable {
     /// How many buckets there are.
     public static let buckets = 64
@@ -17,7 +17,7 @@ public struct CaptureShare: Hashable, Sendable {
         (self.own, self.count) = (own, max(1, count))
     }
 
-    /// A share; all have as many buckets.
+    /// A share; all have the same number of buckets.
     ///
     /// - Parameter index: which one, from 0.
     public init(_ index: Int, of count: Int) {
@@ -31,11 +31,11 @@ public struct CaptureShare: Hashable, Sendable {
     public static func balanced(_ weights: [Int], into count: Int) -> [CaptureShare] {
         var own = [UInt64](repeating: 0, count: max(1, count))
         var loads = [Int](repeating: 0, count: own.count)
-        // The heaviest first, each to who has least so far.
+        // The heaviest first, each to the share with the least so far.
         for bucket in (0..<buckets).sorted(by: { (weights[$1], $0) < (weights[$0], $1) }) {
             let lightest = loads.indices.min { (loads[$0], $0) < (loads[$1], $1) } ?? 0
             own[lightest] |= 1 << bucket
-            // Those of which nothing is known are spread, too.
+            // Buckets of unknown weight are spread, too.
             loads[lightest] += max(1, weights[bucket])
         }
         return own.map { CaptureShare(own: $0, of: count) }
@@ -44,8 +44,8 @@ public struct CaptureShare: Hashable, Sendable {
     /// The bucket of two hosts.
     @inline(__always)
     public static func bucket(_ one: IPAddress, _ other: IPAddress) -> Int {
-        // The same for both directions, and in every thread: no seed. Who writes a capture on purpose can make it slow to read,
-        // and could with one large connection, too.
+        // The same for both directions, and in every thread: no seed. A crafted capture can be slow to read, but so can one with
+        // a single large connection.
         var sum = one.low &+ other.low
         if !one.isIPv4 { sum &+= one.high &+ other.high }
         return Int(truncatingIfNeeded: (sum &* 0x9e37_79b9_7f4a_7c15) >> 58)
@@ -61,7 +61,7 @@ public struct CaptureShare: Hashable, Sendable {
 }
 
 extension ReassemblyOptions {
-    /// The same for one of several shares, of which each may take as much memory as all of them count.
+    /// These options for one of several shares, with memory limits divided among them.
     public func taking(_ share: CaptureShare) -> ReassemblyOptions {
         var options = self
         options.share = share

@@ -1,11 +1,11 @@
 import Streams
 
-/// Connections to look at again at some time. All entries of one queue wait equally long, so that they are in order of time.
+/// Connections to revisit later. All entries of one queue wait equally long, so they are in chronological order.
 struct DeadlineQueue {
-    /// A connection to look at, if it still is the one with this number.
+    /// A connection to revisit, if it is still the one with this number.
     struct Entry {
         let time: Timestamp
-        // Half as wide as elsewhere: of every connection there are several.
+        // Half as wide as elsewhere: every connection has several.
         private let place: UInt32
         private let lowNumber: UInt32
 
@@ -17,7 +17,7 @@ struct DeadlineQueue {
         /// The connection's place in the table.
         var flow: Int { Int(place) }
 
-        /// Whether it is the connection with this number. No two that are 2³² apart are remembered at the same time.
+        /// Whether it is the connection with this number. No two connections 2³² apart are remembered at the same time.
         func isOf(_ number: Int) -> Bool { UInt32(truncatingIfNeeded: number) == lowNumber }
     }
 
@@ -26,7 +26,7 @@ struct DeadlineQueue {
 
     /// How many there are.
     var count: Int { entries.count - head }
-    /// The time of the first, or the end of time.
+    /// The time of the first, or the distant future.
     var first: Timestamp { head < entries.count ? entries[head].time : Timestamp(nanoseconds: .max) }
 
     /// Adds a deadline that is not before the others.
@@ -40,7 +40,7 @@ struct DeadlineQueue {
         head = 0
     }
 
-    /// Takes the first, where its time has come.
+    /// Takes the first, if it is due.
     mutating func popFirst(until now: Timestamp) -> Entry? {
         guard head < entries.count, entries[head].time <= now else { return nil }
         let entry = entries[head]

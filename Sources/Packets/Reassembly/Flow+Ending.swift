@@ -2,7 +2,7 @@ import Streams
 
 /// Ends: FIN, RST, and the end of the capture.
 extension Flow {
-    /// Notes where a direction ends. A FIN in front of what was passed on is not this stream's.
+    /// Notes where a direction ends. A FIN before the bytes already passed on is not this stream's.
     mutating func takeFIN(
         at offset: Int, from direction: Direction, _ packet: PacketStamp, _ shared: inout ReassemblyState
     ) {
@@ -10,14 +10,14 @@ extension Flow {
         guard !isStarted || offset >= sides[direction].offset else { return }
         let held = shared.hold(&sides[direction])
         if held.fin == nil { held.fin = (offset, packet.time) }
-        // Who was first is a matter of sending, whatever gaps are waited for.
+        // Who sent the first FIN does not depend on pending gaps.
         if finBy == nil { finBy = direction }
     }
 
-    /// Tells that a direction ended, once all bytes in front of its FIN were passed on or given up.
+    /// Reports the end of a direction once all bytes before its FIN were passed on or declared missing.
     ///
-    /// - Parameter limit: up to where gaps are given up: bytes that nobody captured lie in front of the FIN, as its sequence
-    ///   number shows.
+    /// - Parameter limit: up to where gaps are declared missing: the FIN's sequence number shows that bytes before it were not
+    ///   captured.
     mutating func finishIfComplete(
         _ direction: Direction, givenUpTo limit: Int = .min, _ shared: inout ReassemblyState
     ) {
@@ -30,11 +30,11 @@ extension Flow {
         closeIfFinished(&shared)
     }
 
-    /// The connection is over, and this direction had no FIN: what the other side acknowledged was sent, though nobody
-    /// captured it. An acknowledgment that is one ahead may be that of a FIN that was not captured, which is no byte.
+    /// The connection is over without a FIN in this direction: bytes that the other side acknowledged were sent, though not
+    /// captured. An acknowledgment that is one ahead may be that of an uncaptured FIN, which is not a byte.
     ///
-    /// A RST's own number proves less: whoever forges one picks any number of the window. Where the capture just ends it may
-    /// have left things out on purpose, so that then only a stream that was seen from its SYN on counts.
+    /// A RST's own sequence number proves less: a forged one may have any number in the window. A capture that just ends may have
+    /// been filtered, so then only a stream seen from its SYN on counts.
     private mutating func missAcknowledged(
         _ direction: Direction, at time: Timestamp, _ shared: inout ReassemblyState
     ) {
@@ -69,7 +69,7 @@ extension Flow {
         }
     }
 
-    /// Takes a RST, if it is valid. What was under way then may still come, so that the end is told a little later.
+    /// Takes a RST, if it is valid. Segments in flight may still arrive, so the end is reported a little later.
     mutating func takeReset(
         _ segment: TCPSegment, from direction: Direction, _ packet: PacketStamp, _ shared: inout ReassemblyState
     ) {
@@ -83,14 +83,14 @@ extension Flow {
         awaitGrace(&shared)
     }
 
-    /// Arms the deadline of a RST, unless it is pending: one RST after another, each disproved, must not add up.
+    /// Arms the deadline of a RST, unless it is pending: a series of RSTs, each disproved, must not accumulate deadlines.
     private mutating func awaitGrace(_ shared: inout ReassemblyState) {
         guard !awaitsReset else { return }
         awaitsReset = true
         shared.note(\.resets, after: shared.options.resetGrace, number: number)
     }
 
-    /// The deadline of a RST fired: it may be that of an older RST, which was disproved.
+    /// The deadline of a RST fired: it may belong to an older RST that was disproved.
     mutating func meetReset(_ shared: inout ReassemblyState) {
         awaitsReset = false
         guard state == .open, let resetTime else { return }
@@ -98,15 +98,15 @@ extension Flow {
         settleReset(&shared)
     }
 
-    /// Whether the other side would take the RST: its number lies between what that side acknowledged and the end of
-    /// the window it offered (RFC 9293 section 3.10.7.4). Less is known here than there, so doubt speaks for the RST.
+    /// Whether the other side would accept the RST: its number lies between what that side acknowledged and the end of the window
+    /// it offered (RFC 9293 section 3.10.7.4). Less is known here than there, so in doubt the RST counts as valid.
     ///
-    /// - Parameter held: how far the bytes go that wait behind a gap; nil where none wait.
+    /// - Parameter held: the end of the bytes that wait behind a gap; nil if none wait.
     private func isValidReset(_ segment: TCPSegment, from direction: Direction, heldTo held: Int?) -> Bool {
         let side = sides[direction]
         let other = sides[direction.opposite]
         guard side.marks.contains(.started) else {
-            // The refusal of a connection: it acknowledges the SYN.
+            // A refused connection: the RST acknowledges the SYN.
             guard segment.flags.contains(.ack), other.marks.contains(.started) else { return true }
             return other.position(of: segment.acknowledgment) >= 0
         }
@@ -117,15 +117,15 @@ extension Flow {
             && position <= max(acknowledged, side.offset, held ?? 0) + window
     }
 
-    /// Whether a segment shows that the RST before it was not its sender's, or was not taken: a host that resets a
-    /// connection sends nothing new on it (RFC 5961 section 3 has hosts ignore most such forgeries).
+    /// Whether a segment shows that the preceding RST was not its sender's, or was not accepted: a host that resets a connection
+    /// sends nothing new on it (RFC 5961 section 3 has hosts ignore most such forgeries).
     func disprovesReset(_ segment: TCPSegment, from direction: Direction) -> Bool {
         resetTime != nil && direction == resetBy && segment.payloadLength > 0 && !segment.flags.contains(.rst)
             && Int32(bitPattern: segment.sequence &- resetSequence) >= 0
             && (0..<1 << 20).contains(sides[direction].position(of: segment.sequence) - sides[direction].offset)
     }
 
-    /// Tells of the RST, after the grace.
+    /// Reports the RST, after the grace period.
     mutating func settleReset(_ shared: inout ReassemblyState) {
         guard state == .open, let resetTime else { return }
         flush(resetBy.opposite, &shared)
@@ -133,7 +133,7 @@ extension Flow {
         flush(resetBy, &shared)
         guard state == .open else { return }
         let time = max(resetTime, sides.fromClient.lastTime, sides.fromServer.lastTime)
-        // A SYN that is answered by a RST never became a connection (RFC 9293 section 3.5.2), as the proxy says it live.
+        // A SYN that is answered by a RST never became a connection (RFC 9293 section 3.5.2), as the proxy reports it live.
         if resetBy == .fromServer, sides.fromClient.marks.contains(.synSeen), !sides.fromServer.marks.contains(.started)
         {
             return close(.connectFailed, by: resetBy, at: time, &shared)
@@ -156,9 +156,9 @@ extension Flow {
         close(.endOfInput, by: nil, at: time, &shared)
     }
 
-    /// Closes the connection for good, for a reason that is not the peers'.
+    /// Closes the connection permanently, for a reason other than the peers' FIN or RST.
     ///
-    /// - Returns: whether that was the reason, and not what waited to be told.
+    /// - Returns: whether it was closed for that reason, and not by an end that was waiting to be reported.
     mutating func abandon(_ reason: CloseReason, at time: Timestamp, _ shared: inout ReassemblyState) -> Bool {
         if resetTime != nil { settleReset(&shared) }
         for direction in Direction.allCases where state == .open { flush(direction, &shared) }
@@ -185,7 +185,7 @@ extension Flow {
         shared.forgetLost()
         guard !shared.isEnding, reason != .timeout, reason != .evicted else { return }
         shared.note(\.closed, after: shared.options.closedMemory, number: number)
-        // Too many to remember: the oldest are forgotten as soon as time moves.
+        // Too many to remember: the oldest are forgotten as soon as time advances.
         if shared.closed.count > shared.options.closedLimit { shared.nextDeadline = shared.now }
     }
 }

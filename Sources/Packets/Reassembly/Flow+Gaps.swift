@@ -1,8 +1,8 @@
 import Streams
 
-/// Gaps: what waits behind them, and when they are given up.
+/// Gaps: what waits behind them, and when they are declared missing.
 extension Flow {
-    /// Passes on what waits and is next.
+    /// Passes on waiting segments that are next in order.
     mutating func drain(_ direction: Direction, _ shared: inout ReassemblyState) {
         guard let held = shared.held(sides[direction]) else { return }
         if let start = held.segments.firstStart, start > sides[direction].offset { return }
@@ -11,7 +11,7 @@ extension Flow {
         while let start = held.segments.firstStart, start <= sides[direction].offset,
             let segment = held.segments.popFirst()
         {
-            // Held segments overlap neither each other nor what was passed on: `hold` saw to that.
+            // Held segments overlap neither each other nor what was passed on: `hold` ensures that.
             deliver(
                 bytes.span.bytes.extracting(segment.place..<segment.place + segment.count), from: direction,
                 at: segment.time, segment.packet, &shared)
@@ -20,7 +20,7 @@ extension Flow {
         if held.segments.isEmpty, held.fin == nil { shared.release(&sides[direction]) }
     }
 
-    /// Gives up the first gap, or settles the start, and passes on what waited behind it.
+    /// Declares the first gap missing, or settles the start, and passes on what waited behind it.
     mutating func passGap(_ direction: Direction, _ shared: inout ReassemblyState) {
         guard let held = shared.held(sides[direction]), let start = held.segments.firstStart else { return }
         if !sides[direction].marks.contains(.started) {
@@ -33,7 +33,7 @@ extension Flow {
 
     /// Declares bytes missing: the next ones, up to an offset.
     ///
-    /// - Parameter time: that of what lies behind them.
+    /// - Parameter time: that of the bytes after them.
     mutating func miss(
         _ direction: Direction, upTo end: Int, at time: Timestamp, _ shared: inout ReassemblyState
     ) {
@@ -48,11 +48,11 @@ extension Flow {
         receiver?.missing(byteCount, from: direction, at: time)
     }
 
-    /// How far the sender's number may run ahead of what was captured before that is declared missing at once: numbers are
-    /// compared within 2^31, and must not come near that.
+    /// How far the sender's sequence number may run ahead of the captured bytes before the difference is declared missing at
+    /// once: numbers are compared within 2^31, and must not come near that.
     private static let farAhead = 1 << 29
 
-    /// Takes the number of a segment without bytes: where it is far ahead, and acknowledged, what lies before it is missing.
+    /// Takes the number of a segment without bytes: if it is far ahead, and acknowledged, the bytes before it are missing.
     mutating func takeNumber(
         _ sequence: UInt32, from direction: Direction, at time: Timestamp, _ shared: inout ReassemblyState
     ) {
@@ -66,7 +66,7 @@ extension Flow {
         miss(direction, upTo: position, at: time, &shared)
     }
 
-    /// Says with which sequence number the stream begins.
+    /// Sets the sequence number with which the stream begins.
     mutating func settle(_ direction: Direction, at first: UInt32, _ shared: inout ReassemblyState) {
         let shift = -Int(Int32(bitPattern: first &- sides[direction].next))
         if let held = shared.held(sides[direction]) {
@@ -85,7 +85,7 @@ extension Flow {
         sides[direction].marks.insert(.started)
     }
 
-    /// Looks whether what waits has waited long enough.
+    /// Checks whether waiting segments have waited long enough.
     mutating func review(_ direction: Direction, _ shared: inout ReassemblyState) {
         guard state == .open, let held = shared.held(sides[direction]) else { return }
         let isOver = held.grace.map { shared.now >= $0.deadline || Int32(bitPattern: packets &- $0.packets) >= 0 }
@@ -106,7 +106,7 @@ extension Flow {
             while let start = held.segments.firstStart, start <= limit { passGap(direction, &shared) }
             finishIfComplete(direction, givenUpTo: limit, &shared)
         }
-        // Anything that was acknowledged since then has a grace of its own.
+        // Anything acknowledged since then has its own grace period.
         guard state == .open, let held = shared.held(sides[direction]), held.grace == nil,
             let behind = held.segments.firstStart ?? held.fin?.offset,
             sides[direction].isAcknowledged(
@@ -118,15 +118,15 @@ extension Flow {
         shared.noteGap(since: hasWaited ? held.since ?? shared.now : shared.now, number: number)
     }
 
-    /// Passes on all that waits, to free its memory.
+    /// Passes on all waiting segments, to free their memory.
     mutating func evictHeld(_ direction: Direction, _ shared: inout ReassemblyState) {
         guard state == .open, let held = shared.held(sides[direction]) else { return }
         reportEviction(of: held.segments.byteCount, from: direction, &shared)
         flush(direction, &shared)
     }
 
-    /// Reports that segments were passed on since the memory limit was reached, unless nothing is missed by that: those of a stream
-    /// that was picked up mid-stream waited only for its start to be settled.
+    /// Reports that segments were passed on because the memory limit was reached, unless nothing is missing as a result: those of
+    /// a stream picked up mid-stream waited only for its start to be settled.
     func reportEviction(of byteCount: Int, from direction: Direction, _ shared: inout ReassemblyState) {
         if !sides[direction].marks.contains(.started), shared.held(sides[direction])?.segments.hasGaps != true {
             return
@@ -136,7 +136,7 @@ extension Flow {
             packet: 0)
     }
 
-    /// Passes on all that waits, whatever lies between.
+    /// Passes on all waiting segments, whatever lies between.
     mutating func flush(_ direction: Direction, _ shared: inout ReassemblyState) {
         while shared.held(sides[direction])?.segments.isEmpty == false { passGap(direction, &shared) }
         if !sides[direction].marks.contains(.started), let fin = shared.held(sides[direction])?.fin {

@@ -1,8 +1,8 @@
 import Streams
 
-/// Connections on which nothing is said for long.
+/// Idle connections.
 extension Flow {
-    /// Lets the connection go: nothing is waited for any more, and only number and places are kept.
+    /// Marks the connection idle: nothing is waited for any more, and only its number and stream positions are kept.
     mutating func letGo(_ shared: inout ReassemblyState) {
         for direction in Direction.allCases where state == .open { flush(direction, &shared) }
         guard state == .open else { return }
@@ -13,7 +13,7 @@ extension Flow {
         receiver?.noticed(.idle, from: .fromClient, at: quietAt, packet: 0)
     }
 
-    /// A packet comes after a silence that was long enough to let the connection go, whether that was done yet or not.
+    /// A packet arrives after a silence long enough for the connection to be idle, whether it was marked so or not.
     mutating func speakAgain(_ shared: inout ReassemblyState) {
         guard state == .open else { return }
         if isIdle {
@@ -27,14 +27,14 @@ extension Flow {
 }
 
 extension ReassemblyState {
-    /// How long a silence may be.
+    /// How long a silence may last.
     var quietInterval: Interval {
         options.idleTimeout.nanoseconds > 0 ? options.idleTimeout : Interval(nanoseconds: .max)
     }
 }
 
 extension TCPReassembler {
-    /// Lets go of connections that have been silent for too long, and closes the first of too many.
+    /// Marks connections idle that have been silent for too long, and closes the oldest if there are too many.
     mutating func markIdle() {
         while let entry = shared.quiet.popFirst(until: shared.now) {
             guard isOpen(entry) else { continue }
@@ -42,7 +42,7 @@ extension TCPReassembler {
             if shared.now > table.flows[entry.flow].quietAt {
                 table.flows[entry.flow].letGo(&shared)
                 if table.flows[entry.flow].state == .open {
-                    // Its time says which silence it stands for: the connection may speak again, and be silent again.
+                    // Its time identifies the silence it represents: the connection may resume and fall silent again.
                     shared.idle.append(
                         DeadlineQueue.Entry(
                             time: table.flows[entry.flow].quietAt, flow: entry.flow,
@@ -56,7 +56,7 @@ extension TCPReassembler {
         dropStale()
     }
 
-    /// Drops entries of connections that spoke again, or are over, once they are many.
+    /// Drops entries of connections that resumed or are over, once there are many.
     private mutating func dropStale() {
         guard shared.idle.count > 2 * shared.idleCount + 4096 else { return }
         shared.idle.keep { [table] in Self.isIdle($0, in: table) }
@@ -67,9 +67,9 @@ extension TCPReassembler {
         return entry.isOf(flow.number) && flow.state == .open && flow.isIdle && flow.quietAt == entry.time
     }
 
-    /// Makes room for another connection, where there are too many.
+    /// Makes room for another connection if there are too many.
     mutating func makeRoom() {
-        // Entries of connections that are closed since then are as good as none.
+        // Entries of connections closed since then are stale.
         if shared.quiet.count > 2 * shared.openCount + 4096 {
             shared.quiet.keep { [table] entry in
                 entry.isOf(table.flows[entry.flow].number) && table.flows[entry.flow].state == .open
@@ -79,7 +79,7 @@ extension TCPReassembler {
     }
 
     private mutating func evict() {
-        // Those that spoke since they were looked at last get another chance; not all of them, for the sake of time.
+        // Connections active since they were last checked get another chance; not all of them, to bound the time spent.
         var chances = 16
         shared.reachedLimit = true
         while shared.openCount >= shared.options.connectionLimit {
@@ -99,7 +99,7 @@ extension TCPReassembler {
         }
     }
 
-    /// Closes the connection that was let go first, unless it spoke again.
+    /// Closes the connection that has been idle longest, unless it resumed.
     private mutating func closeFirstIdle() {
         guard let entry = shared.idle.popFirst(until: .distantFuture), Self.isIdle(entry, in: table) else { return }
         shared.reachedLimit = true
@@ -110,10 +110,10 @@ extension TCPReassembler {
         entry.isOf(table.flows[entry.flow].number) && table.flows[entry.flow].state == .open
     }
 
-    /// Closes a connection for good: if it speaks again, it is another.
+    /// Closes a connection permanently: if it resumes, it is a new one.
     private mutating func abandon(_ index: Int, _ reason: CloseReason, at time: Timestamp) {
         shared.current = index
-        // What its FINs closed is remembered as any other that was.
+        // One closed by its FINs is remembered like any other.
         guard table.flows[index].abandon(reason, at: time, &shared) else { return }
         forgetLast(index)
         table.remove(index)

@@ -1,8 +1,8 @@
 import Streams
 
-/// Bytes in front of what was passed on: they come again, or too late.
+/// Bytes before those already passed on: retransmitted or late.
 extension Flow {
-    /// Takes bytes of which the stream has passed the place: tells what is late, and what differs from what was passed on.
+    /// Takes bytes that lie before the stream's position: reports which are late, and which differ from those passed on.
     func takeAgain(
         _ payload: RawSpan, at position: Int, from direction: Direction, _ packet: PacketStamp,
         _ shared: inout ReassemblyState
@@ -10,7 +10,7 @@ extension Flow {
         guard let receiver else { return }
         var start = position
         if start < 0 {
-            // In front of a SYN there is nothing; in front of the first byte of a stream picked up mid-stream there is.
+            // Nothing precedes a SYN; bytes may precede the first byte of a stream picked up mid-stream.
             let early = min(payload.byteCount, -start)
             if !sides[direction].marks.contains(.synSeen) {
                 receiver.noticed(
@@ -34,7 +34,7 @@ extension Flow {
         if start < end { compare(payload, position, start..<end, from: direction, packet, shared) }
     }
 
-    /// Tells of a range of bytes that were passed on before.
+    /// Reports a range of bytes that were passed on before.
     private func compare(
         _ payload: RawSpan, _ position: Int, _ range: Range<Int>, from direction: Direction, _ packet: PacketStamp,
         _ shared: ReassemblyState
@@ -51,19 +51,19 @@ extension Flow {
     }
 }
 
-/// What was declared missing in a direction, in order; only so much of it that no capture makes it grow.
+/// Ranges declared missing in a direction, in order; bounded, so that no capture makes it grow.
 struct LostRanges {
     private static let limit = 64
 
     private var ranges: [Range<Int>] = []
 
-    /// Adds a range behind the others; too many, and the first are forgotten.
+    /// Appends a range; if there are too many, the first are forgotten.
     mutating func append(_ range: Range<Int>) {
         if ranges.count == LostRanges.limit { ranges.removeFirst() }
         ranges.append(range)
     }
 
-    /// Takes out what of a range was missing.
+    /// Removes and returns the missing parts of a range.
     mutating func remove(_ range: Range<Int>) -> [Range<Int>] {
         let found = ranges.map { $0.clamped(to: range) }.filter { !$0.isEmpty }
         guard !found.isEmpty else { return [] }
@@ -83,22 +83,22 @@ extension ReassemblyState {
     /// How many directions with gaps are remembered.
     private static var lostLimit: Int { 1 << 16 }
 
-    /// Remembers that bytes of the connection at hand were declared missing.
+    /// Remembers that bytes of the current connection were declared missing.
     mutating func lose(_ range: Range<Int>, from direction: Direction) {
         guard !isEnding else { return }
         let place = current * 2 + Int(direction.rawValue)
-        // All are dropped at the limit: which of them will be filled late, nobody knows.
+        // All are dropped at the limit: which of them will be filled late cannot be known.
         if lost.count >= ReassemblyState.lostLimit, lost[place] == nil { lost.removeAll() }
         lost[place, default: LostRanges()].append(range)
     }
 
-    /// What of a range was declared missing, and comes now; it is late only once.
+    /// The parts of a range that were declared missing and arrive now; they are late only once.
     mutating func find(_ range: Range<Int>, from direction: Direction) -> [Range<Int>] {
         guard !lost.isEmpty, !range.isEmpty else { return [] }
         return lost[current * 2 + Int(direction.rawValue)]?.remove(range) ?? []
     }
 
-    /// Forgets what the connection at hand lost.
+    /// Forgets what the current connection lost.
     mutating func forgetLost() {
         guard !lost.isEmpty else { return }
         for direction in Direction.allCases { lost[current * 2 + Int(direction.rawValue)] = nil }

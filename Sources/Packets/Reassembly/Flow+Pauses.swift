@@ -1,14 +1,14 @@
 import Streams
 
-/// What is reported of the segments in a pause (`SegmentNotice`).
+/// Reports of the segments during a pause (`SegmentNotice`).
 extension Flow {
-    /// So many segments of a connection are reported in any case: they show how fast the clocks of both sides run.
+    /// The first segments of a connection, which are always reported: they show how fast the clocks of both sides run.
     static let reportedFirst: UInt32 = 32
 
-    /// Whether a side that has sent bytes has sent no new ones for long.
+    /// Whether a side that has sent bytes has sent no new ones for `quietAfter`.
     @inline(__always)
     func hasPause(at time: Timestamp) -> Bool {
-        // Before the first byte of a side the difference wraps to a negative one.
+        // Before a side's first byte the difference wraps to a negative number.
         func isQuiet(_ lastTime: Timestamp) -> Bool {
             time.nanoseconds &- lastTime.nanoseconds > SegmentNotice.quietAfter.nanoseconds
         }
@@ -17,7 +17,7 @@ extension Flow {
 
     /// Reports a segment.
     ///
-    /// - Parameter skippedPackets: how many of its sender's packets before it were not captured; nil where that is not known.
+    /// - Parameter skippedPackets: how many of its sender's packets before it were not captured; nil if unknown.
     @inline(never)
     mutating func report(
         _ segment: TCPSegment, skippedPackets: UInt16?, from direction: Direction, _ packet: PacketStamp

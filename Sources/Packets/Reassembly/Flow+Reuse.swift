@@ -1,32 +1,33 @@
 import Streams
 
-/// Whether a segment between the same two ends belongs to the connection that is known there.
+/// Whether a segment between the same two endpoints belongs to the known connection.
 extension Flow {
-    /// Whether a segment starts another connection in the place of this one.
+    /// Whether a segment starts another connection that replaces this one.
     func isReplaced(by segment: TCPSegment, from direction: Direction, _ shared: ReassemblyState) -> Bool {
         if state == .closed, disprovesReset(segment, from: direction) { return true }
         guard segment.flags.contains(.syn), !segment.flags.contains(.rst) else { return false }
         let side = sides[direction]
         let first = segment.sequence &+ 1
         if segment.flags.contains(.ack) {
-            // An answer with another number: of another connection, whose SYN was not captured, once this one is over.
+            // A SYN-ACK with another number: it belongs to another connection, whose SYN was not captured, if this one is over.
             return state == .closed && side.marks.contains(.synSeen) && side.startSequence != first
         }
         if side.marks.contains(.started) {
-            // Its answer came first, and acknowledged bytes that the SYN brought with it (RFC 7413).
+            // The SYN-ACK came first, and acknowledged bytes that the SYN carried (RFC 7413).
             let brought = Int(Int32(bitPattern: side.startSequence &- first))
             if !side.marks.contains(.synSeen), side.offset == 0, (0..<1 << 16).contains(brought) { return false }
             return side.startSequence != first
         }
         if resetTime != nil { return true }
         if let held = shared.held(side), let start = held.segments.firstStart {
-            // What follows a SYN may overtake it, but not its acknowledgment, too, nor the end of the stream.
+            // Segments after a SYN may overtake it, but not also the acknowledgment of the SYN, nor the end of the stream.
             if held.fin != nil || side.marks.contains(.ackSeen) && Int32(bitPattern: side.acknowledged &- first) > 0 {
                 return true
             }
             return !(0...overtaking).contains(start - side.position(of: first))
         }
-        // Nothing of this side was seen: its SYN may have been overtaken by the answer, or both sides may have begun.
+        // Nothing of this side was seen: its SYN may have been overtaken by the SYN-ACK, or both sides may have opened
+        // simultaneously.
         guard state == .open, sides[direction.opposite].marks.contains(.synSeen) else { return true }
         if side.marks.contains(.ackSeen) {
             return !(0...overtaking).contains(Int(Int32(bitPattern: side.acknowledged &- first)))
@@ -34,6 +35,6 @@ extension Flow {
         return false
     }
 
-    /// How many bytes may have overtaken the SYN in front of them.
+    /// How many bytes may have overtaken the SYN before them.
     private var overtaking: Int { 1 << 16 }
 }

@@ -1,6 +1,6 @@
 import Streams
 
-/// Segments off the common path: control bits, reordering, retransmission, starts in the middle.
+/// Segments off the fast path: control bits, reordering, retransmission, mid-stream pickup.
 extension Flow {
     mutating func takeUncommon(
         _ segment: TCPSegment, _ payload: RawSpan, from direction: Direction, _ packet: PacketStamp,
@@ -13,13 +13,13 @@ extension Flow {
             if shared.options.notices {
                 receiver?.noticed(.synchronised, from: direction, at: packet.time, packet: packet.number)
             }
-            sequence &+= 1  // the SYN counts as one
+            sequence &+= 1  // the SYN occupies one sequence number
         }
         if segment.flags.contains(.ack) { acknowledge(segment, by: direction, packet, &shared) }
         if segment.flags.contains(.rst) {
             takeReset(segment, from: direction, packet, &shared)
-            // A RST may carry text for people (RFC 9293 section 3.5.3). No program ever reads it, but it was sent, at a place of
-            // the stream: better shown than passed over.
+            // A RST may carry text for humans (RFC 9293 section 3.5.3). No program ever reads it, but it was sent at a position
+            // in the stream: better shown than skipped.
             if segment.payloadLength > 0, state == .open, resetTime != nil, resetBy == direction {
                 takePayload(sequence, segment, payload, from: direction, packet, &shared)
             }
@@ -38,19 +38,19 @@ extension Flow {
         if state == .open { closeIfFinished(&shared) }
     }
 
-    /// Takes the number that a direction starts with.
+    /// Takes the initial sequence number of a direction.
     private mutating func takeSYN(_ segment: TCPSegment, from direction: Direction, _ shared: inout ReassemblyState) {
         let first = segment.sequence &+ 1
         sides[direction].windowScale = segment.windowScale
         if !segment.isSynthetic { sides[direction].marks.insert(.hasPackets) }
         if segment.window >= SendingSide.tinyWindow { sides[direction].marks.insert(.offeredRoom) }
         if sides[direction].marks.contains(.started) {
-            // A server that was started again answers with another number; nothing of the old one was ever taken.
+            // A restarted server answers with another number; nothing of the old stream was ever taken.
             let isFresh = sides[direction].offset == 0 && !sides[direction].isWaiting
             if isFresh, !sides[direction].marks.contains(.finished) { sides[direction].next = first }
             if isFresh || sides[direction].startSequence == first { sides[direction].marks.insert(.synSeen) }
         } else if let held = shared.held(sides[direction]) {
-            // The SYN was overtaken by what follows it.
+            // The SYN was overtaken by later segments.
             guard let start = held.segments.firstStart, sides[direction].position(of: first) <= start else { return }
             settle(direction, at: first, &shared)
             sides[direction].marks.insert(.synSeen)
@@ -61,8 +61,8 @@ extension Flow {
         }
     }
 
-    /// Takes the other side's number from a SYN that answers its SYN: where that was not captured, or is recorded behind its answer,
-    /// the stream is whole all the same (RFC 9293 section 3.5).
+    /// Takes the other side's initial sequence number from a SYN-ACK: if the SYN was not captured, or is recorded after the
+    /// SYN-ACK, the stream is complete all the same (RFC 9293 section 3.5).
     private mutating func takeAnsweredSYN(
         _ segment: TCPSegment, from direction: Direction, _ shared: inout ReassemblyState
     ) {
@@ -78,15 +78,15 @@ extension Flow {
         }
     }
 
-    /// Takes bytes and FIN of a segment.
+    /// Takes a segment's bytes and FIN.
     private mutating func takePayload(
         _ sequence: UInt32, _ segment: TCPSegment, _ payload: RawSpan, from direction: Direction,
         _ packet: PacketStamp, _ shared: inout ReassemblyState
     ) {
         if !sides[direction].marks.contains(.started) {
-            // A FIN without bytes ends a direction of which nothing was captured before.
+            // A FIN without bytes ends a direction of which nothing was captured.
             if !sides[direction].isWaiting {
-                // Even where all before it is acknowledged: a capture may have packets in another order than they passed.
+                // Even if everything before it is acknowledged: a capture may have packets in a different order than on the wire.
                 sides[direction].next = sequence
                 let held = shared.hold(&sides[direction])
                 shared.note(\.pickups, after: shared.options.pickupGrace, number: number)
@@ -105,7 +105,7 @@ extension Flow {
         finishIfComplete(direction, &shared)
     }
 
-    /// Takes bytes that belong at an offset of the stream.
+    /// Takes bytes at an offset of the stream.
     private mutating func takeBytes(
         _ payload: RawSpan, at position: Int, from direction: Direction, _ packet: PacketStamp,
         _ shared: inout ReassemblyState
@@ -114,9 +114,9 @@ extension Flow {
         let isStarted = side.marks.contains(.started)
         var count = payload.byteCount
         let fin = side.marks.contains(.finished) ? side.offset : shared.held(side)?.fin?.offset
-        if let fin, position + count > fin {  // after a FIN there is nothing
+        if let fin, position + count > fin {  // nothing follows a FIN
             let behind = max(position, fin)
-            // The number of the FIN with one byte is a keep-alive (RFC 9293 section 3.8.4).
+            // One byte at the FIN's number is a keep-alive (RFC 9293 section 3.8.4).
             if isStarted, position != fin || count > 1 {
                 receiver?.noticed(
                     .afterEnd(offset: behind, byteCount: position + count - behind), from: direction,
@@ -150,7 +150,7 @@ extension Flow {
         }
     }
 
-    /// Keeps bytes until those before them are there.
+    /// Holds bytes until those before them arrive.
     private mutating func hold(
         _ bytes: RawSpan, at start: Int, from direction: Direction, _ packet: PacketStamp,
         _ shared: inout ReassemblyState
@@ -186,7 +186,7 @@ extension Flow {
                 || shared.heldCost > shared.options.totalReorderingLimit
         {
             if shared.heldCost > shared.options.totalReorderingLimit {
-                // Time stands still: the largest holder is looked for as soon as it moves.
+                // Time has not advanced: the largest holder is evicted as soon as it does.
                 shared.reachedLimit = true
                 reportEviction(of: held.segments.byteCount, from: direction, &shared)
             }

@@ -1,12 +1,12 @@
 import Streams
 
-/// One connection: what is known of both directions, and who takes its bytes.
+/// One connection: the state of both directions, and the receiver of its bytes.
 struct Flow {
-    /// Where a connection is in its life.
+    /// A connection's state.
     enum State: UInt8 {
         /// Segments are passed on.
         case open
-        /// `closed` was told; late segments are ignored.
+        /// `closed` was reported; late segments are ignored.
         case closed
         /// The place is free for another connection.
         case free
@@ -16,17 +16,17 @@ struct Flow {
     let key: FlowKey
     /// Counts from 1 in order of opening.
     let number: Int
-    /// Takes the bytes; nil once closed.
+    /// Receives the bytes; nil once closed.
     var receiver: (any ConnectionReceiver)?
     /// Both directions.
     var sides = PerDirection(fromClient: SendingSide(), fromServer: SendingSide())
-    /// When the first valid RST was seen; the end of time where none was.
+    /// When the first valid RST was seen; the distant future if none was.
     private var resetSeen = Timestamp(nanoseconds: .max)
-    /// When it is let go, if no packet comes before.
+    /// When it becomes idle, if no packet arrives before.
     var quietAt = Timestamp.distantFuture
     /// Until when segments are reported after a long pause.
     var reportedUntil = Timestamp(nanoseconds: .min)
-    /// How many packets it had, wrapping.
+    /// How many packets it had; wraps around.
     var packets: UInt32 = 0
     /// The sequence number of the RST.
     var resetSequence: UInt32 = 0
@@ -35,7 +35,7 @@ struct Flow {
     /// Who sent the first FIN that was passed on.
     var finBy: Direction?
     var state = State.open
-    /// Whether it was let go.
+    /// Whether it is marked idle.
     var isIdle = false
     /// Whether a deadline for its RST is pending.
     var awaitsReset = false
@@ -55,7 +55,7 @@ struct Flow {
         self.clientIsLower = clientIsLower
     }
 
-    /// Which direction a segment goes.
+    /// A segment's direction.
     @inline(__always)
     func direction(sourceIsLower: Bool) -> Direction {
         sourceIsLower == clientIsLower ? .fromClient : .fromServer
@@ -70,7 +70,7 @@ struct Flow {
         packets &+= 1
         if shared.now > quietAt { speakAgain(&shared) }
         quietAt = shared.quietAt
-        // Both directions by name, and not by subscript: a copy of one would count a reference.
+        // Accesses both directions by name instead of by subscript: a copy would retain a reference.
         let skipped =
             direction == .fromClient
             ? sides.fromClient.identifications.take(segment.identification)
@@ -109,13 +109,13 @@ struct Flow {
         sides[direction].deliver(bytes, from: direction, at: time, packet, receiver)
     }
 
-    /// Before something of one direction is passed on: tells since when the other one waits, if it does.
+    /// Reports, before something of one direction is passed on, since when the other one has been waiting, if it has.
     func reportWaiting(_ direction: Direction, at time: Timestamp, _ shared: borrowing ReassemblyState) {
         guard let since = shared.held(sides[direction])?.since else { return }
         receiver?.noticed(.waiting(since: since), from: direction, at: time, packet: 0)
     }
 
-    /// Takes the acknowledgment of a segment: what it says of the other direction.
+    /// Takes a segment's acknowledgment, which concerns the other direction.
     mutating func acknowledge(
         _ segment: TCPSegment, by direction: Direction, _ packet: PacketStamp, _ shared: inout ReassemblyState
     ) {

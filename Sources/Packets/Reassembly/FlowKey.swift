@@ -1,6 +1,6 @@
 import Streams
 
-/// The two ends of a connection, without saying which is which: the same for segments of both directions.
+/// The two ends of a connection, in a canonical order: the same for segments of both directions.
 struct FlowKey: Equatable {
     private var lowerHigh: UInt64
     private var lowerLow: UInt64
@@ -40,7 +40,7 @@ struct FlowKey: Equatable {
             && left.upperHigh == right.upperHigh && left.isIPv4 == right.isIPv4
     }
 
-    /// A hash that whoever wrote the capture cannot foresee, as long as `seed` is random.
+    /// A hash that the author of a capture cannot predict, as long as `seed` is random.
     @inline(__always)
     func hash(_ seed: UInt64) -> UInt64 {
         let ports = UInt64(lowerPort) << 16 | UInt64(upperPort)

@@ -3,10 +3,10 @@ struct FlowTable {
     /// All connections; the free ones in between are in `free`.
     var flows: [Flow] = []
     private var free: [Int] = []
-    /// The upper half of a hash, and a place plus 1; 0 where the slot is empty.
+    /// The upper half of a hash, and a place plus 1; 0 if the slot is empty.
     private var slots = [UInt64](repeating: 0, count: 256)
     private var used = 0
-    /// Random, so that nobody can write a capture whose connections all meet in one slot.
+    /// Random, so that no capture can be crafted whose connections all collide in one slot.
     private let seed = UInt64.random(in: .min ... .max)
 
     private var mask: Int { slots.count - 1 }
@@ -28,7 +28,7 @@ struct FlowTable {
         return nil
     }
 
-    /// Adds a connection whose ends are not there yet.
+    /// Adds a connection whose ends are not in the table yet.
     mutating func insert(_ flow: Flow) -> Int {
         if (used + 1) * 4 > slots.count * 3 { grow() }
         let index: Int
@@ -44,7 +44,7 @@ struct FlowTable {
         return index
     }
 
-    /// Forgets a connection; its place is used again.
+    /// Removes a connection; its place is reused.
     mutating func remove(_ index: Int) {
         let hash = flows[index].key.hash(seed)
         var slot = Int(truncatingIfNeeded: hash) & mask
@@ -53,7 +53,7 @@ struct FlowTable {
             guard slots[slot] != 0 else { return }
             slot = (slot + 1) & mask
         }
-        // Entries behind it that a search would now miss move up.
+        // Entries after it that a search would now miss move up.
         var gap = slot
         var next = (slot + 1) & mask
         while slots[next] != 0 {

@@ -1,37 +1,37 @@
 import Streams
 
-/// A segment, or a part of one, that waits for the bytes before it.
+/// A segment, or part of one, that waits for the bytes before it.
 struct HeldSegment {
     /// The stream offset of its first byte.
     var start: Int
     /// Where its bytes are in `HeldSegments.bytes`.
     var place: Int
-    /// How many they are.
+    /// How many bytes it has.
     var count: Int
     /// When it was captured.
     var time: Timestamp
     /// The number of its packet.
     var packet: Int
 
-    /// The stream offset behind its last byte.
+    /// The stream offset after its last byte.
     var end: Int { start + count }
 }
 
-/// Segments of one direction that wait, in order of their offsets and without overlap.
+/// Waiting segments of one direction, in order of their offsets and without overlap.
 ///
-/// They lie in an ordered list of short ordered lists, so that inserting anywhere moves little, in whichever order they arrive.
-/// A single one has no list: of a million connections that are picked up mid-stream, most hold one for a second.
+/// They are kept in an ordered list of short ordered lists, so that inserting anywhere moves little, whatever the order of
+/// arrival. A single one has no list: of a million connections picked up mid-stream, most hold one segment for a second.
 struct HeldSegments {
     /// The most segments a block has.
     private static let blockCapacity = 64
-    /// What a segment costs beside its bytes: its entry, in a block that may be half full.
+    /// What a segment costs in addition to its bytes: its entry, in a block that may be half full.
     private static let overhead = 2 * MemoryLayout<HeldSegment>.stride
 
-    /// The segment, where there is one only and it came first; `blocks` is empty then.
+    /// The segment, if it is the only one and came first; `blocks` is then empty.
     private var only: HeldSegment?
-    /// None of them is empty, apart from what was taken from the first.
+    /// None is empty, except for segments already taken from the first.
     private var blocks: [[HeldSegment]] = []
-    /// The bytes of all of them, in order of arrival, and of some that were taken.
+    /// The bytes of all of them, in order of arrival, and of some already taken.
     private(set) var bytes: [UInt8] = []
     /// How many segments were taken from the front of the first block.
     private var taken = 0
@@ -40,7 +40,7 @@ struct HeldSegments {
     /// How many bytes they hold.
     private(set) var byteCount = 0
 
-    /// Memory taken, about; where anything is held, its holder and the arrays themselves count, too.
+    /// Approximate memory use; if anything is held, its holder and the arrays themselves count, too.
     var cost: Int { count == 0 ? 0 : 208 + byteCount + (only == nil ? 128 + count * HeldSegments.overhead : 0) }
     /// Whether there are none.
     var isEmpty: Bool { count == 0 }
@@ -53,7 +53,7 @@ struct HeldSegments {
     /// When the first byte held was captured.
     var firstTime: Timestamp { only?.time ?? blocks.first?[taken].time ?? Timestamp(nanoseconds: .min) }
 
-    /// Takes out the first. Its bytes stay where they are until the next is inserted.
+    /// Removes the first. Its bytes stay where they are until the next insertion.
     mutating func popFirst() -> HeldSegment? {
         if let segment = only {
             (only, count, byteCount) = (nil, 0, 0)
@@ -71,10 +71,10 @@ struct HeldSegments {
         return segment
     }
 
-    /// The stream offset behind the last of them; nil where nothing is held.
+    /// The stream offset after the last of them; nil if nothing is held.
     var end: Int? { isEmpty ? nil : only?.end ?? blocks.last?.last?.end }
 
-    /// Drops the bytes of what was taken, once they are more than those that are left.
+    /// Drops the bytes of segments already taken, once they outnumber the rest.
     private mutating func compact() {
         guard bytes.count > 2 * byteCount + 4096 else { return }
         var kept: [UInt8] = []
@@ -101,13 +101,13 @@ struct HeldSegments {
         }
     }
 
-    /// Keeps a copy of those bytes of a payload that are not held yet.
+    /// Copies those bytes of a payload that are not held yet.
     ///
     /// - Parameters:
     ///   - payload: the bytes.
     ///   - start: the stream offset of the first.
-    ///   - policy: whose bytes count where some are held already.
-    ///   - overlap: told of each range of the payload that was held already, with what was held there.
+    ///   - policy: which copy wins where bytes are already held.
+    ///   - overlap: called with each range of the payload that was already held, and with the held bytes.
     mutating func insert(
         _ payload: RawSpan, at start: Int, time: Timestamp, packet: Int, policy: OverlapPolicy,
         overlap: (_ range: Range<Int>, _ held: RawSpan) -> Void
@@ -140,7 +140,7 @@ struct HeldSegments {
         }
     }
 
-    /// Where the first segment is that ends behind `offset`; behind the last block where there is none.
+    /// The position of the first segment that ends after `offset`; after the last block if there is none.
     private func position(of offset: Int) -> (block: Int, index: Int) {
         guard let last = blocks.last?.last, offset < last.end else { return (blocks.count, 0) }
         var (low, high) = (0, blocks.count - 1)

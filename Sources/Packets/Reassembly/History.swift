@@ -1,11 +1,11 @@
 import Streams
 
-/// The last bytes that were passed on in a direction, to compare with what comes again.
+/// The last bytes passed on in a direction, to compare with retransmissions.
 ///
-/// It is kept only where `ReassemblyOptions.conflictHistory` asks for it: it takes a copy of every byte.
+/// It is kept only if `ReassemblyOptions.conflictHistory` is set: it copies every byte.
 final class History {
     private var bytes: [UInt8] = []
-    /// The stream offset behind the last byte.
+    /// The stream offset after the last byte.
     private var end = 0
 
     /// How many bytes are kept.
@@ -13,7 +13,7 @@ final class History {
 
     /// Keeps bytes that begin at a stream offset, and as many before them as `limit` allows.
     func add(_ payload: RawSpan, at offset: Int, limit: Int) {
-        if offset != end { bytes.removeAll(keepingCapacity: true) }  // behind a gap
+        if offset != end { bytes.removeAll(keepingCapacity: true) }  // after a gap
         bytes.append(contentsOf: payload)
         end = offset + payload.byteCount
         if bytes.count > 2 * limit { bytes.removeFirst(bytes.count - limit) }
@@ -40,14 +40,14 @@ final class History {
 }
 
 extension ReassemblyState {
-    /// Keeps bytes that are passed on, where that is asked for.
+    /// Keeps bytes that are passed on, if configured.
     @inline(__always)
     mutating func record(_ payload: RawSpan, at offset: Int, from direction: Direction) {
         if options.conflictHistory > 0 { keep(payload, at: offset, from: direction) }
     }
 
     private mutating func keep(_ payload: RawSpan, at offset: Int, from direction: Direction) {
-        // All are dropped at the limit: which of them will be needed, nobody knows.
+        // All are dropped at the limit: which of them will be needed cannot be known.
         if historyCost > options.totalConflictHistory {
             reachedLimit = true
             histories.removeAll()
@@ -61,12 +61,12 @@ extension ReassemblyState {
         historyCost += history.count - before
     }
 
-    /// What was passed on last in a direction of the connection at hand.
+    /// The bytes last passed on in a direction of the current connection.
     func history(_ direction: Direction) -> History? {
         histories[current * 2 + Int(direction.rawValue)]
     }
 
-    /// Drops what was kept of the connection at hand.
+    /// Drops the bytes kept for the current connection.
     mutating func forgetHistory() {
         guard !histories.isEmpty else { return }
         for direction in Direction.allCases {

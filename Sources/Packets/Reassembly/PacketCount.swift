@@ -3,9 +3,9 @@
 /// RFC 6864 section 4.1 leaves the field of packets that are never fragmented to the sender. Linux counts the packets of each
 /// connection in it; others send zeros, random numbers, or count what they send to all.
 struct PacketCount {
-    /// How many packets in a row have to be counted.
+    /// How many consecutive packets must be counted.
     private static let fewest: UInt8 = 5
-    /// More than so many packets that were not captured are no count.
+    /// More uncaptured packets than this are not treated as a count.
     private static let most: UInt16 = 1_000
 
     private var last: UInt16 = 0
@@ -13,7 +13,7 @@ struct PacketCount {
 
     /// Takes the identification of the next packet.
     ///
-    /// - Returns: how many were sent before it that were not captured; nil where the host does not count, as far as is known.
+    /// - Returns: how many packets sent before it were not captured; nil if the host is not known to count.
     @inline(__always)
     mutating func take(_ identification: UInt16) -> UInt16? {
         let skipped = identification &- last &- 1
@@ -26,7 +26,7 @@ struct PacketCount {
     }
 
     private mutating func takeSkipping(_ skipped: UInt16) -> UInt16? {
-        // From here on, it has to show again that it counts.
+        // From here on, it must show again that it counts.
         let counted = run >= Self.fewest && skipped <= Self.most
         run = 0
         return counted ? skipped : nil

@@ -1,7 +1,7 @@
 import HeapModule
 import Streams
 
-/// Where an event comes from: the time and the number of its packet.
+/// The origin of an event: the time and the number of its packet.
 struct PacketStamp {
     /// When it was captured.
     var time: Timestamp
@@ -15,26 +15,26 @@ struct ReassemblyState {
     var options: ReassemblyOptions
     /// The latest time seen.
     var now = Timestamp(nanoseconds: .min)
-    /// Memory that held segments take, about.
+    /// Approximate memory use of held segments.
     var heldCost = 0
     /// What waits, by `SendingSide.place`.
     private(set) var heldSides: [HeldSide?] = []
     private var freePlaces: [Int32] = []
-    /// What was passed on last, by place and direction.
+    /// The bytes last passed on, by place and direction.
     var histories: [Int: History] = [:]
     /// How many bytes that is.
     var historyCost = 0
-    /// What was declared missing, by place and direction, for as long as it may come late.
+    /// The ranges declared missing, by place and direction, for as long as they may arrive late.
     var lost: [Int: LostRanges] = [:]
-    /// When a connection that has a packet now is let go.
+    /// When a connection that has a packet now becomes idle.
     var quietAt = Timestamp.distantFuture
     /// How many connections are open.
     var openCount = 0
-    /// Whether something was given up or forgotten because of a limit that all connections share.
+    /// Whether something was declared missing or forgotten because of a limit shared by all connections.
     var reachedLimit = false
     /// Whether the source has ended: nothing is noted for later any more.
     var isEnding = false
-    /// Gaps and unsettled starts to look at again: by `gapGrace`, `pickupGrace` and `resetGrace`.
+    /// Gaps and unsettled starts to revisit: by `gapGrace`, `pickupGrace` and `resetGrace`.
     var gaps = DeadlineQueue()
     /// Starts to settle.
     var pickups = DeadlineQueue()
@@ -44,17 +44,17 @@ struct ReassemblyState {
     var closed = DeadlineQueue()
     /// Connections that may have been silent for too long.
     var quiet = DeadlineQueue()
-    /// Connections that were let go, with when; some of them have spoken again.
+    /// Idle connections, with the time; some of them have resumed.
     var idle = DeadlineQueue()
-    /// How many connections are let go now.
+    /// How many connections are idle now.
     var idleCount = 0
     /// How many deadlines are pending, of all kinds; stale ones count, too.
     var pendingDeadlines: Int { gaps.count + pickups.count + resets.count + closed.count + quiet.count + idle.count }
     /// The earliest of all those times, `idle` left out.
     var nextDeadline = Timestamp(nanoseconds: .max)
-    /// Since when something waits for its grace to go by: what comes of it will be that old.
+    /// Since when something has been waiting for its grace period to end: the resulting events will be that old.
     var heldSince = Timestamp.distantFuture
-    /// What waits for longer than its own grace, since it waited behind another gap before; until that grace is over.
+    /// What waits for longer than its own grace period, because it waited behind another gap before; until that period is over.
     private var older = Heap<Older>()
 
     private struct Older: Comparable {
@@ -65,10 +65,10 @@ struct ReassemblyState {
             (left.since, left.deadline) < (right.since, right.deadline)
         }
     }
-    /// The place of the connection at hand, for its deadlines.
+    /// The place of the current connection, for its deadlines.
     var current = 0
 
-    /// Whether held segments take so much that the largest are passed on.
+    /// Whether held segments take so much memory that the largest are passed on.
     var isNearMemoryLimit: Bool { heldCost > options.totalReorderingLimit - options.totalReorderingLimit / 8 }
 
     init(options: ReassemblyOptions) {
@@ -103,7 +103,7 @@ struct ReassemblyState {
         side.place = -1
     }
 
-    /// Notes that a connection has to be looked at again.
+    /// Notes that a connection must be revisited.
     mutating func note(_ queue: WritableKeyPath<ReassemblyState, DeadlineQueue>, after interval: Interval, number: Int)
     {
         let time = now + interval
@@ -112,13 +112,13 @@ struct ReassemblyState {
         updateHeldSince()
     }
 
-    /// Notes a gap to look at again, and since when something waits behind it.
+    /// Notes a gap to revisit, and since when something has been waiting behind it.
     mutating func noteGap(since: Timestamp, number: Int) {
         if since < now { older.insert(Older(since: since, deadline: now + options.gapGrace)) }
         note(\.gaps, after: options.gapGrace, number: number)
     }
 
-    /// Finds out again since when something has been held.
+    /// Recomputes since when something has been held.
     mutating func updateHeldSince() {
         func start(_ queue: DeadlineQueue, _ grace: Interval) -> Timestamp {
             queue.count == 0 ? .distantFuture : queue.first + Interval(nanoseconds: -grace.nanoseconds)

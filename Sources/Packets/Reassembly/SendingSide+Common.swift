@@ -1,8 +1,8 @@
 import Streams
 
-/// The common path: the next bytes in order, with nothing waiting. Nothing is copied or allocated here.
+/// The fast path: the next bytes in order, with nothing waiting. Nothing is copied or allocated here.
 extension SendingSide {
-    /// Takes a segment of this direction, if it is what comes next and nothing about it is special.
+    /// Takes a segment of this direction, if it is the next one and ordinary in every respect.
     @inline(__always)
     mutating func takeNext(
         _ segment: TCPSegment, _ payload: RawSpan, from direction: Direction, other: inout SendingSide,
@@ -37,8 +37,8 @@ extension SendingSide {
     ///
     /// - Parameters:
     ///   - fin: the offset of a FIN that waits.
-    ///   - receiver: who wants to know, if anybody does.
-    /// - Returns: whether it is more than before.
+    ///   - receiver: who is notified, if anyone.
+    /// - Returns: whether the acknowledgment advanced.
     @inline(__always)
     @discardableResult
     mutating func takeAcknowledgment(
@@ -51,7 +51,7 @@ extension SendingSide {
         acknowledged = number
         marks.insert(.ackSeen)
         if let receiver, marks.contains(.started) {
-            // A FIN counts as one; it is no byte of the stream.
+            // A FIN occupies one sequence number; it is not a byte of the stream.
             let end = marks.contains(.finished) ? offset : fin
             let acknowledgedOffset = min(position(of: number), end)
             if acknowledgedOffset > max(before, 0) {
@@ -62,11 +62,10 @@ extension SendingSide {
         return true
     }
 
-    /// A window of fewer bytes is as good as closed where there was a larger one: a sender waits for more (RFC 9293 section
-    /// 3.8.6.2.1).
+    /// A smaller window is as good as closed after a larger one: the sender waits for more (RFC 9293 section 3.8.6.2.1).
     static let tinyWindow = 128
 
-    /// Takes the window that the sender offers, and tells when it closes and opens.
+    /// Takes the window that the sender offers, and reports when it closes and opens.
     @inline(__always)
     mutating func takeWindow(
         _ offered: UInt16, from direction: Direction, _ packet: PacketStamp, _ receiver: (any ConnectionReceiver)?

@@ -1,6 +1,6 @@
 import Streams
 
-/// What is known of one direction of a connection: kept small, there may be a million.
+/// The state of one direction of a connection: kept small, since there may be a million.
 struct SendingSide {
     /// What has happened in a direction.
     struct Marks: OptionSet {
@@ -15,7 +15,7 @@ struct SendingSide {
         static let finished = Marks(rawValue: 8)
         /// The sender's receive window is closed.
         static let windowClosed = Marks(rawValue: 16)
-        /// What it sends are packets as a host sent them, and not a proxy's reads made into packets.
+        /// Its packets are as a host sent them, not synthesized from a proxy's reads.
         static let hasPackets = Marks(rawValue: 32)
         /// The sender has offered more than a tiny window.
         static let offeredRoom = Marks(rawValue: 64)
@@ -27,23 +27,23 @@ struct SendingSide {
     var acknowledged: UInt32 = 0
     /// The stream offset of `next`.
     var offset = 0
-    /// The time of what was passed on last.
+    /// The time of the bytes last passed on.
     var lastTime = Timestamp(nanoseconds: .min)
-    /// Where `ReassemblyState` has what waits; negative on the common path. A reference here would be counted with every copy.
+    /// Where `ReassemblyState` keeps what waits; negative on the fast path. A reference here would be retained with every copy.
     var place: Int32 = -1
     /// The receive window that the sender offered last, not scaled.
     var window: UInt16 = 0
     /// The scale of that window.
     var windowScale: UInt8 = 0
     var marks: Marks = []
-    /// How many packets in a row had the identification that follows the one before, and the last one's.
+    /// How many consecutive packets had consecutive identifications, and the last identification.
     var identifications = PacketCount()
 
     /// Whether something waits.
     @inline(__always)
     var isWaiting: Bool { place >= 0 }
 
-    /// The stream offset that a sequence number within 2 GiB of `next` stands for; negative before the stream's start.
+    /// The stream offset of a sequence number within 2 GiB of `next`; negative before the stream's start.
     @inline(__always)
     func position(of sequence: UInt32) -> Int {
         offset &+ Int(Int32(bitPattern: sequence &- next))
@@ -63,25 +63,25 @@ struct SendingSide {
 final class HeldSide {
     /// The place of its connection.
     let flow: Int
-    /// Segments behind a gap, or of a stream whose start is not settled.
+    /// Segments behind a gap, or of a stream whose start is not yet settled.
     var segments = HeldSegments()
-    /// The stream offset of the FIN, where one was seen, and when.
+    /// The stream offset of the FIN, if one was seen, and when.
     var fin: (offset: Int, time: Timestamp)?
     /// Since when, and up to where, gaps may still be filled.
     var grace: Grace?
-    /// What is to be told once it is settled where the stream starts; the first of it.
+    /// Notices to report once the start of the stream is settled; only the first ones.
     var early: [EarlyNotice] = []
 
     /// Nothing waits yet.
     init(flow: Int) { self.flow = flow }
 
-    /// When the first of what waits was seen.
+    /// When the first waiting segment was seen.
     var since: Timestamp? {
         let first = segments.isEmpty ? nil : segments.firstTime
         return [first, fin?.time].compactMap(\.self).min()
     }
 
-    /// Keeps what is to be told later, within a limit.
+    /// Keeps a notice to be reported later, within a limit.
     func keep(_ notice: EarlyNotice) {
         if early.count < 64 { early.append(notice) }
     }
@@ -93,13 +93,13 @@ final class HeldSide {
         var notice: (Int) -> StreamNotice
     }
 
-    /// The time between an acknowledgment of what was not seen and giving it up.
+    /// The time between the acknowledgment of unseen bytes and declaring them missing.
     struct Grace {
         /// When it ends.
         var deadline: Timestamp
         /// The connection's count of packets when it ends.
         var packets: UInt32
-        /// Up to where it was acknowledged at its start.
+        /// Up to where bytes were acknowledged when it started.
         var acknowledged: UInt32
     }
 }

@@ -1,8 +1,8 @@
 import Streams
 
-/// Puts TCP segments back together into the byte streams of their connections.
+/// Reassembles TCP segments into the byte streams of their connections.
 ///
-/// Semantics: RFC 9293; what a capture adds to that (loss, reordering, starts in the middle, late segments) is said at
+/// Semantics: RFC 9293; what a capture adds to that (loss, reordering, mid-stream pickup, late segments) is described in
 /// `ReassemblyOptions` and in `docs/captures.md`.
 public struct TCPReassembler: ~Copyable {
     var table = FlowTable()
@@ -14,35 +14,35 @@ public struct TCPReassembler: ~Copyable {
     /// How many connections were opened.
     public private(set) var connectionCount = 0
 
-    /// Whether a limit that all connections share was reached.
+    /// Whether a limit shared by all connections was reached.
     var hasReachedLimit: Bool { shared.reachedLimit }
 
     /// How many deadlines are pending, of all kinds; stale ones count, too.
     package var pendingDeadlines: Int { shared.pendingDeadlines }
 
-    /// How much memory held segments take, about.
+    /// Approximately how much memory held segments take.
     package var heldMemory: Int { shared.heldCost }
 
     /// A reassembler without connections.
     ///
     /// - Parameters:
     ///   - options: limits and choices.
-    ///   - receiver: what takes connections.
+    ///   - receiver: receives connections.
     public init(options: ReassemblyOptions = ReassemblyOptions(), receiver: any StreamReceiver) {
         shared = ReassemblyState(options: options)
         self.receiver = receiver
     }
 
-    /// Lets time pass: never back, and deadlines before it are met first.
+    /// Advances time: never backwards, and after meeting the deadlines before it.
     ///
-    /// The receiver hears of it only as far as nothing older is held back: behind a gap, or for a RST's grace.
+    /// The receiver is notified only up to the oldest event held back, behind a gap or for a RST's grace period.
     @inline(__always)
     public mutating func advance(to time: Timestamp) {
         guard time > shared.now else { return }
         shared.now = time
         shared.quietAt = time + shared.quietInterval
         if time >= shared.nextDeadline {
-            // What is passed on now is older than its deadline.
+            // What is passed on now is older than this deadline.
             receiver.advance(to: min(time, shared.heldSince))
             meetDeadlines()
         }
@@ -53,7 +53,7 @@ public struct TCPReassembler: ~Copyable {
     ///
     /// - Parameters:
     ///   - segment: its header.
-    ///   - payload: what the capture holds of its payload; the rest up to `segment.payloadLength` is missing in the stream.
+    ///   - payload: the captured part of its payload; the rest up to `segment.payloadLength` is missing in the stream.
     ///   - time: when it was captured.
     ///   - packet: the number of its packet, from 1.
     @inline(__always)
@@ -82,11 +82,11 @@ public struct TCPReassembler: ~Copyable {
         table.flows[index].take(segment, payload, from: direction, PacketStamp(time: time, number: packet), &shared)
     }
 
-    /// The source has ended: what waits is passed on, what is open is closed, in order of opening.
+    /// The source has ended: waiting bytes are passed on, open connections are closed, in order of opening.
     public mutating func finish() {
         shared.isEnding = true
         var order = table.flows.indices.filter { table.flows[$0].state == .open }
-        // Places that were used again are out of order.
+        // Reused places are out of order.
         if connectionCount > table.flows.count { order.sort { table.flows[$0].number < table.flows[$1].number } }
         for index in order {
             shared.current = index
@@ -94,7 +94,7 @@ public struct TCPReassembler: ~Copyable {
         }
     }
 
-    /// Opens a connection, if the segment is one to begin with: late acknowledgments and resets are not.
+    /// Opens a connection, if the segment may begin one: late acknowledgments and resets may not.
     private mutating func open(
         _ key: FlowKey, _ sourceIsLower: Bool, _ segment: TCPSegment, _ payload: RawSpan, _ packet: PacketStamp
     ) {
@@ -120,7 +120,7 @@ public struct TCPReassembler: ~Copyable {
             segment, payload, from: role.sourceIsClient ? .fromClient : .fromServer, packet, &shared)
     }
 
-    /// Opens a connection in the place of another between the same ends.
+    /// Opens a connection that replaces another between the same ends.
     private mutating func replace(
         _ index: Int, _ key: FlowKey, _ sourceIsLower: Bool, _ segment: TCPSegment, _ payload: RawSpan,
         _ packet: PacketStamp
@@ -152,11 +152,11 @@ public struct TCPReassembler: ~Copyable {
         shared.updateHeldSince()
     }
 
-    /// Passes on what waits in the largest holders, until a quarter of the limit is free.
+    /// Passes on the segments of the largest holders, until a quarter of the limit is free.
     private mutating func evictLargest() {
         shared.reachedLimit = true
         var holders: [(cost: Int, number: Int, flow: Int, direction: Direction)] = []
-        // Of many connections, few hold anything.
+        // Few connections hold anything.
         for (place, held) in shared.heldSides.enumerated() {
             guard let held, !held.segments.isEmpty else { continue }
             let direction: Direction =
@@ -171,7 +171,7 @@ public struct TCPReassembler: ~Copyable {
         }
     }
 
-    /// The place of a connection may be used again.
+    /// The place of a connection may be reused.
     mutating func forgetLast(_ index: Int) {
         if lastIndex == index { lastKey = nil }
     }
@@ -191,7 +191,7 @@ public struct TCPReassembler: ~Copyable {
 }
 
 extension TCPSegment {
-    /// Which end is the client, by flags or else by ports (`docs/captures.md`).
+    /// Which end is the client, by flags or, failing that, by ports (`docs/captures.md`).
     func clientRole(serverPorts: Set<UInt16>) -> (sourceIsClient: Bool, isGuess: Bool) {
         if flags.contains(.syn) { return (!flags.contains(.ack), false) }
         for isServer in [serverPorts.contains, { $0 < 1024 }] as [(UInt16) -> Bool] {

@@ -5,7 +5,7 @@ enum ERSPAN {
         .layer(.ethernet, at: 8)
     }
 
-    /// Type III: a header of 12 bytes, and 8 more where the lowest bit says so.
+    /// Type III: a header of 12 bytes, and 8 more if the lowest bit is set.
     static func read3(_ bytes: RawSpan) -> Inside {
         guard bytes.byteCount >= 12 else { return .skipped(.malformed) }
         return .layer(.ethernet, at: bytes.u16(10) & 1 == 1 ? 20 : 12)

@@ -1,6 +1,6 @@
 import Streams
 
-/// Generic routing encapsulation: flags (2), protocol (2), then what the flags say.
+/// Generic routing encapsulation: flags (2), protocol (2), then the optional fields that the flags announce.
 ///
 /// Source: RFC 2784, RFC 2890; version 1 (PPTP): RFC 2637 section 4.1.
 enum GRE {

@@ -5,7 +5,7 @@ enum Teredo {
     static func read(_ bytes: RawSpan) -> Inside {
         var offset = 0
         if bytes.byteCount >= 4, bytes.u16(0) == 1 {
-            // Client identifier and authentication value, each as long as its byte says; nonce (8), confirmation (1).
+            // Client identifier and authentication value, each as long as its length byte; nonce (8), confirmation (1).
             offset = 4 + Int(bytes[byte: 2]) + Int(bytes[byte: 3]) + 9
         }
         if bytes.byteCount >= offset + 2, bytes.u16(offset) == 0 { offset += 8 }

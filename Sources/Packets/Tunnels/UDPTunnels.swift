@@ -14,7 +14,7 @@ enum UDPTunnels {
 
     private static func layer(_ port: UInt16) -> Layer? {
         switch port {
-        case 4789, 8472: .vxlan  // 8472: what Linux used before the registration
+        case 4789, 8472: .vxlan  // 8472: used by Linux before the registration
         case 6081: .geneve
         case 2152: .gtpU
         case 3544: .teredo

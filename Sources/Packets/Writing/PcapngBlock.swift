@@ -63,7 +63,7 @@ struct PcapngBlock: ~Copyable {
 
     // MARK: Options
 
-    /// Appends a text, cut to what the option's length can say.
+    /// Appends a text, truncated to the longest an option may be.
     mutating func appendOption(_ code: UInt16, text: String) {
         var text = text
         text.withUTF8 { bytes in

@@ -1,9 +1,9 @@
 import Streams
 
-/// Writes the blocks of a pcapng file, one after another, into buffers; what becomes of those is the caller's business.
+/// Writes the blocks of a pcapng file, one after another, into buffers, which the caller handles.
 ///
 /// A section header comes first, then the description of each interface, then packets, and statistics at the end. Each call
-/// appends one whole block, so that a file that is cut after any of them is readable up to there. Numbers are little-endian.
+/// appends one whole block, so that a file truncated after any of them is readable up to there. Numbers are little-endian.
 ///
 /// Source: draft-ietf-opsawg-pcapng.
 public struct PcapngWriter: Sendable {
@@ -15,11 +15,11 @@ public struct PcapngWriter: Sendable {
     /// A writer for a new file.
     public init() {}
 
-    /// Appends a section header block (section 4.1). The interfaces of the section before are forgotten.
+    /// Appends a section header block (section 4.1). The interfaces of the previous section are forgotten.
     ///
     /// - Parameters:
-    ///   - application: what writes the file (`shb_userappl`).
-    ///   - comment: text for people (`opt_comment`).
+    ///   - application: the program that writes the file (`shb_userappl`).
+    ///   - comment: text for humans (`opt_comment`).
     ///   - buffer: where the block goes.
     public mutating func appendSectionHeader(
         application: String, comment: String? = nil, to buffer: inout [UInt8]
@@ -40,8 +40,8 @@ public struct PcapngWriter: Sendable {
     /// - Parameters:
     ///   - name: what the interface is called (`if_name`).
     ///   - linkType: what its packets begin with.
-    ///   - snapLength: how many bytes of a packet are kept at most; 0: all.
-    ///   - filter: which packets are, in libpcap's language (`if_filter`).
+    ///   - snapLength: at most how many bytes of a packet are kept; 0: all.
+    ///   - filter: which packets are kept, in libpcap's filter language (`if_filter`).
     ///   - buffer: where the block goes.
     /// - Returns: the interface's number in this section, from 0.
     public mutating func appendInterface(
@@ -54,7 +54,7 @@ public struct PcapngWriter: Sendable {
             block.append(UInt32(clamping: snapLength))
             block.appendOption(2, text: name)
             block.appendOption(9, bytes: [9])
-            // A first byte of 0: the rest is the text of a filter.
+            // A first byte of 0: the rest is a filter string.
             if let filter { block.appendOption(11, text: "\0" + filter) }
         }
         interfaceCount += 1
@@ -65,11 +65,11 @@ public struct PcapngWriter: Sendable {
     ///
     /// - Parameters:
     ///   - packet: its bytes, from the link layer's header on.
-    ///   - originalLength: how many bytes it had on the wire; nil: these.
+    ///   - originalLength: how many bytes it had on the wire; nil: as many as `packet`.
     ///   - time: when it was seen; before 1970 becomes 1970, since pcapng has no sign.
     ///   - interface: what `appendInterface` returned.
-    ///   - comment: text for people (`opt_comment`); cut at a character's boundary to 65,535 bytes of UTF-8.
-    ///   - droppedPackets: how many packets were lost between this one and the one before (`epb_dropcount`).
+    ///   - comment: text for humans (`opt_comment`); truncated at a character boundary to 65,535 bytes of UTF-8.
+    ///   - droppedPackets: how many packets were lost between the previous one and this one (`epb_dropcount`).
     ///   - buffer: where the block goes.
     public func appendPacket(
         _ packet: RawSpan, originalLength: Int? = nil, at time: Timestamp, interface: Int = 0, comment: String? = nil,
@@ -92,10 +92,10 @@ public struct PcapngWriter: Sendable {
     /// - Parameters:
     ///   - interface: what `appendInterface` returned.
     ///   - start: when recording began (`isb_starttime`).
-    ///   - end: when it ended: nothing that the file does not have was seen until then (`isb_endtime`). The block's own time.
-    ///   - received: how many packets there were, with those that are not in the file (`isb_ifrecv`).
-    ///   - interfaceDropped: how many the interface lost for want of room (`isb_ifdrop`); nil: nobody counts.
-    ///   - dropped: how many the system lost for want of room (`isb_osdrop`); nil: nobody counts.
+    ///   - end: when it ended: until then nothing was seen that is not in the file (`isb_endtime`). Also the block's own time.
+    ///   - received: how many packets there were, including those not in the file (`isb_ifrecv`).
+    ///   - interfaceDropped: how many the interface dropped for lack of space (`isb_ifdrop`); nil: not counted.
+    ///   - dropped: how many the system dropped for lack of space (`isb_osdrop`); nil: not counted.
     ///   - delivered: how many packets are in the file (`isb_usrdeliv`).
     ///   - buffer: where the block goes.
     public func appendStatistics(

@@ -1,12 +1,12 @@
 import Streams
 
-/// What a synthetic packet is there for.
+/// The purpose of a synthetic packet.
 public enum SyntheticPacket: Sendable, Hashable {
-    /// SYN, or the answer to it.
+    /// SYN, or the SYN-ACK or RST that answers it.
     case handshake
     /// One chunk of bytes.
     case data
-    /// Tells that bytes arrived, and has none itself.
+    /// Acknowledges bytes, and has none itself.
     case acknowledgment
     /// FIN or RST.
     case end
@@ -14,36 +14,36 @@ public enum SyntheticPacket: Sendable, Hashable {
 
 /// Turns what happened on a proxied connection into the packets that two hosts would have exchanged.
 ///
-/// The proxy sees reads, not packets; recorded as these packets its traffic can be read back by every tool that reads
-/// captures. All packets are complete and valid: IPv4 or IPv6 and TCP with right checksums, lengths, identifications,
-/// sequence and acknowledgment numbers. Each chunk of data is exactly one packet. Whoever receives acknowledges with the
-/// data it sends, and with packets of its own every 256 KiB, so that no window is overrun.
+/// The proxy sees reads, not packets; recorded as these packets, its traffic can be read by every tool that reads captures. All
+/// packets are complete and valid: IPv4 or IPv6 and TCP with right checksums, lengths, identifications, sequence and
+/// acknowledgment numbers. Each chunk of data is exactly one packet. A receiver acknowledges with the data it sends, and with
+/// pure ACKs every 256 KiB, so that no window is overrun.
 ///
-/// Where one endpoint has an IPv4 address and the other an IPv6 address, the IPv4 address is written as the IPv6 address
-/// `::ffff:a.b.c.d` (RFC 4291 section 2.5.5.2), since a packet has one family: `client` and `server` tell which it became.
+/// If one endpoint has an IPv4 address and the other an IPv6 address, the IPv4 address is written as the IPv6 address
+/// `::ffff:a.b.c.d` (RFC 4291 section 2.5.5.2), since a packet has one address family: `client` and `server` have the result.
 ///
-/// Each method calls `emit` with each packet, in order; the bytes are borrowed for the time of the call. What comes after an
-/// end in the same direction, or after a reset, is ignored: there is no packet that could say it.
+/// Each method calls `emit` with each packet, in order; the bytes are borrowed for the duration of the call. Anything after an
+/// end in the same direction, or after a reset, is ignored: no packet could express it.
 ///
 /// Source: RFC 9293 sections 3.4, 3.5 and 3.6.
 public struct SyntheticConnection: Sendable {
-    /// The most bytes a chunk may have: what fits an IPv4 packet of 65,535 bytes beside two headers of 20.
+    /// The most bytes a chunk may have: what fits an IPv4 packet of 65,535 bytes after two headers of 20.
     public static let chunkLimit = 65_495
 
-    /// After how many bytes the receiver acknowledges without sending anything itself.
+    /// After how many bytes the receiver acknowledges even if it sends no data.
     static let acknowledgmentInterval = 262_144
-    /// How far sequence numbers go in one step where bytes are left out: readers compare them within 2^31.
+    /// How far sequence numbers advance in one step where bytes are omitted: readers compare them within 2^31.
     static let gapLimit = 1 << 30
 
-    /// The end that connects, as the packets have it.
+    /// The connecting end, as it appears in the packets.
     public let client: Endpoint
-    /// The other end, as the packets have it.
+    /// The other end, as it appears in the packets.
     public let server: Endpoint
 
     private var sides: PerDirection<Side>
     private var hasSentSYN = false
     private var isOver = false
-    /// The packet that is being written; its memory is used again.
+    /// The packet being written; its memory is reused.
     private var packet: [UInt8] = []
 
     /// One end of the connection.
@@ -55,17 +55,18 @@ public struct SyntheticConnection: Sendable {
         /// The next packet's identification.
         var identification: UInt16
         var isFinished = false
-        /// Whether it takes nothing at the moment: all it sends says so.
+        /// Whether its receive window is closed, which all its packets then advertise.
         var isWindowClosed = false
     }
 
-    /// A connection of which nothing has happened yet.
+    /// A connection without any packets yet.
     ///
     /// - Parameters:
-    ///   - number: the connection's number; the initial sequence numbers follow from it, so that recordings are reproducible.
-    ///   - client: the end that connects.
+    ///   - number: the connection's number; the initial sequence numbers are derived from it, so that recordings are
+    ///     reproducible.
+    ///   - client: the connecting end.
     ///   - server: the other end.
-    ///   - initialSequence: the initial sequence numbers, where others are wanted.
+    ///   - initialSequence: the initial sequence numbers, to override the derived ones.
     public init(number: Int, client: Endpoint, server: Endpoint, initialSequence: PerDirection<UInt32>? = nil) {
         let mapsIPv4 = client.address.isIPv4 != server.address.isIPv4
         self.client = mapsIPv4 ? client.mappedToIPv6 : client
@@ -90,7 +91,7 @@ public struct SyntheticConnection: Sendable {
 }
 
 extension SyntheticConnection {
-    /// The client begins to connect: SYN. Where this is not called, `open` and `refused` begin with it.
+    /// The client begins to connect: SYN. If this is not called, `open` and `refused` begin with it.
     public mutating func connecting(_ emit: (SyntheticPacket, RawSpan) -> Void) {
         guard !hasSentSYN else { return }
         hasSentSYN = true
@@ -109,15 +110,15 @@ extension SyntheticConnection {
     /// The server could not be reached: SYN (unless it was sent), answered by RST and ACK. Instead of `open`.
     public mutating func refused(_ emit: (SyntheticPacket, RawSpan) -> Void) {
         connecting(emit)
-        // RFC 9293 section 3.5.2: the answer to a SYN of a connection that does not exist has sequence number 0.
+        // RFC 9293 section 3.5.2: the RST that answers a SYN for a nonexistent connection has sequence number 0.
         sides.fromServer.next = 0
         reset(from: .fromServer, emit)
     }
 
-    /// A chunk of bytes: exactly one packet with PSH and ACK, and an acknowledgment behind it where one is due.
+    /// A chunk of bytes: exactly one packet with PSH and ACK, followed by an acknowledgment if one is due.
     ///
     /// - Parameters:
-    ///   - bytes: at most `chunkLimit` bytes, or it traps: the caller cuts. None at all are no packet.
+    ///   - bytes: at most `chunkLimit` bytes, otherwise it traps: the caller splits. An empty chunk yields no packet.
     ///   - direction: who sent them.
     ///   - emit: gets each packet.
     public mutating func data(_ bytes: RawSpan, from direction: Direction, _ emit: (SyntheticPacket, RawSpan) -> Void) {
@@ -130,8 +131,8 @@ extension SyntheticConnection {
         }
     }
 
-    /// Bytes that went through and are not recorded: the sequence number jumps over them, and the receiver acknowledges
-    /// them, so that a reader knows that they arrived and need not be waited for.
+    /// Bytes that were forwarded but not recorded: the sequence number skips them, and the receiver acknowledges them, so that a
+    /// reader knows that they arrived and does not wait for them.
     ///
     /// - Parameters:
     ///   - byteCount: how many. More than 1 GiB are acknowledged in steps of that, so that sequence numbers stay comparable.
@@ -146,14 +147,13 @@ extension SyntheticConnection {
             let step = min(left, SyntheticConnection.gapLimit)
             advance(direction, by: step)
             send(.acknowledgment, .ack, from: direction.opposite, emit)
-            // Where there is more the sender's own number moves with the acknowledgment, so that a reader can follow.
+            // If more follows, the sender's own number advances with the acknowledgment, so that a reader can follow.
             if step == SyntheticConnection.gapLimit { send(.acknowledgment, .ack, from: direction, emit) }
             left -= step
         }
     }
 
-    /// One side takes nothing any more, or takes what comes again: an ACK with a window of 0, or with the usual one
-    /// (RFC 9293 section 3.8.6).
+    /// One side stops accepting data, or resumes: an ACK with a window of 0, or with the usual one (RFC 9293 section 3.8.6).
     public mutating func closeWindow(
         _ isClosed: Bool, of direction: Direction, _ emit: (SyntheticPacket, RawSpan) -> Void
     ) {
@@ -162,7 +162,7 @@ extension SyntheticConnection {
         send(.acknowledgment, .ack, from: direction, emit)
     }
 
-    /// One side sends no more: FIN and ACK, then an ACK from the other side, which may go on sending.
+    /// One side sends no more: FIN and ACK, then an ACK from the other side, which may continue sending.
     public mutating func finish(from direction: Direction, _ emit: (SyntheticPacket, RawSpan) -> Void) {
         guard !isOver, !sides[direction].isFinished else { return }
         send(.end, [.fin, .ack], from: direction, emit)
@@ -184,7 +184,7 @@ extension SyntheticConnection {
         sides[direction].unacknowledged += byteCount
     }
 
-    /// Writes one packet with everything acknowledged that the other side has sent.
+    /// Writes one packet that acknowledges everything the other side has sent.
     private mutating func send(
         _ kind: SyntheticPacket, _ flags: SyntheticSegment.Flags, from direction: Direction,
         payload: RawSpan = RawSpan(), _ emit: (SyntheticPacket, RawSpan) -> Void

@@ -26,7 +26,7 @@ struct SyntheticSegment: Sendable {
         static let ack = Flags(rawValue: 0x10)
     }
 
-    /// Replaces what is in `buffer` by the packet. Both addresses must be of one family.
+    /// Replaces the content of `buffer` with the packet. Both addresses must be of one family.
     func write(_ payload: RawSpan, into buffer: inout [UInt8]) {
         buffer.removeAll(keepingCapacity: true)
         let headerLength = 20 + options.count

@@ -1,3 +1,4 @@
+import NIOCore
 import Streams
 
 extension ChatPair {

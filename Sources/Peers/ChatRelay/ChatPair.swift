@@ -1,4 +1,5 @@
 import Framing
+import NIOCore
 import Streams
 
 /// The two clients of the conversations, A and B.

@@ -1,3 +1,4 @@
+import Analysis
 import Expressions
 import Framing
 import Streams

@@ -1,3 +1,4 @@
+import Interception
 import NIOCore
 import Streams
 

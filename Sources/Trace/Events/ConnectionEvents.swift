@@ -7,15 +7,15 @@ public struct OpenedEvent: Hashable, Sendable {
     public var connection: Int
     /// When.
     public var time: Timestamp
-    /// What carries it: `tcp`.
+    /// Its transport: `tcp`.
     public var transport = "tcp"
     /// The client's address and port.
     public var client: String
     /// The server's address and port.
     public var server: String
-    /// Whether the connection was seen from its beginning on.
+    /// Whether the connection was seen from its beginning.
     public var handshake = true
-    /// Whether it is a guess which side is the client.
+    /// Whether the client was only guessed.
     public var clientGuessed = false
 }
 
@@ -27,7 +27,7 @@ public struct FormatEvent: Hashable, Sendable {
     public var format: String
     /// How it was chosen, such as `content`.
     public var by: String
-    /// What speaks for it.
+    /// The evidence for it.
     public var evidence: String
 }
 
@@ -45,9 +45,9 @@ public struct RunEvent: Hashable, Sendable {
     public var length: Int
     /// Why they are in no frame; empty for bytes that were not seen.
     public var reason: String
-    /// For people: what was found and expected; empty for all but unframed bytes.
+    /// Human-readable: what was found and expected; empty for all but unframed bytes.
     public var detail: String
-    /// The bytes in hex; empty where they were not seen, or are not shown.
+    /// The bytes in hex; empty if they were not seen, or are not shown.
     public var hex: String
 
     /// Bytes that are in no frame.
@@ -65,17 +65,17 @@ public struct RunEvent: Hashable, Sendable {
 public struct FindingEvent: Hashable, Sendable {
     /// The connection's number.
     public var connection: Int
-    /// Whose doing it is.
+    /// The side responsible for it.
     public var from: Direction
     /// Its date.
     public var time: Timestamp
     /// The kind, such as `heartbeat-gap`.
     public var kind: String
-    /// How much it matters: `info` or `warning`.
+    /// Its severity: `info` or `warning`.
     public var severity: String
     /// For people.
     public var message: String
-    /// For programs: an object.
+    /// Machine-readable: an object.
     public var data: JSONValue
 }
 
@@ -87,9 +87,9 @@ public struct ClosedEvent: Hashable, Sendable {
     public var time: Timestamp
     /// Why, such as `fin`.
     public var reason: String
-    /// Who ended it; nil where nobody did.
+    /// Who ended it; nil if no one did.
     public var by: Direction?
-    /// What became of each side's bytes.
+    /// The classification of each side's bytes.
     public var counts: PerDirection<ByteCounts>
 
     /// A connection is over.

@@ -1,12 +1,13 @@
 import Synchronization
 
-/// Events on their way to a subscriber. The queue is bounded: a slow subscriber loses events and is notified how many; the decoder never waits.
+/// Events on their way to a subscriber. The queue is bounded: a slow subscriber loses events, and is notified of how many; the
+/// decoder never waits.
 ///
-/// Any thread may put events in and take them out.
+/// Any thread may add and take events.
 package final class EventQueue: Sendable {
-    /// What was taken out.
+    /// The events taken.
     package struct Batch: Hashable, Sendable {
-        /// How many events were lost before the first of these.
+        /// How many events were lost before the first of them.
         package var lost = 0
         /// The events, in order.
         package var events: [TraceEvent] = []
@@ -28,11 +29,11 @@ package final class EventQueue: Sendable {
         self.limit = limit
     }
 
-    /// Adds an event. Where the queue is full, the oldest events are lost: what is newest is worth the most to whoever watches.
+    /// Adds an event. If the queue is full, the oldest events are dropped: the newest are worth the most to a viewer.
     package func put(_ event: TraceEvent) {
         let wake = state.withLock { state -> (@Sendable () -> Void)? in
             if state.batch.events.count >= limit {
-                // A quarter at once, so that a full queue does not move all of its events for each new one.
+                // Drops a quarter at once, so that a full queue does not move all of its events for each new one.
                 let lost = max(1, limit / 4)
                 state.batch.events.removeFirst(lost)
                 state.batch.lost += lost
@@ -43,7 +44,7 @@ package final class EventQueue: Sendable {
         wake?()
     }
 
-    /// No more events come.
+    /// Ends the queue: no more events follow.
     package func finish() {
         let wake = state.withLock { state -> (@Sendable () -> Void)? in
             state.isFinished = true
@@ -52,7 +53,7 @@ package final class EventQueue: Sendable {
         wake?()
     }
 
-    /// Takes out what is there; nil where nothing comes any more.
+    /// Takes the available events; nil if no more follow.
     package func take() -> Batch? {
         state.withLock { state in
             if state.batch.events.isEmpty, state.batch.lost == 0, state.isFinished { return nil }
@@ -62,7 +63,7 @@ package final class EventQueue: Sendable {
         }
     }
 
-    /// Waits for events, and takes them out; nil where nothing comes any more. One task at a time.
+    /// Waits for events, and takes them; nil if no more follow. One task at a time.
     package func next() async -> Batch? {
         while true {
             guard let batch = take() else { return nil }

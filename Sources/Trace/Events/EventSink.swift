@@ -1,11 +1,11 @@
 import Framing
 import Streams
 
-/// Makes values of what a trace shows: for all who keep, compare, send or show it.
+/// Turns a trace into values, to be kept, compared, sent or shown.
 ///
-/// The values are those that reading the trace's NDJSON would give.
+/// The values are those that reading the trace's NDJSON would yield.
 package final class EventSink: TraceSink {
-    /// How many bytes of a body, decoded, an event has at most.
+    /// At most how many bytes of a decoded body an event has.
     package let bodyLimit: Int
     private let take: (TraceEvent) -> Void
 
@@ -14,8 +14,8 @@ package final class EventSink: TraceSink {
     /// - Parameters:
     ///   - source: what is traced: a file's name, `-`, an address.
     ///   - tool: the program and its version.
-    ///   - bodyLimit: how many bytes of a body, decoded, an event has at most.
-    ///   - take: takes each event, at once. It must not wait: the decoder would.
+    ///   - bodyLimit: at most how many bytes of a decoded body an event has.
+    ///   - take: takes each event, immediately. It must not block: that would block the decoder.
     package init(
         source: String, tool: String, bodyLimit: Int = 4_096, _ take: @escaping (TraceEvent) -> Void
     ) {
@@ -73,7 +73,7 @@ package final class EventSink: TraceSink {
     package func flush() {}
 }
 
-/// What of a frame a trace shows: secrets are replaced.
+/// A frame as a trace shows it, with secrets redacted.
 private struct ShownFrame {
     let fields: [Field]
     private let decoded: DecodedBody
@@ -93,7 +93,7 @@ private struct ShownFrame {
         }
     }
 
-    /// The body as an object: its length, and its bytes in the form that they have.
+    /// The body as an object: its length, and its bytes in their form.
     func body(_ body: RawSpan, limit: Int) -> JSONValue {
         var members = [JSONValue.Member("length", .number(String(body.byteCount + info.streamed)))]
         if info.missing > 0 { members.append(JSONValue.Member("missing", .number(String(info.missing)))) }

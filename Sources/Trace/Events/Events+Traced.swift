@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-// Events of what a sink is shown, but for frames and unframed bytes, of which there are many.
+// Events of what a sink receives, except frames and unframed bytes, of which there are many.
 
 extension OpenedEvent {
     init(_ connection: TracedConnection) {
@@ -13,7 +13,7 @@ extension OpenedEvent {
 }
 
 extension FormatEvent {
-    /// Nil where no format was recognised.
+    /// Nil if no format was recognised.
     init?(_ connection: TracedConnection) {
         guard let format = connection.format, let choice = connection.choice else { return nil }
         self.init(

@@ -17,11 +17,11 @@ public struct FrameEvent: Hashable, Sendable {
     public var offset: Int
     /// How many bytes it has.
     public var length: Int
-    /// In how many chunks it lay.
+    /// How many chunks it spanned.
     public var segments: Int
     /// Whether it shared one of them.
     public var merged: Bool
-    /// What the format calls it.
+    /// Its type.
     public var type: String?
     /// Whether it is a heartbeat.
     public var isHeartbeat: Bool
@@ -41,10 +41,10 @@ public struct FrameEvent: Hashable, Sendable {
         (self.type, self.isHeartbeat, self.fields, self.body) = (type, isHeartbeat, fields, body)
     }
 
-    /// The value of a field; nil where there is none of that name.
+    /// The value of a field; nil if there is none of that name.
     public func field(_ name: String) -> JSONValue? { fields[name] }
-    /// The body where it is text.
+    /// The body if it is text.
     public var text: String? { body["text"]?.string }
-    /// The body where it is JSON.
+    /// The body if it is JSON.
     public var json: JSONValue? { body["json"] }
 }

@@ -12,11 +12,11 @@ public struct SummaryEvent: Hashable, Sendable {
 
     /// Connections.
     public var connections = 0
-    /// What became of the bytes, both directions together, and the frames.
+    /// The classification of the bytes, both directions together, and the frames.
     public var bytes = ByteCounts()
     /// Bytes that were forwarded but not recorded.
     public var dropped = 0
-    /// Frames that lay in more than one chunk.
+    /// Frames that spanned more than one chunk.
     public var split = 0
     /// Frames that shared a chunk with other bytes.
     public var merged = 0
@@ -24,9 +24,9 @@ public struct SummaryEvent: Hashable, Sendable {
     public var heartbeats = 0
     /// Findings, by kind.
     public var findings: [Count] = []
-    /// Connections that came and went unrecorded.
+    /// Connections that opened and closed unrecorded.
     public var unrecorded = 0
-    /// Packets that were not decoded, by what they were.
+    /// Packets that were not decoded, by reason.
     public var skipped: [Count] = []
 
     /// Counts nothing.

@@ -1,6 +1,6 @@
 import Streams
 
-/// One line of a trace as a value (`docs/trace.md`): what is kept, compared, sent or shown.
+/// One line of a trace as a value (`docs/trace.md`), to be kept, compared, sent or shown.
 ///
 /// Kinds, severities and reasons are text, since a trace may be of a later version than its reader.
 public enum TraceEvent: Hashable, Sendable {
@@ -25,7 +25,7 @@ public enum TraceEvent: Hashable, Sendable {
     /// A trace is over.
     case summary(SummaryEvent)
 
-    /// The number of the connection that it is about; nil where it is about none.
+    /// The number of its connection; nil if it has none.
     public var connection: Int? {
         switch self {
         case .trace, .summary: nil
@@ -38,7 +38,7 @@ public enum TraceEvent: Hashable, Sendable {
         }
     }
 
-    /// Its time; nil where it has none.
+    /// Its time; nil if it has none.
     public var time: Timestamp? {
         switch self {
         case .trace, .format, .summary: nil

@@ -3,7 +3,7 @@ import Streams
 
 /// Events as lines.
 extension NDJSONWriter {
-    /// Writes an event's line: what `TraceReader` reads of it is the event.
+    /// Writes an event's line, which `TraceReader` reads back as the same event.
     package func write(_ event: TraceEvent) {
         switch event {
         case .trace(let start): write(start)

@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// What lines are made of.
+/// The parts of lines.
 extension NDJSONWriter {
     func begin(_ event: StaticString, _ connection: Int) {
         begin(event)

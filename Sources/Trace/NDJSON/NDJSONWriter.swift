@@ -1,18 +1,18 @@
 import Framing
 import Streams
 
-/// Writes a trace as NDJSON: one compact JSON object a line, keys in a fixed order (`docs/trace.md`, `docs/trace.schema.json`).
+/// Writes a trace as NDJSON: one compact JSON object per line, keys in a fixed order (`docs/trace.md`, `docs/trace.schema.json`).
 package final class NDJSONWriter: TraceSink {
     /// The version of the trace format.
     package static let version = 2
     /// The oldest version that is read.
     package static let oldestVersion = 1
 
-    // Nothing that is called while a line is written comes back to the writer, so that is not checked for each piece.
+    // Nothing called while a line is written re-enters the writer, so exclusivity is not checked for each piece.
     @exclusivity(unchecked) var output: BufferedOutput
     @exclusivity(unchecked) var timestamps = TimestampText()
     package let bodyLimit: Int
-    /// What the last frame's line begins with, and its times.
+    /// The beginning of the last frame's line, and its times.
     @exclusivity(unchecked) private var beginning = (connection: 0, direction: Direction.fromClient, text: [UInt8]())
     @exclusivity(unchecked) private var lastExtent: (length: Int, isMerged: Bool, text: [UInt8])?
     @exclusivity(unchecked) private var lastTimes: (time: Timestamp, started: Timestamp, text: [UInt8])?
@@ -22,7 +22,7 @@ package final class NDJSONWriter: TraceSink {
     /// - Parameters:
     ///   - source: what is traced: a file's name, `-`, an address.
     ///   - tool: the program and its version.
-    ///   - bodyLimit: how many bytes of a body, decoded, are shown at most.
+    ///   - bodyLimit: at most how many bytes of a decoded body are shown.
     package init(to output: any ByteOutput, source: String, tool: String, bodyLimit: Int = 4_096) {
         self.output = BufferedOutput(output)
         self.bodyLimit = bodyLimit
@@ -113,7 +113,7 @@ package final class NDJSONWriter: TraceSink {
 
     // MARK: Frames
 
-    /// Writes what a frame's line begins with, up to its index. Many frames of a side follow one another.
+    /// Writes the beginning of a frame's line, up to its index. Often many frames of a side follow one another.
     func beginFrame(_ connection: Int, _ direction: Direction) {
         if beginning.connection != connection || beginning.direction != direction {
             let start = output.bytes.count
@@ -141,7 +141,7 @@ package final class NDJSONWriter: TraceSink {
         lastTimes = (time, started, Array(output.bytes[start...]))
     }
 
-    /// Writes how long a frame is and how it lay, up to its type. Many frames that were not split are alike.
+    /// Writes a frame's length and segmentation, up to its type. Many unsplit frames are alike.
     func extent(_ length: Int, _ segments: Int, _ isMerged: Bool) {
         if segments == 1, let last = lastExtent, last.length == length, last.isMerged == isMerged {
             output.bytes.append(contentsOf: last.text.span.bytes)
@@ -156,9 +156,9 @@ package final class NDJSONWriter: TraceSink {
         if segments == 1 { lastExtent = (length, isMerged, Array(output.bytes[start...])) }
     }
 
-    /// Writes a body. JSON is no JSON any more where it is cut, so beyond the limit its beginning is shown as text.
+    /// Writes a body. Truncated JSON is no longer JSON, so beyond the limit its beginning is shown as text.
     ///
-    /// - Parameter streamed: how many bytes of the body are not among those at hand.
+    /// - Parameter streamed: how many bytes of the body are not available.
     private func body(_ body: RawSpan, _ decoded: DecodedBody, missing: Int, streamed: Int) {
         put("{\"length\":")
         number(body.byteCount + streamed)

@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// A line of a trace on its way to an event: says what it lacks.
+/// A line of a trace being parsed into an event: reports what it lacks.
 struct EventLine {
     private let value: JSONValue
     private let file: String
@@ -13,7 +13,7 @@ struct EventLine {
         self.line = line
     }
 
-    /// The event; nil for one of a kind that is not known.
+    /// The event; nil for one of an unknown kind.
     func event() throws(TraceReadError) -> TraceEvent? {
         switch try name() {
         case "trace":

@@ -1,15 +1,15 @@
 import Framing
 import Streams
 
-/// Reads a trace's events from its lines (`docs/trace.md`), which may lie in several files, as `--rotate` writes them.
+/// Reads a trace's events from its lines (`docs/trace.md`), which may span several files, as `--rotate` writes them.
 ///
-/// Events, keys and values that it does not know are skipped: a version may get more of them. A trace may have been begun anew (HUP), or
-/// go on behind a line that was cut by a full disk: what was skipped, `notes` say.
+/// Events, keys and values that it does not know are skipped: a version may add more of them. A trace may have been restarted
+/// (HUP), or continue after a line truncated by a full disk: `notes` reports what was skipped.
 public struct EventReader: Sendable {
-    /// How long a line may be: a frame of 16 MiB in hex, and what stands around it.
+    /// How long a line may be: a frame of 16 MiB in hex, plus the rest of the line.
     public static let longestLine = 40 << 20
 
-    /// What could not be read: lines for people.
+    /// What could not be read, as human-readable lines.
     package private(set) var notes: [String] = []
 
     private var file = ""
@@ -19,15 +19,15 @@ public struct EventReader: Sendable {
     private var hasBegun = false
     private var hasSummary = false
 
-    /// How many notes are kept.
+    /// At most how many notes are kept.
     private static let mostNotes = 20
 
     /// A reader that has read nothing.
     public init() {}
 
-    /// Begins with a file, or goes on with another one.
+    /// Begins with a file, or continues with another one.
     public mutating func begin(_ file: String) throws(TraceReadError) {
-        // What a file lacks, the next one may have.
+        // What is missing at the end of a file may be in the next one.
         if !partial.isEmpty, line > 0 {
             line += 1
             note("the line is cut off after \(partial.count) bytes; it is skipped")
@@ -41,9 +41,9 @@ public struct EventReader: Sendable {
     /// An event, and the number of its line in the file.
     package typealias Numbered = (event: TraceEvent, line: Int)
 
-    /// Takes bytes of the file; lines may be cut anywhere.
+    /// Takes bytes of the file; lines may be split anywhere.
     ///
-    /// - Returns: the events of the lines that they complete.
+    /// - Returns: the events of the lines completed by these bytes.
     package mutating func read(_ bytes: RawSpan) throws(TraceReadError) -> [Numbered] {
         var events: [Numbered] = []
         var start = 0
@@ -83,12 +83,12 @@ public struct EventReader: Sendable {
     private static let firstLine =
         "expected the first line of a trace, {\"event\":\"trace\",\"version\":\(NDJSONWriter.version),…}"
 
-    /// Notes something about the line that was read last.
+    /// Adds a note about the line read last.
     package mutating func note(_ message: String, line: Int? = nil) {
         if notes.count < Self.mostNotes { notes.append("\(file):\(line ?? self.line): \(message)") }
     }
 
-    /// What is wrong with a line: that which was read last, unless another one is named.
+    /// The error in a line: the one read last, unless another is given.
     package func fault(_ message: String, line: Int? = nil) -> TraceReadError {
         TraceReadError(file: file, line: line ?? self.line, message: message)
     }
@@ -129,7 +129,8 @@ public struct EventReader: Sendable {
         case .trace(let start):
             guard (NDJSONWriter.oldestVersion...NDJSONWriter.version).contains(start.version) else {
                 throw fault(
-                    "this is version \(start.version) of the trace format; expected version \(NDJSONWriter.oldestVersion) to \(NDJSONWriter.version)")
+                    "this is version \(start.version) of the trace format; expected version \(NDJSONWriter.oldestVersion) to \(NDJSONWriter.version)"
+                )
             }
             hasBegun = true
             if line > 1 { hasSummary = false }
@@ -141,14 +142,14 @@ public struct EventReader: Sendable {
 
     private static let lineStart = Array("{\"event\":\"".utf8)
 
-    /// Whether a line begins as all do, as far as it goes, or until another one begins in it.
+    /// Whether a line, or its part before another one begins in it, begins as all lines do.
     private static func isCutLine(_ text: RawSpan) -> Bool {
         let bytes = text.copied(0..<min(text.byteCount, lineStart.count))
         let same = zip(bytes, lineStart).prefix { $0 == $1 }.count
         return same == bytes.count || same > 0 && bytes[same] == UInt8(ascii: "{")
     }
 
-    /// A line was cut, by a full disk: what follows it in the same line is another one, where it is whole.
+    /// A line was truncated by a full disk: the rest of the same line is another one, if complete.
     private mutating func takeWhatFollows(
         _ text: RawSpan, into events: inout [Numbered]
     ) throws(TraceReadError) {
@@ -167,7 +168,7 @@ public struct EventReader: Sendable {
         note("the line is cut off after \(bytes.count) bytes; it is skipped")
     }
 
-    /// The beginning of what is no trace, as an error may show it.
+    /// The beginning of a file that is not a trace, for an error message.
     private static func beginning(of text: RawSpan) -> String {
         let bytes = text.copied(0..<min(24, text.byteCount))
         return "\"\(PrintableText.of(String(decoding: bytes, as: UTF8.self)))\(text.byteCount > 24 ? "…" : "")\""

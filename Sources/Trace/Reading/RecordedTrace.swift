@@ -1,12 +1,12 @@
 import Streams
 
-/// A trace that was read: what was said on each connection (`docs/trace.md`).
+/// A trace that was read, by connection (`docs/trace.md`).
 public struct RecordedTrace: Sendable {
-    /// What was traced, as the first line says: files, addresses.
+    /// What was traced, according to the first line: files, addresses.
     public var source: String
     /// The connections, in order of opening.
     public var connections: [RecordedConnection] = []
-    /// What could not be read of it, and where it was begun anew or ends early: lines for people.
+    /// What could not be read of it, and where it was restarted or ends early, as human-readable lines.
     public var notes: [String] = []
 
     /// A trace without connections.
@@ -14,7 +14,7 @@ public struct RecordedTrace: Sendable {
         self.source = source
     }
 
-    /// The frames of all connections, those of one behind those of another.
+    /// The frames of all connections, connection by connection.
     public var frames: [FrameEvent] { connections.flatMap(\.frames) }
 }
 
@@ -28,16 +28,16 @@ public struct RecordedConnection: Sendable {
     public var client: String
     /// The server's address and port.
     public var server: String
-    /// The name of its format; nil where none was recognised.
+    /// The name of its format; nil if none was recognised.
     public var format: String?
-    /// What was said, in the order of the trace.
+    /// Its items, in the order of the trace.
     public var items: [RecordedItem] = []
     /// What analyses found.
     public var findings: [FindingEvent] = []
     /// How it ended.
     public var closing: ClosedEvent?
 
-    /// A connection on which nothing was said.
+    /// A connection without items.
     public init(number: Int, opened: Timestamp, client: String, server: String) {
         self.number = number
         self.opened = opened
@@ -51,7 +51,7 @@ public struct RecordedConnection: Sendable {
     }
 }
 
-/// Something that was said on a connection, or could not be read.
+/// A frame on a connection, or bytes that are not in one.
 public enum RecordedItem: Hashable, Sendable {
     /// A frame.
     case frame(FrameEvent)
@@ -76,6 +76,6 @@ public enum RecordedItem: Hashable, Sendable {
         }
     }
 
-    /// The frame; nil for all else.
+    /// The frame; otherwise nil.
     public var frame: FrameEvent? { if case .frame(let frame) = self { frame } else { nil } }
 }

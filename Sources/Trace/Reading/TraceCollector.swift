@@ -1,8 +1,8 @@
 import Streams
 
-/// Puts events together, connection by connection.
+/// Collects events, connection by connection.
 package struct TraceCollector {
-    /// What was put together so far; nil before the trace's first event.
+    /// The trace collected so far; nil before its first event.
     package private(set) var trace: RecordedTrace?
     /// Where each connection is, by its number.
     private var places: [Int: Int] = [:]
@@ -15,7 +15,8 @@ package struct TraceCollector {
 
     /// Adds an event.
     ///
-    /// - Returns: whether its connection was known. One that opened before what was read of the trace is taken up where it is.
+    /// - Returns: whether its connection was known. One that opened before the part of the trace that was read is picked up
+    ///   mid-way.
     @discardableResult
     package mutating func take(_ event: TraceEvent) -> Bool {
         switch event {
@@ -39,7 +40,7 @@ package struct TraceCollector {
         return true
     }
 
-    /// What was said since this was last asked for; the trace no longer holds it.
+    /// Removes and returns the items since the last call.
     package mutating func takeItems() -> [RecordedItem] {
         guard let connections = trace?.connections else { return [] }
         var items: [RecordedItem] = []

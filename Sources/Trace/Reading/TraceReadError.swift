@@ -1,4 +1,4 @@
-/// Why something is no trace, and where that shows.
+/// Why something is not a trace, and where.
 public struct TraceReadError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file.
     public var file: String

@@ -4,20 +4,20 @@ import Streams
 public struct TraceReader: Sendable {
     private var reader = EventReader()
     private var collector = TraceCollector()
-    /// Whether the trace was begun anew, so that connections may open whose numbers were used before.
+    /// Whether the trace was restarted, so that connections may reuse earlier numbers.
     private var isResumed = false
 
     /// A reader that has read nothing.
     public init() {}
 
-    /// Begins with a file, or goes on with another one.
+    /// Begins with a file, or continues with another one.
     public mutating func begin(_ file: String) throws(TraceReadError) {
         try reader.begin(file)
         // One run's files follow one another; another run's have a summary before them.
         if collector.trace != nil { isResumed = true }
     }
 
-    /// Takes bytes of the file; lines may be cut anywhere.
+    /// Takes bytes of the file; lines may be split anywhere.
     public mutating func read(_ bytes: RawSpan) throws(TraceReadError) {
         for (event, line) in try reader.read(bytes) { try take(event, line) }
     }

@@ -1,4 +1,4 @@
-/// A trace that is put together while it comes about, by an `EventSink` on the same thread.
+/// A trace collected while it is produced, by an `EventSink` on the same thread.
 public final class TraceReading {
     private var collector = TraceCollector()
     private let source: String
@@ -10,14 +10,14 @@ public final class TraceReading {
         self.source = source
     }
 
-    /// What the decoder's events go to.
+    /// The sink for the decoder's events.
     ///
-    /// - Parameter bodyLimit: how many bytes of a body, decoded, are kept at most.
+    /// - Parameter bodyLimit: at most how many bytes of a decoded body are kept.
     package func sink(tool: String, bodyLimit: Int) -> EventSink {
         EventSink(source: source, tool: tool, bodyLimit: bodyLimit) { self.collector.take($0) }
     }
 
-    /// What was said since this was last asked for.
+    /// The items since the last call.
     package func takeItems() -> [RecordedItem] { collector.takeItems() }
 
     /// The trace so far.

@@ -10,7 +10,7 @@ package final class SelectingSink: TraceSink {
     /// Called when as many frames as wanted have been passed on.
     private let whenDone: () -> Void
 
-    /// A sink before another one.
+    /// A sink in front of another one.
     package init(_ selection: Selection, to sink: any TraceSink, whenDone: @escaping () -> Void = {}) {
         self.selection = selection
         self.sink = sink

@@ -10,15 +10,15 @@ public struct Selection: Sendable {
     public var connections: Set<Int> = []
     /// The earliest time of an event.
     public var since: Timestamp?
-    /// The time from which on events are left out.
+    /// The time from which on events are excluded.
     public var until: Timestamp?
-    /// How many frames at most.
+    /// At most how many frames.
     public var frames: Int?
 
     /// Everything.
     public init() {}
 
-    /// Whether nothing is left out.
+    /// Whether nothing is excluded.
     public var isEverything: Bool {
         condition == nil && connections.isEmpty && since == nil && until == nil && frames == nil
     }

@@ -7,9 +7,9 @@ public struct Summary: Hashable, Sendable {
     public struct Totals: Hashable, Sendable {
         /// Connections.
         public var connections = 0
-        /// What became of the bytes, both directions together.
+        /// The classification of the bytes, both directions together.
         public var bytes = ByteCounts()
-        /// Frames that lay in more than one chunk.
+        /// Frames that spanned more than one chunk.
         public var split = 0
         /// Frames that shared a chunk with other bytes.
         public var merged = 0
@@ -32,13 +32,13 @@ public struct Summary: Hashable, Sendable {
         }
     }
 
-    /// The counts by format name; nil stands for connections whose format was not recognised.
+    /// The counts by format name; nil is for connections whose format was not recognised.
     public var formats: [String?: Totals] = [:]
     /// Bytes that were forwarded but not recorded.
     public var dropped = 0
-    /// Connections that came and went while the recorder was too slow; they are not counted elsewhere.
+    /// Connections that opened and closed while the recorder was too slow; they are not counted elsewhere.
     public var unrecorded = 0
-    /// Packets that were passed over, by what they were.
+    /// Packets that were skipped, by reason.
     public var skipped: [(kind: String, packets: Int)] = []
 
     /// Counts nothing.

@@ -1,6 +1,6 @@
 import Framing
 
-/// The summary for people: a line for each format.
+/// The human-readable summary: a line for each format.
 package enum SummaryText {
     package static func lines(_ summary: Summary) -> [String] {
         let named = summary.formats.sorted { left, right in
@@ -42,7 +42,7 @@ package enum SummaryText {
 }
 
 extension Finding.Kind {
-    /// What one of them is called in a summary.
+    /// Its name in a summary.
     var noun: String {
         switch self {
         case .heartbeatGap: "gap"

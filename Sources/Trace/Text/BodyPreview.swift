@@ -3,7 +3,7 @@ import Streams
 
 /// A body in a few columns: text as it is, a picture by its name, anything else in hex.
 enum BodyPreview {
-    /// How many columns a preview takes at most, and how many bytes of a body it looks at.
+    /// At most how many columns a preview takes, and how many bytes of a body it examines.
     private static let mostColumns = 4_096
     static let mostBytes = 4 * mostColumns + 4
 
@@ -18,7 +18,7 @@ enum BodyPreview {
     private static func add(_ body: RawSpan, _ form: DecodedBody.Form, columns: Int, to piece: inout TextPiece) {
         guard body.byteCount > 0 else { return }
         if form != .opaque {
-            // More bytes than this cannot fit, whatever they are.
+            // No more bytes than this can fit, whatever they are.
             let end = body.characterBoundary(before: min(body.byteCount, 4 * min(columns, mostColumns) + 4))
             return piece.put(printable: body.extracting(0..<end), columns: columns)
         }

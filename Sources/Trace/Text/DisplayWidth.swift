@@ -1,7 +1,7 @@
 /// How many columns text takes on a terminal.
 package enum DisplayWidth {
-    /// The columns of one scalar: 2 for East-Asian wide and full-width ones and emoji (Unicode Standard Annex 11, W and F),
-    /// 0 for marks that join the one before, else 1.
+    /// The columns of one scalar: 2 for East-Asian wide and full-width ones and emoji (Unicode Standard Annex 11, W and F), 0 for
+    /// combining marks, otherwise 1.
     package static func of(_ scalar: Unicode.Scalar) -> Int {
         let value = scalar.value
         if value < 0x300 { return 1 }

@@ -1,14 +1,14 @@
 import Streams
 
-/// Bytes as sixteen a line: offset, hex, and what is printable of them.
+/// Bytes, sixteen per line: offset, hex, and the printable ones as text.
 enum HexDump {
     /// Lines, each ended by LF.
     ///
     /// - Parameters:
     ///   - limit: how many bytes are shown.
-    ///   - label: six columns before each line that say what the bytes are.
+    ///   - label: six columns before each line that label the bytes.
     ///   - offset: the offset of the first byte.
-    ///   - more: how many bytes follow that are not at hand.
+    ///   - more: how many more bytes follow that are not available.
     static func of(_ bytes: RawSpan, limit: Int, label: String, from offset: Int = 0, more: Int = 0) -> String {
         var text = ""
         let shown = min(bytes.byteCount, limit)

@@ -1,11 +1,11 @@
 import Framing
 import Streams
 
-/// What a terminal says while traffic passes: `2 of 17 connections open, 1,204 frames/s, 2.3 MB/s, 1 gap, queue 0 %`.
+/// The status line on a terminal during live capture: `2 of 17 connections open, 1,204 frames/s, 2.3 MB/s, 1 gap, queue 0 %`.
 ///
-/// It counts as a sink; whoever draws asks for the line.
+/// It counts as a sink; the caller that draws asks for the line.
 package final class LiveStatus: TraceSink {
-    /// How long a line stays at least.
+    /// The minimum time a line stays.
     private static let rest = Interval.milliseconds(500)
 
     private var connections = 0
@@ -15,18 +15,18 @@ package final class LiveStatus: TraceSink {
     private var missing = 0
     private var findings: [Finding.Kind: Int] = [:]
     private var shown: (time: Timestamp, frames: Int, bytes: Int)?
-    /// What passed a second when that was last looked at.
+    /// The traffic per second when last computed.
     private var rates = (frames: 0, bytes: 0)
 
     /// Nothing counted yet.
     package init() {}
 
-    /// Looks at what has passed since it did so last.
+    /// Computes the traffic since the last call.
     ///
-    /// - Returns: whether there is a line to show; false where it is too early for another.
+    /// - Returns: whether there is a line to show; false if it is too early for another.
     package func look(at now: Timestamp) -> Bool {
         let passed = shown.map { now - $0.time }
-        // A clock that was set back must not stop the line.
+        // A clock that was set back must not stop the updates.
         if let passed, passed < Self.rest, passed.nanoseconds >= 0 { return false }
         if let passed, let shown {
             func perSecond(_ count: Int) -> Int { Int((Double(count) / max(passed.seconds, 0.001)).rounded()) }
@@ -36,13 +36,13 @@ package final class LiveStatus: TraceSink {
         return true
     }
 
-    /// The line, in so many columns.
+    /// The line, fitted to a number of columns.
     ///
     /// - Parameters:
-    ///   - queue: what share of the queue before the decoder is in use; nil: there is none.
-    ///   - dropped: what was lost before it came here, in words; nil: nothing.
+    ///   - queue: the used share of the queue before the decoder; nil: there is none.
+    ///   - dropped: what was lost before it was decoded, in words; nil: nothing.
     package func line(columns: Int, queue: Double? = nil, dropped: String? = nil) -> String {
-        // A line that is as wide as the terminal would begin another.
+        // A line as wide as the terminal would wrap.
         String(text(queue, dropped).prefix(max(0, columns - 1)))
     }
 
@@ -51,7 +51,7 @@ package final class LiveStatus: TraceSink {
             "\(Quantities.grouped(connections - closed)) of \(Quantities.counted(connections, "connection")) open",
             "\(Quantities.grouped(rates.frames)) frames/s", "\(Quantities.size(rates.bytes))/s",
         ]
-        // What may be worth a look comes before what is only good to know: the line is cut at its end.
+        // What needs attention comes before what is only informative: the line is truncated at its end.
         if let dropped { parts.append(dropped) }
         if missing > 0 { parts.append("\(Quantities.counted(missing, "byte")) missing") }
         for (kind, count) in findings.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {

@@ -1,7 +1,7 @@
-/// Text as HTML and XML may hold it, between tags and in attributes.
+/// Text escaped for HTML and XML, between tags and in attributes.
 package enum MarkupText {
-    /// The text with everything that is markup as references, and what XML 1.0 (section 2.2) does not allow, not even as
-    /// references, as `�`.
+    /// The text with markup characters as references, and characters that XML 1.0 (section 2.2) does not allow even as references
+    /// as `�`.
     package static func escaped(_ text: some StringProtocol) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {

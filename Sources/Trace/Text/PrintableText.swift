@@ -1,11 +1,11 @@
-/// Text from the network as a terminal may get it.
+/// Text from the network, made safe for a terminal.
 package enum PrintableText {
-    /// How many marks one character may carry. More would reach into the lines around it.
+    /// How many combining marks one character may have. More would extend into adjacent lines.
     private static let mostMarks = 4
 
-    /// The text with control characters as pictures (`␊`, `␛`), and what could turn the line around or hide in it as `�`.
+    /// The text with control characters as pictures (`␊`, `␛`), and characters that could reorder the line or hide in it as `�`.
     ///
-    /// - Parameter columns: cut there, with `…` as the last column.
+    /// - Parameter columns: truncated there, with `…` as the last column.
     package static func of(_ text: some StringProtocol, columns: Int = .max) -> String {
         var shown = String.UnicodeScalarView()
         var width = 0

@@ -1,10 +1,11 @@
 import Streams
 
-/// What a terminal says while captures are read: `[====>     ]  45 %  1.2 GB of 2.6 GB, 12,345,678 packets, 14 s left`.
+/// The progress line on a terminal while captures are read: `[====>     ]  45 %  1.2 GB of 2.6 GB, 12,345,678 packets, 14 s
+/// left`.
 package struct ProgressLine: Sendable {
-    /// Whoever waits for less does not wonder.
+    /// Shorter waits need no progress line.
     private static let patience = Interval(nanoseconds: 500_000_000)
-    /// How long a line stays at least.
+    /// The minimum time a line stays.
     private static let rest = Interval(nanoseconds: 100_000_000)
     private static let barWidth = 20
 
@@ -21,11 +22,11 @@ package struct ProgressLine: Sendable {
         next = start + Self.patience
     }
 
-    /// The line to show now, in so many columns; nil where it is too early for another.
+    /// The line to show now, fitted to a number of columns; nil if it is too early for a new one.
     package mutating func update(bytes: Int, packets: Int, now: Timestamp, columns: Int) -> String? {
         guard now >= next else { return nil }
         next = now + Self.rest
-        // A file may have grown since its length was asked for.
+        // A file may have grown since its length was determined.
         let share = min(Double(bytes) / Double(max(total, 1)), 1)
         let percent = String(Int(share * 100))
         let filled = Int(share * Double(Self.barWidth))
@@ -38,7 +39,7 @@ package struct ProgressLine: Sendable {
             let left = (now - start).seconds * (1 - share) / share
             text += ", \(Self.duration(left)) left"
         }
-        // A line that is as wide as the terminal would begin another.
+        // A line as wide as the terminal would wrap.
         return String(text.prefix(max(0, columns - 1)))
     }
 

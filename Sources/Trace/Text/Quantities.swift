@@ -1,6 +1,6 @@
 import Streams
 
-/// Numbers as people read them.
+/// Numbers for display.
 package enum Quantities {
     /// `48,213`
     package static func grouped(_ value: Int) -> String {
@@ -18,7 +18,7 @@ package enum Quantities {
         if (0..<1_000).contains(value) { piece.put(value) } else { piece.put(grouped(value)) }
     }
 
-    /// `812 B`, `48.9 kB`, `1.2 GB`: decimal units, one digit behind the point.
+    /// `812 B`, `48.9 kB`, `1.2 GB`: decimal units, one decimal digit.
     package static func size(_ bytes: Int) -> String {
         if bytes < 1_000 { return "\(bytes) B" }
         var value = Double(bytes)

@@ -6,7 +6,7 @@ package struct TextOptions: Sendable {
     package enum Times: String, Sendable, CaseIterable {
         /// Time of day, UTC.
         case utc
-        /// Time of day where the reader is.
+        /// Local time of day.
         case local
         /// Seconds since the trace's first event.
         case relative
@@ -24,7 +24,7 @@ package struct TextOptions: Sendable {
     package var isVerbose = false
     /// How many bytes of a body the dump shows.
     package var bodyLimit = 4_096
-    /// How many columns a line may take; nil where nobody counts.
+    /// How many columns a line may take; nil if unlimited.
     package var columns: Int?
 
     /// Plain text in UTC.

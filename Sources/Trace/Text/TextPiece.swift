@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// A piece of a line: bytes that a terminal may get, and how many columns they take.
+/// A piece of a line: bytes safe for a terminal, and how many columns they take.
 struct TextPiece {
     private(set) var bytes: [UInt8] = []
     private(set) var width = 0
@@ -9,7 +9,7 @@ struct TextPiece {
     /// Nothing.
     init() {}
 
-    /// A text that is printable.
+    /// A printable text.
     init(_ text: String) { put(text) }
 
     var isEmpty: Bool { bytes.isEmpty }
@@ -19,7 +19,7 @@ struct TextPiece {
         width = 0
     }
 
-    /// Adds a text that is printable.
+    /// Adds a printable text.
     mutating func put(_ text: String) {
         let start = bytes.count
         bytes.append(contentsOf: text.utf8)
@@ -28,7 +28,7 @@ struct TextPiece {
             ? bytes.count - start : DisplayWidth.of(text)
     }
 
-    /// Adds a text that takes so many columns.
+    /// Adds a text that takes this many columns.
     mutating func put(_ text: StaticString, columns: Int) {
         text.withUTF8Buffer { bytes.append(copying: UnsafeRawBufferPointer($0)) }
         width += columns
@@ -53,9 +53,9 @@ struct TextPiece {
         width += 2
     }
 
-    /// Adds text from the network, which is valid UTF-8, as a terminal may get it, cut at so many columns.
+    /// Adds text from the network, which is valid UTF-8, made safe for a terminal and truncated to a number of columns.
     mutating func put(printable text: RawSpan, columns: Int) {
-        // Whether it has to be cut depends on one character behind those that fit: with it, nothing else does.
+        // Whether it must be truncated depends on one character after those that fit: with it, nothing else fits.
         if columns > 0, text.extracting(0..<(text.byteCount <= columns ? text.byteCount : columns + 1)).isPrintableASCII
         {
             let fitting = text.byteCount <= columns ? text : text.extracting(0..<columns - 1)

@@ -1,20 +1,20 @@
 import Framing
 import Streams
 
-/// Writes a trace as text for people: one aligned line a frame.
+/// Writes a trace as human-readable text: one aligned line per frame.
 ///
 ///     08:00:00.020  #1 →  txt      CinentA → CinentB   5 B  Hello                  merged 1/5
 ///     time          connection, direction, type, from → to, body's length, body    what is worth noting
 ///
-/// `→` is from the client, `←` from the server; `●` opened, `○` closed, `⚠` something to look at, `♥` heartbeat. Columns
-/// widen as longer names come, and stay so. Nothing from the network reaches the terminal unless it is printable.
+/// `→` is from the client, `←` from the server; `●` opened, `○` closed, `⚠` warning, `♥` heartbeat. Columns widen with longer
+/// names, and stay wide. Nothing from the network reaches the terminal unless it is printable.
 package final class TextWriter: TraceSink {
-    // Nothing that is called while a line is written comes back to the writer, so that is not checked for each piece.
+    // Nothing called while a line is written re-enters the writer, so exclusivity is not checked for each piece.
     @exclusivity(unchecked) private var output: BufferedOutput
     private let options: TextOptions
     @exclusivity(unchecked) private var columns = Columns()
     @exclusivity(unchecked) private var types = TypeTexts()
-    /// Pieces of the line under way, kept for their memory.
+    /// Pieces of the line being written, kept to reuse their memory.
     @exclusivity(unchecked) private var pieces = (size: TextPiece(), preview: TextPiece(), note: TextPiece())
     /// The time that was written last, in whole milliseconds, and its text.
     @exclusivity(unchecked) private var lastClock: (millisecond: Int64, text: [UInt8])?
@@ -121,7 +121,7 @@ package final class TextWriter: TraceSink {
 
     package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {
         announce(connection)
-        // What a protocol that is named, and not cut into frames, begins with was reported once.
+        // The beginning of a protocol that is recognised but not framed was already reported.
         if connection.format?.isFramed == false, !options.isVerbose { return }
         let place =
             "\(Quantities.counted(run.byteCount, "byte")) unframed at offset \(Quantities.grouped(run.offset))"
@@ -291,7 +291,7 @@ package final class TextWriter: TraceSink {
         }
     }
 
-    /// The columns that a body may take: what the terminal leaves, or as much as a pipe's reader may want.
+    /// The columns that a body may take: the terminal's remaining columns, or a fixed width for a pipe.
     private func room(for note: TextPiece, behind size: TextPiece) -> Int {
         guard let limit = options.columns else { return 120 }
         let before = 14 + columns.number + 4 + columns.type + 1 + (columns.parties > 0 ? columns.parties + 1 : 0)

@@ -1,6 +1,6 @@
 import Framing
 
-/// The types of frames as lines show them, made once for each kind.
+/// The types of frames as shown in lines, formatted once per kind.
 struct TypeTexts {
     private var known: [(kinds: FrameKinds, texts: [TextPiece])] = []
 
@@ -9,7 +9,7 @@ struct TypeTexts {
         var place = 0
         while place < known.count, known[place].kinds !== kinds { place += 1 }
         if place == known.count {
-            // Formats of many connections are few; those of tests may not be.
+            // Many connections have few formats, except perhaps in tests.
             if known.count >= 64 { known.removeAll() }
             place = known.count
             known.append((kinds, []))

@@ -1,10 +1,10 @@
 /// The cheapest assignment of rows to columns (H. Kuhn, 1955, in the form with potentials and shortest paths, O(n³)).
 enum Assignment {
-    /// For each row its column. There have to be at least as many columns as rows.
+    /// The column of each row. There must be at least as many columns as rows.
     static func cheapest(_ cost: [[Int]]) -> [Int] {
         let rows = cost.count
         guard let columns = cost.first?.count, columns >= rows else { return [] }
-        // Row and column 0 stand for "none".
+        // Row and column 0 represent "none".
         var rowPotential = [Int](repeating: 0, count: rows + 1)
         var columnPotential = [Int](repeating: 0, count: columns + 1)
         var rowOf = [Int](repeating: 0, count: columns + 1)

@@ -2,16 +2,16 @@
 struct CheapestAlignment {
     /// What a removal or an addition costs.
     static let single = 1_000
-    /// How many pairs are compared with each other at once; beyond, in a moving window.
+    /// How many pairs are compared at once; beyond that, in a moving window.
     private static let most = 65_536
-    /// The moving window: so many of each side are aligned, and the first half of them is kept. This is an
-    /// approximation: what lies further apart than half a window is not found to belong together.
+    /// The moving window: this many of each side are aligned, and the first half of them is kept. This is an approximation:
+    /// elements further apart than half a window are not paired.
     private static let window = 64
 
-    /// What a pair of elements costs; nil where they must not be paired.
+    /// What a pair of elements costs; nil if they must not be paired.
     let cost: (_ old: Int, _ new: Int) -> Int?
 
-    /// The pairs of an alignment, in order. `old` and `new` are what `cost` is asked for.
+    /// The pairs of an alignment, in order. `old` and `new` are the arguments of `cost`.
     func pairs(_ old: [Int], _ new: [Int]) -> [(old: Int, new: Int)] {
         if old.isEmpty || new.isEmpty { return [] }
         if old.count * new.count <= Self.most {
@@ -26,7 +26,7 @@ struct CheapestAlignment {
             let kept = isLast ? steps[...] : steps.prefix { $0.oldPlace < half && $0.newPlace < half }
             pairs += kept.map { ($0.old, $0.new) }
             if isLast { break }
-            // Goes on behind the last pair kept; where there is none, half of the window is given up.
+            // Continues after the last pair kept; if there is none, half of the window is skipped.
             if let last = kept.last {
                 left = left.dropFirst(last.oldPlace + 1)
                 right = right.dropFirst(last.newPlace + 1)
@@ -47,7 +47,7 @@ struct CheapestAlignment {
 
     private enum Move: UInt8 { case pair, remove, add }
 
-    /// - Parameter toTheEnd: whether both sides end here; else what is left of one of them costs nothing yet.
+    /// - Parameter toTheEnd: whether both sides end here; otherwise the rest of either costs nothing yet.
     private func align(_ old: ArraySlice<Int>, _ new: ArraySlice<Int>, toTheEnd: Bool) -> [Step] {
         let width = new.count + 1
         var moves = [Move](repeating: .add, count: (old.count + 1) * width)

@@ -1,21 +1,21 @@
-/// Which connection of one trace is which of the other, by what was said on them.
+/// Matches the connections of two traces by their content.
 ///
-/// Connections on which just the same was said belong together. The others are assigned so that what differs in all of them
-/// is least; a connection without partner costs as much as all that was said on it. Of more than `most` connections a
-/// side, each is given the best of the next few that are left: an approximation.
+/// Connections with the same content are matched. The others are assigned so that the total difference is least; a connection
+/// without partner costs as much as all of its content. With more than `most` connections per side, each is assigned the best of
+/// the next few that are left: an approximation.
 enum ConnectionMatching {
-    /// How many connections a side are assigned exactly.
+    /// How many connections per side are assigned exactly.
     static let most = 256
-    /// How many are looked at beyond that.
+    /// How many are considered beyond that.
     private static let near = 32
 
-    /// The places of two connections that belong together; nil: no partner.
+    /// The places of two matching connections; nil: no partner.
     struct Match: Hashable {
         var old: Int?
         var new: Int?
     }
 
-    /// What a connection is known by.
+    /// The identity of a connection.
     struct Profile {
         /// The numbers of all contents, in order.
         var contents: [Int]
@@ -31,7 +31,7 @@ enum ConnectionMatching {
             for kind in kinds { self.kinds[kind, default: 0] += 1 }
         }
 
-        /// How much differs: 2 for what has no counterpart, 1 for what has one of its kind. Nil where nothing is alike.
+        /// The difference: 2 for an item without counterpart, 1 for one with a counterpart of its kind. Nil if nothing matches.
         func distance(to other: Profile) -> Int? {
             func shared(_ left: [Int: Int], _ right: [Int: Int]) -> Int {
                 let (few, many) = left.count < right.count ? (left, right) : (right, left)
@@ -42,7 +42,7 @@ enum ConnectionMatching {
             return 2 * (contents.count + other.contents.count) - 2 * same - 2 * shared(counts, other.counts)
         }
 
-        /// What it costs to have no partner.
+        /// The cost of having no partner.
         var alone: Int { 2 * contents.count + 1 }
     }
 
@@ -73,7 +73,7 @@ enum ConnectionMatching {
 
     private static func assign(_ left: [Int], _ right: [Int], _ old: [Profile], _ new: [Profile]) -> [Int: Int] {
         if left.isEmpty || right.isEmpty { return [:] }
-        // Beside each one's partners there is the possibility to have none.
+        // In addition to its possible partners, each may have none.
         let size = left.count + right.count
         var cost = [[Int]](repeating: [Int](repeating: 0, count: size), count: size)
         let never = 1 << 40
@@ -82,7 +82,7 @@ enum ConnectionMatching {
                 switch (row < left.count, column < right.count) {
                 case (true, true):
                     let distance = old[left[row]].distance(to: new[right[column]])
-                    // Where all else is equal, those that opened in the same order.
+                    // All else being equal, in order of opening.
                     cost[row][column] = distance.map { $0 * 1_024 + min(1_023, abs(row - column)) } ?? never
                 case (true, false): cost[row][column] = old[left[row]].alone * 1_024
                 case (false, true): cost[row][column] = new[right[column]].alone * 1_024

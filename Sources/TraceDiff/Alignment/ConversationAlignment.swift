@@ -1,9 +1,9 @@
 import Streams
 
-/// Aligns what was said on two connections.
+/// Aligns the items of two connections.
 ///
-/// First both directions together, by equal contents: a question keeps its answer. What is left is aligned for each direction
-/// on its own, by likeness; so it does not matter which side was seen first where both spoke at once.
+/// First both directions together, by equal contents: a request keeps its answer. The rest is aligned for each direction
+/// separately, by similarity; so it does not matter which side was seen first if both sent at once.
 struct ConversationAlignment {
     /// A pair of places.
     struct Pair: Hashable {
@@ -11,9 +11,9 @@ struct ConversationAlignment {
         var new: Int
     }
 
-    /// What belongs together, in the order of the old side. Within a direction the order is the same on both sides.
+    /// The pairs, in the order of the old side. Within a direction the order is the same on both sides.
     private(set) var pairs: [Pair] = []
-    /// What is the same, but at another place among the frames of its direction.
+    /// Equal items at different places among the frames of their direction.
     private(set) var moved: [Pair] = []
 
     private let table: ContentTable
@@ -40,7 +40,7 @@ struct ConversationAlignment {
         moved.sort { $0.old < $1.old }
     }
 
-    /// Pairs of a direction, moved along what repeats there.
+    /// Pairs of a direction, slid along repeated elements.
     private func slid(_ pairs: [Pair], _ direction: Direction) -> [Pair] {
         let left = old.indices.filter { old[$0].from == direction }
         let right = new.indices.filter { new[$0].from == direction }
@@ -53,7 +53,7 @@ struct ConversationAlignment {
             .map { Pair(old: left[$0.old], new: right[$0.new]) }
     }
 
-    /// What lies between two pairs of a direction: places of both sides.
+    /// The gap between two pairs of a direction: places of both sides.
     private struct Gap {
         var old: [Int]
         var new: [Int]
@@ -80,7 +80,7 @@ struct ConversationAlignment {
         return gaps
     }
 
-    /// Finds equal contents in a gap; the gap still holds them, and the likeness step cuts it there.
+    /// Finds equal contents in a gap; the gap still contains them, and the similarity step splits it there.
     private mutating func matchExactly(_ gap: Gap) {
         let (left, right) = (gap.old, gap.new)
         let matches = ExactMatches.of(left.map { old[$0].content }, right.map { new[$0].content })
@@ -88,10 +88,10 @@ struct ConversationAlignment {
         exactInGaps += matches.map { Pair(old: left[$0.old], new: right[$0.new]) }
     }
 
-    /// Pairs that `matchExactly` found: gaps still hold them.
+    /// Pairs that `matchExactly` found: gaps still contain them.
     private var exactInGaps: [Pair] = []
 
-    /// A content that is there once on each side, and was not matched in order, has moved.
+    /// Content that occurs once on each side, and was not matched in order, has moved.
     private mutating func takeOutMoved(_ gaps: inout [Gap]) {
         let matched = Set(exactInGaps.map(\.old))
         var places: [Int: (old: Int?, new: Int?)] = [:]
@@ -122,7 +122,7 @@ struct ConversationAlignment {
         entries.reduce(into: [:]) { $0[$1.content, default: 0] += 1 }
     }
 
-    /// - Parameter partners: what `matchExactly` found, by the old place: it cuts the gap.
+    /// - Parameter partners: the pairs of `matchExactly`, by the old place: they split the gap.
     private mutating func matchByLikeness(_ gap: Gap, _ partners: [Int: Int]) {
         let alignment = CheapestAlignment { [self] in
             let (left, right) = (old[$0], new[$1])
@@ -143,7 +143,7 @@ struct ConversationAlignment {
         pairs += alignment.pairs(part.old, Array(rest)).map { Pair(old: $0.old, new: $0.new) }
     }
 
-    /// What is left alone on both sides with the same content has moved as well.
+    /// Unpaired items with the same content on both sides have moved as well.
     private mutating func pairLeftMoved() {
         let taken = (Set((pairs + moved).map(\.old)), Set((pairs + moved).map(\.new)))
         var left: [Int: [Int]] = [:]

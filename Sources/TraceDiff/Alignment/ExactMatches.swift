@@ -1,10 +1,10 @@
-/// Finds what two sequences share, in order, where elements are equal or not.
+/// Finds the common elements of two sequences, in order.
 ///
-/// Where they differ little, the way is the shortest there is. Else elements that occur once on each side are anchors, and
-/// what lies between them is looked at again. Where neither helps within the limits, nothing is matched: who comes next
-/// compares by likeness.
+/// If they differ little, the edit script is the shortest. Otherwise elements that occur once on each side are anchors, and the
+/// parts between them are processed recursively. If neither succeeds within the limits, nothing is matched: the next step
+/// compares by similarity.
 struct ExactMatches {
-    /// How many differences are looked for at once.
+    /// At most how many differences are searched for at once.
     private static let few = 128
     private static let many = 1_024
 
@@ -46,7 +46,7 @@ struct ExactMatches {
         }
     }
 
-    /// Cuts at what occurs once on each side. Returns false where there is no such thing.
+    /// Splits at elements that occur once on each side. Returns false if there are none.
     private mutating func matchAnchors(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
         var places: [Int: (old: Int, new: Int)] = [:]
         for place in left { places[old[place]] = (places[old[place]] == nil ? place : -2, -1) }

@@ -1,8 +1,8 @@
-/// Picks out of a list what increases.
+/// Finds an increasing subsequence of a list.
 enum LongestIncrease {
-    /// The places of a longest strictly increasing subsequence (patience sorting; M. Fredman, 1975).
+    /// The indices of a longest strictly increasing subsequence (patience sorting; M. Fredman, 1975).
     static func places(in values: [Int]) -> [Int] {
-        // For each length, the place of the smallest value that ends such a subsequence.
+        // For each length, the index of the smallest value that ends such a subsequence.
         var ends: [Int] = []
         var before = [Int](repeating: -1, count: values.count)
         for (place, value) in values.enumerated() {

@@ -1,7 +1,7 @@
-/// Moves runs of matches along repeated elements, so that what was removed and what was added meet.
+/// Moves runs of matches along repeated elements, so that removals and additions become adjacent.
 ///
-/// Of `a a` → `b a`, the shortest edit may keep the first `a`: `b` added before it, an `a` removed behind. Kept as the
-/// second one, `a` and `b` lie in one gap, where the one may be found to have become the other.
+/// Of `a a` → `b a`, the shortest edit may keep the first `a`: `b` added before it, an `a` removed after it. If the second `a` is
+/// kept instead, `a` and `b` are in one gap, where one may be recognised as a change of the other.
 enum MatchSliding {
     /// The matches, moved.
     ///

@@ -1,8 +1,8 @@
-/// The shortest way from one sequence to another by removing and adding (E. Myers, An O(ND) Difference Algorithm, 1986).
+/// The shortest edit script from one sequence to another (E. Myers, An O(ND) Difference Algorithm, 1986).
 enum ShortestEdit {
-    /// The pairs of equal elements that stay, in order; nil where more than `limit` removals and additions are needed.
+    /// The pairs of equal elements that stay, in order; nil if more than `limit` removals and additions are needed.
     ///
-    /// Takes time in the order of length × differences and memory in that of differences².
+    /// Takes O(length × differences) time and O(differences²) memory.
     static func matches(_ old: ArraySlice<Int>, _ new: ArraySlice<Int>, limit: Int) -> [(old: Int, new: Int)]? {
         let (rows, columns) = (old.count, new.count)
         let most = min(limit, rows + columns)

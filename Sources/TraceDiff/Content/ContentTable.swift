@@ -2,9 +2,9 @@ import Framing
 import Streams
 import Trace
 
-/// What is compared of the frames of both traces, as numbers: equal contents have equal numbers.
+/// The compared content of both traces' frames, as numbers: equal contents have equal numbers.
 struct ContentTable {
-    /// A value and where it lies; both are numbers of the table.
+    /// A value and its path; both are numbers of the table.
     struct Leaf: Hashable {
         var path: Int
         var value: Int
@@ -17,10 +17,10 @@ struct ContentTable {
         var value: JSONValue
     }
 
-    /// Something that was said, as it is compared.
+    /// An item, as it is compared.
     struct Entry {
         var from: Direction
-        /// The number of what is compared of it.
+        /// The number of its compared content.
         var content: Int
         /// The number of its direction and type.
         var kind: Int
@@ -38,11 +38,11 @@ struct ContentTable {
         var isFrame: Bool
     }
 
-    /// What stands for a masked value.
+    /// Represents a masked value.
     static let masked = 0
 
     private(set) var paths: PathTable
-    /// How much of what was entered is masked.
+    /// How much of the entered content is masked.
     private(set) var share = MaskedShare()
     private(set) var values: [JSONValue] = [.text("«any»")]
     private var valueNumbers: [JSONValue: Int] = [:]
@@ -56,12 +56,12 @@ struct ContentTable {
         paths = PathTable(rules)
     }
 
-    /// What is compared of a content: values by their paths, sorted by the paths' numbers.
+    /// The compared values of a content by path, sorted by the paths' numbers.
     func leaves(of content: Int) -> [Leaf] { contents[content].leaves }
 
     // MARK: Entering
 
-    /// Enters something that was said.
+    /// Enters an item.
     mutating func enter(_ item: RecordedItem) -> Entry {
         var reading = Reading(kind: 0, from: item.from, type: nil)
         switch item {
@@ -69,7 +69,7 @@ struct ContentTable {
             reading.type = frame.type
             reading.kind = kind(frame.from, frame.type, isFrame: true)
             add(frame.type.map(JSONValue.text) ?? .null, at: "type", &reading)
-            // That there are no fields is no value of its own.
+            // The absence of fields is not a value.
             if frame.fields != .object([]) { add(frame.fields, at: path(PathTable.root, "fields"), &reading) }
             add(body: frame.body, &reading)
         case .unframed(let run):
@@ -121,7 +121,7 @@ struct ContentTable {
         return values.count - 1
     }
 
-    /// The true length counts only where not all of the body is there: a mask over the body would be in vain.
+    /// The true length is compared only if part of the body is missing: otherwise a mask over the body would be useless.
     private mutating func add(body: JSONValue, _ reading: inout Reading) {
         guard case .object(let members) = body else { return }
         let path = path(PathTable.root, "body")
@@ -156,7 +156,7 @@ struct ContentTable {
             share.mask(value.characterCount, &reading.isMasked)
             return mask(path, &reading)
         case .bound(let binding, let form):
-            // What does not look as it should is no value of the binding.
+            // A value that does not match the template does not belong to the binding.
             if form.hasTemplates, let text = value.maskable, form.masking(text) == nil { break }
             share.mask(value.characterCount, &reading.isMasked)
             reading.bound.append(Bound(path: path, binding: binding, value: value.normalized))
@@ -165,7 +165,7 @@ struct ContentTable {
             if let text = value.maskable, let masked = form.masking(text) {
                 share.mask(masked.masked, &reading.isMasked)
                 share.characters += text.utf8.count - masked.masked
-                // A number stays another thing than a text.
+                // A number is still distinct from a text.
                 if case .number = value { value = .number(masked.text) } else { value = .text(masked.text) }
                 reading.leaves.append(Leaf(path: path, value: number(value)))
                 return
@@ -175,7 +175,7 @@ struct ContentTable {
         switch value {
         case .object(let members) where !members.isEmpty:
             var seen: Set<String> = []
-            // Of a name that comes twice the last one counts, as in most readers.
+            // Of members with the same name the last one wins, as in most parsers.
             for member in members.reversed() where seen.insert(member.name).inserted {
                 add(member.value, at: self.path(path, member.name), &reading)
             }
@@ -191,12 +191,12 @@ struct ContentTable {
 }
 
 extension FieldPath {
-    /// Those of a body's members that hold what is in it.
+    /// The members of a body that have its content.
     static let contents: Set<String> = ["text", "json", "protobuf", "hex"]
 }
 
 extension JSONValue {
-    /// The text of which a part may be masked: a text, or a number's digits.
+    /// The text that may be partly masked: a text, or a number's digits.
     fileprivate var maskable: String? {
         switch self {
         case .text(let text), .number(let text): text
@@ -206,7 +206,7 @@ extension JSONValue {
 }
 
 extension MaskedShare {
-    /// Counts characters that may be any.
+    /// Counts masked characters.
     fileprivate mutating func mask(_ count: Int, _ isMasked: inout Bool) {
         characters += count
         masked += count

@@ -1,4 +1,4 @@
-/// Where a value lies in a frame: `type`, `fields.token`, `body.json.user.id`, `body.json.items[0]`.
+/// Where a value is in a frame: `type`, `fields.token`, `body.json.user.id`, `body.json.items[0]`.
 public struct FieldPath: Hashable, Sendable, CustomStringConvertible {
     /// A step from a value to one inside it.
     public enum Step: Hashable, Sendable {
@@ -10,7 +10,7 @@ public struct FieldPath: Hashable, Sendable, CustomStringConvertible {
         case any
     }
 
-    /// The steps from the frame on.
+    /// The steps, starting at the frame.
     public var steps: [Step]
 
     /// A path of steps.
@@ -18,7 +18,7 @@ public struct FieldPath: Hashable, Sendable, CustomStringConvertible {
         self.steps = steps
     }
 
-    /// Reads a path as `description` writes it; `*` and `[*]` stand for any step. Nil where it is none.
+    /// Parses a path in the form of `description`; `*` and `[*]` match any step. Nil if it is not a path.
     public init?(_ text: String) {
         var steps: [Step] = []
         var rest = text[...]
@@ -61,7 +61,7 @@ public struct FieldPath: Hashable, Sendable, CustomStringConvertible {
         return Int(inside).flatMap { $0 >= 0 ? .element($0) : nil }
     }
 
-    /// The path as it is written.
+    /// The path as text.
     public var description: String {
         var text = ""
         for step in steps {
@@ -84,9 +84,9 @@ public struct FieldPath: Hashable, Sendable, CustomStringConvertible {
     /// The kinds of bodies.
     static let bodyForms: Set<String> = ["text", "json", "protobuf", "hex", "length", "missing", "truncated"]
 
-    /// Whether a path lies where this pattern points, or inside of it.
+    /// Whether a path is at or inside the place of this pattern.
     ///
-    /// `body.token` stands for `body.json.token` and `body.protobuf.token`, too.
+    /// `body.token` also matches `body.json.token` and `body.protobuf.token`.
     func covers(_ path: [Step]) -> Bool {
         if matches(steps, path) { return true }
         guard steps.count > 1, steps[0] == .member("body"), path.count > 2, path[0] == .member("body"),

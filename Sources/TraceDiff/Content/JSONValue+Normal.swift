@@ -3,7 +3,7 @@ import Expressions
 import Trace
 
 extension JSONValue {
-    /// The value with numbers written in one way: `1.0` and `1e0` are `1`. Numbers beyond a Double's digits stay as they are.
+    /// The value with numbers in canonical form: `1.0` and `1e0` are `1`. Numbers beyond a Double's digits stay as they are.
     var normalized: JSONValue {
         guard case .number(let text) = self, text.contains(where: { ".eE".contains($0) }), text.utf8.count <= 16,
             let number = Double(text), number.isFinite
@@ -13,7 +13,7 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// The value with another one at a path.
+    /// The value with the one at a path replaced.
     func replacing(_ path: ArraySlice<FieldPath.Step>, with new: JSONValue) -> JSONValue {
         guard let step = path.first else { return new }
         switch (self, step) {
@@ -29,8 +29,8 @@ extension JSONValue {
 }
 
 extension [Pattern] {
-    /// The text with `«any»` for each part that one of the patterns finds, from left to right, the longest first; and how many bytes
-    /// these have.
+    /// The text with `«any»` for each part that one of the patterns finds, from left to right, the longest first; and how many
+    /// bytes these parts have.
     func masking(_ text: String) -> (text: String, masked: Int) {
         let bytes = Array<UInt8>(text.utf8)
         var masked: [UInt8] = []

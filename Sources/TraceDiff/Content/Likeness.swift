@@ -7,11 +7,11 @@ extension ContentTable {
         var same = 0
     }
 
-    /// What it costs to take one content for another, in thousandths of a removal or addition; nil where they have too little
-    /// in common.
+    /// The cost of treating one content as a change of another, in thousandths of a removal or addition; nil if they have too
+    /// little in common.
     ///
-    /// Two frames of a direction and type may always be a changed frame: together they cost less than a removal and an
-    /// addition. Of different types, at least half of what they hold has to be the same.
+    /// Two frames of a direction and type may always be a changed frame: together they cost less than a removal and an addition.
+    /// For different types, at least half of their content must be the same.
     func cost(_ old: Int, _ new: Int, sameKind: Bool) -> Int? {
         if old == new { return 0 }
         var sum = Sum()
@@ -26,7 +26,7 @@ extension ContentTable {
         return difference <= 500 ? 500 + difference : nil
     }
 
-    /// Goes through the paths of two contents, with the number of each one's value.
+    /// Iterates over the paths of two contents, with the number of each one's value.
     func forEachPair(_ old: Int, _ new: Int, _ use: (_ path: Int, _ old: Int?, _ new: Int?) -> Void) {
         let (left, right) = (leaves(of: old), leaves(of: new))
         var (i, j) = (0, 0)
@@ -52,13 +52,13 @@ extension ContentTable {
         }
     }
 
-    /// How much of two texts is the same at their beginnings and ends, in thousandths.
+    /// The common prefix and suffix of two texts, in thousandths of their length.
     private static func likeness(_ old: JSONValue, _ new: JSONValue) -> Int {
         guard case .text(let old) = old, case .text(let new) = new else { return 0 }
         let (left, right) = (old.utf8, new.utf8)
         let longest = max(left.count, right.count)
         guard longest > 0 else { return 1_000 }
-        // More would take long, and tell little more.
+        // Examining more would take long, with little gain.
         let most = min(left.count, right.count, 512)
         let prefix = zip(left.prefix(most), right).prefix { $0 == $1 }.count
         let suffix = zip(left.reversed().prefix(most - prefix), right.reversed()).prefix { $0 == $1 }.count

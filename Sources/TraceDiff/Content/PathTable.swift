@@ -1,17 +1,17 @@
 import Expressions
 import Streams
 
-/// The paths that frames have, each with a number, and what the rules say of each.
+/// The paths that frames have, each with a number, and the rules that apply to each.
 struct PathTable {
-    /// What the rules say of a value.
+    /// The rule that applies to a value.
     enum Verdict {
         case compared
         case ignored
-        /// It may be any.
+        /// It is masked.
         case masked
-        /// What the patterns find in its text may be any, and what the templates say of it where one fits.
+        /// The patterns' matches in its text are masked, and the placeholders of a template that fits.
         case partlyMasked(TextMask)
-        /// It belongs to a binding, by its place in the rules. Where templates are given, one has to fit.
+        /// It belongs to a binding, by its index in the rules. If templates are given, one must fit.
         case bound(Int, TextMask)
     }
 
@@ -39,7 +39,7 @@ struct PathTable {
     /// The number of the frame itself, from which all paths start.
     static let root = 0
 
-    /// The number of the path one step further.
+    /// The number of the path extended by one step.
     mutating func path(from parent: Int, _ step: FieldPath.Step) -> Int {
         let child = Child(parent: parent, step: step)
         if let known = children[child] { return known }
@@ -49,9 +49,9 @@ struct PathTable {
         return number
     }
 
-    /// What the rules say of a path in frames of a kind.
+    /// The rule that applies to a path in frames of a kind.
     ///
-    /// - Parameter kind: stands for `from` and `type`.
+    /// - Parameter kind: represents `from` and `type`.
     mutating func verdict(on path: Int, kind: Int, from: Direction, type: String?) -> Verdict {
         guard hasRules else { return .compared }
         let asked = Asked(kind: kind, path: path)
@@ -69,16 +69,16 @@ struct PathTable {
         where binding.places.contains(where: { $0.covers(from, type, path) }) {
             return .bound(number, mask)
         }
-        // All of a value goes before a part of it.
+        // A mask over all of a value takes precedence over one over a part.
         if masks.contains(where: { $0.pattern == nil && $0.template == nil }) { return .masked }
         return mask.isEmpty ? .compared : .partlyMasked(mask)
     }
 }
 
-/// What of the texts at a place may be any, by all of the masks over it.
+/// Which parts of the texts at a place are masked, by all of the masks over it.
 struct TextMask {
     private let patterns: [Pattern]
-    /// The most general ones first: of two that fit, both sides take the same.
+    /// The most general ones first: so that both sides choose the same one of two that fit.
     private let templates: [TextTemplate]
 
     init(_ masks: [TraceRules.Mask]) {
@@ -92,7 +92,7 @@ struct TextMask {
     var isEmpty: Bool { patterns.isEmpty && templates.isEmpty }
     var hasTemplates: Bool { !templates.isEmpty }
 
-    /// A text with marks for what may be any, and how many of its bytes that are; nil where nothing of it may.
+    /// A text with marks for its masked parts, and how many bytes these have; nil if nothing is masked.
     func masking(_ text: String) -> (text: String, masked: Int)? {
         for template in templates {
             if let masked = template.masking(text) { return masked }

@@ -2,15 +2,15 @@ import Framing
 import Streams
 import Trace
 
-/// A changed value in lines for people: `body.text  "Hello" → "Hallo"`; bytes as a two-sided hex dump of what differs.
+/// A changed value as human-readable lines: `body.text  "Hello" → "Hallo"`; bytes as a two-sided hex dump of the differences.
 struct ChangeText {
-    /// Bytes a row of the dump, and how many rows are shown.
+    /// Bytes per row of the dump, and how many rows are shown.
     private static let width = 8
     private static let mostRows = 16
 
     /// A line, or several; without indentation.
     ///
-    /// - Parameter pathColumns: how wide the paths of the frame's changes are.
+    /// - Parameter pathColumns: the width of the paths of the frame's changes.
     static func lines(_ change: FieldChange, pathColumns: Int, columns: Int) -> [String] {
         let path = PrintableText.of(change.path)
         let label = path + String(repeating: " ", count: max(0, pathColumns - DisplayWidth.of(path)))
@@ -25,7 +25,7 @@ struct ChangeText {
 
     private static func counted(_ bytes: [UInt8]) -> String { Quantities.counted(bytes.count, "byte") }
 
-    /// Both values; of long texts what differs, with a little before it.
+    /// Both values; of long texts the differing part, with a little context before it.
     private static func shown(_ old: JSONValue?, _ new: JSONValue?, columns: Int) -> (String, String) {
         guard case .text(let left)? = old, case .text(let right)? = new, max(left.count, right.count) + 2 > columns
         else { return (text(of: old, columns), text(of: new, columns)) }
@@ -78,7 +78,7 @@ struct ChangeText {
 }
 
 extension JSONValue {
-    /// The bytes that hex digits stand for; nil for all else.
+    /// The bytes that hex digits represent; otherwise nil.
     var bytes: [UInt8]? {
         guard case .text(let digits) = self, digits.utf8.count % 2 == 0 else { return nil }
         var bytes: [UInt8] = []

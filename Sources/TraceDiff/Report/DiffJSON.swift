@@ -4,7 +4,7 @@ import Trace
 
 /// A difference as one JSON object (`docs/diff.md`).
 public enum DiffJSON {
-    /// The object, compact, with a line feed behind it.
+    /// The object, compact, followed by a line feed.
     public static func of(_ difference: TraceDifference) -> String {
         let counts = difference.counts.map { JSONValue.Member(name($0.kind), number($0.count)) }
         return JSONValue.object([
@@ -14,7 +14,7 @@ public enum DiffJSON {
         ]).compactText + "\n"
     }
 
-    /// How much the rules mask.
+    /// The masked share.
     private static func masked(_ difference: TraceDifference) -> JSONValue {
         .object([
             .init("characters", number(difference.share.masked)), .init("of", number(difference.share.characters)),

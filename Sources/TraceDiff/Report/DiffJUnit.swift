@@ -1,12 +1,12 @@
 import Streams
 import Trace
 
-/// A difference as JUnit XML: a test case for each connection, for what shows test results.
+/// A difference as JUnit XML: a test case for each connection, for tools that show test results.
 public enum DiffJUnit {
     /// The document.
     ///
-    /// A case is named by the connection's place in the expected trace, its format, its server and how it begins: so its name is the
-    /// same from run to run. Its time is how long the actual connection was open.
+    /// A case is named by the connection's place in the expected trace, its format, its server and how it begins, so that its
+    /// name is the same from run to run. Its time is how long the actual connection was open.
     ///
     /// - Parameter name: what was compared.
     public static func of(_ difference: TraceDifference, name: String) -> String {
@@ -53,7 +53,7 @@ public enum DiffJUnit {
         return "\(place) \(connection.number): \(connection.format ?? "no format") to \(connection.server)\(first)"
     }
 
-    /// The first thing that differs, and how much does.
+    /// The first difference, and how many there are.
     private static func message(of conversation: ConversationDifference, _ lines: [Substring]) -> String {
         let marks: Set<Character> = ["-", "+", "~", "^", "x"]
         let first = lines.dropFirst().firstIndex { $0.first.map(marks.contains) ?? false }

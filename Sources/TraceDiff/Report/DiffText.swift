@@ -1,7 +1,7 @@
 import Streams
 import Trace
 
-/// A difference as text for people.
+/// A difference as human-readable text.
 ///
 ///     #1 = #2  im-json  127.0.0.1:51034 → 127.0.0.1:8088
 ///       … 12 frames alike
@@ -10,8 +10,8 @@ import Trace
 ///            body.text  "World" → "Wörld"
 ///     -   5  ← ok
 ///
-/// `-` is only expected, `+` only there, `~` changed, `^` moved, `x` came in another turn. Numbers count what was expected (with
-/// `+`, what is there) from 1.
+/// `-` expected only, `+` actual only, `~` changed, `^` moved, `x` in a different order relative to the other side. Numbers count
+/// the expected items (with `+`, the actual ones) from 1.
 public struct DiffText {
     private let options: DiffTextOptions
     private(set) var text = ""
@@ -25,7 +25,7 @@ public struct DiffText {
         case none = ""
     }
 
-    /// The text of a difference; it ends with a line that counts.
+    /// The text of a difference; it ends with a line of counts.
     public static func of(_ difference: TraceDifference, _ options: DiffTextOptions = DiffTextOptions()) -> String {
         var writer = DiffText(options: options)
         writer.write(difference)

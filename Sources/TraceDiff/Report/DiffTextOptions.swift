@@ -1,14 +1,14 @@
-/// How a difference is shown to people.
+/// How a difference is displayed.
 public struct DiffTextOptions: Sendable {
-    /// How many frames that are alike are shown around each difference.
+    /// How many equal frames are shown around each difference.
     public var context = 3
-    /// Whether both sides stand beside each other.
+    /// Whether both sides are shown side by side.
     public var sideBySide = false
     /// Whether to use colours.
     public var isColored = false
-    /// How wide a line may be.
+    /// The maximum line width.
     public var columns = 120
 
-    /// As usual.
+    /// The defaults.
     public init() {}
 }

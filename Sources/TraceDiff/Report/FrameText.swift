@@ -1,7 +1,8 @@
+import Framing
 import Streams
 import Trace
 
-/// What was said, in a line for people. Nothing of it reaches a terminal unless it is printable.
+/// An item as a human-readable line. Nothing of it reaches a terminal unless it is printable.
 struct FrameText {
     /// The line without colours: `→ txt  {"size":"5"}  Hello`.
     static func of(_ item: RecordedItem, columns: Int) -> String {

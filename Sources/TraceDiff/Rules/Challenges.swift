@@ -2,13 +2,13 @@ import Framing
 import Streams
 import Trace
 
-/// Finds logins by challenge and response: what one side draws by chance, the other has to answer, so that no recording of it can be
-/// said again, and no rule makes two of them the same.
+/// Finds challenge-response logins: one side draws a random challenge that the other must answer, so that no recording can be
+/// replayed, and no rule makes two of them equal.
 public enum Challenges {
-    /// How many frames of a connection are looked at, and how many lines there are.
+    /// At most how many frames of a connection are examined, and how many lines there are.
     private static let most = (frames: 400, lines: 20)
 
-    /// For each frame that has a challenge, or an answer to one, a line for people that names it and says what it is.
+    /// For each frame that has a challenge, or an answer to one, a human-readable line that names and describes it.
     public static func lines(in trace: RecordedTrace) -> [String] {
         var lines: [String] = []
         for connection in trace.connections {
@@ -58,7 +58,7 @@ public enum Challenges {
 
     private static func inText(_ text: [UInt8]) -> String? {
         func has(_ part: String) -> Bool { text.contains(part) }
-        // RFC 5802 section 7; in Base64 where SASL's profiles say so.
+        // RFC 5802 section 7; in Base64 if the SASL profile requires it.
         if has("r="), has(",s="), has(",i=") { return "a SCRAM challenge (RFC 5802), with the server's nonce" }
         if has("c="), has(",r="), has(",p=") { return "a SCRAM proof (RFC 5802), which answers the server's nonce" }
         if ["n,,", "y,,", "p=tls-"].contains(where: has), has("n="), has(",r=") {
@@ -75,7 +75,7 @@ public enum Challenges {
 }
 
 extension [UInt8] {
-    /// Whether a text lies in the bytes.
+    /// Whether the bytes contain a text.
     fileprivate func contains(_ part: String) -> Bool {
         let part = [UInt8](part.utf8)
         guard let first = part.first, count >= part.count else { return false }

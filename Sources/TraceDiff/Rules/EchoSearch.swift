@@ -2,16 +2,16 @@ import Framing
 import Streams
 import Trace
 
-/// Finds values that one side repeats after the other has said them.
+/// Finds values that one side repeats after the other has sent them.
 struct EchoSearch {
-    /// Where each value was said so far on a connection.
+    /// Where each value has occurred so far on a connection.
     private typealias Said = [JSONValue: Set<TraceRules.Place>]
 
     private let places: Set<TraceRules.Place>
-    /// For each place those of the other side that had said each of its values before.
+    /// For each place, those of the other side that had sent each of its values before.
     private var sources: [TraceRules.Place: Set<TraceRules.Place>] = [:]
 
-    /// What is bound: an echo is one in every frame of every run.
+    /// The bindings: an echo must be one in every frame of every run.
     ///
     /// - Parameter places: where values differ from run to run.
     static func bindings(in runs: [RecordedTrace], among places: Set<TraceRules.Place>) -> [TraceRules.Binding] {
@@ -65,12 +65,12 @@ struct EchoSearch {
 }
 
 extension FrameEvent {
-    /// Every value of the head and the body that has no values inside.
+    /// Every leaf value of the head and the body.
     package var leafValues: [(path: FieldPath, value: JSONValue)] {
         values().map { (FieldPath($0.path), $0.value) }
     }
 
-    /// Every value of the head and the body that has no values inside, with its path.
+    /// Every leaf value of the head and the body, with its path.
     func values() -> [(path: [FieldPath.Step], value: JSONValue)] {
         var values: [(path: [FieldPath.Step], value: JSONValue)] = []
         var waiting: [(path: [FieldPath.Step], value: JSONValue)] = [

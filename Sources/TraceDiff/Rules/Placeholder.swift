@@ -1,8 +1,8 @@
-/// What stands in a template for a part of a text that is another one in each run.
+/// A part of a template that represents a part of a text which differs in each run.
 struct Placeholder: Hashable, Sendable {
-    /// What such a part looks like.
+    /// The kind of such a part.
     enum Kind: String, CaseIterable, Sendable {
-        /// Decimal digits; perhaps with a sign, a fraction and an exponent.
+        /// Decimal digits; optionally with a sign, a fraction and an exponent.
         case number
         /// A UUID (RFC 9562).
         case uuid
@@ -12,12 +12,12 @@ struct Placeholder: Hashable, Sendable {
         case time
         /// Hexadecimal digits.
         case hex
-        /// Letters, digits and what Base64 has beside them, that are no ordinary word.
+        /// Letters, digits and the other characters of Base64, but not an ordinary word.
         case token
     }
 
     var kind: Kind
-    /// How many characters it may have; for numbers, digits before the point.
+    /// How many characters it may have; for numbers, digits before the decimal point.
     var least: Int
     var most: Int
 
@@ -29,7 +29,7 @@ struct Placeholder: Hashable, Sendable {
         }
     }
 
-    /// What the description between `«` and `»` says; nil where it is none.
+    /// Parses the description between `«` and `»`; nil if it is not one.
     init?(_ text: Substring) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard let kind = parts.first.flatMap({ Kind(rawValue: String($0)) }), parts.count <= 2 else { return nil }
@@ -47,7 +47,7 @@ struct Placeholder: Hashable, Sendable {
         (self.kind, self.least, self.most) = (kind, least, most)
     }
 
-    /// How many of a text's characters may stand here, the longest first.
+    /// How many of a text's characters may match here, the longest first.
     ///
     /// - Parameter text: the text from here on.
     func lengths(in text: ArraySlice<UInt8>) -> [Int] {

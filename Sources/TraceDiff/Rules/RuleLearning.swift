@@ -3,52 +3,53 @@ import Expressions
 import Streams
 import Trace
 
-/// Finds out from runs that should be equal what differs in each (masked), and what one side repeats of the other (bound).
+/// Learns from runs that should be equal which values differ in each (masked), and which ones one side repeats after the other
+/// (bound).
 ///
-/// Of texts only what looks like a number, a time, an identifier or a token is masked, and only in texts that are otherwise the
-/// same: ordinary words never are.
+/// In texts, only numbers, times, identifiers and tokens are masked, and only if the texts are otherwise the same: ordinary words
+/// never are.
 public enum RuleLearning {
-    /// What was learned.
+    /// The result of learning.
     public struct Result: Sendable {
-        /// The rules under which the runs are the same, as far as rules can make them so.
+        /// The rules under which the runs are the same, as far as rules can achieve that.
         public var rules: TraceRules
-        /// What differs between runs and is not masked, since it is ordinary text or no value: lines for people.
+        /// Differences between runs that are not masked, because they are ordinary text or not a value, as human-readable lines.
         public var remaining: [String] = []
-        /// How much of what was said in all runs the rules mask.
+        /// How much of the content of all runs the rules mask.
         public var share = MaskedShare()
-        /// Where what was said depends on a challenge that is another one each time: lines for people.
+        /// Where the content depends on a challenge that differs each time, as human-readable lines.
         public var challenges: [String] = []
     }
 
     private typealias Learned = [TraceRules.Place: [TextTemplate]]
 
-    /// One value of the first run, and where it lies.
+    /// One value of the first run, and its path.
     private struct Occurrence: Hashable {
         var connection: Int
         var place: Int
         var path: String
     }
 
-    /// What stood at one place of a conversation in each run.
+    /// The values at one place of a conversation in each run.
     private struct Values {
         var rule: TraceRules.Place
         var isHex: Bool
         var texts: [String]
     }
 
-    /// How often runs are aligned anew: with more masked, frames may find better partners.
+    /// How often runs are aligned anew: with more values masked, frames may be paired better.
     private static let mostRounds = 6
-    /// How many templates a place may have, and how many lines say what is left.
+    /// At most how many templates a place may have, and how many lines report what is left.
     private static let most = (templates: 256, remaining: 20)
 
-    /// The rules under which the runs are the same, as far as masks and bindings can make them so.
+    /// The rules under which the runs are the same, as far as masks and bindings can achieve that.
     ///
     /// - Parameter comparison: what is compared; its rules are part of the result.
     public static func rules(from runs: [RecordedTrace], _ comparison: Comparison = Comparison()) -> TraceRules {
         learn(from: runs, comparison).rules
     }
 
-    /// What can be learned from the runs.
+    /// Learns from the runs.
     public static func learn(from runs: [RecordedTrace], _ comparison: Comparison = Comparison()) -> Result {
         guard let first = runs.first, runs.count > 1 else { return Result(rules: comparison.rules) }
         var comparison = comparison
@@ -63,7 +64,7 @@ public enum RuleLearning {
                 let difference = TraceComparison.compare(expected: first, actual: run, comparison)
                 for conversation in difference.conversations {
                     collect(from: conversation, into: &values, &whole)
-                    // Where both sides close at once, who is first is chance.
+                    // If both sides close at once, which is first is chance.
                     ignored.formUnion(conversation.changes.map(\.path))
                 }
             }
@@ -74,7 +75,7 @@ public enum RuleLearning {
             comparison.rules.masks += masks(learned, whole)
         }
         let chance = ["closed.by", "closed.reason"].filter(ignored.contains).compactMap { FieldPath($0) }
-        // Only what may be anything as a whole can be somebody's echo.
+        // Only a value that is masked as a whole can be an echo.
         let free = Set(learned.filter { $0.value.allSatisfy(\.isWhole) }.keys)
         let bindings = EchoSearch.bindings(in: runs, among: free).filter { binding in
             holds(binding, in: runs, comparison)
@@ -106,7 +107,7 @@ public enum RuleLearning {
 
     // MARK: Values
 
-    /// Notes what stood where something changed.
+    /// Notes the values where something changed.
     private static func collect(
         from conversation: ConversationDifference, into values: inout [Occurrence: Values],
         _ whole: inout Set<TraceRules.Place>
@@ -116,7 +117,7 @@ public enum RuleLearning {
                 path.steps.first == .member("fields") || path.steps.first == .member("body"),
                 let left = old.value(at: path.steps), let right = new.value(at: path.steps)
             else { return }
-            // What stands at one place of a list may stand at any.
+            // A value at one place of a list may occur at any.
             let steps = path.steps.map { if case .element = $0 { FieldPath.Step.any } else { $0 } }
             let rule = TraceRules.Place(from: old.from, type: old.type, path: FieldPath(steps))
             switch (left, right) {
@@ -127,7 +128,7 @@ public enum RuleLearning {
                 var known = values[occurrence] ?? Values(rule: rule, isHex: isHex, texts: [one])
                 for text in [one, two] where !known.texts.contains(text) { known.texts.append(text) }
                 values[occurrence] = known
-            // A truth value has no pattern.
+            // A boolean has no pattern.
             case (.boolean, .boolean): whole.insert(rule)
             default: return
             }
@@ -169,8 +170,8 @@ public enum RuleLearning {
         return learned
     }
 
-    /// Where a body's length may change, so may the fields that say how long it is: those that are the same as it, or differ from it by
-    /// as much, in all frames of a kind.
+    /// If a body's length may change, so may the fields that state it: those that equal it, or differ from it by a constant, in
+    /// all frames of a kind.
     private static func addLengths(of run: RecordedTrace, to learned: inout Learned) {
         let places = learned.filter {
             $0.key.path.steps.first == .member("body") && $0.value.contains(where: \.isElastic)
@@ -221,7 +222,7 @@ public enum RuleLearning {
         return lines.map { PrintableText.of($0) }
     }
 
-    /// Whether the runs are as equal with a binding as they are without.
+    /// Whether the runs are as equal with a binding as without.
     private static func holds(
         _ binding: TraceRules.Binding, in runs: [RecordedTrace], _ comparison: Comparison
     ) -> Bool {
@@ -240,7 +241,7 @@ public enum RuleLearning {
 }
 
 extension FrameEvent {
-    /// The value at a path; nil where there is none.
+    /// The value at a path; nil if there is none.
     func value(at steps: [FieldPath.Step]) -> JSONValue? {
         var value = JSONValue.object([.init("body", body), .init("fields", fields)])
         for step in steps {

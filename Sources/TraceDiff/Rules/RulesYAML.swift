@@ -14,7 +14,7 @@ public enum RulesYAML {
     public static func rules(in yaml: String, file: String) throws(FormatFileError) -> TraceRules {
         let context = LoadContext()
         var rules = TraceRules()
-        // A file without rules, such as --learn makes of runs that are the same, is empty but for its comment.
+        // A file without rules, such as --learn writes for equal runs, is empty except for its comment.
         let isEmpty = yaml.split(separator: "\n").allSatisfy {
             $0.drop { $0 == " " }.first == "#" || $0.allSatisfy(\.isWhitespace)
         }
@@ -104,8 +104,8 @@ public enum RulesYAML {
     /// The file of rules.
     ///
     /// - Parameters:
-    ///   - runs: what they were learned from, for the comment.
-    ///   - notes: more for the comment, in lines.
+    ///   - runs: the runs they were learned from, for the comment.
+    ///   - notes: additional lines for the comment.
     public static func text(of rules: TraceRules, runs: [String], notes: [String] = []) -> String {
         var text = "# Learned by frametap diff --learn from \(runs.joined(separator: ", ")).\n"
         for note in notes { text += "# \(note)\n" }
@@ -138,7 +138,7 @@ public enum RulesYAML {
         return "\(from)\(type)path: \(quoted(place.path.description))"
     }
 
-    /// As it is where YAML takes it for text, else in single quotes; with control characters in double ones.
+    /// Unquoted if YAML reads it as text, otherwise in single quotes; with control characters, in double quotes.
     private static func quoted(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy {
             (0x61...0x7a).contains($0) || (0x41...0x5a).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2e

@@ -1,9 +1,9 @@
-/// Finds out from values that stand at one place in runs that should be equal what of them is another one each time.
+/// Learns from the values at one place in runs that should be equal which parts of them differ each time.
 enum TemplateLearning {
     private enum Atom: Hashable {
-        /// Something that is recognised by how it is written, or a word: letters and digits.
+        /// Something recognised by its form, or a word: letters and digits.
         case slot(String)
-        /// What stands between.
+        /// What is in between.
         case other(UInt8)
 
         var text: [UInt8] {
@@ -16,11 +16,11 @@ enum TemplateLearning {
         var isSlot: Bool { if case .slot = self { true } else { false } }
     }
 
-    /// The template that fits all of the values; nil where they differ in ordinary words, or not at all.
+    /// The template that fits all of the values; nil if they differ in ordinary words, or not at all.
     static func template(of values: [String]) -> TextTemplate? {
         let texts = values.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
         guard texts.count > 1 else { return nil }
-        // A token may hold something like a word by chance: a longer one is less likely.
+        // A token may contain something like a word by chance: a longer one is less likely.
         let readings = [3, 6, 10].map { longest in texts.map { Self.atoms(of: Array($0.utf8), shortestWord: longest) } }
         guard let parts = readings.lazy.compactMap(positional).first ?? readings.lazy.compactMap(middle).first else {
             return nil
@@ -28,7 +28,7 @@ enum TemplateLearning {
         return TextTemplate(parts: joined(parts))
     }
 
-    /// Literals that stand behind one another are one.
+    /// Joins adjacent literals.
     private static func joined(_ parts: [TextTemplate.Part]) -> [TextTemplate.Part] {
         var joined: [TextTemplate.Part] = []
         for part in parts {
@@ -41,7 +41,7 @@ enum TemplateLearning {
         return joined.filter { $0 != .literal([]) }
     }
 
-    /// Where all texts are built alike, slot by slot.
+    /// If all texts have the same structure, slot by slot.
     private static func positional(_ atoms: [[Atom]]) -> [TextTemplate.Part]? {
         let first = atoms[0]
         for other in atoms.dropFirst() {
@@ -58,7 +58,7 @@ enum TemplateLearning {
         return parts
     }
 
-    /// Where they are not, what lies between what they begin and end with, as one part.
+    /// Otherwise, the part between their common prefix and suffix, as one.
     private static func middle(_ atoms: [[Atom]]) -> [TextTemplate.Part]? {
         let shortest = atoms.map(\.count).min() ?? 0
         let prefix = (0..<shortest).prefix { place in atoms.allSatisfy { $0[place] == atoms[0][place] } }.count
@@ -112,7 +112,7 @@ enum TemplateLearning {
         return rest.prefix(while: isWordByte).count
     }
 
-    /// Whether letters, digits and what lies between them were drawn by chance as a whole, and hold no word.
+    /// Whether letters, digits and separators are random as a whole, and contain no word.
     private static func isRandom(_ run: ArraySlice<UInt8>, _ shortestWord: Int) -> Bool {
         guard TextShapes.mayBeToken(run) else { return false }
         let parts = run.split { !isWordByte($0) }
@@ -130,7 +130,7 @@ enum TemplateLearning {
 
     // MARK: Slots
 
-    /// What fits all of the texts at one place; nil where they are ordinary words.
+    /// The placeholder that fits all of the texts at one place; nil if they are ordinary words.
     private static func slot(_ texts: [[UInt8]]) -> [TextTemplate.Part]? {
         if texts.allSatisfy({ $0 == texts[0] }) { return [.literal(texts[0])] }
         guard texts.allSatisfy({ !$0.isEmpty }) else { return nil }
@@ -142,7 +142,7 @@ enum TemplateLearning {
         if all({ TextShapes.number($0, 1, 4_096) }) { return [.any(number(texts))] }
         if let part = numbered(texts) { return part }
         let isHex = texts.allSatisfy { $0.allSatisfy(TextShapes.isHexDigit) }
-        // Of few characters nobody knows whether those beyond f are missing by chance.
+        // With few characters, those beyond f may be missing by chance.
         let characters = texts.reduce(0) { $0 + $1.count }
         if isHex, characters >= 12, texts.contains(where: { $0.contains(where: TextShapes.isDigit) }) {
             let isFixed = least == most && least >= 6
@@ -150,7 +150,7 @@ enum TemplateLearning {
         }
         guard texts.allSatisfy({ $0.allSatisfy(TextShapes.isTokenByte) }) else { return nil }
         let likely = texts.count { TextShapes.mayBeToken($0[...]) }
-        // One that looks like a word by chance is as long as the others.
+        // One that looks like a word by chance has the same length as the others.
         guard likely == texts.count || least == most && least >= 8 && likely * 2 > texts.count else { return nil }
         let isFixed = least == most && least >= 8
         return [
@@ -169,7 +169,7 @@ enum TemplateLearning {
         return isClock ? Placeholder(.number, least, most) : Placeholder(.number, max(1, least - 4), most + 2)
     }
 
-    /// Words that only differ in the number they hold, such as `job17`.
+    /// Words that differ only in the number they contain, such as `job17`.
     private static func numbered(_ texts: [[UInt8]]) -> [TextTemplate.Part]? {
         func split(_ text: [UInt8]) -> (head: ArraySlice<UInt8>, digits: ArraySlice<UInt8>, tail: ArraySlice<UInt8>) {
             let head = text.prefix { !TextShapes.isDigit($0) }
@@ -188,8 +188,8 @@ enum TemplateLearning {
 
     // MARK: Bytes
 
-    /// The template of bytes in hex: whole numbers of four bytes, or eight, that differ; all of them where more than half do, or
-    /// their count.
+    /// The template of bytes in hex: whole numbers of four bytes, or eight, that differ; all of them if more than half or their
+    /// count differ.
     static func template(ofHex values: [String]) -> TextTemplate? {
         let texts = values.map { Array($0.utf8) }
         let (least, most) = (texts.map(\.count).min() ?? 0, texts.map(\.count).max() ?? 0)

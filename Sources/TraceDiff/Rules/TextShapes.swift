@@ -1,18 +1,18 @@
-/// What parts of texts look like that are others in each run.
+/// The forms of parts of texts that differ in each run.
 ///
-/// Each function says how many bytes of such a part a text begins with; nil for none.
+/// Each function returns how many bytes at the beginning of a text have the form; nil for none.
 enum TextShapes {
     static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
     static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte | 0x20) }
     static func isHexDigit(_ byte: UInt8) -> Bool { isDigit(byte) || (0x61...0x66).contains(byte | 0x20) }
-    /// Letters, digits, and what both alphabets of Base64 have beside them.
+    /// Letters, digits, and the other characters of both Base64 alphabets.
     static func isTokenByte(_ byte: UInt8) -> Bool { isDigit(byte) || isLetter(byte) || "+/=_-".utf8.contains(byte) }
 
     private static func digits(_ text: ArraySlice<UInt8>, atMost most: Int = .max) -> Int {
         text.prefix(most).prefix(while: isDigit).count
     }
 
-    /// Bytes by a picture: `0` a digit, `h` a hexadecimal digit, all else itself.
+    /// Bytes by a pattern: `0` is a digit, `h` a hexadecimal digit, anything else itself.
     private static func fits(_ picture: String, _ text: ArraySlice<UInt8>) -> Int? {
         guard text.count >= picture.utf8.count else { return nil }
         for (wanted, byte) in zip(picture.utf8, text) {
@@ -39,7 +39,7 @@ enum TextShapes {
         return length
     }
 
-    /// A date in ISO 8601, HTTP's and mail's, C's or syslog's spelling, with the time of day and the zone behind it.
+    /// A date in ISO 8601, HTTP's and mail's, C's or syslog's spelling, followed by the time of day and the zone.
     static func datetime(_ text: ArraySlice<UInt8>) -> Int? {
         if let date = fits("0000-00-00", text) ?? fits("0000/00/00", text) ?? fits("00.00.0000", text)
             ?? fits("00/00/0000", text)
@@ -96,7 +96,7 @@ enum TextShapes {
         return nil
     }
 
-    /// The time of day behind a date, with its zone.
+    /// The time of day after a date, with its zone.
     private static func clock(_ text: ArraySlice<UInt8>) -> Int {
         guard let first = text.first, first == 0x54 || first == 0x20 || first == 0x74,
             let length = time(text.dropFirst())
@@ -117,7 +117,7 @@ enum TextShapes {
         return 0
     }
 
-    /// Digits, as many as may be, with a sign before, a fraction and an exponent behind them.
+    /// As many digits as possible, with a sign before and a fraction and an exponent after them.
     static func number(_ text: ArraySlice<UInt8>, _ least: Int, _ most: Int) -> Int? {
         var length = text.first == 0x2d ? 1 : 0
         let whole = digits(text.dropFirst(length))
@@ -127,7 +127,7 @@ enum TextShapes {
         if rest.first == 0x2e {
             let fraction = digits(rest.dropFirst())
             let behind = rest.dropFirst(1 + fraction)
-            // `1.2.3` is no number, but three.
+            // `1.2.3` is not one number, but three.
             if fraction > 0, !(behind.first == 0x2e && digits(behind.dropFirst()) > 0) {
                 length += 1 + fraction
                 if behind.first.map({ $0 | 0x20 }) == 0x65 {
@@ -140,12 +140,12 @@ enum TextShapes {
         return length
     }
 
-    /// Whether letters and digits may have been drawn by chance: they have letters and digits, capitals among small ones, or no more
-    /// vowels than no word has.
+    /// Whether letters and digits may be random: letters mixed with digits, capitals among small letters, or letters that cannot be a
+    /// word.
     static func mayBeToken(_ text: ArraySlice<UInt8>) -> Bool {
         guard text.count >= 2, text.contains(where: { isDigit($0) || isLetter($0) }) else { return false }
         if text.contains(where: isDigit) {
-            // `user-2` and `path/to/v1` are words with a number; in a token, letters and digits take turns.
+            // `user-2` and `path/to/v1` are words with a number; in a token, letters and digits alternate.
             let parts = text.split { !isDigit($0) && !isLetter($0) }
             return parts.count == 1 || text.count >= 12 && turns(text) * 5 >= text.count
         }
@@ -158,7 +158,7 @@ enum TextShapes {
 
     private static func isCapital(_ byte: UInt8) -> Bool { (0x41...0x5a).contains(byte) }
 
-    /// How often small letters, capitals and digits take turns.
+    /// How often small letters, capitals and digits alternate.
     private static func turns(_ text: ArraySlice<UInt8>) -> Int {
         func kind(_ byte: UInt8) -> Int { isDigit(byte) ? 0 : isCapital(byte) ? 1 : 2 }
         let known = text.filter { isDigit($0) || isLetter($0) }

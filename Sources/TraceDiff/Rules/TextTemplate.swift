@@ -1,6 +1,6 @@
-/// What texts have in common that are others in each run, and what of them may be any: `{"token": "«uuid»", "user": "bob"}`.
+/// The common part of texts that differ in each run, and their variable parts: `{"token": "«uuid»", "user": "bob"}`.
 ///
-/// It fits whole texts. An `«` that begins no placeholder stands for itself.
+/// It matches whole texts. A `«` that does not begin a placeholder represents itself.
 public struct TextTemplate: Hashable, Sendable {
     enum Part: Hashable, Sendable {
         case literal([UInt8])
@@ -11,7 +11,7 @@ public struct TextTemplate: Hashable, Sendable {
 
     init(parts: [Part]) { self.parts = parts }
 
-    /// Reads a template as `source` writes it; nil where it has no placeholder.
+    /// Parses a template in the form of `source`; nil if it has no placeholder.
     public init?(_ source: String) {
         var parts: [Part] = []
         var literal = ""
@@ -35,7 +35,7 @@ public struct TextTemplate: Hashable, Sendable {
         self.parts = parts
     }
 
-    /// The template as it is written.
+    /// The template as text.
     public var source: String {
         parts.map { part in
             switch part {
@@ -61,7 +61,8 @@ public struct TextTemplate: Hashable, Sendable {
         }
     }
 
-    /// A text with the name of its kind for each part that may be any, and how many bytes these have; nil where the text does not fit.
+    /// A text with each variable part replaced by the name of its kind, and how many bytes these have; nil if the text does not
+    /// match.
     func masking(_ text: String) -> (text: String, masked: Int)? {
         let bytes = Array(text.utf8)
         var budget = 10_000
@@ -80,7 +81,7 @@ public struct TextTemplate: Hashable, Sendable {
         return (masked, count)
     }
 
-    /// What is left of a masked part: its kind; of dates and times, how they are written.
+    /// What is left of a masked part: its kind; for dates and times, their format.
     private static func shape(_ placeholder: Placeholder, _ bytes: ArraySlice<UInt8>) -> String {
         guard placeholder.kind == .datetime || placeholder.kind == .time else {
             return "«\(placeholder.kind.rawValue)»"
@@ -101,7 +102,7 @@ public struct TextTemplate: Hashable, Sendable {
         return "«\(placeholder.kind.rawValue) \(shape)»"
     }
 
-    /// How long each part is; the budget ends what would take too long.
+    /// The length of each part; the budget stops what would take too long.
     private func match(_ parts: ArraySlice<Part>, _ text: ArraySlice<UInt8>, _ budget: inout Int) -> [Int]? {
         budget -= 1
         guard budget > 0 else { return nil }
@@ -118,7 +119,7 @@ public struct TextTemplate: Hashable, Sendable {
         }
     }
 
-    /// How much it leaves open: of two templates that fit, the more general one counts.
+    /// How general it is: of two templates that match, the more general one wins.
     var generality: [Int] {
         let kinds = Placeholder.Kind.allCases
         return parts.compactMap { part in
@@ -126,7 +127,7 @@ public struct TextTemplate: Hashable, Sendable {
         }
     }
 
-    /// The template that fits what either of two does, where they only differ in how long parts are, and not much; nil where they do not.
+    /// The template that matches what either of two does, if they differ only slightly, in the lengths of parts; otherwise nil.
     func merged(with other: TextTemplate) -> TextTemplate? {
         guard parts.count == other.parts.count else { return nil }
         var merged: [Part] = []

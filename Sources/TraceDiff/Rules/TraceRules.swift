@@ -1,7 +1,7 @@
 import Expressions
 import Streams
 
-/// What of frames is not compared, or compared in another way: masks, echoes, and what is not looked at at all.
+/// Which parts of frames are not compared, or compared in another way: masks, echoes, and ignored values.
 public struct TraceRules: Hashable, Sendable {
     /// Which frames, and which of their values.
     public struct Place: Hashable, Sendable {
@@ -9,7 +9,7 @@ public struct TraceRules: Hashable, Sendable {
         public var from: Direction?
         /// The frame's type; nil: any.
         public var type: String?
-        /// Where in the frame, and all that is inside of it.
+        /// The place in the frame, including everything inside it.
         public var path: FieldPath
 
         /// A place in frames.
@@ -20,13 +20,13 @@ public struct TraceRules: Hashable, Sendable {
         }
     }
 
-    /// A value that may be any.
+    /// A masked value.
     public struct Mask: Hashable, Sendable {
         /// Where.
         public var place: Place
-        /// What of a text may be any; without it, and without a template, all of it.
+        /// The masked part of a text; without it, and without a template, all of it.
         public var pattern: Pattern?
-        /// The texts of which some may be any; others are compared as they are.
+        /// The texts of which parts are masked; others are compared as they are.
         public var template: TextTemplate?
 
         /// A mask over a place.
@@ -37,31 +37,31 @@ public struct TraceRules: Hashable, Sendable {
         }
     }
 
-    /// Places that hold one value: another one in each run, and the same at each of the places.
+    /// Places with one value, which differs in each run but is the same at each of the places.
     public struct Binding: Hashable, Sendable {
-        /// What it is called, for people.
+        /// Its name, for display.
         public var name: String
-        /// Where it stands; whoever says it first is to be listed first.
+        /// Its places; the one where it occurs first must be listed first.
         public var places: [Place]
 
-        /// A value that is repeated.
+        /// A repeated value.
         public init(name: String, places: [Place]) {
             self.name = name
             self.places = places
         }
     }
 
-    /// Values that have to be there, and may be any.
+    /// Values that must be present, but are not compared.
     public var masks: [Mask] = []
-    /// Values that may be any, but the same wherever they are repeated.
+    /// Values that are not compared, but must be the same wherever they are repeated.
     public var bindings: [Binding] = []
-    /// Values that are not looked at, not even for being there.
+    /// Values that are ignored entirely, even their presence.
     public var ignored: [Place] = []
 
     /// No rules: everything is compared.
     public init() {}
 
-    /// The rules of both.
+    /// Both sets of rules combined.
     public mutating func add(_ other: TraceRules) {
         masks += other.masks
         bindings += other.bindings
@@ -70,7 +70,7 @@ public struct TraceRules: Hashable, Sendable {
 }
 
 extension TraceRules.Place {
-    /// Whether a value lies here.
+    /// Whether a value is at this place.
     func covers(_ from: Direction, _ type: String?, _ path: [FieldPath.Step]) -> Bool {
         (self.from == nil || self.from == from) && (self.type == nil || self.type == type) && self.path.covers(path)
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import LiveCapture
+import Packets
 import Pipeline
 import Platform
 import Streams

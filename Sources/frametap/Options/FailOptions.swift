@@ -1,4 +1,5 @@
 import ArgumentParser
+import Framing
 import Trace
 
 /// What makes a command a check.

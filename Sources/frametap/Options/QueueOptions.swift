@@ -1,6 +1,7 @@
 import ArgumentParser
 import Dispatch
 import Proxy
+import Streams
 
 /// What happens where recording does not keep up with relaying.
 struct QueueOptions: ParsableArguments {

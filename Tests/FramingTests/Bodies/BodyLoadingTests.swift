@@ -1,4 +1,5 @@
 import Framing
+import Streams
 import Testing
 
 @Suite struct BodyLoadingTests {

@@ -107,7 +107,8 @@ import Trace
         let found = try capture.finish(.heartbeatStopped)
         #expect(found.map { $0.text(of: "data", "blame") } == ["peer-gone"])
         #expect(
-            reason(found.first) == "the client's TCP did not answer while the server retransmitted the same bytes 4 times")
+            reason(found.first)
+                == "the client's TCP did not answer while the server retransmitted the same bytes 4 times")
     }
 
     @Test func fromWhomNothingComesNobodyCanTell() throws {

@@ -1,6 +1,7 @@
 import Analysis
 import Foundation
 import Framing
+import Histogram
 import Packets
 import Pipeline
 import Streams

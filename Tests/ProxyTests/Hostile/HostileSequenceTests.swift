@@ -1,4 +1,5 @@
 import NIOCore
+import NIOEmbedded
 import Streams
 import TestSupport
 import Testing

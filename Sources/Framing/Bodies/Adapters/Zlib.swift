@@ -1,9 +1,9 @@
 import CZlib
 import Streams
 
-/// Compressed bodies as zlib reads and writes them.
+/// Compresses and decompresses bodies with zlib.
 struct Zlib: Sendable {
-    /// What is around the compressed data.
+    /// The format of the compressed data.
     enum Wrapping: Int32, Sendable {
         /// zlib's own header and Adler-32 (RFC 1950).
         case zlib = 15
@@ -13,21 +13,21 @@ struct Zlib: Sendable {
         case none = -15
     }
 
-    /// Why data cannot be expanded.
+    /// Why data cannot be decompressed.
     struct Fault: Error, CustomStringConvertible {
         var description: String
     }
 
     let wrapping: Wrapping
 
-    /// How much room is made at a time: more for more data, so that a short body costs little.
+    /// How much output space is added at a time: more for more data, so that a short body costs little.
     private static func room(for data: Int, behind count: Int) -> Int {
         min(max(256, 4 * data, count), 64 << 10)
     }
 
-    /// The data expanded; at most `limit` bytes are ever made of it.
+    /// Decompresses data, to at most `limit` bytes.
     ///
-    /// gzip data may have several members (RFC 1952, 2.2): they are one.
+    /// gzip data may have several members (RFC 1952, 2.2): they are concatenated.
     func expand(_ data: RawSpan, limit: Int) throws(Fault) -> [UInt8] {
         var stream = z_stream()
         guard frametap_inflate_init(&stream, wrapping.rawValue) == Z_OK else {
@@ -39,7 +39,7 @@ struct Zlib: Sendable {
         while true {
             guard output.count <= limit else { throw Fault(description: "more than \(limit) bytes come out") }
             let count = output.count
-            // One byte beyond the limit tells that there is more.
+            // One byte beyond the limit shows that there is more.
             let room = min(Self.room(for: data.byteCount, behind: count), limit + 1 - count)
             output.append(contentsOf: repeatElement(0, count: room))
             let status = Self.step(&stream, data, &at, &output, from: count) { inflate(&$0, Z_NO_FLUSH) }
@@ -64,7 +64,7 @@ struct Zlib: Sendable {
         }
     }
 
-    /// The bytes compressed; nil where memory runs out.
+    /// Compresses bytes; nil if memory runs out.
     func compress(_ bytes: [UInt8]) -> [UInt8]? {
         var stream = z_stream()
         guard frametap_deflate_init(&stream, wrapping.rawValue) == Z_OK else { return nil }
@@ -80,7 +80,7 @@ struct Zlib: Sendable {
         }
     }
 
-    /// Lets zlib read on from `at` and fill the output behind `count`; cuts off what it did not fill.
+    /// Lets zlib continue from `at` and fill the output after `count`; truncates what it did not fill.
     private static func step(
         _ stream: inout z_stream, _ input: RawSpan, _ at: inout Int, _ output: inout [UInt8], from count: Int,
         _ work: (inout z_stream) -> Int32
@@ -100,7 +100,7 @@ struct Zlib: Sendable {
                 return status
             }
             at += available - Int(stream.avail_in)
-            // The pointers are good for this call only.
+            // The pointers are valid for this call only.
             (stream.next_in, stream.next_out) = (nil, nil)
             output.removeLast(left)
             return status

@@ -7,11 +7,11 @@ import Streams
 /// - `mode`: `ecb` (default) or `cbc`.
 /// - `keyName`: which key: `--key login=…` or the environment's FRAMETAP_KEY_LOGIN; by default it has the format's name.
 /// - `iv`, for CBC: `given` (default: `--key login.iv=…`), `prefix` (the first 16 bytes), `zero`, or 32 hex digits.
-/// - `padding`: `pkcs7` (default), `zeros` (NULs, which are taken off), or `none`.
+/// - `padding`: `pkcs7` (default), `zeros` (NULs, which are stripped), or `none`.
 /// - `input`: how the encrypted bytes are written: `raw` (default), `base64` or `hex`.
 ///
-/// Without its key a body stays as it is, and that is no fault. A wrong key is one: where the padding does not fit, or what
-/// comes out is not what the chain says, the body stays as it is.
+/// Without its key a body stays as it is, which is not a fault. A wrong key is one: if the padding is invalid, or the output is
+/// not what the chain expects, the body stays as it is.
 struct AESBody: BodyEncoding {
     static let name = "aes"
 
@@ -34,7 +34,7 @@ struct AESBody: BodyEncoding {
     private let padding: Padding
     private let input: Input
     private var cipher: AESCipher?
-    /// What CBC starts with, where the body does not say so itself.
+    /// CBC's initialization vector, if the body does not start with it.
     private var iv: [UInt8]?
 
     init(_ options: YAMLMap?) {
@@ -66,7 +66,7 @@ struct AESBody: BodyEncoding {
 
     var role: BodyRole { isLocked ? [.encrypted, .locked] : .encrypted }
 
-    /// Whether the key, or what CBC starts with, is not known.
+    /// Whether the key or the initialization vector is unknown.
     private var isLocked: Bool {
         if cipher == nil { return true }
         if mode == .cbc, iv == nil, case .given = start { return true }

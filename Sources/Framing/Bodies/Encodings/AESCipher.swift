@@ -6,7 +6,7 @@ struct AESCipher: Sendable {
     /// Bytes of a block.
     static let blockSize = 16
 
-    /// How blocks hang together.
+    /// The block cipher mode.
     enum Mode: String, CaseIterable, Sendable {
         case ecb, cbc
     }
@@ -14,14 +14,14 @@ struct AESCipher: Sendable {
     private let key: SymmetricKey
     private let mode: Mode
 
-    /// Nil where AES takes no key of that length.
+    /// Nil if AES has no keys of that length.
     init?(key: [UInt8], mode: Mode) {
         guard [16, 24, 32].contains(key.count) else { return nil }
         self.key = SymmetricKey(data: key)
         self.mode = mode
     }
 
-    /// Decrypts whole blocks in place; false where swift-crypto refuses.
+    /// Decrypts whole blocks in place; false if swift-crypto refuses.
     func decrypt(_ bytes: inout [UInt8], iv: [UInt8]?) -> Bool {
         var previous = iv ?? [UInt8](repeating: 0, count: Self.blockSize)
         return blocks(of: &bytes) { block in
@@ -33,7 +33,7 @@ struct AESCipher: Sendable {
         }
     }
 
-    /// Encrypts whole blocks in place; false where swift-crypto refuses.
+    /// Encrypts whole blocks in place; false if swift-crypto refuses.
     func encrypt(_ bytes: inout [UInt8], iv: [UInt8]?) -> Bool {
         var previous = iv ?? [UInt8](repeating: 0, count: Self.blockSize)
         return blocks(of: &bytes) { block in

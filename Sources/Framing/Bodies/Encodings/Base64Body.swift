@@ -1,8 +1,8 @@
 import Streams
 
-/// The encoding `base64` (RFC 4648): either alphabet, with or without padding; white space is passed over.
+/// The encoding `base64` (RFC 4648): either alphabet, with or without padding; white space is ignored.
 ///
-/// Written with padding, in the standard alphabet or with `alphabet: url` in the one for file names.
+/// Written with padding, in the standard alphabet or with `alphabet: url` in the URL-safe one.
 struct Base64Body: BodyEncoding {
     static let name = "base64"
 
@@ -34,7 +34,7 @@ struct Base64Body: BodyEncoding {
     }
 }
 
-/// The encoding `base16`: two hexadecimal digits a byte, in either case; white space is passed over.
+/// The encoding `base16`: two hexadecimal digits a byte, in either case; white space is ignored.
 struct Base16Body: BodyEncoding {
     static let name = "base16"
 

@@ -1,6 +1,6 @@
 import Streams
 
-/// The encoding `zlib` (RFC 1950). Nothing is expanded beyond `limit`, by default 16 MiB: `zlib: { limit: 1 MiB }`.
+/// The encoding `zlib` (RFC 1950). Output is limited to `limit`, by default 16 MiB: `zlib: { limit: 1 MiB }`.
 struct ZlibBody: CompressedBody {
     static let name = "zlib"
     let zlib = Zlib(wrapping: .zlib)
@@ -9,7 +9,7 @@ struct ZlibBody: CompressedBody {
     init(_ options: YAMLMap?) { limit = Self.limit(options) }
 }
 
-/// The encoding `gzip` (RFC 1952), of one member or several. Nothing is expanded beyond `limit`, by default 16 MiB.
+/// The encoding `gzip` (RFC 1952), of one member or several. Output is limited to `limit`, by default 16 MiB.
 struct GzipBody: CompressedBody {
     static let name = "gzip"
     let zlib = Zlib(wrapping: .gzip)
@@ -18,7 +18,7 @@ struct GzipBody: CompressedBody {
     init(_ options: YAMLMap?) { limit = Self.limit(options) }
 }
 
-/// The encoding `deflate` (RFC 1951), with nothing around it. Nothing is expanded beyond `limit`, by default 16 MiB.
+/// The encoding `deflate` (RFC 1951), without header or trailer. Output is limited to `limit`, by default 16 MiB.
 struct DeflateBody: CompressedBody {
     static let name = "deflate"
     let zlib = Zlib(wrapping: .none)
@@ -27,11 +27,11 @@ struct DeflateBody: CompressedBody {
     init(_ options: YAMLMap?) { limit = Self.limit(options) }
 }
 
-/// What zlib compressed.
+/// An encoding that zlib decompresses.
 protocol CompressedBody: BodyEncoding {
     /// How it is wrapped.
     var zlib: Zlib { get }
-    /// How many bytes may come out.
+    /// The most bytes that may be produced.
     var limit: Int { get }
 }
 

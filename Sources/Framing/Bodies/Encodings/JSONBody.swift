@@ -1,6 +1,6 @@
 import Streams
 
-/// The encoding `json`: one JSON value (RFC 8259), at most 512 levels deep. It is shown without the space between its tokens.
+/// The encoding `json`: one JSON value (RFC 8259), at most 512 levels deep. It is shown without white space between tokens.
 struct JSONBody: BodyEncoding {
     static let name = "json"
 
@@ -29,7 +29,7 @@ struct JSONBody: BodyEncoding {
         }
     }
 
-    /// JSON without the space between its tokens; text as it is, mistakes included.
+    /// JSON without white space between tokens; text as it is, syntax errors included.
     func encode(_ content: BodyContent, type: String?) throws(EncodingError) -> [UInt8] {
         switch content {
         case .text, .bytes: return content.bytes

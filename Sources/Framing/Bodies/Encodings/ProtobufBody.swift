@@ -1,12 +1,13 @@
 import Streams
+import Yams
 
 /// The encoding `protobuf`: a message, shown as JSON by field number, or by name with `--descriptor-set FILE`.
 ///
 ///     protobuf: { message: chat.Message }                       every body is one
 ///     protobuf: { messages: { 1: chat.Login, text: Text } }     by the frame's type, as traces show it
 ///
-/// A message is named in full, or by its last part. A frame whose type is not in the table is read as the message that its
-/// type names, and by number where there is none.
+/// A message is named in full, or by its last part. A frame whose type is not in the table is decoded as the message that its
+/// type names, or by number if there is none.
 struct ProtobufBody: BodyEncoding {
     static let name = "protobuf"
 
@@ -27,7 +28,7 @@ struct ProtobufBody: BodyEncoding {
         self.messages = messages
     }
 
-    /// Whether no schema gives names.
+    /// Whether no schema provides names.
     var isByNumber: Bool { schema == nil }
 
     var role: BodyRole { [.meaning, .readsNothing] }
@@ -58,7 +59,7 @@ struct ProtobufBody: BodyEncoding {
         }
     }
 
-    /// A message by number, as JSON; nil where it is none.
+    /// A message by number, as JSON; nil if the bytes are not a message.
     static func json(ofMessage bytes: RawSpan) -> [UInt8]? {
         do throws(ProtobufError) {
             return try ProtobufDecoder.json(of: bytes, type: nil, schema: nil)

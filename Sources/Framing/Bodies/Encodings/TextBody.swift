@@ -1,11 +1,11 @@
 import Streams
 
-/// The encoding `text`: UTF-8, or another `charset`: `text: { charset: gb18030 }`. A body that is not in it is shown in hex,
-/// and nothing is wrong with that: the format may send pictures the same way.
+/// The encoding `text`: UTF-8, or another `charset`: `text: { charset: gb18030 }`. A body that is not valid in it is shown in
+/// hex, without a fault: the format may send pictures the same way.
 struct TextBody: BodyEncoding {
     static let name = "text"
 
-    /// What characters are written in.
+    /// The character set.
     enum Charset: String, CaseIterable {
         case utf8 = "utf-8"
         case latin1 = "latin-1"

@@ -1,12 +1,12 @@
 import Streams
 
-/// Writes tokens of JSON text without the space between them.
+/// Writes tokens of JSON text without white space between them.
 struct JSONCompaction {
-    /// What was written so far.
+    /// The output so far.
     private(set) var bytes: [UInt8] = []
     private var followsValue = false
 
-    /// The text as compact JSON; DEL and C1 controls in strings escaped, so that a terminal never gets them.
+    /// The text as compact JSON; DEL and C1 controls in strings escaped, so that they never reach a terminal.
     static func of(_ text: RawSpan) throws(JSONSyntaxError) -> [UInt8] {
         if let offset = text.firstInvalidUTF8() { throw JSONSyntaxError(offset: offset, expected: "UTF-8") }
         var compaction = JSONCompaction()
@@ -35,7 +35,7 @@ struct JSONCompaction {
         }
     }
 
-    /// Writes a string where the text has another value.
+    /// Writes a string in place of another value of the text.
     mutating func append(string: String) {
         separate()
         JSONOutput.string(string, into: &bytes)

@@ -2,7 +2,7 @@ import Streams
 
 /// Finds a value in JSON text by its path: names of members, and decimal indices into arrays.
 enum JSONLookup {
-    /// The value at a path; nil where the text has none there or is no JSON. Of members with the same name the last counts.
+    /// The value at a path; nil if the text has none there or is not JSON. Of members with the same name the last wins.
     static func value(at path: [String], in text: RawSpan) -> FieldValue? {
         var search = Search(path: path)
         var tokens = JSONTokens()
@@ -19,10 +19,10 @@ enum JSONLookup {
         var found: FieldValue?
         /// How many values each open container has had; a member counts as one.
         private var counts: [Int] = []
-        /// How many of the open containers lie on the path, from the outermost on.
+        /// How many of the open containers are on the path, counting from the outermost.
         private var onPath = 0
         private var key: Range<Int>?
-        /// Where the container that is looked for starts, while it is open.
+        /// Where the container being looked up starts, while it is open.
         private var start: Int?
 
         init(path: [String]) { self.path = path }
@@ -50,7 +50,7 @@ enum JSONLookup {
             }
         }
 
-        /// Whether the value that starts here lies on the path: all containers around it do, and its own name fits.
+        /// Whether the value that starts here is on the path: all containers around it are, and its own name matches.
         private func isOnPath(_ text: RawSpan) -> Bool {
             guard onPath == counts.count, counts.count <= path.count else { return false }
             guard let index = counts.last else { return true }

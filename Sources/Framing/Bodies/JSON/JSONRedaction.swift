@@ -6,23 +6,23 @@ struct JSONRedaction {
     static let mark = "«secret»"
 
     private let paths: [[[UInt8]]]
-    /// For each open container, how far each path has been followed there. Most have not: that costs nothing.
+    /// For each open container, how far each path has been followed. Paths not followed cost nothing.
     private var followed: [[Step]] = []
     private var indices: [Int] = []
 
-    /// Indices of a path and of the component that comes next.
+    /// Indices of a path and of its next component.
     private struct Step: Equatable {
         var path: Int
         var component: Int
     }
 
-    /// A redaction of the values at these paths: names of members and indices into arrays. A name that meets an array is
-    /// looked for in each of its elements.
+    /// A redaction of the values at these paths: names of members and indices into arrays. A name applied to an array is looked
+    /// up in each of its elements.
     init(_ paths: [[String]]) {
         self.paths = paths.map { $0.map { Array($0.utf8) } }
     }
 
-    /// The text, compact, with the values replaced; nil where it is no JSON.
+    /// The text, compact, with the values replaced; nil if it is not JSON.
     mutating func of(_ text: RawSpan) -> [UInt8]? {
         var output = JSONCompaction()
         var tokens = JSONTokens()
@@ -71,7 +71,7 @@ struct JSONRedaction {
         return output.bytes
     }
 
-    /// How far the paths lead to the value that starts here.
+    /// Which paths lead to the value that starts here, and how far.
     private mutating func steps(to key: Range<Int>?, _ text: RawSpan) -> [Step] {
         guard let around = followed.last else { return paths.indices.map { Step(path: $0, component: 0) } }
         guard let key else {

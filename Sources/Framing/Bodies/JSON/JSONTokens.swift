@@ -2,10 +2,10 @@ import Streams
 
 /// Reads JSON text token by token, checking the grammar on the way.
 ///
-/// `JSONScanner` calls itself for nested values, which suits heads of a few levels; a body may be hundreds deep. What is
-/// open lies in an array here, so nesting costs memory and no stack.
+/// `JSONScanner` recurses for nested values, which suits heads of a few levels; a body may be hundreds deep. Here open containers
+/// are kept in an array, so nesting costs memory instead of stack.
 package struct JSONTokens {
-    /// How many arrays and objects may lie in one another.
+    /// How deeply arrays and objects may nest.
     package static let depthLimit = 512
 
     /// A token. Ranges include quotes.
@@ -36,10 +36,10 @@ package struct JSONTokens {
         self.depthLimit = depthLimit
     }
 
-    /// Where the next token is looked for.
+    /// Where the next token is read.
     package var position: Int { scanner.position }
 
-    /// The next token of the text; nil behind the only value, with nothing but space after it.
+    /// The next token of the text; nil after the only value, with nothing but white space following it.
     package mutating func next(_ text: RawSpan) throws(JSONSyntaxError) -> Token? {
         scanner.skipSpace(text)
         switch expected {
@@ -65,9 +65,9 @@ package struct JSONTokens {
         }
     }
 
-    /// Where bytes cannot be the beginning of a JSON text, or of one with others behind it; nil where they can.
+    /// Where bytes cannot be the beginning of a JSON text or a sequence of them; nil if they can.
     ///
-    /// - Parameter limit: how many of them are looked at.
+    /// - Parameter limit: how many of them are examined.
     static func fault(_ bytes: RawSpan, at start: Int, within limit: Int) -> Int? {
         let text = bytes.extracting(start..<min(bytes.byteCount, start + limit))
         var tokens = JSONTokens()
@@ -75,12 +75,12 @@ package struct JSONTokens {
             while try tokens.next(text) != nil {}
             return nil
         } catch {
-            // At the end of what is there, more bytes may make up for it.
+            // At the end of the available bytes, more bytes may resolve the error.
             return error.offset + 8 >= text.byteCount ? nil : start + error.offset
         }
     }
 
-    /// Whether text may be the beginning of a JSON value, whatever is behind that.
+    /// Whether text may be the beginning of a JSON value, whatever follows.
     mutating func mayBegin(_ text: RawSpan) -> Bool {
         do throws(JSONSyntaxError) {
             while try next(text) != nil { if open.isEmpty { return true } }

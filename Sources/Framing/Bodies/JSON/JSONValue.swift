@@ -1,12 +1,12 @@
 import Streams
 
-/// A JSON value in memory (RFC 8259). Numbers keep their text, so that none of their digits is lost.
+/// A JSON value in memory (RFC 8259). Numbers keep their text, so that no digits are lost.
 public enum JSONValue: Hashable, Sendable {
     /// `null`
     case null
     /// `true` or `false`
     case boolean(Bool)
-    /// A number, as it was written.
+    /// A number, as written.
     case number(String)
     /// A string.
     case text(String)
@@ -29,22 +29,22 @@ public enum JSONValue: Hashable, Sendable {
         }
     }
 
-    /// The value of a member; nil where this is no object, or has none of that name.
+    /// The value of a member; nil if this is not an object, or has none of that name.
     public subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.name == name }?.value
     }
 
-    /// The text of a string; nil for all else.
+    /// The text of a string; otherwise nil.
     public var string: String? { if case .text(let text) = self { text } else { nil } }
-    /// A whole number; nil for all else.
+    /// A whole number; otherwise nil.
     public var integer: Int? { if case .number(let text) = self { Int(text) } else { nil } }
-    /// A truth value; nil for all else.
+    /// A truth value; otherwise nil.
     public var boolean: Bool? { if case .boolean(let value) = self { value } else { nil } }
 
     /// A whole number.
     package static func integer(_ value: Int) -> JSONValue { .number(String(value)) }
-    /// A number; null where JSON cannot say it (RFC 8259 section 6).
+    /// A number; null if JSON cannot represent it (RFC 8259 section 6).
     package static func number(_ value: Double) -> JSONValue { value.isFinite ? .number(String(value)) : .null }
     /// An object of these members, in this order.
     package static func members(_ members: [(String, JSONValue)]) -> JSONValue {
@@ -55,7 +55,7 @@ public enum JSONValue: Hashable, Sendable {
         .object(fields.map { Member($0.name, JSONValue($0.value)) })
     }
 
-    /// What a string, a number or a truth value says, without quotes; nil for all else.
+    /// The text of a string, a number or a truth value, without quotes; otherwise nil.
     public var plainText: String? {
         switch self {
         case .text(let text), .number(let text): text
@@ -66,7 +66,7 @@ public enum JSONValue: Hashable, Sendable {
 }
 
 extension JSONValue {
-    /// Bodies may be as deep as their decoder allows; a line puts two levels around them.
+    /// Bodies may nest as deeply as their decoder allows; a line adds two levels around them.
     private static let depthLimit = JSONTokens.depthLimit + 4
 
     private struct Container {
@@ -78,11 +78,11 @@ extension JSONValue {
         mutating func add(_ value: JSONValue) { members.append(Member(key, value)) }
     }
 
-    /// The value that a text is (RFC 8259).
+    /// Parses a JSON text (RFC 8259).
     package init(parsing text: RawSpan) throws(JSONSyntaxError) {
         if let offset = text.firstInvalidUTF8() { throw JSONSyntaxError(offset: offset, expected: "UTF-8") }
         var tokens = JSONTokens(depthLimit: Self.depthLimit)
-        // What is open lies in an array: nesting costs no stack.
+        // Open containers are kept in an array: nesting costs no stack.
         var open = [Container(isObject: false)]
         while let token = try tokens.next(text) {
             switch token {
@@ -142,7 +142,7 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// The value of a field, as traces write it: bytes in hex, and a number that JSON cannot say as null.
+    /// The value of a field, as traces write it: bytes in hex, and a number that JSON cannot represent as null.
     package init(_ field: FieldValue) {
         switch field {
         case .null: self = .null
@@ -159,7 +159,7 @@ extension JSONValue {
         }
     }
 
-    /// The value that decoded JSON is. A decoder vouches for its syntax; what is none is text.
+    /// The value of decoded JSON. A decoder has checked its syntax; anything else becomes text.
     package init(compact bytes: RawSpan) {
         do throws(JSONSyntaxError) {
             self = try JSONValue(parsing: bytes)
@@ -168,7 +168,7 @@ extension JSONValue {
         }
     }
 
-    /// The value of a field that this is; nil for arrays and objects.
+    /// This value as a field's value; nil for arrays and objects.
     var scalar: FieldValue? {
         switch self {
         case .null: .null

@@ -10,10 +10,10 @@ extension MessageSchema.Kind {
         }
     }
 
-    /// Whether several values may lie in one field of bytes.
+    /// Whether several values may be packed in one field.
     var packs: Bool { wireType != 2 && wireType != 3 }
 
-    /// Whether a value from the wire can be one of this kind.
+    /// Whether a value from the wire can be of this kind.
     func fits(_ value: ProtobufField.Value, isRepeated: Bool) -> Bool {
         switch value {
         case .varint: wireType == 0
@@ -24,7 +24,7 @@ extension MessageSchema.Kind {
         }
     }
 
-    /// What is meant where a value is left out.
+    /// The default of an omitted value.
     var zero: ProtobufField.Value {
         switch wireType {
         case 0: .varint(0)
@@ -59,7 +59,7 @@ extension MessageSchema.Kind {
             switch self {
             case .float:
                 let value = Float(bitPattern: bits)
-                // The shortest digits that mean this float, not those of the double next to it.
+                // The shortest digits that represent this float, not those of the nearest double.
                 return value.isFinite ? .json(String(value)) : number(Double(value))
             case .sfixed32: return .integer(Int64(Int32(bitPattern: bits)))
             default: return .integer(Int64(bits))

@@ -14,7 +14,7 @@ package struct MessageSchema: Sendable {
         var name: String
         var kind: Kind
         var isRepeated: Bool
-        /// Whether its numbers lie one behind the other in one field of bytes.
+        /// Whether its numbers are packed in one field.
         var isPacked: Bool
     }
 
@@ -41,7 +41,7 @@ package struct MessageSchema: Sendable {
         }
         for file in set.file {
             for type in file.enumType { add(type, in: file.package) }
-            // Since proto3 numbers are packed unless the file says otherwise.
+            // Since proto3, numbers are packed unless the file specifies otherwise.
             let packs = file.syntax != "" && file.syntax != "proto2"
             for type in file.messageType { add(type, in: file.package, packs: packs) }
         }
@@ -51,7 +51,7 @@ package struct MessageSchema: Sendable {
     /// The full names of the messages, sorted.
     package var messageNames: [String] { messages.keys.sorted() }
 
-    /// The full name of a message that is named in full, or by its last part where only one ends so.
+    /// The full name of a message that is named in full, or by its last part if that is unambiguous.
     package func fullName(of name: String) -> String? {
         if messages[name] != nil { return name }
         let ending = messages.keys.filter { $0.hasSuffix("." + name) }
@@ -60,7 +60,7 @@ package struct MessageSchema: Sendable {
 
     private mutating func add(_ type: Google_Protobuf_EnumDescriptorProto, in scope: String) {
         var names: [Int32: String] = [:]
-        // Of names for the same number the first counts.
+        // Of names for the same number the first wins.
         for value in type.value where names[value.number] == nil { names[value.number] = value.name }
         enumerations[MessageSchema.join(scope, type.name)] = names
     }

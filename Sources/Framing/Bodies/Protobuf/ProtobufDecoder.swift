@@ -2,14 +2,14 @@ import Streams
 
 /// Writes a Protobuf message as compact JSON.
 ///
-/// By name, where a schema knows the message and the field: enumerations by their names, bytes in hex, maps as objects.
-/// Else by number and wire type:
+/// By name, if a schema has the message and the field: enumerations by their names, bytes in hex, maps as objects. Otherwise by
+/// number and wire type:
 ///
 ///     {"1":150,"2":"text","3":{"1":1},"4":{"hex":"00ff"},"5":{"fixed32":1},"6":{"fixed64":1},"7":{"group":{"1":1}}}
 ///
-/// A field that comes several times is an array. Bytes of unknown meaning are text where they are valid UTF-8 without
-/// control characters, a message where they are one to the last byte, and else hex. Names of members that are no number
-/// are never those of a nested message, so that the JSON says all that is needed to write the message again.
+/// A field that occurs several times is an array. Bytes of unknown meaning are text if they are valid UTF-8 without control
+/// characters, a message if they are one to the last byte, and otherwise hex. Non-numeric member names are never those of a
+/// nested message, so that the JSON has all that is needed to encode the message again.
 struct ProtobufDecoder {
     private let schema: MessageSchema?
     private var reader = ProtobufReader()
@@ -64,7 +64,7 @@ struct ProtobufDecoder {
         output.append(UInt8(ascii: "}"))
     }
 
-    /// Writes a few fields by number: looking through them costs less than a table.
+    /// Writes a few fields by number: a linear search costs less than a table.
     private mutating func few(
         _ fields: [ProtobufField], _ bytes: RawSpan, depth: Int
     ) throws(ProtobufError) {
@@ -112,7 +112,7 @@ struct ProtobufDecoder {
             return try map(values, entry, bytes, depth: depth)
         }
         let unpacked = try unpack(values, field, bytes)
-        // Of a field that cannot come twice the last one counts.
+        // Of a non-repeated field that occurs several times, the last one wins.
         try list(field.isRepeated ? unpacked : unpacked.suffix(1), isArray: field.isRepeated) {
             decoder, value throws(ProtobufError) in
             try decoder.known(value, field.kind, bytes, depth: depth)
@@ -140,7 +140,7 @@ struct ProtobufDecoder {
         }
     }
 
-    /// Numbers that lie one behind the other in one field of bytes, each as its own.
+    /// Unpacks numbers that are packed in one field.
     private mutating func unpack(
         _ values: [ProtobufField.Value], _ field: MessageSchema.Field, _ bytes: RawSpan
     ) throws(ProtobufError) -> [ProtobufField.Value] {
@@ -180,7 +180,7 @@ struct ProtobufDecoder {
             if !isFirst { output.append(UInt8(ascii: ",")) }
             isFirst = false
             let start = output.count
-            // What is left out is the type's zero.
+            // An omitted value is the type's default.
             try known(key ?? keyField.kind.zero, keyField.kind, bytes, depth: depth + 1)
             if output[start] != UInt8(ascii: "\"") {
                 output.insert(UInt8(ascii: "\""), at: start)

@@ -1,9 +1,9 @@
 import Streams
 
-/// Writes a Protobuf message from the JSON that `ProtobufDecoder` makes of it.
+/// Writes a Protobuf message from the JSON that `ProtobufDecoder` produces.
 ///
-/// Members are named as fields of the message or by number; by number, whole numbers and booleans are varints, texts are
-/// bytes, and `{"hex":…}`, `{"fixed32":…}`, `{"fixed64":…}` and `{"group":{…}}` are what they say. Fields are written in the
+/// Members are named as fields of the message or by number; by number, whole numbers and booleans are varints, texts are bytes,
+/// and `{"hex":…}`, `{"fixed32":…}`, `{"fixed64":…}` and `{"group":{…}}` are values of those kinds. Fields are written in the
 /// order of the JSON.
 struct ProtobufEncoder {
     private let schema: MessageSchema?
@@ -94,7 +94,7 @@ struct ProtobufEncoder {
         }
     }
 
-    /// What stands for a value on the wire; nil where it is none of that kind. The keys of maps are texts.
+    /// The wire representation of a value; nil if it is not of that kind. The keys of maps are text.
     private func bits(_ kind: MessageSchema.Kind, _ value: FieldValue) -> UInt64? {
         switch (kind, value) {
         case (.enumeration(let name), .text(let text)):

@@ -1,19 +1,19 @@
 import Streams
 
 extension ProtobufReader {
-    /// Whether bytes are a message, by number; nil where it takes a closer look (very many fields).
+    /// Whether bytes are a message, by number; nil if a full decode is needed to tell (very many fields).
     static func isMessage(_ bytes: RawSpan) -> Bool? {
         // No field is shorter than two bytes.
         guard bytes.byteCount < 2 * 4_096 else { return nil }
         return endOfFields(bytes, from: 0, tag: 0, depth: 0) == bytes.byteCount
     }
 
-    /// Steps over the fields of a message, or of a group and the tag that ends it.
+    /// Skips the fields of a message, or of a group and the tag that ends it.
     ///
     /// - Parameters:
-    ///   - last: the tag that ends them; 0 where the end of the bytes does.
-    ///   - depth: how many groups they lie in.
-    /// - Returns: where they end; -1 where they do not.
+    ///   - last: the tag that ends them; 0 if the end of the bytes does.
+    ///   - depth: how many groups they are nested in.
+    /// - Returns: where they end; -1 if they do not.
     private static func endOfFields(_ bytes: RawSpan, from start: Int, tag last: UInt64, depth: Int) -> Int {
         let end = bytes.byteCount
         var at = start
@@ -38,7 +38,7 @@ extension ProtobufReader {
                 guard let length = quickVarint(bytes, &at, end), length <= UInt64(end &- at) else { return -1 }
                 at &+= Int(truncatingIfNeeded: length)
             case 3:
-                // Each that is open takes a byte at least to end.
+                // Each open group takes at least one byte to end.
                 guard depth < nestingLimit, depth < end &- at, tag > 0x7f || has(UInt8(tag &+ 1), bytes, behind: at)
                 else { return -1 }
                 at = endOfFields(bytes, from: at, tag: tag &+ 1, depth: depth &+ 1)
@@ -51,12 +51,12 @@ extension ProtobufReader {
         return at == end && last == 0 ? at : -1
     }
 
-    /// Whether a byte is there, as the end of a group must be: so that what begins like one by chance is not gone through.
+    /// Whether a byte is present, as the end of a group must be: avoids parsing bytes that look like a group's start by chance.
     private static func has(_ byte: UInt8, _ bytes: RawSpan, behind start: Int) -> Bool {
         var at = start
         let wanted = UInt64(byte) &* 0x0101_0101_0101_0101
         while at &+ 8 <= bytes.byteCount {
-            // A byte that is equal becomes zero, and only a zero borrows into its highest bit.
+            // An equal byte becomes zero, and only a zero borrows into its highest bit.
             let difference = bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: at, as: UInt64.self) ^ wanted
             if (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080 != 0 { return true }
             at &+= 8
@@ -68,7 +68,7 @@ extension ProtobufReader {
         return false
     }
 
-    /// What `varint` reads, without saying why it cannot.
+    /// The same as `varint`, without a reason for failure.
     @inline(__always)
     private static func quickVarint(_ bytes: RawSpan, _ at: inout Int, _ end: Int) -> UInt64? {
         guard at < end else { return nil }

@@ -1,14 +1,14 @@
 import Streams
 
-/// Why bytes are no Protobuf message.
+/// Why bytes are not a Protobuf message.
 struct ProtobufError: Error, CustomStringConvertible {
-    /// For people: what was found, and where.
+    /// Human-readable: what was found, and where.
     var description: String
 }
 
-/// One field as it lies on the wire (https://protobuf.dev/programming-guides/encoding/).
+/// One field on the wire (https://protobuf.dev/programming-guides/encoding/).
 struct ProtobufField {
-    /// Its value, by wire type. Ranges are of the body.
+    /// Its value, by wire type. Ranges refer to the body.
     enum Value {
         case varint(UInt64)
         case fixed64(UInt64)
@@ -22,12 +22,12 @@ struct ProtobufField {
     var value: Value
 }
 
-/// Reads a message field by field. What is read is counted, over all messages and guesses of a body, so that no body takes
-/// more time or memory than its length warrants.
+/// Reads a message field by field. Fields are counted over all messages and guesses of a body, so that no body takes more time or
+/// memory than its length warrants.
 struct ProtobufReader {
     /// How deeply messages and groups may nest.
     static let nestingLimit = 64
-    /// How many fields of a body are read.
+    /// At most how many fields of a body are read.
     static let fieldLimit = 262_144
 
     private var read = 0
@@ -79,7 +79,7 @@ struct ProtobufReader {
         }
     }
 
-    /// Steps over a group and the tag that ends it; what is open lies in an array, not on the stack.
+    /// Skips a group and the tag that ends it; open groups are kept in an array, not on the stack.
     private mutating func group(
         _ number: UInt32, _ bytes: RawSpan, _ at: inout Int, _ end: Int
     ) throws(ProtobufError) -> Range<Int> {
@@ -105,7 +105,7 @@ struct ProtobufReader {
         }
     }
 
-    /// A number of seven bits a byte, the lowest first.
+    /// A varint: seven bits per byte, least significant group first.
     static func varint(_ bytes: RawSpan, _ at: inout Int, _ end: Int) throws(ProtobufError) -> UInt64 {
         let start = at
         var value: UInt64 = 0
@@ -125,7 +125,7 @@ struct ProtobufReader {
         throw ProtobufError(description: "the varint at byte \(start) is longer than ten bytes")
     }
 
-    /// A number of a fixed size, the lowest byte first.
+    /// A number of a fixed size, little-endian.
     static func fixed(_ size: Int, _ bytes: RawSpan, _ at: inout Int, _ end: Int) throws(ProtobufError) -> UInt64 {
         guard end - at >= size else {
             throw ProtobufError(description: "the message ends inside the \(size) bytes at byte \(at)")

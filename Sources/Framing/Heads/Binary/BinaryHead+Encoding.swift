@@ -1,9 +1,9 @@
 import Streams
 
 extension BinaryHead {
-    /// The header with these values; constants and padding filled in, numbers that are not given are 0.
+    /// The header with these values; constants and padding filled in, omitted numbers are 0.
     ///
-    /// A named value may be given by its name. Lengths and checksums are the business of who knows the whole frame.
+    /// A named value may be given by its name. Lengths and checksums are filled in by the caller, who has the whole frame.
     package func encode(_ values: [Field], body: Int) throws(EncodingError) -> [UInt8] {
         var bytes: [UInt8] = []
         for field in fields {
@@ -16,7 +16,7 @@ extension BinaryHead {
         return bytes
     }
 
-    /// What is given for a field: itself, or its bits, or nothing.
+    /// The value given for a field: its own, or that of its bits, or none.
     private func value(of field: HeaderField, in values: [Field]) throws(EncodingError) -> FieldValue {
         if let given = values.last(where: { $0.name == field.name })?.value { return given.unnamed(field.names) }
         var number: Int64 = 0
@@ -96,7 +96,7 @@ extension BinaryHead {
 }
 
 extension FieldValue {
-    /// The value that a name stands for, or the value itself.
+    /// The value that a name represents, or the value itself.
     func unnamed(_ names: [FieldValue: String]) -> FieldValue {
         guard case .text(let text) = self else { return self }
         return names.first { $0.value == text }?.key ?? self

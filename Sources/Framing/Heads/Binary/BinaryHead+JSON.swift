@@ -1,6 +1,6 @@
 import Streams
 
-/// What to write for a field of a binary head, as far as that is the same for every frame.
+/// What to write for a field of a binary head: the part that is the same for every frame.
 struct FieldText: Sendable {
     enum Value: Sendable {
         /// An unsigned number of at most seven bytes at a fixed place.
@@ -9,7 +9,7 @@ struct FieldText: Sendable {
         case other(index: Int)
     }
 
-    /// The field's name, with quotes, colon and what separates it from the one before.
+    /// The field's name, with quotes, colon and separator from the previous one.
     var key: [UInt8]
     var value: Value
 

@@ -1,20 +1,20 @@
 import Streams
 
-/// A header of binary fields, one behind the other; also a trailer.
+/// A header of binary fields, one after the other; also a trailer.
 package struct BinaryHead: Head {
     package let fields: [HeaderField]
-    /// Where each field starts, as long as that does not depend on a value before it.
+    /// Where each field starts, as far as that does not depend on preceding values.
     package let fixedOffsets: [Int]
-    /// How long the header is; nil where that depends on its values.
+    /// How long the header is; nil if that depends on its values.
     package let fixedLength: Int?
-    /// What each field that has a constant must be, as bytes, and what to say where it is not.
+    /// The required bytes of each field that has a constant, and the fault if they differ.
     private let constants: [Constant?]
-    /// What traces write of each field.
+    /// What traces write for each field.
     let texts: [FieldText]
-    /// What a search looks at of each field.
+    /// What a search evaluates of each field.
     let weights: [FieldWeight]
 
-    /// The same byte by byte, as long as their places do not depend on values before them.
+    /// The constants byte by byte, as far as their places do not depend on preceding values.
     private let constantBytes: [(offset: Int, byte: UInt8)]
 
     private struct Constant: Sendable {
@@ -48,22 +48,22 @@ package struct BinaryHead: Head {
         hasConstants = constants.contains { $0 != nil } || fields.contains(where: \.hasConstantBits)
     }
 
-    /// Whether a field, or some bits of one, may have one value only.
+    /// Whether a field, or some bits of one, must have one particular value.
     package let hasConstants: Bool
     /// Whether values of some fields have names.
     let hasNames: Bool
 
-    /// What a header's bytes are.
+    /// The result of scanning a header.
     package enum Scan: Sendable {
-        /// A header of so many bytes.
+        /// A header of this many bytes.
         case complete(length: Int)
-        /// At least so many bytes are needed to tell.
+        /// At least this many bytes are needed to decide.
         case incomplete(atLeast: Int)
-        /// Not this header: a field cannot be what it is.
+        /// Not this header: a field has an impossible value.
         case bad(String)
     }
 
-    /// Looks for the header at `start`: constants as far as bytes are there, then where it ends.
+    /// Scans the header at `start`: its constants as far as bytes are available, then its end.
     package func scan(_ bytes: RawSpan, at start: Int) -> Scan {
         if let fixedLength, !hasConstants {
             return bytes.byteCount - start >= fixedLength
@@ -78,7 +78,7 @@ package struct BinaryHead: Head {
                 return .bad(error.message)
             }
             guard let size else { return .incomplete(atLeast: bytes.byteCount - start + 1) }
-            // The first byte of a constant that differs is enough, whether or not the others are there.
+            // The first differing byte of a constant is enough, whether or not the others are available.
             if let constant = constants[index] {
                 let available = max(0, min(size, bytes.byteCount - at))
                 for offset in 0..<available where bytes[byte: at + offset] != constant.bytes[offset] {
@@ -96,13 +96,13 @@ package struct BinaryHead: Head {
         return .complete(length: at - start)
     }
 
-    /// The first byte of the first field, where that is a constant.
+    /// The first byte of the first field, if that is a constant.
     var constantStart: UInt8? { constants.first.flatMap { $0?.bytes.first } }
 
-    /// What the last field is, as bytes, where it is a constant.
+    /// The bytes of the last field, if it is a constant.
     var constantEnd: [UInt8]? { constants.last.flatMap { $0?.bytes } }
 
-    /// Whether the constants of a header of fixed length are what they must be, as far as bytes are there; bits are not looked at.
+    /// Whether the constants of a header of fixed length are correct, as far as bytes are available; bits are not checked.
     func mayHaveItsConstants(_ bytes: RawSpan, at start: Int) -> Bool {
         let available = bytes.byteCount - start
         for constant in constantBytes where constant.offset < available {
@@ -111,7 +111,7 @@ package struct BinaryHead: Head {
         return true
     }
 
-    /// What to say of bits that are not what they have to be; nil where all are.
+    /// The fault of bits that differ from their constants; nil if all match.
     private func mismatchedBits(of field: HeaderField, in bytes: RawSpan, at start: Int, size: Int) -> String? {
         guard case .integer(let number) = field.value(in: bytes, at: start, size: size) else { return nil }
         for bits in field.bits {
@@ -122,7 +122,7 @@ package struct BinaryHead: Head {
         return nil
     }
 
-    /// Where a field lies in a whole header that starts the bytes; nil where it cannot be read.
+    /// The range of a field in a whole header at the start of the bytes; nil if it cannot be read.
     package func place(of index: Int, in bytes: RawSpan, from start: Int = 0) -> Range<Int>? {
         if index < fixedOffsets.count, let size = fields[index].fixedSize {
             let at = start + fixedOffsets[index]
@@ -139,14 +139,14 @@ package struct BinaryHead: Head {
         return nil
     }
 
-    /// The value of a field by its index; nil where it cannot be read.
+    /// The value of a field by its index; nil if it cannot be read.
     package func value(_ index: Int, in bytes: RawSpan, from start: Int = 0) -> FieldValue? {
         place(of: index, in: bytes, from: start).map {
             fields[index].value(in: bytes, at: $0.lowerBound, size: $0.count)
         }
     }
 
-    /// The fields in the header's order, named bits behind the field they lie in.
+    /// The fields in the header's order, named bits after their field.
     package func fields(of head: RawSpan) -> [Field] {
         var list: [Field] = []
         for (index, field) in fields.enumerated() {
@@ -165,7 +165,7 @@ package struct BinaryHead: Head {
         return fields(of: head).first { $0.name == name }?.value
     }
 
-    /// A field's value for people: in hex where the format writes its constant so, else as it is.
+    /// A field's value for display: in hex if the format writes its constant in hex, otherwise as it is.
     package func shown(_ name: String, _ value: FieldValue) -> String? {
         guard case .integer(let number) = value, number >= 0,
             let field = fields.first(where: { $0.name == name }), field.constantText != nil
@@ -174,7 +174,7 @@ package struct BinaryHead: Head {
         return "0x" + String(repeating: "0", count: max(0, 2 * (field.fixedSize ?? 0) - digits.utf8.count)) + digits
     }
 
-    /// What a field's value is called, where the format has a name for it.
+    /// The name of a field's value, if the format has one.
     package func valueName(of name: String, _ value: FieldValue) -> String? {
         if let field = fields.first(where: { $0.name == name }) { return field.names[value] }
         return fields.lazy.compactMap { $0.bits.first { $0.name == name } }.first?.names[value]

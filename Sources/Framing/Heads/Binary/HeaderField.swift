@@ -1,6 +1,6 @@
 import Streams
 
-/// The order in which a number's bytes lie.
+/// The byte order of a number.
 public enum ByteOrder: String, Sendable, Hashable, CaseIterable {
     /// Most significant byte first.
     case big
@@ -8,9 +8,9 @@ public enum ByteOrder: String, Sendable, Hashable, CaseIterable {
     case little
 }
 
-/// A field of a binary header, as a format file describes it.
+/// A field of a binary header, as described by a format file.
 package struct HeaderField: Sendable, Hashable {
-    /// How a field's value is written.
+    /// How a field's value is encoded.
     package enum Kind: Sendable, Hashable {
         /// An unsigned number of 1 to 8 bytes.
         case unsigned(width: Int)
@@ -18,10 +18,10 @@ package struct HeaderField: Sendable, Hashable {
         case signed(width: Int)
         /// IEEE 754, 4 or 8 bytes.
         case float(width: Int)
-        /// Seven bits a byte, least significant group first, the high bit set on all but the last (LEB128, Protobuf's
-        /// varint, MQTT's remaining length).
+        /// Seven bits per byte, least significant group first, the high bit set on all but the last (LEB128, Protobuf's varint,
+        /// MQTT's remaining length).
         case varint(most: Int)
-        /// Decimal digits, with a sign perhaps, up to a delimiter that belongs to the field.
+        /// Decimal digits, with an optional sign, up to a delimiter that belongs to the field.
         case decimal(ends: [UInt8], most: Int)
         /// Text of a fixed size, padded at its end.
         case string(size: Int, padding: UInt8)
@@ -36,7 +36,7 @@ package struct HeaderField: Sendable, Hashable {
         package var count: Int
         /// The only value the bits may have.
         package var constant: Int64?
-        /// What values are called.
+        /// The names of values.
         package var names: [FieldValue: String] = [:]
 
         /// The bits' value within that of their field.
@@ -50,13 +50,13 @@ package struct HeaderField: Sendable, Hashable {
     package var order: ByteOrder
     /// The only value the field may have.
     package var constant: FieldValue?
-    /// How the format file writes the constant, where that is in hex.
+    /// The constant as written in the format file, if in hex.
     package var constantText: String?
-    /// What values are called.
+    /// The names of values.
     package var names: [FieldValue: String] = [:]
-    /// What the bits are called.
+    /// The named bits.
     package var bits: [Bits] = []
-    /// What is checked and filled in.
+    /// The checksum to verify and fill in.
     package var checksum: FieldChecksum?
 
     package init(name: String, kind: Kind, order: ByteOrder = .big) {
@@ -70,10 +70,10 @@ package struct HeaderField: Sendable, Hashable {
         if case .string = kind { true } else { false }
     }
 
-    /// Whether some of the bits may have one value only.
+    /// Whether some of the bits must have one particular value.
     var hasConstantBits: Bool { bits.contains { $0.constant != nil } }
 
-    /// How many bytes the field takes; nil where that depends on its value.
+    /// How many bytes the field takes; nil if that depends on its value.
     package var fixedSize: Int? {
         switch kind {
         case .unsigned(let width), .signed(let width), .float(let width): width
@@ -82,12 +82,12 @@ package struct HeaderField: Sendable, Hashable {
         }
     }
 
-    /// What is said of a field whose bytes cannot be.
+    /// The fault of a field with impossible bytes.
     package struct Fault: Error, Hashable {
         package var message: String
     }
 
-    /// How many bytes the field takes at `start`; nil where more bytes are needed to tell.
+    /// How many bytes the field takes at `start`; nil if more bytes are needed to determine it.
     func size(in bytes: RawSpan, at start: Int) throws(Fault) -> Int? {
         switch kind {
         case .varint(let most):
@@ -111,7 +111,7 @@ package struct HeaderField: Sendable, Hashable {
         }
     }
 
-    /// The field's value, given that all its bytes are there.
+    /// The field's value, given that all its bytes are available.
     func value(in bytes: RawSpan, at start: Int, size: Int) -> FieldValue {
         switch kind {
         case .unsigned(let width):
@@ -176,7 +176,7 @@ package struct FieldChecksum: Sendable, Hashable {
         case start
         /// The first byte of the body.
         case body
-        /// The first byte behind the body.
+        /// The first byte after the body.
         case bodyEnd
         /// The field itself.
         case field

@@ -1,9 +1,9 @@
 import Streams
 
-/// Several readings of one stream, of which one holds: decided once, at the first frame that tells.
+/// Several readings of one stream, of which one applies: decided once, at the first frame that distinguishes them.
 ///
-/// A reading whose first head cannot be is out; if one is left, it is taken. Of several the first in order is taken whose
-/// frame is followed by another one's head, or by the stream's end; if there is none, the first.
+/// A reading whose first head is invalid is ruled out; if one is left, it is chosen. Of several, the first in order is chosen
+/// whose frame is followed by another one's head, or by the stream's end; if there is none, the first.
 struct Alternatives: CompositeRule {
     static let name = "alternatives"
 

@@ -1,14 +1,14 @@
 import Streams
 
-/// One kind of frame of a direction: its rule, and the fields before and behind the body.
+/// One kind of frame of a direction: its rule, and the fields before and after the body.
 public struct FrameLayout: Sendable {
-    /// What the kind is called; nil where there is only one.
+    /// The kind's name; nil if there is only one.
     public var name: String?
-    /// How to tell where such a frame ends.
+    /// How to determine where such a frame ends.
     public var rule: any FramingRule
     /// The fields before the body.
     public var head: (any Head)?
-    /// The fields behind the body.
+    /// The fields after the body.
     package var trailer: BinaryHead?
 
     package init(name: String? = nil, rule: any FramingRule, head: (any Head)?, trailer: BinaryHead?) {
@@ -28,7 +28,7 @@ extension FrameScan {
     }
 }
 
-/// A rule made of others, whose layouts are numbered from `first` on.
+/// A part of a composite rule, whose layouts are numbered from `first` on.
 struct RulePart: Sendable {
     let rule: any FramingRule
     let first: Int
@@ -48,10 +48,10 @@ struct RulePart: Sendable {
     }
 }
 
-/// A rule that leaves all to one of its parts, chosen by the frame's layout.
+/// A rule that delegates to one of its parts, chosen by the frame's layout.
 protocol CompositeRule: FramingRule {
     var parts: [RulePart] { get }
-    /// Between how many kinds of frames there is a choice at each place.
+    /// How many kinds of frames are possible at each place.
     var choices: Int { get }
 }
 
@@ -92,7 +92,7 @@ extension CompositeRule {
         return false
     }
 
-    /// What the kind says that the frame is of; the more kinds there are, the less.
+    /// The evidence of the frame's kind, reduced by the number of kinds.
     package func evidence(
         of shape: FrameShape, in bytes: RawSpan, at start: Int, previous: (start: Int, shape: FrameShape)?,
         _ background: ByteBackground

@@ -1,16 +1,16 @@
 import Streams
 
-/// Several kinds of frames in one stream: for each frame, the first kind in order whose header can be.
+/// Several kinds of frames in one stream: for each frame, the first kind in order whose header matches.
 ///
 /// A type byte selects its kind by being a constant of that kind's header.
 struct OneOf: CompositeRule {
     static let name = "oneOf"
 
     let parts: [RulePart]
-    /// What the kinds are called; nil where they have no name.
+    /// The kinds' names; nil if they have none.
     let names: [String?]
 
-    /// Of so many kinds it is said what they missed.
+    /// For at most this many kinds a mismatch is reported.
     private static let mostSaid = 8
 
     func scan(_ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory) -> FrameScan {
@@ -20,7 +20,7 @@ struct OneOf: CompositeRule {
             guard case .bad(let bad) = scan else { return scan }
             reasons.append(bad)
         }
-        // What is bad in a way that only its own kind could be says more than a constant that does not match.
+        // A fault that only its own kind could have is more telling than a constant that does not match.
         let telling = reasons.first { $0.reason != .badHead && $0.reason != .noSync } ?? reasons.first
         guard parts.count > 1, var bad = telling else {
             return .bad(telling ?? BadBytes(.badHead, "no kind of frame starts at offset \(origin + start)"))
@@ -29,7 +29,7 @@ struct OneOf: CompositeRule {
         return .bad(bad)
     }
 
-    /// For people: what each kind missed.
+    /// Human-readable: what each kind expected.
     private func misses(_ reasons: [BadBytes], at offset: Int) -> String {
         var said: [String] = []
         for (index, reason) in reasons.prefix(Self.mostSaid).enumerated() {

@@ -12,9 +12,9 @@ struct OpeningFrames: CompositeRule {
     let again: (heads: [BinaryHead?], field: String, values: [FieldValue])?
 
     var parts: [RulePart] { [opening, rest] }
-    /// Whether a frame is one of the first, is decided by its place.
+    /// Whether a frame is one of the first is decided by its position.
     var choices: Int { 1 }
-    /// A search for frames looks for those that come repeatedly; the first ones are tried as well.
+    /// A search for frames looks for repeating ones; the first ones are tried as well.
     var landmark: Landmark { rest.rule.landmark }
     var hasOpening: Bool { true }
 
