@@ -1,4 +1,3 @@
-import CNIOLinux
 import NIOCore
 import NIOPosix
 import Platform
@@ -33,16 +32,21 @@ extension Endpoint {
     init?(_ address: SocketAddress?) {
         guard let address, let port = address.port.flatMap(UInt16.init(exactly:)) else { return nil }
         switch address {
-        case .v4(let v4):
-            self.init(IPAddress(v4: UInt32(bigEndian: v4.address.sin_addr.s_addr)), port)
-        case .v6(let v6):
-            let (high, low) = withUnsafeBytes(of: v6.address.sin6_addr) { bytes in
-                (bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-            }
-            self.init(IPAddress(v6: UInt64(bigEndian: high), UInt64(bigEndian: low)), port)
-        case .unixDomainSocket:
-            return nil
+        case .v4(let v4): self.init(Self.address(of: v4.address), port)
+        case .v6(let v6): self.init(Self.address(of: v6.address), port)
+        case .unixDomainSocket: return nil
         }
+    }
+
+    private static func address(of socket: sockaddr_in) -> IPAddress {
+        IPAddress(v4: UInt32(bigEndian: socket.sin_addr.s_addr))
+    }
+
+    private static func address(of socket: sockaddr_in6) -> IPAddress {
+        let (high, low) = withUnsafeBytes(of: socket.sin6_addr) { bytes in
+            (bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        }
+        return IPAddress(v6: UInt64(bigEndian: high), UInt64(bigEndian: low))
     }
 }
 

@@ -7,13 +7,13 @@ public struct HostPort: Hashable, Sendable, CustomStringConvertible {
     /// The port; 0 lets the system choose one to listen on.
     public var port: Int
 
-    /// An address of its two parts.
+    /// An address from its two parts.
     public init(host: String, port: Int) {
         self.host = host
         self.port = port
     }
 
-    /// Reads an address; nil where the text is not one.
+    /// Parses an address; nil if the text is not one.
     public init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
             return nil

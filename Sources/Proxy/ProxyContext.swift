@@ -3,17 +3,17 @@ import NIOPosix
 import Streams
 import Synchronization
 
-/// What all clients of a proxy share.
+/// State shared by all clients of a proxy.
 final class ProxyContext: Sendable {
     let options: ProxyOptions
     let queue: RecordingQueue
     let relays = OpenRelays()
     let own: OwnAddresses
     let connector: any ServerConnecting
-    /// Where a redirected client meant to connect to.
+    /// The original destination of a redirected client.
     let destination: @Sendable (any Channel) -> EventLoopFuture<SocketAddress>
     private let counts = Mutex(Counts())
-    /// The servers that are Unix sockets; the place of each is the port that stands for it.
+    /// The servers that are Unix sockets; the index of each gives the port that represents it.
     private let unixServers: [String]
 
     private struct Counts {
@@ -24,7 +24,7 @@ final class ProxyContext: Sendable {
 
     /// - Parameters:
     ///   - connector: connects to servers.
-    ///   - destination: where a redirected client meant to connect to.
+    ///   - destination: the original destination of a redirected client.
     init(
         _ options: ProxyOptions, queue: RecordingQueue, connector: any ServerConnecting, own: OwnAddresses,
         destination: @escaping @Sendable (any Channel) -> EventLoopFuture<SocketAddress> = OriginalDestination.of
@@ -47,7 +47,7 @@ final class ProxyContext: Sendable {
         entry.begin()
     }
 
-    /// What a client of a listener passes through before it is relayed, in order.
+    /// The layers that a client of a listener passes through before it is relayed, in order.
     func layers(of listener: Listener) -> [any EntryLayer] {
         var layers: [any EntryLayer] = options.proxyProtocol.isExpected ? [ReceivedHeaderLayer()] : []
         switch listener.server {
@@ -59,9 +59,9 @@ final class ProxyContext: Sendable {
         return layers
     }
 
-    // MARK: Who may come
+    // MARK: Admission
 
-    /// Counts a client until it is gone. Returns false where there are as many as may be.
+    /// Counts a client until it is gone. Returns false if the maximum is reached.
     func admit(_ channel: any Channel) -> Bool {
         let isAdmitted = counts.withLock { counts in
             if let limit = options.maxConnections, counts.clients >= limit {
@@ -75,13 +75,13 @@ final class ProxyContext: Sendable {
         return isAdmitted
     }
 
-    /// How many clients were refused because there were too many.
+    /// How many clients were refused because the limit was reached.
     var refused: Int { counts.withLock { $0.refused } }
 
-    /// Why a client too many is refused.
+    /// Why a client above the limit is refused.
     var limitText: String { "\(options.maxConnections ?? 0) connections are open, which is the limit" }
 
-    /// Whether a client is this proxy, which a firewall brought back: then that knows where it was going.
+    /// Whether a client is this proxy, redirected back by a firewall: if so, the original destination is known.
     func isItself(_ client: any Channel) -> EventLoopFuture<Bool> {
         let end = Endpoint(client.remoteAddress)
         guard client.remoteAddress?.protocol != .unix, own.hasEnd(end) else {
@@ -91,15 +91,15 @@ final class ProxyContext: Sendable {
             .flatMapErrorThrowing { _ in false }
     }
 
-    // MARK: What ends of connections are called
+    // MARK: Names of connection ends
 
-    /// Where Unix sockets are said to be: an address of this machine that nobody else uses, so that connections differ.
+    /// The address that represents Unix sockets: an address of this machine that nothing else uses, so that connections differ.
     private static let unixAddress = IPAddress(v4: 0x7f55_4e58)  // 127.85.78.88
 
-    /// Whether an endpoint only stands for a Unix socket.
+    /// Whether an endpoint merely represents a Unix socket.
     func isMadeUp(_ endpoint: Endpoint) -> Bool { endpoint.address == Self.unixAddress }
 
-    /// The address of a client; that of a Unix socket has a port that counts up.
+    /// The address of a client; for a Unix socket, the port is a counter.
     func endpoint(ofClient channel: any Channel) -> Endpoint {
         guard case .unixDomainSocket? = channel.remoteAddress else { return Endpoint(channel.remoteAddress).unmapped }
         let number = counts.withLock { counts in

@@ -1,31 +1,31 @@
 import Interception
 
-/// What a proxy does.
+/// The settings of a proxy.
 public struct ProxyOptions: Sendable {
-    /// The ways in.
+    /// The listeners.
     public var listeners: [Listener]
-    /// How long a client may take to say which server it wants, and connecting to that server as well, in seconds.
+    /// The time limit for a client to name its server, and for connecting to that server, in seconds.
     public var connectTimeout = 10.0
-    /// After how many seconds without a byte a connection is closed; nil: never.
+    /// The idle timeout, in seconds; nil: none.
     public var idleTimeout: Double?
-    /// How many clients may be connected at once; nil: any number.
+    /// The maximum number of connected clients; nil: unlimited.
     public var maxConnections: Int?
-    /// After how many seconds of silence the system asks whether the other end is still there; nil: as the system does.
+    /// After how many seconds of silence the system sends keepalive probes; nil: the system's default.
     public var keepAlive: Int?
     /// The headers of HAProxy's PROXY protocol.
     public var proxyProtocol = ProxyProtocolUse()
-    /// How long what was read from a side that is gone may take to reach the other side before that is reset, in seconds.
+    /// How long bytes read from a side that is gone may take to reach the other side before that side is reset, in seconds.
     public var deliveryTimeout = 10.0
 
-    /// Makes the stages of a connection: what is done to its bytes on their way; nil: nothing.
+    /// Makes the stages of a connection, which process its bytes on their way; nil: none.
     package var stages: (@Sendable () -> StageChain)?
 
-    /// What a proxy with these ways in does.
+    /// The settings of a proxy with these listeners.
     public init(_ listeners: [Listener]) {
         self.listeners = listeners
     }
 
-    /// What a proxy with one way in does.
+    /// The settings of a proxy with one listener.
     public init(listen: HostPort, to: HostPort) {
         self.init([Listener(listen: .tcp(listen), server: .fixed(.tcp(to)))])
     }
@@ -41,9 +41,9 @@ public struct ProxyProtocolUse: Hashable, Sendable {
         case v2
     }
 
-    /// Whether each client begins with a header that names the real client.
+    /// Whether each client's stream begins with a header that names the real client.
     public var isExpected = false
-    /// The version of the header that is sent to each server; nil: none.
+    /// The version of the header sent to each server; nil: none.
     public var sent: Version?
 
     /// Neither expects nor sends headers.

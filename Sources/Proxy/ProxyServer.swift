@@ -3,7 +3,7 @@ import NIOPosix
 import Platform
 import Synchronization
 
-/// The man in the middle: accepts clients, connects each to its server, and relays.
+/// The proxy: accepts clients, connects each to its server, and relays.
 package final class ProxyServer: Sendable {
     private let context: ProxyContext
     private let group: MultiThreadedEventLoopGroup
@@ -15,15 +15,15 @@ package final class ProxyServer: Sendable {
         var file: UnixSocketFile?
     }
 
-    /// Why there is no listening at a place.
+    /// Why the proxy cannot listen on an address.
     package struct ListenFailure: Error, CustomStringConvertible {
-        /// The place, and the cause in words.
+        /// The address, and the cause in words.
         package var description: String
     }
 
     /// A proxy that does not listen yet.
     ///
-    /// - Parameter queue: where it notes what it relays.
+    /// - Parameter queue: where relayed data is recorded.
     package init(_ options: ProxyOptions, queue: RecordingQueue, threads: Int = 1) {
         names = NIOThreadPool(numberOfThreads: 4)
         let own = OwnAddresses()
@@ -35,7 +35,7 @@ package final class ProxyServer: Sendable {
 
     /// Binds every listener, and begins to accept clients.
     ///
-    /// - Returns: where it listens, in the order of the listeners.
+    /// - Returns: the addresses it listens on, in the order of the listeners.
     package func start() throws -> [Place] {
         names.start()
         do {
@@ -65,7 +65,7 @@ package final class ProxyServer: Sendable {
                 file = try UnixSocketFile(clearing: path)
                 address = try SocketAddress(unixDomainSocketPath: path)
             }
-            // Nobody else may connect to a Unix socket, not even before its mode is set.
+            // No one else may connect to a Unix socket, not even before its mode is set.
             let mask = file == nil ? nil : umask(0o177)
             defer { if let mask { _ = umask(mask) } }
             let channel = try bind(bootstrap(for: listener), address)
@@ -96,10 +96,10 @@ package final class ProxyServer: Sendable {
         }
     }
 
-    /// How many clients were refused because there were too many.
+    /// How many clients were refused because the limit was reached.
     package var refused: Int { context.refused }
 
-    /// Stops accepting clients; what is open stays so until `shutDown`.
+    /// Stops accepting clients; open connections stay open until `shutDown`.
     package func stopListening() {
         let listeners = bound.withLock { bound in
             defer { bound = [] }
@@ -111,9 +111,9 @@ package final class ProxyServer: Sendable {
         }
     }
 
-    /// Waits until everything that is open has ended by itself, for so many seconds at most.
+    /// Waits until all open connections have ended by themselves, but no longer than the given number of seconds.
     ///
-    /// - Returns: whether nothing is open any more.
+    /// - Returns: whether all connections have ended.
     package func drained(within seconds: Double) async throws -> Bool {
         try await emptied(within: seconds).get()
     }
@@ -127,8 +127,8 @@ package final class ProxyServer: Sendable {
         context.relays.isEmpty(within: .nanoseconds(Int64(seconds * 1e9)), on: group.any())
     }
 
-    /// Closes everything. What was open has been ended by none of its sides, and is recorded so. Both sides see a reset: what
-    /// they got may not be all.
+    /// Closes everything. Neither side has ended the connections that are still open, and they are recorded as such. Both sides
+    /// see a reset: the data they received may be incomplete.
     package func shutDown() throws {
         stopListening()
         context.queue.releaseRelay()

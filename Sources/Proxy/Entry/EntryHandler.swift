@@ -2,10 +2,10 @@ import NIOCore
 import NIOPosix
 import Streams
 
-/// Performs on a client's channel what the layers of its way in want, until the client is joined with a server or sent away.
+/// Performs on a client's channel the actions of its entry layers, until the client is joined with a server or rejected.
 ///
-/// It lives on the client's event loop, which the server's side shares. What the client sends or ends before it is joined waits here:
-/// closing a channel removes its handlers in any state, and the relay must hear of it all the same.
+/// It lives on the client's event loop, which the server's side shares. Bytes and an end that arrive from the client before it is
+/// joined are held here: closing a channel removes its handlers in any state, and the relay must still be notified.
 final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -19,13 +19,13 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var patience: Scheduled<Void>?
     private var server: (any Channel)?
     private var place: (place: Place, address: SocketAddress?)?
-    /// What the client's end of the relay has to be told when it is there.
+    /// What the client's end of the relay must be notified of once it exists.
     private var ends = RelayHandler.EarlyEnds()
     private var state = State.entering
 
     private enum State {
         case entering
-        /// What comes is thrown away until the client has heard why.
+        /// Input is discarded until the client has been sent the reason.
         case dismissed
         case over
     }
@@ -34,7 +34,7 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
         self.channel = channel
         self.proxy = proxy
         isUnix = listener.listen.isUnix
-        // A closed channel does not know its address any more.
+        // A closed channel no longer knows its address.
         let client = proxy.endpoint(ofClient: channel)
         let connection = EntryConnection(
             client: client, reached: Endpoint(channel.localAddress), isUnixClient: proxy.isMadeUp(client))
@@ -76,7 +76,7 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
         readIfNeeded()
     }
 
-    /// Nothing is read on behalf of others before there is a server.
+    /// Nothing is read on behalf of other handlers before there is a server.
     func read(context: ChannelHandlerContext) { if state != .entering { context.read() } }
 
     private func readIfNeeded() {
@@ -110,7 +110,7 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
         perform(stack.take(.ended))
     }
 
-    // MARK: What the layers want
+    // MARK: Actions of the layers
 
     private func perform(_ actions: [EntryAction]) {
         for action in actions where state == .entering {
@@ -164,7 +164,7 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// The client and its server are joined; what came early goes first.
+    /// The client and its server are joined; early bytes go first.
     private func join() {
         guard let server, let place,
             let serverEnd = try? server.pipeline.syncOperations.handler(type: RelayHandler.self)
@@ -181,7 +181,7 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
         RelayHandler.join(clientEnd, serverEnd, recording: recording, early: stack.takeUnread(), ends)
     }
 
-    // MARK: Not getting there
+    // MARK: Failing to connect
 
     private func close(_ fault: EntryFault, isOrderly: Bool) {
         let server = place.map { proxy.endpoint(ofMissed: $0.place, at: $0.address) }
@@ -193,7 +193,7 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
         state = .dismissed
         guard let context else { return }
-        // Whether the client has ended already or not: it may never take what was sent.
+        // Whether or not the client has ended already: it may never read what was sent.
         context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(2)) { [weak self] in self?.context?.reset() }
         let isEnded = ends.hasInputEnded
         context.whenFlushed { [weak self] in

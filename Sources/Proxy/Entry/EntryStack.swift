@@ -1,23 +1,23 @@
 import NIOCore
 import Streams
 
-/// The layers of one connection, one behind the other: a value without sockets.
+/// The layers of one connection, one after the other: a value without sockets.
 struct EntryStack: Sendable {
-    /// What is known of the connection.
+    /// The known facts about the connection.
     private(set) var connection: EntryConnection
     private var layers: ArraySlice<any EntryLayer>
-    /// How long the client may take to say what it has to say, for people.
+    /// How long the client may take to complete its request, in words.
     private let patience: String
 
-    /// A stack of layers; the first takes what the client sends first.
+    /// A stack of layers; the first one takes the client's first bytes.
     init(_ layers: [any EntryLayer], of connection: EntryConnection, patience: String) {
         (self.layers, self.connection, self.patience) = (layers[...], connection, patience)
     }
 
-    /// Whether a layer still waits for something that the client has to say.
+    /// Whether a layer still waits for bytes from the client.
     var awaitsClient: Bool { layers.contains { $0.needsBytes } }
 
-    /// Whether more of the client's bytes are to be read now.
+    /// Whether more of the client's bytes should be read now.
     var needsBytes: Bool { layers.first?.needsBytes ?? false }
 
     /// Begins with the first layer.
@@ -30,13 +30,13 @@ struct EntryStack: Sendable {
         return take(.bytes)
     }
 
-    /// Gives away what no layer has taken.
+    /// Returns the bytes that no layer has consumed.
     mutating func takeUnread() -> ByteBuffer {
         defer { connection.unread = ByteBuffer() }
         return connection.unread
     }
 
-    /// The client had its time.
+    /// The client's time is up.
     mutating func expire() -> [EntryAction] {
         guard awaitsClient else { return [] }
         let fault = EntryFault("the client did not say who it is or where it goes within \(patience)")
@@ -45,7 +45,7 @@ struct EntryStack: Sendable {
 
     /// Passes an event to the layer whose turn it is.
     ///
-    /// - Returns: what is to be done, in order; `done` at last, when no layer is left.
+    /// - Returns: the actions, in order; `done` comes last, when no layer is left.
     mutating func take(_ event: EntryEvent) -> [EntryAction] {
         guard let index = layers.indices.first else { return [] }
         var actions: [EntryAction] = []

@@ -16,7 +16,7 @@ struct FixedServerLayer: EntryLayer {
     }
 }
 
-/// Connects a client to where it meant to go before the system redirected it here.
+/// Connects a client to its original destination, before the system redirected it here.
 struct TransparentLayer: EntryLayer {
     var needsBytes: Bool { false }
 

@@ -3,7 +3,7 @@ import Platform
 import Streams
 
 extension Endpoint {
-    /// The endpoint of a socket; `0.0.0.0:0` where it has no IP address.
+    /// The endpoint of a socket; `0.0.0.0:0` if it has no IP address.
     init(_ address: SocketAddress?) {
         switch address {
         case .v4(let v4): self.init(v4.address)
@@ -24,7 +24,7 @@ extension Endpoint {
 }
 
 extension IPAddress {
-    /// Reads an address as people write it, without zone; nil where the text is none.
+    /// Parses an address as people write it, without a zone; nil if the text is not one.
     init?(text: String) {
         var v4 = in_addr()
         var v6 = in6_addr()
@@ -43,6 +43,6 @@ extension IPAddress {
         self.init(v6: halves[0], halves[1])
     }
 
-    /// 0.0.0.0 and ::, which stand for all addresses of a machine where one listens, and for loopback where one connects.
+    /// 0.0.0.0 and ::, which mean all addresses of a machine when listening, and loopback when connecting.
     var isUnspecified: Bool { high == 0 && low == 0 }
 }

@@ -1,11 +1,11 @@
-/// Where something listens: a TCP port or a Unix socket.
+/// The address of a listener: a TCP port or a Unix socket.
 public enum Place: Hashable, Sendable, CustomStringConvertible {
     /// `127.0.0.1:8088`
     case tcp(HostPort)
     /// `unix:/run/chat.sock`
     case unix(path: String)
 
-    /// Reads a place; nil where the text is none.
+    /// Parses an address; nil if the text is not one.
     public init?(_ text: String) {
         if text.hasPrefix("unix:") {
             let path = String(text.dropFirst(5))
@@ -29,7 +29,7 @@ public enum Place: Hashable, Sendable, CustomStringConvertible {
     /// Whether it is a Unix socket.
     var isUnix: Bool { if case .unix = self { true } else { false } }
 
-    /// The place as it was written.
+    /// The address as it was written.
     public var description: String {
         switch self {
         case .tcp(let address): "\(address)"
@@ -38,24 +38,24 @@ public enum Place: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// One way into the proxy: where clients come to, and which server they are taken to.
+/// One listener of the proxy: where clients connect, and which server they are connected to.
 public struct Listener: Hashable, Sendable {
     /// How the server of a client is found.
     public enum Server: Hashable, Sendable {
-        /// It is always this one.
+        /// Always this one.
         case fixed(Place)
         /// The client names it (RFC 1928).
         case socks5
-        /// It is the one that the client meant to connect to before the system redirected it here (Linux).
+        /// The one that the client meant to connect to before the system redirected it here (Linux).
         case transparent
     }
 
     /// Where clients connect to.
     public var listen: Place
-    /// Where they are taken.
+    /// Where they are connected to.
     public var server: Server
 
-    /// A way in.
+    /// A listener.
     public init(listen: Place, server: Server) {
         self.listen = listen
         self.server = server

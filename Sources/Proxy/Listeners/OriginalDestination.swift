@@ -2,9 +2,10 @@ import NIOCore
 import Platform
 import Streams
 
-/// Where a redirected client meant to connect to (Linux, netfilter: `linux/netfilter_ipv4.h`, `linux/netfilter_ipv6/ip6_tables.h`).
+/// The original destination of a redirected client (Linux, netfilter: `linux/netfilter_ipv4.h`,
+/// `linux/netfilter_ipv6/ip6_tables.h`).
 enum OriginalDestination {
-    /// Whether this system can tell.
+    /// Whether this system can report it.
     static var isKnown: Bool {
         #if os(Linux)
         true
@@ -16,13 +17,13 @@ enum OriginalDestination {
     /// SO_ORIGINAL_DST and IP6T_SO_ORIGINAL_DST have the same number.
     private static let option = NIOBSDSocket.Option(rawValue: 80)
 
-    /// Asks the system. Fails where the client was not redirected.
+    /// Queries the system. Fails if the client was not redirected.
     static func of(_ channel: any Channel) -> EventLoopFuture<SocketAddress> {
         guard isKnown, let socket = channel as? any SocketOptionProvider else {
             return channel.eventLoop.makeFailedFuture(
                 EntryFault("this system does not say where it was redirected from"))
         }
-        // Those that come by IPv4 to a socket for IPv6 are IPv4's to redirect.
+        // Clients that arrive by IPv4 on an IPv6 socket are redirected by IPv4's rules.
         if Endpoint(channel.localAddress).unmapped.address.isIPv4 {
             return socket.unsafeGetSocketOption(level: .init(rawValue: CInt(IPPROTO_IP)), name: option)
                 .map { (address: sockaddr_in) in SocketAddress(address) }

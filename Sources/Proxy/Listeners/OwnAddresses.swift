@@ -2,15 +2,15 @@ import NIOCore
 import Streams
 import Synchronization
 
-/// Where this proxy itself is: nobody is to be taken there.
+/// The proxy's own addresses: no client may be connected to them.
 ///
-/// A client of a SOCKS listener may name one of the proxy's own addresses, and a firewall rule that redirects what this
-/// machine sends redirects what the proxy sends, too. Either would make it its own client, without end.
+/// A client of a SOCKS listener may name one of the proxy's own addresses, and a firewall rule that redirects outgoing
+/// connections of this machine redirects the proxy's own, too. Either would make the proxy its own client, in an endless loop.
 final class OwnAddresses: Sendable {
     private struct State {
         var listeners: [Endpoint] = []
         var paths: Set<String> = []
-        /// The proxy's ends of connections to servers, and those servers. Connections to different ones may share an end.
+        /// The proxy's ends of connections to servers, and those servers. Connections to different servers may share an end.
         var outgoing: [Endpoint: Set<Endpoint>] = [:]
     }
 
@@ -40,29 +40,29 @@ final class OwnAddresses: Sendable {
         }
     }
 
-    /// Whether who connects to a Unix socket gets to this proxy.
+    /// Whether connecting to a Unix socket leads to this proxy.
     func containsPath(_ path: String) -> Bool { state.withLock { $0.paths.contains(path) } }
 
-    /// Whether who connects to an address gets to this proxy.
+    /// Whether connecting to an address leads to this proxy.
     func contains(_ address: SocketAddress) -> Bool { contains(Endpoint(address)) }
 
-    /// Whether who connects to an endpoint gets to this proxy.
+    /// Whether connecting to an endpoint leads to this proxy.
     func contains(_ endpoint: Endpoint) -> Bool {
         let target = endpoint.unmapped
         let candidates = state.withLock { $0.listeners.filter { $0.port == target.port } }
         return candidates.contains { listener in
             if listener.address == target.address { return true }
             let isLocal = target.address.isUnspecified || target.address.isLoopback
-            // Who connects to the unspecified address gets to this machine, by whichever loopback address.
+            // Connecting to the unspecified address leads to this machine, by whichever loopback address.
             if target.address.isUnspecified { return listener.address.isUnspecified || listener.address.isLoopback }
             return listener.address.isUnspecified && (isLocal || machine().contains(target.address))
         }
     }
 
-    // MARK: What a firewall brought back
+    // MARK: Connections that a firewall redirected back
 
-    /// Whether a client has the address of an end of the proxy's own. It need not be the proxy: two connections may share one
-    /// end where the other differs.
+    /// Whether a client has the address of one of the proxy's own ends. It need not be the proxy: two connections may share one
+    /// end if the other end differs.
     func hasEnd(_ client: Endpoint) -> Bool { state.withLock { $0.outgoing[client.unmapped] != nil } }
 
     /// Whether a client that meant to connect to a server is this proxy itself.
@@ -70,7 +70,8 @@ final class OwnAddresses: Sendable {
         state.withLock { $0.outgoing[client.unmapped]?.contains(server.unmapped) == true }
     }
 
-    /// The proxy begins to connect to a server. It may come back as a client before it has heard that it is connected.
+    /// The proxy begins to connect to a server. The connection may arrive as a client before the proxy is notified that it is
+    /// connected.
     func connecting(from local: Endpoint, to server: Endpoint) {
         _ = state.withLock { $0.outgoing[local.unmapped, default: []].insert(server.unmapped) }
     }

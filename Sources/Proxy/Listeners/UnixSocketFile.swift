@@ -1,17 +1,17 @@
 import Platform
 
-/// The file of a Unix socket that the proxy listens on: its owner's alone, and gone when the proxy is.
+/// The file of a Unix socket that the proxy listens on: accessible to its owner only, and removed when the proxy ends.
 struct UnixSocketFile: Sendable {
     let path: String
     private var device: dev_t = 0
     private var number: ino_t = 0
 
-    /// Why a path cannot be listened on.
+    /// Why it is not possible to listen on a path.
     struct Fault: Error, CustomStringConvertible {
         var description: String
     }
 
-    /// Makes way at a path: removes a socket that nobody listens on any more. Anything else stays.
+    /// Makes way at a path: removes a socket that no one listens on any more. Anything else stays.
     init(clearing path: String) throws {
         self.path = path
         var status = stat()
@@ -23,7 +23,7 @@ struct UnixSocketFile: Sendable {
         guard unlink(path) == 0 else { throw Fault(description: String(cString: strerror(errno))) }
     }
 
-    /// Takes note of the file that binding made.
+    /// Remembers the file that binding created.
     mutating func bound() {
         var status = stat()
         chmod(path, 0o600)
@@ -31,14 +31,14 @@ struct UnixSocketFile: Sendable {
         (device, number) = (status.st_dev, status.st_ino)
     }
 
-    /// Removes the file, if it still is the one that binding made.
+    /// Removes the file, if it is still the one that binding created.
     func remove() {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_dev == device, status.st_ino == number else { return }
         unlink(path)
     }
 
-    /// Whether nobody listens: then connecting is refused.
+    /// Whether no one listens: connecting is then refused.
     private static func isStale(_ path: String) -> Bool {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

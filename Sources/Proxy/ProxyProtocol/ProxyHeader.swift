@@ -1,23 +1,23 @@
 import Streams
 
-/// What a header of the PROXY protocol says (haproxy.org/download/2.9/doc/proxy-protocol.txt).
+/// The contents of a PROXY protocol header (haproxy.org/download/2.9/doc/proxy-protocol.txt).
 struct ProxyHeader: Hashable, Sendable {
     /// Whose connection it is.
     enum Origin: Hashable, Sendable {
-        /// The sender's own, or one that has no IP addresses: the connection's own addresses stand (LOCAL, UNKNOWN, AF_UNIX).
+        /// The sender's own, or one without IP addresses: the connection's own addresses apply (LOCAL, UNKNOWN, AF_UNIX).
         case connection
-        /// That of somebody else.
+        /// A proxied client's.
         case named(client: Endpoint, server: Endpoint)
     }
 
     var origin: Origin
 
-    /// How many bytes of a header there are at most: version 2 has 16, and up to 65,535 that they announce.
+    /// The maximum length of a header: version 2 has 16 bytes, and up to 65,535 that they announce.
     static let limit = 16 + 65_535
 
-    /// Reads the header that bytes begin with.
+    /// Parses the header at the beginning of the bytes.
     ///
-    /// - Returns: the header and how many bytes it has; nil where more are needed to tell.
+    /// - Returns: the header and its length in bytes; nil if more bytes are needed.
     static func read(_ bytes: RawSpan) throws(ProxyHeaderFault) -> (header: ProxyHeader, byteCount: Int)? {
         guard bytes.byteCount > 0 else { return nil }
         return switch bytes[byte: 0] {
@@ -35,12 +35,12 @@ struct ProxyHeader: Hashable, Sendable {
         }
     }
 
-    /// Whether bytes begin with a signature, as far as either goes.
+    /// Whether the bytes begin with a signature, as far as either goes.
     static func begins(_ bytes: RawSpan, with signature: [UInt8]) -> Bool {
         (0..<min(bytes.byteCount, signature.count)).allSatisfy { bytes[byte: $0] == signature[$0] }
     }
 
-    /// Bytes for people.
+    /// Bytes in readable form.
     static func hex(_ bytes: RawSpan, _ range: Range<Int>) -> String {
         range.map { index in
             let text = String(bytes[byte: index], radix: 16)
@@ -49,7 +49,7 @@ struct ProxyHeader: Hashable, Sendable {
     }
 }
 
-/// Why bytes are no header of the PROXY protocol.
+/// Why bytes are not a PROXY protocol header.
 struct ProxyHeaderFault: Error, CustomStringConvertible, Hashable {
     var description: String
 
@@ -59,7 +59,7 @@ struct ProxyHeaderFault: Error, CustomStringConvertible, Hashable {
 }
 
 extension Endpoint {
-    /// Both with addresses of one family: where they differ, an IPv4 address becomes `::ffff:a.b.c.d`.
+    /// Both with addresses of one family: if they differ, an IPv4 address becomes `::ffff:a.b.c.d`.
     static func sameFamily(_ first: Endpoint, _ second: Endpoint) -> (Endpoint, Endpoint) {
         first.address.isIPv4 == second.address.isIPv4 ? (first, second) : (first.mapped, second.mapped)
     }
@@ -68,7 +68,7 @@ extension Endpoint {
         address.isIPv4 ? Endpoint(IPAddress(v6: 0, 0xffff_0000_0000 | address.low), port) : self
     }
 
-    /// `::ffff:a.b.c.d` as the IPv4 address that it stands for (RFC 4291 section 2.5.5.2).
+    /// `::ffff:a.b.c.d` as the IPv4 address that it represents (RFC 4291 section 2.5.5.2).
     var unmapped: Endpoint {
         guard !address.isIPv4, address.high == 0, address.low >> 32 == 0xffff else { return self }
         return Endpoint(IPAddress(v4: UInt32(truncatingIfNeeded: address.low)), port)

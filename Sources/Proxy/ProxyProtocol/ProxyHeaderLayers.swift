@@ -1,7 +1,7 @@
 import NIOCore
 import Streams
 
-/// Takes the header of the PROXY protocol off the beginning of what a client sends.
+/// Removes the PROXY protocol header from the beginning of a client's stream.
 struct ReceivedHeaderLayer: EntryLayer {
     var needsBytes: Bool { true }
 
@@ -27,7 +27,7 @@ struct ReceivedHeaderLayer: EntryLayer {
     }
 }
 
-/// Sends the server a header of the PROXY protocol before anything else.
+/// Sends the server a PROXY protocol header before anything else.
 struct SentHeaderLayer: EntryLayer {
     let version: ProxyProtocolUse.Version
     var needsBytes: Bool { false }
@@ -48,9 +48,9 @@ struct SentHeaderLayer: EntryLayer {
 }
 
 extension ByteBuffer {
-    /// The header that the readable bytes begin with, and its length; nil where more are needed.
+    /// The header at the beginning of the readable bytes, and its length; nil if more bytes are needed.
     fileprivate func proxyHeader() throws(ProxyHeaderFault) -> (header: ProxyHeader, byteCount: Int)? {
-        // A closure of `withUnsafeReadableBytes` cannot say what it throws.
+        // A closure of `withUnsafeReadableBytes` cannot declare the type of error it throws.
         let result = withUnsafeReadableBytes { bytes in
             Result { () throws(ProxyHeaderFault) in try ProxyHeader.read(bytes.bytes) }
         }

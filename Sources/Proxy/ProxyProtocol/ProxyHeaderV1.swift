@@ -6,7 +6,7 @@ import Streams
 enum ProxyHeaderV1 {
     static let signature = Array("PROXY ".utf8)
 
-    /// The longest line, with its end.
+    /// The maximum length of the line, including its end.
     static let limit = 107
 
     static func read(_ bytes: RawSpan) throws(ProxyHeaderFault) -> (header: ProxyHeader, byteCount: Int)? {
@@ -31,7 +31,7 @@ enum ProxyHeaderV1 {
     private static func origin(_ line: String) throws(ProxyHeaderFault) -> ProxyHeader.Origin {
         let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard words.count > 1 else { throw ProxyHeaderFault("a PROXY line without a protocol") }
-        // What stands behind UNKNOWN is to be ignored.
+        // Anything after UNKNOWN must be ignored.
         if words[1] == "UNKNOWN" { return .connection }
         guard words[1] == "TCP4" || words[1] == "TCP6" else {
             throw ProxyHeaderFault("a PROXY line with the protocol \(words[1].debugDescription)")
@@ -51,7 +51,7 @@ enum ProxyHeaderV1 {
     }
 
     private static func port(_ text: String) throws(ProxyHeaderFault) -> UInt16 {
-        // No signs, and no zeros in front.
+        // No signs, and no leading zeros.
         guard let port = UInt16(text), String(port) == text else {
             throw ProxyHeaderFault("a PROXY line with the port \(text.debugDescription)")
         }

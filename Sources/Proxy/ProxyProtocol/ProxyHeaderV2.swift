@@ -17,7 +17,7 @@ enum ProxyHeaderV2 {
             let shown = ProxyHeader.hex(bytes, 0..<min(12, bytes.byteCount))
             throw ProxyHeaderFault("no PROXY protocol header, but \(shown)")
         }
-        // What is wrong is said as soon as it is there.
+        // Errors are reported as soon as they can be seen.
         if bytes.byteCount > 12 {
             let (version, command) = (bytes[byte: 12] >> 4, bytes[byte: 12] & 15)
             guard version == 2 else { throw ProxyHeaderFault("a PROXY header of version \(version), expected 2") }

@@ -1,6 +1,5 @@
-import CNIOLinux
 import NIOCore
-import Platform
+import Streams
 
 /// The outcome of a request, as a SOCKS server reports it (RFC 1928 section 6).
 enum SOCKSReply: UInt8, Sendable {
@@ -18,17 +17,13 @@ enum SOCKSReply: UInt8, Sendable {
     /// - Parameter bound: the proxy's end of the connection to the server; 0.0.0.0:0 where there is none, or it has no IP
     ///   address.
     func bytes(bound: SocketAddress? = nil) -> [UInt8] {
-        let head = [5, rawValue, 0] as [UInt8]
-        switch bound {
-        case .v4(let v4)?:
-            return head + [1] + withUnsafeBytes(of: v4.address.sin_addr) { Array($0) } + Self.bytes(v4.address.sin_port)
-        case .v6(let v6)?:
-            return head + [4] + withUnsafeBytes(of: v6.address.sin6_addr) { Array($0) }
-                + Self.bytes(v6.address.sin6_port)
-        case .unixDomainSocket?, nil: return head + [1, 0, 0, 0, 0, 0, 0]
-        }
+        let end = Endpoint(bound)
+        let (high, low) = (end.address.high.bigEndianBytes, end.address.low.bigEndianBytes)
+        let address = end.address.isIPv4 ? [1] + low.suffix(4) : [4] + high + low
+        return [5, rawValue, 0] + address + [UInt8(end.port >> 8), UInt8(truncatingIfNeeded: end.port)]
     }
+}
 
-    /// A port, which is in network byte order already.
-    private static func bytes(_ port: in_port_t) -> [UInt8] { withUnsafeBytes(of: port) { Array($0) } }
+extension UInt64 {
+    fileprivate var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
 }
