@@ -1,7 +1,7 @@
 import DequeModule
 import Streams
 
-/// What a stage emitted in one direction and is not due yet, in the order in which it passes.
+/// Data that a stage emitted in one direction and that is not due yet, in the order in which it passes.
 struct EmissionQueue: Sendable {
     enum Content: Hashable, Sendable {
         case bytes([UInt8], cause: String?)
@@ -19,28 +19,28 @@ struct EmissionQueue: Sendable {
     }
 
     private var emissions: Deque<Emission> = []
-    /// How many bytes wait.
+    /// How many bytes are queued.
     private(set) var byteCount = 0
 
-    /// The one that passes next.
+    /// The entry that passes next.
     var first: Emission? { emissions.first }
 
-    /// Adds bytes or an end behind the others; they are due no earlier.
+    /// Appends bytes or an end after the others; they are due no earlier.
     mutating func append(_ content: Content, due: Timestamp, at now: Timestamp) {
         byteCount += content.byteCount
         emissions.append(Emission(content: content, due: max(due, emissions.last?.due ?? due), since: now))
     }
 
-    /// Adds bytes before those that are due later.
+    /// Inserts bytes before those that are due later.
     mutating func insert(_ content: Content, due: Timestamp, at now: Timestamp) {
         byteCount += content.byteCount
         let place = emissions.firstIndex { $0.due > due } ?? emissions.endIndex
-        // Nothing passes behind the end.
+        // Nothing passes after the end.
         let end = emissions.firstIndex { if case .end = $0.content { true } else { false } } ?? emissions.endIndex
         emissions.insert(Emission(content: content, due: due, since: now), at: min(place, end))
     }
 
-    /// Takes out the first.
+    /// Removes the first entry.
     mutating func popFirst() -> Emission? {
         guard let first = emissions.popFirst() else { return nil }
         byteCount -= first.content.byteCount
@@ -49,7 +49,7 @@ struct EmissionQueue: Sendable {
 
     /// Drops everything.
     ///
-    /// - Returns: how many bytes that was.
+    /// - Returns: how many bytes were dropped.
     mutating func removeAll() -> Int {
         defer { (emissions, byteCount) = ([], 0) }
         return byteCount

@@ -1,48 +1,49 @@
 import Streams
 
-/// One step of what is done to the bytes of a relayed connection on their way: a value without sockets and without a clock.
+/// One step of processing the bytes of a relayed connection on their way: a value without sockets and without a clock.
 ///
-/// A stage takes events and returns actions; `StageChain` keeps what is emitted for later, and a driver performs what comes out at
-/// the end. What a stage does not emit does not pass: one that changes nothing emits every chunk as it came, and passes each end on.
+/// A stage takes events and returns actions; `StageChain` keeps data emitted for later, and a driver performs the resulting
+/// actions. Data that a stage does not emit does not pass: a stage that changes nothing emits every chunk as it arrived, and
+/// passes each end on.
 public protocol Stage: Sendable {
-    /// How many bytes of each direction the stage itself keeps, those of a frame that is not complete for instance. What it emitted
-    /// for later counts without that.
+    /// How many bytes of each direction the stage itself keeps, such as those of an incomplete frame. Bytes that it emitted for
+    /// later do not count.
     var heldBytes: PerDirection<Int> { get }
 
     /// Takes an event of its connection.
     ///
-    /// - Parameter now: the time, on a clock that never goes back.
+    /// - Parameter now: the time, on a clock that never goes backwards.
     mutating func take(_ event: StageEvent, at now: Timestamp) -> [StageAction]
 }
 
 extension Stage {
-    /// Most keep nothing.
+    /// Most stages keep nothing.
     public var heldBytes: PerDirection<Int> { PerDirection(fromClient: 0, fromServer: 0) }
 }
 
-/// What happens to a stage.
+/// An event for a stage.
 public enum StageEvent: Hashable, Sendable {
-    /// The next bytes of a direction, which are not empty.
+    /// The next bytes of a direction, never empty.
     case bytes([UInt8], Direction)
-    /// A direction ended; no more bytes of it come.
+    /// A direction ended; no more bytes of it follow.
     case end(Ending, Direction)
-    /// The time is there that the stage asked for.
+    /// The time that the stage asked for has come.
     case wake
-    /// What the stage keeps of a direction has been held for too long: it is to be emitted now.
+    /// The bytes that the stage keeps of a direction have been held for too long: it must emit them now.
     case release(Direction)
 }
 
-/// What a stage wants done.
+/// An action that a stage asks for.
 public enum StageAction: Hashable, Sendable {
-    /// Pass bytes on at a time, or at once where that has passed. They come behind what was emitted before in their direction, however
-    /// late that is due, unless they overtake it.
+    /// Pass bytes on at a time, or immediately if that has passed. They follow everything emitted before in their direction,
+    /// however late that is due, unless they overtake it.
     case emit([UInt8], Direction, at: Timestamp, overtakes: Bool = false, cause: String? = nil)
-    /// Pass an end on behind everything that was emitted in its direction.
+    /// Pass an end on after everything that was emitted in its direction.
     case end(Ending, Direction)
-    /// Send `StageEvent.wake` at a time; a later wish replaces an earlier one.
+    /// Send `StageEvent.wake` at a time; a later request replaces an earlier one.
     case wake(at: Timestamp)
-    /// Read nothing more of a direction.
+    /// Stop reading a direction.
     case pause(Direction)
-    /// Read on.
+    /// Continue reading.
     case resume(Direction)
 }

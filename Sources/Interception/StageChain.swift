@@ -1,36 +1,37 @@
 import Streams
 
-/// The stages of one connection, one behind the other, and what they emitted and is not due: a value without sockets.
+/// The stages of one connection, one after the other, and their emissions that are not due yet: a value without sockets.
 ///
-/// In each direction bytes keep their order unless a stage says otherwise. A FIN follows what was emitted before it; a RST waits for
-/// that, but not for long. What is held is bounded: above the limit reading pauses, and what has been held for too long passes.
+/// In each direction bytes keep their order unless a stage says otherwise. A FIN follows the data emitted before it; a RST waits
+/// for that data, but not for long. The amount held is bounded: above the limit reading pauses, and data held for too long
+/// passes.
 public struct StageChain: Sendable {
     /// How much is held, and for how long.
     public struct Limits: Hashable, Sendable {
-        /// Above so many bytes of a direction it is read no more, until half of them have passed.
+        /// If more than this many bytes of a direction are held, reading it pauses until half of them have passed.
         public var bytes = 1 << 20
-        /// What has been held for so long passes, whatever the stages say.
+        /// Data held for this long passes, whatever the stages say.
         public var time = Interval.seconds(60)
-        /// How long a RST waits for what was emitted before it.
+        /// How long a RST waits for the data emitted before it.
         public var reset = Interval.seconds(10)
 
         /// The defaults.
         public init() {}
     }
 
-    /// What is to be done.
+    /// What to do.
     public enum Output: Hashable, Sendable {
         /// Write bytes to the receiver of a direction, in one write.
         case write([UInt8], Direction, cause: String? = nil)
         /// Pass an end on to the receiver of a direction.
         case end(Ending, Direction)
-        /// Read nothing more of a direction.
+        /// Stop reading a direction.
         case pause(Direction)
-        /// Read on.
+        /// Continue reading.
         case resume(Direction)
-        /// So many bytes of a direction passed since they had been held for too long.
+        /// This many bytes of a direction passed because they had been held for too long.
         case released(Int, Direction)
-        /// So many bytes of a direction are lost: a RST could not wait for them any longer.
+        /// This many bytes of a direction are lost: a RST could not wait for them any longer.
         case discarded(Int, Direction)
     }
 
@@ -47,7 +48,7 @@ public struct StageChain: Sendable {
     private var steps: [Step]
     private let limits: Limits
     private var isPaused = PerDirection(fromClient: false, fromServer: false)
-    /// When a RST waits no longer.
+    /// When a RST stops waiting.
     private var resetAt = PerDirection<Timestamp?>(fromClient: nil, fromServer: nil)
     /// Directions whose end has passed: nothing follows.
     private var isOver = PerDirection(fromClient: false, fromServer: false)
@@ -64,7 +65,7 @@ public struct StageChain: Sendable {
         steps.reduce(0) { $0 + $1.queues[direction].byteCount + $1.stage.heldBytes[direction] }
     }
 
-    /// When the chain has to be woken; nil where nothing waits.
+    /// When the chain must be woken; nil if nothing is pending.
     public var nextWake: Timestamp? {
         var times = Direction.allCases.compactMap { isOver[$0] ? nil : resetAt[$0] }
         for step in steps {
@@ -77,9 +78,9 @@ public struct StageChain: Sendable {
         return times.min()
     }
 
-    /// Takes what happens on the connection.
+    /// Takes an event of the connection.
     ///
-    /// - Parameter now: the time, never less than before.
+    /// - Parameter now: the time, never earlier than before.
     public mutating func take(_ event: StageEvent, at now: Timestamp) -> [Output] {
         if case .end(.reset, let direction) = event, resetAt[direction] == nil {
             resetAt[direction] = now + limits.reset
@@ -99,7 +100,7 @@ public struct StageChain: Sendable {
 
     // MARK: Steps
 
-    /// Passes an event on to a stage, or out behind the last one.
+    /// Passes an event on to a stage, or out after the last one.
     private mutating func pass(_ event: StageEvent, to index: Int, at now: Timestamp) {
         guard index < steps.count else { return output(event) }
         perform(steps[index].stage.take(event, at: now), of: index, at: now)
@@ -133,7 +134,7 @@ public struct StageChain: Sendable {
         }
     }
 
-    /// Passes on what is due.
+    /// Passes on the data that is due.
     private mutating func drain(_ index: Int, _ direction: Direction, at now: Timestamp) {
         while let first = steps[index].queues[direction].first {
             let isOverdue = first.since + limits.time <= now
@@ -175,14 +176,14 @@ public struct StageChain: Sendable {
             if let since = steps[index].keepsSince[direction], since + limits.time <= now {
                 outputs.append(.released(steps[index].stage.heldBytes[direction], direction))
                 pass(.release(direction), to: index, at: now)
-                // A stage that keeps it all the same is asked again when that much time has passed once more.
+                // A stage that still keeps the data is asked again after the same time.
                 if steps[index].keepsSince[direction] != nil { steps[index].keepsSince[direction] = now }
             }
             drain(index, direction, at: now)
         }
     }
 
-    /// A RST waits no longer: what it waited for is lost.
+    /// A RST stops waiting: the data that it waited for is lost.
     private mutating func cutOff(_ direction: Direction) {
         guard !isOver[direction] else { return }
         let lost = heldBytes(direction)

@@ -2,31 +2,31 @@ import Framing
 import NIOCore
 import Streams
 
-/// Bytes to messages and back, by a format. Holds a partial frame, and does no I/O.
+/// Converts bytes to messages and back, according to a format. Holds a partial frame, and does no I/O.
 package struct FrameCodec {
     private var reader: any MessageReader
     private let outgoing: DirectionFormat
 
     /// A codec at the start of a connection, for the side that sends `direction`'s frames.
     ///
-    /// - Parameter reader: what reads instead of a `FrameReader`, such as a published receiver with its faults.
+    /// - Parameter reader: replaces `FrameReader`, such as with a published receiver and its faults.
     package init(_ format: Format, sending direction: Direction, reader: (any MessageReader)? = nil) {
         outgoing = format.directions[direction]
         self.reader = reader ?? FrameReader(format, from: direction.opposite)
     }
 
-    /// What the next bytes complete. `time` never decreases.
+    /// The messages that the next bytes complete. `time` never decreases.
     package mutating func receive(_ bytes: RawSpan, at time: Timestamp) -> [PeerInput] {
         reader.receive(bytes, at: time)
     }
 
-    /// When it stops waiting for more of a frame; nil where it waits for ever.
+    /// When it stops waiting for the rest of a frame; nil if it waits forever.
     package var deadline: Timestamp? { reader.deadline }
 
-    /// What is complete because nothing more came until `time`.
+    /// The messages that are complete because nothing more arrived until `time`.
     package mutating func pause(until time: Timestamp) -> [PeerInput] { reader.pause(until: time) }
 
-    /// What is left when the stream ends.
+    /// The remainder when the stream ends.
     package mutating func finish() -> [PeerInput] { reader.finish() }
 
     /// The bytes of one write.
@@ -82,7 +82,7 @@ final class FrameCodecHandler: ChannelDuplexHandler {
         for input in inputs { context.fireChannelRead(wrapInboundOut(input)) }
     }
 
-    /// Sees to it that a frame that only a pause can end is ended by one.
+    /// Makes sure that a frame that only a pause can end is ended by one.
     private func awaitPause(_ context: ChannelHandlerContext) {
         pause?.cancel()
         guard let deadline = codec.deadline else { return }

@@ -1,18 +1,18 @@
 import Framing
 import Streams
 
-/// What a receiver makes of the bytes that come in on one connection. Does no I/O.
+/// Reads the messages from the bytes that arrive on one connection. Does no I/O.
 package protocol MessageReader {
-    /// What the next bytes complete. `time` never decreases.
+    /// The messages that the next bytes complete. `time` never decreases.
     mutating func receive(_ bytes: RawSpan, at time: Timestamp) -> [PeerInput]
 
-    /// When it stops waiting for more of a message; nil where it waits for ever.
+    /// When it stops waiting for the rest of a message; nil if it waits forever.
     var deadline: Timestamp? { get }
 
-    /// What is complete because nothing more came until `time`.
+    /// The messages that are complete because nothing more arrived until `time`.
     mutating func pause(until time: Timestamp) -> [PeerInput]
 
-    /// What is left when the stream ends.
+    /// The remainder when the stream ends.
     mutating func finish() -> [PeerInput]
 }
 
@@ -22,7 +22,7 @@ extension MessageReader {
     package mutating func finish() -> [PeerInput] { [] }
 }
 
-/// The reader that is right: cuts frames as the format says.
+/// The correct reader: segments frames as the format specifies.
 package struct FrameReader: MessageReader {
     private var framer: Framer
     private let format: DirectionFormat
@@ -31,8 +31,8 @@ package struct FrameReader: MessageReader {
 
     /// A reader at the start of a stream.
     ///
-    /// - Parameter isWhole: whether bytes that start a frame are all of it, where only the next frame or a pause would
-    ///   tell. Whoever knows what its peer says need not wait for either.
+    /// - Parameter isWhole: whether bytes that start a frame are all of it, if otherwise only the next frame or a pause would
+    ///   show that. A peer that knows the possible messages need not wait for either.
     package init(_ format: Format, from direction: Direction, isWhole: (@Sendable (RawSpan) -> Bool)? = nil) {
         self.format = format.directions[direction]
         self.isWhole = isWhole
@@ -60,7 +60,7 @@ package struct FrameReader: MessageReader {
         return inputs.list
     }
 
-    /// Collects what a framer gives away during one call.
+    /// Collects a framer's results during one call.
     private final class Inputs: FrameReceiver {
         private let format: DirectionFormat
         var list: [PeerInput] = []

@@ -3,21 +3,21 @@ import NIOCore
 import NIOPosix
 import Streams
 
-/// A client as a state machine: what happened goes in with its time, what to do comes out.
+/// A client as a state machine: events go in with their times, actions come out.
 package protocol ClientState: Sendable {
-    /// What the client is called, for people.
+    /// The client's name, for messages.
     var name: String { get }
 
-    /// The connection is there.
+    /// The connection is established.
     mutating func connected(at time: Timestamp) -> [ClientAction]
 
-    /// The connection gave a message, or bytes that are none.
+    /// A message arrived on the connection, or bytes that are not a message.
     mutating func received(_ input: PeerInput, at time: Timestamp) -> [ClientAction]
 
     /// A timer is due.
     mutating func due(_ timer: PeerTimer, at time: Timestamp) -> [ClientAction]
 
-    /// The connection is over; `error` where it did not end in order.
+    /// The connection is over; `error` if it did not end cleanly.
     mutating func lost(_ error: String?, at time: Timestamp) -> [ClientAction]
 }
 
@@ -27,28 +27,28 @@ extension ClientState {
     package mutating func lost(_ error: String?, at time: Timestamp) -> [ClientAction] { [] }
 }
 
-/// What a client has to do, in order.
+/// The client's actions, in order.
 package enum ClientAction: Hashable, Sendable {
     /// Send, as one write.
     case send(PeerOutput)
-    /// Send, cut at these bytes: a write for each part, with pauses between them in which all else waits.
+    /// Send, split at these offsets: one write per part, with pauses between them in which everything else waits.
     case sendCut(PeerOutput, at: [Int], pause: Interval)
-    /// Close the connection, after what was sent on it.
+    /// Close the connection, after all data sent on it.
     case close
-    /// Set a timer; a timer of the same name that is running is set anew.
+    /// Set a timer; a running timer of the same name is restarted.
     case wake(PeerTimer, after: Interval)
-    /// Say a line to people.
+    /// Report a line to the user.
     case log(String)
 }
 
-/// Does on an event loop, with a real connection, what a `ClientState` says.
+/// Performs the actions of a `ClientState` on an event loop, with a real connection.
 final class PeerClient<State: ClientState>: Sendable {
     private struct Session {
         var state: State
         var channel: (any Channel)?
         var timers: [PeerTimer: Scheduled<Void>] = [:]
         var lastError: String?
-        /// What waits for the rest of a frame; nil where none is under way.
+        /// The actions that wait for the rest of a frame; nil if none is in progress.
         var held: [ClientAction]?
         var waits: [Wait] = []
         var hasEnded = false
@@ -68,7 +68,7 @@ final class PeerClient<State: ClientState>: Sendable {
     private let loop: any EventLoop
     private let session: NIOLoopBoundBox<Session>
 
-    /// - Parameter codec: makes the codec of the connection.
+    /// - Parameter codec: makes the connection's codec.
     init(
         _ state: State, of server: PeerAddress, options: PeerOptions, log: @escaping PeerLog,
         codec: @escaping @Sendable () -> FrameCodec
@@ -84,7 +84,7 @@ final class PeerClient<State: ClientState>: Sendable {
 
     /// Connects.
     ///
-    /// - Throws: `PeerError` where the connection is not there after `wait`; `CancellationError` where `end` comes first.
+    /// - Throws: `PeerError` if the connection is not established within `wait`; `CancellationError` if `end` comes first.
     func start(within wait: Interval) async throws {
         do {
             let channel = try await ClientBootstrap(group: loop)
@@ -106,7 +106,7 @@ final class PeerClient<State: ClientState>: Sendable {
         }
     }
 
-    /// Disconnects for good; done when the connection is closed. What still waits fails with `CancellationError`.
+    /// Disconnects for good; done when the connection is closed. Pending waits fail with `CancellationError`.
     @discardableResult
     func end() -> EventLoopFuture<Void> {
         loop.flatSubmit { [self] in
@@ -121,9 +121,9 @@ final class PeerClient<State: ClientState>: Sendable {
         }
     }
 
-    /// Changes the state, and does what that leads to.
+    /// Changes the state, and performs the resulting actions.
     ///
-    /// - Throws: `PeerError` where there is no connection.
+    /// - Throws: `PeerError` if there is no connection.
     func perform(_ change: @escaping @Sendable (inout State) -> [ClientAction]) async throws {
         try await loop.submit { [self] in
             guard session.value.channel != nil else { throw PeerError("\(name) is not connected: \(whyNot)") }
@@ -131,7 +131,7 @@ final class PeerClient<State: ClientState>: Sendable {
         }.get()
     }
 
-    /// Sends each output as a write of its own, one right behind the other.
+    /// Sends each output as a write of its own, back to back.
     func send(_ outputs: [PeerOutput]) async throws {
         try await perform { _ in outputs.map { .send($0) } }
     }
@@ -144,10 +144,10 @@ final class PeerClient<State: ClientState>: Sendable {
         try await Task.sleep(for: .nanoseconds(pause.nanoseconds * Int64(parts.count - 1)))
     }
 
-    /// Waits until the state is as it should be.
+    /// Waits until the state meets a condition.
     ///
-    /// - Parameter what: what is waited for, for people: "an answer to its login".
-    /// - Throws: `PeerError` where it is not so within `limit`, or the connection is over before.
+    /// - Parameter what: the awaited condition, in words: "an answer to its login".
+    /// - Throws: `PeerError` if the condition is not met within `limit`, or the connection is over before.
     func wait(
         for what: String, within limit: Interval, until isOver: @escaping @Sendable (State) -> Bool
     ) async throws {
@@ -190,7 +190,7 @@ final class PeerClient<State: ClientState>: Sendable {
         }
     }
 
-    /// Does what concerns the connection, or holds it until the frame under way is sent.
+    /// Performs an action on the connection, or holds it until the frame in progress is sent.
     private func put(_ action: ClientAction) {
         if session.value.held != nil {
             session.value.held?.append(action)
@@ -259,7 +259,7 @@ final class PeerClient<State: ClientState>: Sendable {
     }
 }
 
-/// Tells the client what happens on its connection.
+/// Notifies the client of events on its connection.
 private final class PeerClientHandler<State: ClientState>: ChannelInboundHandler {
     typealias InboundIn = PeerInput
 

@@ -3,7 +3,7 @@ import Streams
 
 /// JSON objects in bodies, as peers write and read them.
 enum PeerJSON {
-    /// An object without space between its tokens, its members in this order.
+    /// An object without whitespace between its tokens, its members in this order.
     static func object(_ members: [Field]) -> [UInt8] {
         var bytes = Array("{".utf8)
         for (index, member) in members.enumerated() {
@@ -15,7 +15,7 @@ enum PeerJSON {
         return bytes + Array("}".utf8)
     }
 
-    /// A member of an object; nil where the bytes are no object, or it has none of that name.
+    /// A member of an object; nil if the bytes are not an object, or it has no member of that name.
     static func member(_ name: String, of object: [UInt8]) -> FieldValue? {
         try? JSONHead(sizeField: nil).value(of: name, in: object.span.bytes)
     }

@@ -1,10 +1,10 @@
 import Framing
 
-/// A frame as peers deal with it: its head's fields and its body.
+/// A frame as peers handle it: its head's fields and its body.
 package struct PeerMessage: Hashable, Sendable {
     /// The head's fields.
     package var fields: [Field]
-    /// The body, as it lies on the wire.
+    /// The body, in its wire form.
     package var body: [UInt8]
 
     /// A frame.
@@ -13,7 +13,7 @@ package struct PeerMessage: Hashable, Sendable {
         self.body = body
     }
 
-    /// A field as text; nil where there is none of that name, or it is neither text nor a whole number.
+    /// A field as text; nil if there is none of that name, or it is neither text nor an integer.
     package subscript(name: String) -> String? {
         switch fields.first(where: { $0.name == name })?.value {
         case .text(let text): text
@@ -24,15 +24,15 @@ package struct PeerMessage: Hashable, Sendable {
     }
 }
 
-/// What a peer gets from its codec.
+/// A peer's input from its codec.
 package enum PeerInput: Hashable, Sendable {
     /// A frame.
     case message(PeerMessage)
-    /// Bytes that are no frame, in pieces; `detail` is for people.
+    /// Bytes that are not a frame, in pieces; `detail` is the reason in words.
     case unframed(byteCount: Int, detail: String)
 }
 
-/// What a peer gives to its codec. Each is one write.
+/// A peer's output to its codec. Each is one write.
 package enum PeerOutput: Hashable, Sendable {
     /// Frames, joined.
     case messages([PeerMessage])

@@ -2,12 +2,12 @@ import NIOCore
 import Platform
 import Streams
 
-/// What can be asked of a reference peer.
+/// The options of a reference peer.
 package struct PeerOptions: Sendable {
     /// Multiplies every interval of the protocol; above 0.
     package var timeScale = 1.0
-    /// Whether sockets send small writes at once (TCP_NODELAY). The systems described leave Nagle's algorithm on, so
-    /// that the kernel merges small writes.
+    /// Whether sockets send small writes immediately (TCP_NODELAY). The systems described leave Nagle's algorithm on, so that the
+    /// kernel merges small writes.
     package var noDelay = false
     /// Whether a relay keeps messages for targets that are not connected.
     package var storeOffline = false
@@ -15,24 +15,24 @@ package struct PeerOptions: Sendable {
     package var rounds = 1
     /// The folder in which a server stores uploads, each under a name of its own; nil for a temporary one.
     package var uploadFolder: String?
-    /// The hazards of the published receivers to reproduce, by name; see `ReferencePeer.hazards`. A client
-    /// that is asked for one also sends what brings it about.
+    /// The hazards of the published receivers to reproduce, by name; see `ReferencePeer.hazards`. A client with a requested
+    /// hazard also sends the data that triggers it.
     package var asPublished: Set<String> = []
-    /// The AES key of bodies; nil where they go in the clear.
+    /// The AES key of bodies; nil if they are sent in the clear.
     package var key: [UInt8]?
 
-    /// For how long a client waits at least for what has to arrive, however small the time scale.
+    /// The minimum time that a client waits for expected data, however small the time scale.
     package var leastWait = Interval.seconds(2)
 
-    /// How long a script waits at least until a server has read what its clients said first, which nothing answers.
+    /// The minimum time that a script waits for a server to read its clients' first data, which is not answered.
     package var leastPause = Interval.milliseconds(100)
-    /// For how long a peer puts up at least with the other's silence, however small the time scale.
+    /// The minimum silence of the other side that a peer tolerates, however small the time scale.
     package var leastTolerance = Interval.seconds(0)
-    /// The most bytes that a server takes with one read; nil: as many as there are. A small number cuts what a client sends
-    /// whatever the kernel merged.
+    /// The maximum number of bytes that a server takes with one read; nil: all available. A small number segments a client's data
+    /// regardless of what the kernel merged.
     package var readSize: Int?
 
-    /// Everything as the format's contract says.
+    /// Everything as the format's contract specifies.
     package init() {}
 
     /// An interval of the protocol, scaled.
@@ -40,13 +40,13 @@ package struct PeerOptions: Sendable {
         .seconds(interval.seconds * timeScale)
     }
 
-    /// For how long the other side may be silent: scaled, and not less than `leastTolerance`.
+    /// How long the other side may be silent: scaled, and not less than `leastTolerance`.
     func tolerated(_ interval: Interval) -> Interval { max(scaled(interval), leastTolerance) }
 
-    /// For how long something may take to arrive: scaled, and not less than `leastWait`.
+    /// How long expected data may take to arrive: scaled, and not less than `leastWait`.
     func limit(_ interval: Interval) -> Interval { max(scaled(interval), leastWait) }
 
-    /// - Throws: `PeerError` where an option is out of its range, or a hazard is not among `hazards`.
+    /// - Throws: `PeerError` if an option is out of its range, or a hazard is not among `hazards`.
     func check(hazards: Set<String> = []) throws(PeerError) {
         guard timeScale > 0, timeScale.isFinite else {
             throw PeerError("the time scale is \(timeScale), expected a number above 0")
@@ -66,7 +66,7 @@ extension TimeAmount {
 }
 
 extension Interval {
-    /// From the event loops' clock to the time of day, in UTC.
+    /// The offset from the event loops' clock to the time of day, in UTC.
     static var fromMonotonicToTimeOfDay: Interval {
         Timestamp(nanoseconds: SystemClock.nanoseconds()) - .monotonic
     }

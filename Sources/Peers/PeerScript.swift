@@ -1,7 +1,7 @@
 import NIOCore
 import Streams
 
-/// What clients do one after the other, and how long that may take.
+/// The steps of a script for clients, and their time limits.
 struct PeerScript: Sendable {
     let options: PeerOptions
 
@@ -9,7 +9,7 @@ struct PeerScript: Sendable {
         self.options = options
     }
 
-    /// For how long something may take to arrive.
+    /// The maximum time for anything to arrive.
     var patience: Interval { options.limit(.seconds(4)) }
 
     /// Waits an interval of the script, scaled.
@@ -38,7 +38,7 @@ struct PeerScript: Sendable {
 }
 
 extension Array where Element == UInt8 {
-    /// The bytes in parts, cut at these places.
+    /// The bytes in parts, split at these offsets.
     func cut(at places: [Int]) -> [[UInt8]] {
         var parts: [[UInt8]] = []
         var start = 0

@@ -3,21 +3,21 @@ import NIOCore
 import NIOPosix
 import Streams
 
-/// A server as a state machine: what happened goes in with its time, what to do comes out.
+/// A server as a state machine: events go in with their times, actions come out.
 package protocol ServerState: Sendable {
-    /// It listens.
+    /// The server is listening.
     mutating func started(at time: Timestamp) -> [ServerAction]
 
     /// A connection was accepted. Its number is new; numbers count from 1.
     mutating func opened(_ number: Int, by client: String, at time: Timestamp) -> [ServerAction]
 
-    /// A connection gave a message, or bytes that are none.
+    /// A message arrived on a connection, or bytes that are not a message.
     mutating func received(_ input: PeerInput, on number: Int, at time: Timestamp) -> [ServerAction]
 
     /// A timer is due.
     mutating func due(_ timer: PeerTimer, at time: Timestamp) -> [ServerAction]
 
-    /// A connection is over; `error` where it did not end in order.
+    /// A connection is over; `error` if it did not end cleanly.
     mutating func closed(_ number: Int, error: String?, at time: Timestamp) -> [ServerAction]
 }
 
@@ -26,15 +26,15 @@ extension ServerState {
     package mutating func due(_ timer: PeerTimer, at time: Timestamp) -> [ServerAction] { [] }
 }
 
-/// What a server has to do, in order.
+/// The server's actions, in order.
 package enum ServerAction: Hashable, Sendable {
-    /// Send on a connection. What one read or timer leads to goes out together.
+    /// Send on a connection. The output caused by one read or timer is sent together.
     case send(PeerOutput, connection: Int)
-    /// Close a connection, after what was sent on it.
+    /// Close a connection, after all data sent on it.
     case close(connection: Int)
-    /// Set a timer; a timer of the same name that is running is set anew.
+    /// Set a timer; a running timer of the same name is restarted.
     case wake(PeerTimer, after: Interval)
-    /// Say a line to people.
+    /// Report a line to the user.
     case log(String)
 }
 
@@ -47,7 +47,7 @@ package struct PeerTimer: Hashable, Sendable, ExpressibleByStringLiteral {
     }
 }
 
-/// Does on one event loop, with real connections, what a `ServerState` says.
+/// Performs the actions of a `ServerState` on one event loop, with real connections.
 final class PeerServer<State: ServerState>: Sendable {
     private struct Connections {
         var state: State
@@ -58,7 +58,7 @@ final class PeerServer<State: ServerState>: Sendable {
         var isClosing = false
     }
 
-    /// Beyond this many unsent bytes a receiver does not read, and its messages are lost.
+    /// With more unsent bytes than this, a receiver is not reading, and its messages are lost.
     private static var unsentLimit: Int { 16 << 20 }
 
     private let loop: any EventLoop
@@ -102,7 +102,7 @@ final class PeerServer<State: ServerState>: Sendable {
         try await loop.submit { server.closeAll() }.get()
     }
 
-    /// A connection was accepted; gives its number.
+    /// A connection was accepted; returns its number.
     fileprivate func opened(_ channel: any Channel) -> Int {
         connections.value.accepted += 1
         let number = connections.value.accepted
@@ -122,7 +122,7 @@ final class PeerServer<State: ServerState>: Sendable {
         change { $0.closed(number, error: error, at: .monotonic) }
     }
 
-    /// Sends what a read led to: messages that came in one read go out in one write.
+    /// Sends the output caused by a read: messages that arrived in one read are answered in one write.
     fileprivate func flush() {
         let numbers = connections.value.unflushed
         connections.value.unflushed = []
@@ -170,7 +170,7 @@ final class PeerServer<State: ServerState>: Sendable {
     }
 }
 
-/// Tells the server what happens on one connection.
+/// Notifies the server of events on one connection.
 private final class PeerServerHandler<State: ServerState>: ChannelInboundHandler {
     typealias InboundIn = PeerInput
 

@@ -3,7 +3,7 @@ import Framing
 import Streams
 import Trace
 
-/// The whole way from stream events to sinks: formats are recognised, frames cut, analyses asked.
+/// The whole path from stream events to sinks: formats are recognised, frames are extracted, analyses are run.
 ///
 /// A source drives it as a `StreamReceiver`; `finish` ends the trace. Everything happens within the calls, on the
 /// caller's thread.
@@ -15,8 +15,8 @@ public final class Decoder: StreamReceiver {
     ///
     /// - Parameters:
     ///   - options: what to look for.
-    ///   - analyses: what to find out, in this order; nil: what the options ask for.
-    ///   - sinks: what takes the trace; in this order.
+    ///   - analyses: the analyses to run, in this order; nil: those that the options ask for.
+    ///   - sinks: the sinks that receive the trace, in this order.
     public init(_ options: DecodingOptions, analyses: [any Analysis]? = nil, sinks: [any TraceSink]) {
         output = TraceOutput(
             analyses ?? Self.allAnalyses(replacing: options.extraAnalyses()), sinks,
@@ -24,12 +24,12 @@ public final class Decoder: StreamReceiver {
         resources = ConnectionResources(options, output)
     }
 
-    /// Every analysis there is, some of them replaced by others of the same kind; those of other kinds come last.
+    /// All analyses, some of them replaced by others of the same kind; those of other kinds come last.
     public static func allAnalyses(replacing others: [any Analysis]) -> [any Analysis] {
         allAnalyses().filter { analysis in !others.contains { type(of: $0) == type(of: analysis) } } + others
     }
 
-    /// Every analysis there is. A new one is a line here.
+    /// All analyses. A new one is one line here.
     public static func allAnalyses() -> [any Analysis] {
         [
             HeartbeatMonitor(), RoundTripMonitor(), ReconnectStorms(), ChecksumCheck(), BodyFaults(), ConnectFailures(),
@@ -56,56 +56,56 @@ public final class Decoder: StreamReceiver {
         output.analyse { $0.advance(to: time, into: &$1) }
     }
 
-    /// The earliest deadline that something waits for.
+    /// The earliest pending deadline.
     public var nextDeadline: Timestamp? {
         let earliest = output.deadlines.earliest
         return earliest == .distantFuture ? nil : earliest
     }
 
-    /// Makes what was taken so far visible.
+    /// Makes everything received so far visible.
     public func flush() {
         for sink in output.sinks { sink.flush() }
     }
 
     /// Ends the trace.
     ///
-    /// - Parameter skipped: packets that the source skipped, by what they were.
+    /// - Parameter skipped: the packets that the source skipped, by kind.
     public func finish(skipped: [(kind: String, packets: Int)] = []) {
         output.finish(skipped: skipped)
     }
 
-    // MARK: What it has done
+    // MARK: Results
 
     /// What is looked for.
     public var options: DecodingOptions { resources.options }
 
-    /// What is counted so far. Bytes of open connections are added when they close.
+    /// The counts so far. Bytes of open connections are added when they close.
     public var summary: Summary { output.summary }
 
-    /// Adds what another decoder counted of other connections.
+    /// Adds another decoder's counts for other connections.
     public func add(_ other: Summary) { output.summary.add(other) }
 
-    /// Connections came and went without being recorded.
+    /// Connections opened and closed without being recorded.
     ///
-    /// - Parameter byteCount: the bytes that were forwarded on them.
+    /// - Parameter byteCount: the bytes forwarded on them.
     package func unrecorded(_ connections: Int, byteCount: Int) {
         output.summary.unrecorded += connections
         output.summary.dropped += byteCount
     }
 
-    /// Whether an analysis looks at each packet's acknowledgment.
+    /// Whether an analysis inspects each packet's acknowledgment.
     public var wantsPackets: Bool { !output.packetAnalyses.isEmpty }
 
-    /// Whether a sink takes frames, so that their order matters.
+    /// Whether a sink receives frames, so that their order matters.
     public var takesFrames: Bool { !output.frameSinks.isEmpty }
 
     /// How many bytes framers and detections hold.
     package var heldMemory: Int { resources.budget.held }
 
-    /// Whether something was evicted because all connections together held too much.
+    /// Whether anything was evicted because all connections together held too much.
     public var hasReachedMemoryLimit: Bool { resources.budget.wasReached }
 
-    /// How many deadlines of pauses are pending, stale entries included.
+    /// How many pause deadlines are pending, stale entries included.
     package var pendingPauses: Int { output.deadlines.pendingPauses }
 }
 

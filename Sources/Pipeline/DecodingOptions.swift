@@ -2,11 +2,11 @@ import Analysis
 import Framing
 import Streams
 
-/// What a decoder is to look for.
+/// What a decoder looks for.
 public struct DecodingOptions: Sendable {
     /// How the format of a connection is chosen.
     public enum Choice: Sendable {
-        /// By its bytes, among these; where nothing is recognised, by the server's port.
+        /// By its bytes, among these; if none is recognised, by the server's port.
         case automatic([Format])
         /// This one.
         case fixed(Format)
@@ -14,38 +14,38 @@ public struct DecodingOptions: Sendable {
 
     /// How the format of a connection is chosen.
     public var choice: Choice
-    /// The formats of particular server ports; they go before `choice`.
+    /// The formats of particular server ports; they take precedence over `choice`.
     public var byPort: [UInt16: Format] = [:]
-    /// Tells the format of a server port that is known only later, when a connection opens; goes before `choice`, too.
+    /// Returns the format of a server port that only becomes known when a connection opens; also takes precedence over `choice`.
     public var lateByPort: (@Sendable (UInt16) -> Format?)?
-    /// How many bytes of a direction are held at most until a format is recognised.
+    /// The maximum number of bytes held per direction until a format is recognised.
     public var detectionLimit = 65_536
     /// How many bytes a decoder's framers and detections may hold, over all connections.
     public var memoryLimit = 256 << 20
-    /// The limit that users know, of which `memoryLimit` is the decoder's part.
+    /// The limit as users set it, of which `memoryLimit` is the decoder's part.
     public var totalMemoryLimit = 256 << 20
-    /// After how long a silence the format is not looked for any more.
+    /// How long a silence ends format detection.
     public var idleTimeout = Interval(nanoseconds: 3_600_000_000_000)
 
-    /// Whether heartbeats are learned where a format says nothing of them; every frame has to be looked at then.
+    /// Whether heartbeats are learned if a format does not define them; every frame must then be inspected.
     public var learnsHeartbeats = false
-    /// Whether frames are found at which published receivers would have gone wrong; every frame has to be looked at then.
+    /// Whether to report frames that published receivers would have mishandled; every frame must then be inspected.
     public var findsHazards = false
 
     /// Sets the limit of memory for framing, reassembly and detection together.
     ///
-    /// Reassembly may work on a thread of its own, and what comes out must not depend on which thread is ahead: so it has a part of
+    /// Reassembly may run on a thread of its own, and the output must not depend on which thread is ahead: so it has a share of
     /// its own, three eighths (`ReassemblyOptions.limitMemory`).
     ///
     /// - Parameters:
     ///   - bytes: the limit.
-    ///   - isReassembled: whether packets are reassembled; where a socket's reads are decoded, the decoder has it all.
+    ///   - isReassembled: whether packets are reassembled; if a socket's reads are decoded, the decoder gets the whole limit.
     public mutating func limitMemory(to bytes: Int, isReassembled: Bool) {
         totalMemoryLimit = bytes
         memoryLimit = isReassembled ? bytes - bytes / 8 * 3 : bytes
     }
 
-    /// The analyses that are only made where they are asked for.
+    /// The analyses that run only if asked for.
     public func extraAnalyses() -> [any Analysis] {
         (learnsHeartbeats ? [LearnedHeartbeats()] : []) + (findsHazards ? [HazardFinder()] : [])
     }
@@ -58,7 +58,7 @@ public struct DecodingOptions: Sendable {
         }
     }
 
-    /// What a decoder is to look for.
+    /// What a decoder looks for.
     public init(_ choice: Choice) {
         self.choice = choice
     }

@@ -1,4 +1,4 @@
-// The C library, under its name on each system: whoever imports Platform has it.
+// The C library, under its name on each system: importing Platform imports it.
 #if canImport(Glibc)
 @_exported import Glibc
 #elseif canImport(Musl)
@@ -7,16 +7,16 @@
 @_exported import Darwin
 #endif
 
-/// What differs between C libraries, or has a name there that other things have, too.
+/// The differences between C libraries, and functions whose names clash with other declarations.
 package enum CLibrary {
     /// Waits for a descriptor (POSIX `poll`).
     ///
-    /// - Returns: how many descriptors are ready, or -1 for an error, which `errno` has.
+    /// - Returns: how many descriptors are ready, or -1 for an error, which is in `errno`.
     package static func poll(_ descriptor: inout pollfd, milliseconds: Int32) -> Int32 {
         systemPoll(&descriptor, 1, milliseconds)
     }
 
-    /// The number of the limit of open files, for `getrlimit` and `setrlimit`.
+    /// The resource number of the limit on open files, for `getrlimit` and `setrlimit`.
     #if canImport(Glibc)
     package static let descriptorLimit = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     #else

@@ -1,4 +1,4 @@
-/// The machine's time of day. Sources and the command line read it; what decodes takes times as arguments.
+/// The machine's time of day. Sources and the command line read it; decoding code receives times as arguments.
 package enum SystemClock {
     /// Nanoseconds since 1970, in UTC (POSIX `CLOCK_REALTIME`).
     package static func nanoseconds() -> Int64 {

@@ -52,8 +52,7 @@ final class ProxyContext: Sendable {
         var layers: [any EntryLayer] = options.proxyProtocol.isExpected ? [ReceivedHeaderLayer()] : []
         switch listener.server {
         case .fixed(let place): layers.append(FixedServerLayer(server: place))
-        case .transparent: layers.append(TransparentLayer())
-        case .socks5: layers.append(SOCKSLayer())
+        case .chosen(let choice): layers.append(choice.layer())
         }
         if let version = options.proxyProtocol.sent { layers.append(SentHeaderLayer(version: version)) }
         return layers

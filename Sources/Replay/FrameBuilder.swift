@@ -2,7 +2,7 @@ import Framing
 import Streams
 import Trace
 
-/// Makes the bytes of recorded frames anew.
+/// Rebuilds the bytes of recorded frames.
 package struct FrameBuilder: Sendable {
     private let format: Format
 
@@ -11,9 +11,9 @@ package struct FrameBuilder: Sendable {
         self.format = format
     }
 
-    /// The bytes of something that was said.
+    /// The bytes of a recorded message.
     ///
-    /// - Throws: `ReplayError`, where the trace does not say all of it.
+    /// - Throws: `ReplayError`, if the trace does not contain all of it.
     package func bytes(of item: RecordedItem) throws(ReplayError) -> [UInt8] {
         switch item {
         case .frame(let frame): return try bytes(of: frame)
@@ -44,7 +44,7 @@ package struct FrameBuilder: Sendable {
 }
 
 extension JSONValue {
-    /// The bytes that hex digits stand for.
+    /// The bytes that hex digits represent.
     fileprivate var rawBytes: [UInt8]? {
         guard case .text(let digits) = self else { return nil }
         return try? Base16.decode(Array(digits.utf8).span.bytes)

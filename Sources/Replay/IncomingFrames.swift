@@ -3,7 +3,7 @@ import Pipeline
 import Streams
 import Trace
 
-/// Cuts the bytes of one side into frames, as a trace would have them.
+/// Segments the bytes of one side into frames, as a trace would contain them.
 final class IncomingFrames {
     private let reading = TraceReading(of: "connection")
     private let decoder: Decoder
@@ -18,14 +18,14 @@ final class IncomingFrames {
         connection = decoder.open(Opening(number: 1, time: time, client: nobody, server: nobody))
     }
 
-    /// What the bytes complete.
+    /// The frames that the bytes complete.
     func take(_ bytes: RawSpan, at time: Timestamp) -> [RecordedItem] {
         decoder.advance(to: time)
         connection.received(bytes, from: from, at: time, packet: 0)
         return reading.takeItems()
     }
 
-    /// What a pause completes.
+    /// The frames that a pause completes.
     func advance(to time: Timestamp) -> [RecordedItem] {
         decoder.advance(to: time)
         return reading.takeItems()

@@ -2,23 +2,23 @@ import Streams
 import Trace
 import TraceDiff
 
-/// What the server said to what, on one recorded connection.
+/// The server's answers to each request, on one recorded connection.
 ///
-/// The answers to a request are what follows it up to the next request. Heartbeats are no requests: what follows one still
-/// answers the request before it, but for types that come only right behind heartbeats.
+/// The answers to a request are the frames that follow it, up to the next request. Heartbeats are not requests: frames that
+/// follow one still answer the request before it, except for types that only occur immediately after heartbeats.
 struct RecordedAnswers {
-    /// Something that the server says, and how long after the request.
+    /// A message of the server, and how long after the request it was sent.
     struct Answer {
         var item: RecordedItem
         var after: Interval
-        /// How many requests had come by then on each recorded connection, this one left out: one client's request may be
-        /// what the other one is told.
+        /// How many requests had arrived by then on each recorded connection except this one: one client's request may cause a
+        /// message to another client.
         var others: [Int] = []
-        /// Whether it answers a heartbeat: then it goes before what waits for other clients.
+        /// Whether it answers a heartbeat: if so, it is sent before messages that wait for other clients.
         var isPrompt = false
     }
 
-    /// Something that the client says, and its answers.
+    /// A message of the client, and its answers.
     struct Request {
         var item: RecordedItem
         var known: Echoes.Known
@@ -26,16 +26,16 @@ struct RecordedAnswers {
         var answers: [Answer] = []
     }
 
-    /// What the server says before the client asks for anything.
+    /// The messages that the server sends before the client's first request.
     private(set) var greeting: [Answer] = []
-    /// Whether it says that before it has heard anything of the client, heartbeats included.
+    /// Whether the server sends those before it has received anything from the client, heartbeats included.
     let speaksFirst: Bool
-    /// What the client says, in order.
+    /// The client's messages, in order.
     private(set) var requests: [Request] = []
-    /// When the server closes, after the last request; nil where the client closes first.
+    /// When the server closes, after the last request; nil if the client closes first.
     private(set) var closes: Interval?
 
-    /// - Parameter place: which of the recorded connections it is.
+    /// - Parameter place: the index of the recorded connection.
     init(_ connections: [RecordedConnection], at place: Int, _ echoes: inout Echoes) {
         let connection = connections[place]
         speaksFirst = connection.items.first?.from == .fromServer
@@ -69,8 +69,8 @@ struct RecordedAnswers {
         if let closing = connection.closing, closing.by == .fromServer { closes = closing.time - start }
     }
 
-    /// Kinds of the server's frames that are called as the client's heartbeats are, or come only right behind them, and that
-    /// more than once.
+    /// Kinds of the server's frames that have the same name as the client's heartbeats, or that occur only immediately after
+    /// them, and more than once.
     private static func heartbeatAnswers(in connection: RecordedConnection, _ echoes: inout Echoes) -> Set<Int> {
         var behind: [Int: Int] = [:]
         var elsewhere: Set<Int> = []

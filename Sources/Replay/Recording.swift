@@ -7,16 +7,16 @@ import TraceDiff
 package struct Recording: Sendable {
     /// The connections.
     package let connections: [RecordedConnection]
-    /// What of frames is masked, and what is repeated.
+    /// What is masked in frames, and which secrets are repeated.
     package let rules: TraceRules
 
     /// The connections of a format.
     ///
-    /// - Throws: `ReplayError`, where there are none.
+    /// - Throws: `ReplayError`, if there are none.
     package init(_ trace: RecordedTrace, format: String, rules: TraceRules) throws(ReplayError) {
         connections = trace.connections.filter { $0.format == format && !$0.items.isEmpty }.map { connection in
             var connection = connection
-            // A frame that a pause ends is told when the pause is over: what was seen first goes first here.
+            // A frame ended by a pause is reported when the pause is over: here, the frame that was seen first comes first.
             let items = connection.items.joiningRuns().enumerated()
             connection.items = items.sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(
                 \.element)
@@ -30,7 +30,7 @@ package struct Recording: Sendable {
         }
     }
 
-    /// What the trace hides may be anything.
+    /// Masked values may be anything.
     private static func hidden(in connections: [RecordedConnection]) -> [TraceRules.Mask] {
         let paths = connections.flatMap(\.frames).flatMap { frame in
             frame.leafValues.filter { $0.value == .text(secretMark) }.map(\.path)
@@ -41,9 +41,9 @@ package struct Recording: Sendable {
     /// What a trace shows in place of a secret.
     private static let secretMark = "«secret»"
 
-    /// The name of the format that all recognised connections of a trace have.
+    /// The name of the format that all recognised connections of a trace share.
     ///
-    /// - Throws: `ReplayError`, where there is none, or more than one.
+    /// - Throws: `ReplayError`, if there is none, or more than one.
     package static func format(of trace: RecordedTrace) throws(ReplayError) -> String {
         let names = Set(trace.connections.compactMap(\.format)).sorted()
         if names.count == 1 { return names[0] }
@@ -54,7 +54,7 @@ package struct Recording: Sendable {
         )
     }
 
-    /// Makes sure that all that a side said can be said again.
+    /// Makes sure that everything that a side sent can be sent again.
     package func check(_ builder: FrameBuilder, _ from: Direction) throws(ReplayError) {
         for connection in connections {
             for item in connection.items where item.from == from { _ = try builder.bytes(of: item) }

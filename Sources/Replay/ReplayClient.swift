@@ -8,9 +8,9 @@ import TraceDiff
 
 /// Plays the recorded clients against a real server.
 package enum ReplayClient {
-    /// Plays all connections of a recording, each beginning when it did.
+    /// Plays all connections of a recording, each beginning when the recorded one did.
     ///
-    /// - Returns: the trace of what was really said.
+    /// - Returns: the trace of the actual conversation.
     package static func play(
         _ recording: Recording, host: String, port: Int, _ options: ReplayOptions
     ) async throws -> RecordedTrace {
@@ -24,7 +24,7 @@ package enum ReplayClient {
                 group.addTask {
                     let delay = connection.opened - start
                     if !options.isFast { try await Task.sleep(for: .nanoseconds(max(0, delay.nanoseconds))) }
-                    // One connection may wait for what is said on another.
+                    // One connection may wait for messages on another.
                     while !(try await loop.submit { progress.value.allows(place, connection.opened) }.get()) {
                         try await Task.sleep(for: .milliseconds(2))
                     }
@@ -34,7 +34,7 @@ package enum ReplayClient {
                     try await loop.submit { progress.value[place] = .distantFuture }.get()
                 }
             }
-            // `waitForAll` would wait for the others where one fails: they wait for that one.
+            // `waitForAll` would wait for the others if one fails, and they wait for that one.
             for try await _ in group {}
         }
         return try await loop.submit { record.value.finish() }.get()
@@ -62,8 +62,8 @@ package enum ReplayClient {
     }
 }
 
-/// What one connection has to say, and how far all of them are: when, in the recording, the first thing happened on each that
-/// has not happened yet.
+/// The script of one connection, and the progress of all of them: the recorded time of the first event on each that has not
+/// happened yet.
 private struct ReplayScript: Sendable {
     var connection: RecordedConnection
     var place: Int
@@ -72,13 +72,13 @@ private struct ReplayScript: Sendable {
 }
 
 extension [Timestamp] {
-    /// Whether all that was before on other connections has happened.
+    /// Whether all earlier events on other connections have happened.
     fileprivate func allows(_ place: Int, _ time: Timestamp) -> Bool {
         indices.allSatisfy { $0 == place || self[$0] >= time }
     }
 }
 
-/// The trace of what was really said, while it comes about.
+/// The trace of the actual conversation, while it is being recorded.
 final class ReplayRecord {
     private let reading = TraceReading(of: "what the server said")
     private let decoder: Decoder
@@ -116,7 +116,7 @@ private final class ReplayClientHandler: ChannelInboundHandler {
     private var receiver: (any ConnectionReceiver)?
     private var waiting: Scheduled<Void>?
     private var heardWhenWaiting = 0
-    /// When what is about to be said was said in the recording.
+    /// The recorded time of the next message to send.
     private var sending: Timestamp?
     private var firstToFinish: Direction?
     private var isOver = false
@@ -189,7 +189,7 @@ private final class ReplayClientHandler: ChannelInboundHandler {
     }
 
     private func take(_ items: [RecordedItem]?, _ context: ChannelHandlerContext) {
-        // What is waited for is not waited for longer since nothing came.
+        // If nothing arrived, the wait is not extended.
         guard let items, !items.isEmpty else { return }
         for item in items { state.received(item) }
         noteProgress()
@@ -197,17 +197,17 @@ private final class ReplayClientHandler: ChannelInboundHandler {
     }
 
     private func noteProgress() {
-        // What is about to be said has not been said yet.
+        // The next message has not been sent yet.
         script.progress.value[script.place] = min(sending ?? .distantFuture, state.pendingTime)
     }
 
-    /// Goes on with the script as far as it is due.
+    /// Continues with the script as far as it is due.
     private func advance(_ context: ChannelHandlerContext) {
         guard sending == nil, !isOver, !hasEnded else { return }
         let step = state.step()
         if case .send(let item, _) = step { sending = item.time }
         noteProgress()
-        // Heartbeats do not make anybody wait longer.
+        // Heartbeats do not extend the wait.
         if case .wait = step, waiting != nil, state.heard == heardWhenWaiting { return }
         waiting?.cancel()
         waiting = nil
@@ -225,7 +225,7 @@ private final class ReplayClientHandler: ChannelInboundHandler {
                 handler.advance(context)
             }
         case .done:
-            // Who closed first is to do so again.
+            // The side that closed first in the recording must do so again.
             if recorded.closing?.by == .fromServer, firstToFinish == nil {
                 waiting = after(.nanoseconds(Int64(options.patience * 1e9)), context) { $0.end($1) }
             } else {
@@ -256,7 +256,7 @@ private final class ReplayClientHandler: ChannelInboundHandler {
         }
     }
 
-    /// Sends when all that came before it on other connections has happened.
+    /// Sends once all earlier events on other connections have happened.
     private func sendInTurn(_ item: RecordedItem, _ context: ChannelHandlerContext) {
         guard script.progress.value.allows(script.place, item.time) else {
             after(.milliseconds(2), context) { $0.sendInTurn(item, $1) }
@@ -284,7 +284,7 @@ private final class ReplayClientHandler: ChannelInboundHandler {
         finished(.fromClient, .fin)
         let channel = context.channel
         guard firstToFinish == .fromClient else { return channel.close(promise: nil) }
-        // The server may still have something to say.
+        // The server may still have something to send.
         channel.close(mode: .output, promise: nil)
         context.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
     }

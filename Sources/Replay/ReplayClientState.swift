@@ -2,29 +2,29 @@ import Streams
 import Trace
 import TraceDiff
 
-/// What a replaying client says on one connection. It does no I/O: frames go in, what to do comes out.
+/// The messages of a replaying client on one connection. It does no I/O: frames go in, actions come out.
 struct ReplayClientState {
     /// What to do next.
     enum Step {
-        /// Say something, so long after now.
+        /// Send a message, this long after now.
         case send(RecordedItem, after: Interval)
         /// Wait until the server has said more.
         case wait
-        /// All was said and heard.
+        /// Everything was sent and received.
         case done
     }
 
     private let items: [RecordedItem]
-    /// When each of the server's frames came that are waited for.
+    /// When each of the awaited frames from the server arrived.
     private let answers: [Timestamp]
     private var echoes: Echoes
     private var next = 0
-    /// How many of the server's frames before `next` are waited for.
+    /// How many of the server's frames before `next` are awaited.
     private var awaited = 0
-    /// How many came.
+    /// How many have arrived.
     private(set) var heard = 0
     private var lastTime: Timestamp
-    /// The server's frames of each kind that were not heard yet, by their places.
+    /// The server's frames of each kind that have not been received yet, by their indices.
     private var expected: [Int: [Int]] = [:]
 
     init(_ connection: RecordedConnection, _ rules: TraceRules) {
@@ -37,7 +37,7 @@ struct ReplayClientState {
         }
     }
 
-    /// The server said something.
+    /// The server sent a frame.
     mutating func received(_ item: RecordedItem) {
         guard let frame = item.frame, !frame.isHeartbeat else { return }
         heard += 1
@@ -46,16 +46,16 @@ struct ReplayClientState {
         }
     }
 
-    /// The server does not say what was waited for.
+    /// The server does not send the awaited frame.
     mutating func giveUpWaiting() { heard = max(heard, awaited) }
 
-    /// When, in the recording, the first thing happened that has not happened here.
+    /// The recorded time of the first event that has not happened here.
     var pendingTime: Timestamp {
         let said = items[next...].first { $0.from == .fromClient }?.time ?? .distantFuture
         return min(said, heard < answers.count ? answers[heard] : .distantFuture)
     }
 
-    /// What comes next.
+    /// The next action.
     mutating func step() -> Step {
         while next < items.count {
             let item = items[next]

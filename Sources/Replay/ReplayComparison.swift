@@ -1,9 +1,9 @@
 import Trace
 import TraceDiff
 
-/// Compares what a server really said with the recording.
+/// Compares what a server actually sent with the recording.
 package enum ReplayComparison {
-    /// How they differ.
+    /// Their differences.
     package static func compare(
         _ recording: Recording, _ actual: RecordedTrace, _ comparison: Comparison
     ) -> TraceDifference {

@@ -1,6 +1,6 @@
 /// Why a trace cannot be replayed.
 package struct ReplayError: Error, Hashable, CustomStringConvertible {
-    /// What was found, and what was expected.
+    /// The problem, and what was expected.
     package var description: String
 
     package init(_ description: String) {

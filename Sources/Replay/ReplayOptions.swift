@@ -3,25 +3,25 @@ import Streams
 
 /// How a trace is replayed.
 package struct ReplayOptions: Sendable {
-    /// What a server does on a request that the recording does not know.
+    /// How a server handles a request that is not in the recording.
     package enum Unknown: String, CaseIterable, Sendable {
         /// It closes the connection, so that no client waits in vain.
         case close
-        /// It answers as it did to the nearest request; where there is none like it, it closes.
+        /// It answers as it did to the most similar request; if there is none, it closes.
         case nearest
-        /// It says nothing.
+        /// It does not answer.
         case ignore
     }
 
-    /// The format of its frames.
+    /// The format of the trace's frames.
     package var format: Format
     /// Whether recorded pauses are left out.
     package var isFast = false
-    /// What a server does on a request that the recording does not know.
+    /// How a server handles a request that is not in the recording.
     package var unknown = Unknown.close
-    /// How long the server's answer is waited for at most, in seconds, beyond the recorded pause.
+    /// The maximum wait for the server's answer, in seconds, beyond the recorded pause.
     package var patience = 2.0
-    /// Takes lines for people.
+    /// Receives messages for the user, one line each.
     package var log: @Sendable (String) -> Void
 
     /// A replay with recorded pauses.

@@ -8,13 +8,13 @@ import Trace
 package enum ReplayServer {
     /// Serves until the task is cancelled.
     ///
-    /// - Parameter bound: called with the address that was bound, as text, before any client is accepted.
-    /// - Returns: how many requests the recording did not know.
+    /// - Parameter bound: called with the bound address, as text, before any client is accepted.
+    /// - Returns: how many requests were not in the recording.
     package static func serve(
         _ recording: Recording, host: String, port: Int, _ options: ReplayOptions,
         bound: @Sendable (String, Int) -> Void
     ) async throws -> Int {
-        // All on one event loop: what connections share needs no lock.
+        // All on one event loop: state shared by connections needs no lock.
         let loop = MultiThreadedEventLoopGroup.singleton.any()
         let shared = NIOLoopBoundBox.makeBoxSendingValue(SharedState(), eventLoop: loop)
         let listener = try await ServerBootstrap(group: loop)
@@ -39,14 +39,14 @@ package enum ReplayServer {
         }.get()
     }
 
-    /// What the connections share.
+    /// State shared by the connections.
     fileprivate struct SharedState {
-        /// Recorded connections that a client follows, or has followed.
+        /// Recorded connections that a client is following, or has followed.
         var taken: Set<Int> = []
-        /// Those that a client follows now.
+        /// Recorded connections that a client is following now.
         var live: Set<Int> = []
         var unknown = 0
-        /// How many requests have come of each recorded connection.
+        /// How many requests have arrived for each recorded connection.
         var requests: [Int: Int] = [:]
         var channels: [ObjectIdentifier: any Channel] = [:]
     }
@@ -62,17 +62,17 @@ private final class ReplayServerHandler: ChannelInboundHandler {
     private let shared: NIOLoopBoundBox<ReplayServer.SharedState>
     private var state: ReplayServerState
     private var incoming: IncomingFrames?
-    /// What is to be said, in order: nothing overtakes what is before it.
+    /// The pending messages, in order: none overtakes an earlier one.
     private var waiting: [Waiting] = []
     /// How many of them answer heartbeats: these come first.
     private var promptEnd = 0
     private var isLookingAgain = false
 
     private struct Waiting {
-        /// Nil: the connection is to be closed.
+        /// Nil: the connection must be closed.
         var bytes: [UInt8]?
         var due: NIODeadline
-        /// When the recorded server had said it.
+        /// When the recorded server had sent it.
         var latest: NIODeadline
         var others: [Int]
     }
@@ -103,7 +103,7 @@ private final class ReplayServerHandler: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
-    /// Frames of some formats end with a pause.
+    /// Frames of some formats are ended by a pause.
     private func watchForPauses(_ context: ChannelHandlerContext) {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         context.eventLoop.scheduleTask(in: .milliseconds(50)) {
@@ -150,7 +150,7 @@ private final class ReplayServerHandler: ChannelInboundHandler {
         sayWhatIsDue(context)
     }
 
-    /// Says what is due, one after the other; looks again soon where something has to wait.
+    /// Sends the messages that are due, one after the other; looks again soon if one has to wait.
     private func sayWhatIsDue(_ context: ChannelHandlerContext) {
         let now = NIODeadline.now()
         while let first = waiting.first, first.due <= now, isAsked(for: first, at: now) {
@@ -172,11 +172,11 @@ private final class ReplayServerHandler: ChannelInboundHandler {
         }
     }
 
-    /// Whether the other clients have asked for what is told here; where they are not there, that is not waited for long.
+    /// Whether the other clients have made the requests that this message follows; absent clients are not waited for long.
     private func isAsked(for next: Waiting, at now: NIODeadline) -> Bool {
         let missing = next.others.indices.filter { next.others[$0] > shared.value.requests[$0] ?? 0 }
         if missing.isEmpty { return true }
-        // Who is there may take its time.
+        // A connected client may take its time.
         let patience = options.patience * (missing.contains { shared.value.live.contains($0) } ? 5 : 1)
         return now >= next.latest + .nanoseconds(Int64(patience * 1e9))
     }

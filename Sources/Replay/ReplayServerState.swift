@@ -3,15 +3,15 @@ import Streams
 import Trace
 import TraceDiff
 
-/// What a replaying server says on one connection. It does no I/O: frames go in, what to do comes out.
+/// The messages of a replaying server on one connection. It does no I/O: frames go in, actions come out.
 struct ReplayServerState {
-    /// What to do.
+    /// An action.
     enum Action {
-        /// Say something, when and as the answer says.
+        /// Send a message, with the delay and content of the answer.
         case send(RecordedItem, RecordedAnswers.Answer)
-        /// Close, so long after now.
+        /// Close, this long after now.
         case close(after: Interval)
-        /// Tell people.
+        /// Report a message to the user.
         case report(String)
     }
 
@@ -24,7 +24,7 @@ struct ReplayServerState {
 
     /// What to do on unknown requests.
     private let policy: ReplayOptions.Unknown
-    /// Whether the connection is to be closed for one.
+    /// Whether the connection must be closed because of one.
     private var isClosing = false
 
     init(_ recording: Recording, unknown policy: ReplayOptions.Unknown = .close) {
@@ -35,29 +35,29 @@ struct ReplayServerState {
         self.echoes = echoes
     }
 
-    /// A client connected; connections that are not followed by another one are preferred.
+    /// A client connected; recorded connections that no other client follows are preferred.
     mutating func opened(_ taken: Set<Int>) -> [Action] {
-        // A server that speaks first does so before anybody knows what the client wants.
+        // A server that sends first does so before it is known what the client wants.
         guard let first = recorded.indices.first(where: { !taken.contains($0) }) ?? recorded.indices.first,
             recorded[first].speaksFirst
         else { return [] }
         return follow(first)
     }
 
-    /// How many requests have come of the connection that is followed.
+    /// How many requests have arrived for the connection that is followed.
     var requestCount: Int {
         guard let followed else { return 0 }
         return zip(recorded[followed].requests, isUsed).count { !$0.isHeartbeat && $1 }
     }
 
-    /// Follows a recorded connection from now on, and greets as its server did.
+    /// Follows a recorded connection from now on, and sends its server's greeting.
     private mutating func follow(_ place: Int) -> [Action] {
         followed = place
         isUsed = [Bool](repeating: false, count: recorded[place].requests.count)
         return recorded[place].greeting.map { .send($0.item, $0) }
     }
 
-    /// The client said something.
+    /// The client sent a frame.
     mutating func received(_ item: RecordedItem, _ taken: Set<Int>) -> [Action] {
         if isClosing { return [] }
         guard let frame = item.frame else {
@@ -79,13 +79,13 @@ struct ReplayServerState {
         return actions
     }
 
-    /// Says so, and closes.
+    /// Reports that, and closes.
     private mutating func giveUp(_ text: String) -> [Action] {
         isClosing = true
         return [.report("\(text); the connection is closed"), .close(after: Interval(nanoseconds: 0))]
     }
 
-    /// A client that waits for an answer is not to wait in vain. Nobody waits for the answer to a heartbeat.
+    /// A client that waits for an answer must not wait in vain. No client waits for the answer to a heartbeat.
     private mutating func unknownActions(_ frame: FrameEvent, _ known: Echoes.Known) -> [Action] {
         let text = unknown(frame, known)
         if policy == .ignore || frame.isHeartbeat { return [.report(text)] }
@@ -94,7 +94,7 @@ struct ReplayServerState {
         return [.report("\(text); it is answered as that one was")] + answers.map { .send(echoes.filled($0.item), $0) }
     }
 
-    /// The recorded request that is most like another one, by its connection and its place there.
+    /// The recorded request that is most similar to a request, by its connection and its index there.
     private func nearest(to known: Echoes.Known) -> (connection: Int, request: Int)? {
         let all = recorded.indices.flatMap { connection in
             recorded[connection].requests.indices.map { (connection: connection, request: $0) }
@@ -104,21 +104,21 @@ struct ReplayServerState {
         }.min { $0.1 < $1.1 }?.0
     }
 
-    /// The recorded connection that begins as this one does, or at least has what it begins with.
+    /// The recorded connection that begins as this one does, or at least contains its beginning.
     private func connection(beginningWith known: Echoes.Known, _ taken: Set<Int>) -> Int? {
         let order = recorded.indices.filter { !taken.contains($0) } + recorded.indices.filter(taken.contains)
         return order.first { recorded[$0].requests.first?.known == known }
             ?? order.first { recorded[$0].requests.contains { $0.known == known } }
     }
 
-    /// The next request of that content which has not come yet; where all have, the last one.
+    /// The next request with that content that has not arrived yet; if all have, the last one.
     private func request(_ known: Echoes.Known, isHeartbeat: Bool, in followed: Int) -> Int? {
         let requests = recorded[followed].requests
         let same = requests.indices.filter { requests[$0].known == known }
         let latest = isUsed.lastIndex(of: true) ?? -1
         let place =
             same.first { $0 > latest && !isUsed[$0] } ?? same.first { !isUsed[$0] } ?? same.last
-        // Heartbeats may count, or carry a time.
+        // Heartbeats may contain a counter or a time.
         return place ?? (isHeartbeat ? requests.lastIndex { $0.isHeartbeat && $0.known.kind == known.kind } : nil)
     }
 

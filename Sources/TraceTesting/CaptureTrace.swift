@@ -7,7 +7,7 @@ import Trace
 
 /// Why there is no trace.
 public struct TraceTestingError: Error, CustomStringConvertible {
-    /// What was found, and what was expected.
+    /// The problem, and what was expected.
     public var description: String
 }
 
@@ -48,7 +48,7 @@ enum CaptureTrace {
         EventSink(source: source, tool: "frametap TraceTesting", take)
     }
 
-    /// What a decoder is to look for.
+    /// What a decoder looks for.
     static func options(format name: String?) throws -> DecodingOptions {
         guard let name else { return DecodingOptions(.automatic(try BuiltInFormats.all())) }
         if let format = try BuiltInFormats.format(named: name) { return DecodingOptions(.fixed(format)) }

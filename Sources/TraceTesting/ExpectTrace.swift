@@ -2,19 +2,19 @@ import Foundation
 import Trace
 import TraceDiff
 
-/// Expects a trace to say what a golden trace says, by `frametap diff`'s rules: times, ports and the cutting do not count.
+/// Expects a trace to match a golden trace by the rules of `frametap diff`: times, ports and segmentation do not count.
 ///
-/// Where it does not, an issue is recorded that shows the difference, with both traces attached. A golden trace that is not
-/// there is recorded, and the test fails this once. The environment's `FRAMETAP_RECORD` says more: `missing` (as without),
-/// `changed` (records those that differ, too), `all`, `never`.
+/// If it does not, an issue is recorded that shows the difference, with both traces attached. A missing golden trace is recorded,
+/// and the test fails this once. The environment variable `FRAMETAP_RECORD` changes this: `missing` (the default), `changed`
+/// (also records those that differ), `all`, `never`.
 ///
 /// - Parameters:
 ///   - file: the trace or capture, relative to the test's folder.
 ///   - golden: the golden trace, relative to the test's folder.
-///   - masking: what is another value in each run.
+///   - masking: values that differ in each run.
 ///   - heartbeats: how heartbeats are compared.
-///   - format: the format of a capture; nil: what is recognised.
-/// - Throws: where a file is no trace.
+///   - format: the format of a capture; nil: it is recognised.
+/// - Throws: if a file is not a trace.
 public func expectTrace(
     _ file: String, matches golden: String, masking: [TraceMask] = [], heartbeats: HeartbeatComparison = .count,
     format: String? = nil, fileID: String = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
@@ -25,14 +25,14 @@ public func expectTrace(
     try GoldenTrace(file: place.file(golden), name: golden, place: place).check(trace, masking, heartbeats)
 }
 
-/// Expects a trace, such as `recordTrace` gives, to say what a golden trace says.
+/// Expects a trace, such as the result of `recordTrace`, to match a golden trace.
 ///
 /// - Parameters:
 ///   - trace: the trace.
 ///   - golden: the golden trace, relative to the test's folder.
-///   - masking: what is another value in each run.
+///   - masking: values that differ in each run.
 ///   - heartbeats: how heartbeats are compared.
-/// - Throws: where the golden file is no trace.
+/// - Throws: if the golden file is not a trace.
 public func expectTrace(
     _ trace: TestTrace, matches golden: String, masking: [TraceMask] = [], heartbeats: HeartbeatComparison = .count,
     fileID: String = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
@@ -41,11 +41,11 @@ public func expectTrace(
     try GoldenTrace(file: place.file(golden), name: golden, place: place).check(trace, masking, heartbeats)
 }
 
-/// How heartbeats are compared: `exact`, as frames; `count`, by their number as far as the duration does not explain it;
+/// How heartbeats are compared: `exact`, as frames; `count`, by their number, unless the duration explains the difference;
 /// `ignore`, not at all.
 public typealias HeartbeatComparison = Comparison.Heartbeats
 
-/// A trace that others have to be like.
+/// A trace to which others are compared.
 struct GoldenTrace {
     let file: URL
     let name: String

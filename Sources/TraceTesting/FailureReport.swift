@@ -5,23 +5,23 @@ import Testing
 import XCTest
 #endif
 
-/// Where a test asks for something.
+/// The source location of a test's expectation.
 struct TestPlace: Sendable {
     var fileID: String
     var filePath: StaticString
     var line: UInt
     var column: UInt
 
-    /// A path as the test gives it: relative to the folder of its file.
+    /// Resolves a path given by a test: relative to the folder of its file.
     func file(_ path: String) -> URL {
         URL(fileURLWithPath: path, relativeTo: URL(fileURLWithPath: "\(filePath)").deletingLastPathComponent())
             .absoluteURL.standardizedFileURL
     }
 }
 
-/// Tells whichever library runs the test that it fails.
+/// Reports a failure to whichever library runs the test.
 enum FailureReport {
-    /// Records an issue, with traces beside it.
+    /// Records an issue, with traces attached.
     static func record(_ message: String, attaching traces: [(name: String, text: String)], at place: TestPlace) {
         if Test.current != nil {
             let location = SourceLocation(
@@ -35,7 +35,7 @@ enum FailureReport {
         #endif
     }
 
-    /// XCTest has attachments on Apple's systems only: the traces are kept in files.
+    /// XCTest supports attachments on Apple's systems only: the traces are stored in files.
     private static func kept(_ traces: [(name: String, text: String)]) -> String {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("frametap-\(UUID())")
         guard (try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)) != nil else {

@@ -5,7 +5,7 @@ import Proxy
 import Streams
 import Trace
 
-/// Where a proxy of `recordTrace` listens.
+/// The address on which a proxy of `recordTrace` listens.
 public struct TraceProxy: Sendable, CustomStringConvertible {
     /// The address, without brackets.
     public let host: String
@@ -16,19 +16,19 @@ public struct TraceProxy: Sendable, CustomStringConvertible {
     public var description: String { HostPort(host: host, port: port).description }
 }
 
-/// Runs a client through a proxy in this process, and gives the trace of what was said.
+/// Runs a client through a proxy in this process, and returns the trace of the conversation.
 ///
 ///     let trace = try await recordTrace(format: "im-json", to: "127.0.0.1:8088") { proxy in
 ///         try await client.login(host: proxy.host, port: proxy.port)
 ///     }
 ///
-/// When `body` returns, connections that are still open have a second to end; then the proxy closes them.
+/// When `body` returns, connections that are still open have one second to end; then the proxy closes them.
 ///
 /// - Parameters:
-///   - format: a built-in format's name, or a format file's path; nil: what is recognised.
+///   - format: a built-in format's name, or a format file's path; nil: it is recognised.
 ///   - server: the server's `host:port`.
-///   - body: has to lead the client to the proxy, which listens on a free port of 127.0.0.1.
-/// - Throws: what `body` throws; where there is no such format; where the proxy cannot listen.
+///   - body: must direct the client to the proxy, which listens on a free port of 127.0.0.1.
+/// - Throws: the errors of `body`; if there is no such format; if the proxy cannot listen.
 public func recordTrace(
     format: String? = nil, to server: String, _ body: (TraceProxy) async throws -> Void
 ) async throws -> TestTrace {
@@ -37,7 +37,7 @@ public func recordTrace(
     }
     let decoding = try CaptureTrace.options(format: format)
     let queue = RecordingQueue()
-    // The recorder waits for what it records: it gets a thread of its own, and no task's.
+    // The recorder blocks while it waits for data: it gets a thread of its own, not one of a task's.
     let recorded = Task {
         await withCheckedContinuation { (continuation: CheckedContinuation<[TraceEvent], Never>) in
             let thread = Thread {

@@ -1,17 +1,17 @@
 import Foundation
 
-/// Which golden traces are written anew, as the environment's FRAMETAP_RECORD says.
+/// Which golden traces are recorded again, as the environment variable FRAMETAP_RECORD says.
 enum RecordingMode: String, CaseIterable {
-    /// Those that are not there.
+    /// Missing ones.
     case missing
-    /// Those that are not there, and those that differ.
+    /// Missing ones, and those that differ.
     case changed
     /// All of them.
     case all
     /// None.
     case never
 
-    /// What is asked for: `missing`, where nothing is.
+    /// The requested mode; `missing` if none is requested.
     static func current() throws -> RecordingMode {
         guard let text = ProcessInfo.processInfo.environment["FRAMETAP_RECORD"], !text.isEmpty else { return .missing }
         if let mode = RecordingMode(rawValue: text) { return mode }

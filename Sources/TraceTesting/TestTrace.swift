@@ -5,18 +5,18 @@ import Pipeline
 import Streams
 import Trace
 
-/// A trace as a test sees it: what was said on each connection.
+/// A trace as a test sees it: the conversation on each connection.
 ///
 /// Read from a trace or a capture, or recorded by `recordTrace`.
 public struct TestTrace: Sendable {
     /// Its events, in order.
     public let events: [TraceEvent]
-    /// What was said, connection by connection.
+    /// The conversations, by connection.
     public let trace: RecordedTrace
 
-    /// A trace of NDJSON.
+    /// A trace from NDJSON.
     ///
-    /// - Throws: `TraceReadError`, where it is none.
+    /// - Throws: `TraceReadError`, if it is not a trace.
     public init(ndjson: String, source: String = "trace") throws {
         let bytes = Array(ndjson.utf8)
         var reader = EventReader()
@@ -26,7 +26,7 @@ public struct TestTrace: Sendable {
         self.init(events)
     }
 
-    /// A trace of events.
+    /// A trace from events.
     init(_ events: [TraceEvent]) {
         self.events = events
         var collector = TraceCollector()
@@ -43,11 +43,11 @@ public struct TestTrace: Sendable {
         return output.text
     }
 
-    /// The trace in a file: NDJSON, or a capture (pcap or pcapng), which is decoded.
+    /// A trace from a file: NDJSON, or a capture (pcap or pcapng), which is decoded.
     ///
     /// - Parameters:
     ///   - file: the path of the file.
-    ///   - format: the format of a capture: a built-in one's name, or a format file's path; nil: what is recognised.
+    ///   - format: the format of a capture: a built-in one's name, or a format file's path; nil: it is recognised.
     public init(contentsOf file: URL, format: String? = nil) throws {
         let bytes = [UInt8](try Data(contentsOf: file))
         if bytes.first == UInt8(ascii: "{") || String(validating: bytes.prefix(16), as: UTF8.self) != nil {
@@ -57,7 +57,7 @@ public struct TestTrace: Sendable {
         }
     }
 
-    // MARK: What is in it
+    // MARK: Contents
 
     /// The frames of all connections.
     public var frames: [FrameEvent] { trace.frames }
@@ -69,21 +69,21 @@ public struct TestTrace: Sendable {
         frames.filter { $0.type == type && (sender == nil || $0.from.sender == sender?.rawValue) }
     }
 
-    /// One of both sides.
+    /// One of the two sides.
     public enum Sender: String, Sendable {
-        /// The one that connects.
+        /// The side that connects.
         case client
-        /// The one that listens.
+        /// The side that listens.
         case server
     }
 
     /// The heartbeats of all connections.
     public var heartbeats: [FrameEvent] { frames.filter(\.isHeartbeat) }
 
-    /// What analyses found, such as `heartbeat-gap`.
+    /// The findings of analyses, such as `heartbeat-gap`.
     public var findings: [FindingEvent] { trace.connections.flatMap(\.findings) }
 
-    /// Whether heartbeats came as often as the format says: there is no heartbeat gap.
+    /// Whether heartbeats arrived as often as the format requires: there is no heartbeat gap.
     public var keepsHeartbeatContract: Bool { !findings.contains { $0.kind == Finding.Kind.heartbeatGap.rawValue } }
 
     /// Bytes that belong to no frame.
@@ -91,7 +91,7 @@ public struct TestTrace: Sendable {
         trace.connections.flatMap(\.items).compactMap { if case .unframed(let run) = $0 { run } else { nil } }
     }
 
-    /// Bytes that were not seen.
+    /// Bytes that were not captured.
     public var missing: [RunEvent] {
         trace.connections.flatMap(\.items).compactMap { if case .missing(let run) = $0 { run } else { nil } }
     }

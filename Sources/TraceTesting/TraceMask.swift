@@ -3,7 +3,7 @@ import Foundation
 import Streams
 import TraceDiff
 
-/// What of a trace is another one in each run, and not compared.
+/// The parts of a trace that differ in each run, and are not compared.
 public struct TraceMask: Sendable {
     let rules: TraceRules
 
@@ -15,16 +15,16 @@ public struct TraceMask: Sendable {
         TraceRules.Mask(TraceRules.Place(path: path), pattern: pattern)
     }
 
-    /// A field of the head: it has to be there, and may be anything.
+    /// A field of the head: it must be present, and may have any value.
     public static func field(_ name: String) -> TraceMask {
         var rules = TraceRules()
         rules.masks = [masking(FieldPath([.member("fields"), .member(name)]))]
         return TraceMask(rules)
     }
 
-    /// A value at a path such as `body.json.items[*].id`: it has to be there, and may be anything.
+    /// A value at a path such as `body.json.items[*].id`: it must be present, and may be anything.
     ///
-    /// - Throws: `TraceTestingError`, where it is no path.
+    /// - Throws: `TraceTestingError`, if it is not a path.
     public static func path(_ text: String) throws -> TraceMask {
         guard let path = FieldPath(text) else {
             throw TraceTestingError(description: "\(text) is no path; expected one such as body.json.items[*].id")
@@ -34,9 +34,9 @@ public struct TraceMask: Sendable {
         return TraceMask(rules)
     }
 
-    /// What a regular expression finds in the texts of fields and bodies.
+    /// The matches of a regular expression in the texts of fields and bodies.
     ///
-    /// - Throws: what is wrong with the expression.
+    /// - Throws: the error in the expression.
     public static func text(matching expression: String) throws -> TraceMask {
         var rules = TraceRules()
         let pattern = try Pattern(parsing: expression)
@@ -44,7 +44,7 @@ public struct TraceMask: Sendable {
         return TraceMask(rules)
     }
 
-    /// What looks like a time of day or a date inside of texts. When frames were seen is never compared.
+    /// Anything that looks like a time of day or a date within texts. Frame timestamps are never compared.
     public static var times: TraceMask {
         var rules = TraceRules()
         let pattern = try? Pattern(
@@ -54,9 +54,9 @@ public struct TraceMask: Sendable {
         return TraceMask(rules)
     }
 
-    /// The rules of a file that `frametap diff --learn` made.
+    /// The rules of a file created by `frametap diff --learn`.
     ///
-    /// - Throws: what is wrong with the file.
+    /// - Throws: the error in the file.
     public static func rules(contentsOf file: URL) throws -> TraceMask {
         TraceMask(try RulesYAML.rules(in: String(contentsOf: file, encoding: .utf8), file: file.lastPathComponent))
     }

@@ -25,8 +25,7 @@ struct Frametap: AsyncParsableCommand {
             FormatsCommand.self, ServeCommand.self, ConnectCommand.self,
         ])
 
-    /// Runs the command that the arguments name. Wrong usage is the parser's to tell, anything else that went wrong is
-    /// trouble: exit status 2.
+    /// Runs the command that the arguments name. The parser reports wrong usage; any other error leads to exit status 2.
     static func main() async {
         do {
             var command = try parseAsRoot()
@@ -37,7 +36,7 @@ struct Frametap: AsyncParsableCommand {
             }
         } catch {
             if exitCode(for: error) == .validationFailure {
-                // The parser repeats what it was given.
+                // The parser's message repeats its input.
                 let lines = fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false)
                 writeToStandardError(lines.map { PrintableText.of($0) + "\n" }.joined())
                 exit(withError: ExitCode.validationFailure)

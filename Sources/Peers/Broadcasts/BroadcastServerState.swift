@@ -1,7 +1,7 @@
 import Streams
 
-/// The server of `marker` as a state machine: when three devices are there it sends all of them the same
-/// text, repeatedly, a while after each has confirmed the last one; and it forgets devices that are silent.
+/// The server of `marker` as a state machine: when three devices are present it sends all of them the same text, repeatedly, some
+/// time after each has confirmed the previous one; and it forgets silent devices.
 package struct BroadcastServerState: ServerState {
     private struct Device {
         var name: String?
@@ -10,18 +10,18 @@ package struct BroadcastServerState: ServerState {
         var isForgotten = false
     }
 
-    /// How many devices have to be there for the rounds to begin.
+    /// How many devices must be present for the rounds to begin.
     static let devicesNeeded = 3
     /// How many rounds there are, until all devices have left.
     static let roundLimit = 200
-    /// Whole seconds from 1 to 5, in an order of ours: the first five rounds are over soon.
+    /// Whole seconds from 1 to 5, in an order of our choice: the first five rounds are over soon.
     static let waits: [Double] = [1, 2, 1, 2, 1, 3, 5, 4, 2, 3]
 
     private let options: PeerOptions
     private var devices: [Int: Device] = [:]
     private var round = 0
     private var isUnderWay = false
-    /// Whose receipts of the current round are missing; nil where there is no current round.
+    /// The devices whose receipts for the current round are missing; nil if there is no current round.
     private var awaited: Set<Int>?
 
     /// A server without connections.
@@ -71,11 +71,11 @@ package struct BroadcastServerState: ServerState {
             (round, isUnderWay, awaited) = (0, false, nil)
             return [left]
         }
-        // The published server counts to three, whoever is still there.
+        // The published server counts to three, regardless of who is still present.
         return waitsForLostReceipts ? [left] : [left] + confirm(number)
     }
 
-    // MARK: Who is there
+    // MARK: Presence
 
     private mutating func learn(_ name: String, on number: Int) -> [ServerAction] {
         guard devices[number]?.name != name else { return [] }
@@ -113,7 +113,7 @@ package struct BroadcastServerState: ServerState {
 
     private mutating func broadcast() -> [ServerAction] {
         let targets = devices.filter { !$0.value.isForgotten }.keys.sorted()
-        // Nobody to send to: whoever comes back will be there next time.
+        // There are no receivers: devices that come back get the next broadcast.
         guard !targets.isEmpty else { return devices.isEmpty ? [] : [nextBroadcast] }
         round += 1
         awaited = Set(targets)
@@ -123,7 +123,7 @@ package struct BroadcastServerState: ServerState {
         return [said] + sends + (waitsForLostReceipts ? [] : [.wake(Self.patience, after: options.scaled(.seconds(3)))])
     }
 
-    /// A receipt came, or will not come any more because its sender has left.
+    /// A receipt arrived, or will not arrive any more because its sender has left.
     private mutating func confirm(_ number: Int) -> [ServerAction] {
         guard awaited?.remove(number) != nil, awaited?.isEmpty == true else { return [] }
         awaited = nil

@@ -1,20 +1,20 @@
 import Streams
 
-/// What the texts of `marker` say, without their marker. What a write-up leaves open is ours.
+/// The contents of `marker` texts, without their marker. Details that the write-up leaves open are ours.
 package enum BroadcastText: Hashable, Sendable {
     /// `Link-设备:NAME-…`: a device introduces itself.
     case link(device: String)
     /// `time-设备:NAME-客户端收到数据:HH:mm:ss.SSS`: it received a broadcast, at this time of its day.
     case receipt(device: String)
-    /// Anything else: from a client a heartbeat, which is its device's name.
+    /// Anything else: from a client, a heartbeat, which is its device's name.
     case text(String)
 
-    /// What starts every frame.
+    /// The marker at the start of every frame.
     package static let marker = Array("ab".utf8)
-    /// What the server sends to all.
+    /// The text that the server sends to all devices.
     package static let broadcast = "1381222333$1,1$13812223335"
 
-    /// Reads a frame's body.
+    /// Parses a frame's body.
     package init(_ body: [UInt8]) {
         let text = String(decoding: body, as: UTF8.self)
         if let device = Self.device(text, behind: "Link-设备:") {
@@ -32,7 +32,7 @@ package enum BroadcastText: Hashable, Sendable {
             .first.map(String.init)
     }
 
-    /// The text with which a device introduces itself; it does so several times.
+    /// The text with which a device introduces itself; it sends it several times.
     package static func link(_ device: String, at time: Timestamp) -> [UInt8] {
         Array("Link-设备:\(device)-客户端发送数据:\(timeOfDay(time))".utf8)
     }
@@ -42,8 +42,8 @@ package enum BroadcastText: Hashable, Sendable {
         Array("time-设备:\(device)-客户端收到数据:\(timeOfDay(time))".utf8)
     }
 
-    /// Whether bytes that start with the marker are a whole frame, so that a receiver need not wait for the next one or for
-    /// a pause: links and receipts end in a time of day, broadcasts in a number of eleven digits.
+    /// Whether bytes that start with the marker are a whole frame, so that a receiver need not wait for the next one or for a
+    /// pause: links and receipts end with a time of day, broadcasts with an eleven-digit number.
     package static func isWhole(_ frame: RawSpan) -> Bool {
         let bytes = frame.copied()
         guard bytes.starts(with: marker) else { return false }
@@ -54,7 +54,7 @@ package enum BroadcastText: Hashable, Sendable {
         return ends(body, in: "$00000000000")
     }
 
-    /// Whether bytes end in a pattern, in which `0` stands for any digit.
+    /// Whether bytes end with a pattern, in which `0` represents any digit.
     private static func ends(_ bytes: ArraySlice<UInt8>, in pattern: String) -> Bool {
         let pattern = Array(pattern.utf8)
         guard bytes.count >= pattern.count else { return false }

@@ -20,7 +20,7 @@ package enum Broadcasts: ReferencePeer {
         with server: PeerAddress, options: PeerOptions, log: @escaping PeerLog
     ) async throws {
         try await run(with: server, options: options, log: log) { script, devices in
-            // A receipt that is cut in two, and with a hazard one that does not come at all.
+            // A receipt that is split in two, and with a hazard one that is never sent.
             try await devices[1].perform { device in
                 device.cutsNextReceipt = true
                 return []
@@ -65,11 +65,11 @@ package enum Broadcasts: ReferencePeer {
         }
     }
 
-    /// Waits until every device has confirmed so many broadcasts.
+    /// Waits until every device has confirmed this many broadcasts.
     private static func confirm(
         _ count: Int, _ script: PeerScript, _ devices: [PeerClient<DeviceState>]
     ) async throws {
-        // At the most 5 s between rounds, and some for the receipts.
+        // At most 5 s between rounds, plus some time for the receipts.
         let limit = script.options.limit(.seconds(6 * Double(count)))
         for device in devices {
             try await device.wait(for: "\(count) broadcasts", within: limit) { $0.broadcasts >= count }

@@ -4,11 +4,11 @@ import Streams
 package struct DeviceState: ClientState {
     /// Its name. It must not contain the marker, as `Gabriel` does.
     package let name: String
-    /// How many broadcasts it got.
+    /// How many broadcasts it has received.
     package private(set) var broadcasts = 0
-    /// How many of the next heartbeats are left out.
+    /// How many of the next heartbeats it omits.
     package var heartbeatsToSkip = 0
-    /// Whether the next receipt is sent in two parts, cut inside the word by which it is known.
+    /// Whether the next receipt is sent in two parts, split inside the word that identifies it.
     package var cutsNextReceipt = false
     /// Whether the next broadcast is not confirmed.
     package var swallowsNextReceipt = false
@@ -20,7 +20,7 @@ package struct DeviceState: ClientState {
     ///
     /// - Parameters:
     ///   - options: scales the heartbeat's interval of 1 s.
-    ///   - clockOffset: from the times it is given to the time of day.
+    ///   - clockOffset: the offset from the machine's times to the time of day.
     package init(name: String, options: PeerOptions, clockOffset: Interval) {
         (self.name, self.options, self.clockOffset) = (name, options, clockOffset)
     }
@@ -57,7 +57,7 @@ package struct DeviceState: ClientState {
         return [.send(output(Array(name.utf8))), nextHeartbeat]
     }
 
-    /// Between the parts of a frame: far less than the pause that would end it.
+    /// The delay between the parts of a frame: far shorter than the pause that would end it.
     static let partPause = Interval.milliseconds(40)
 
     private static let heartbeat: PeerTimer = "heartbeat"

@@ -1,7 +1,7 @@
 import Streams
 
-/// The published receivers of `marker` (hazard `split-frame`): each read is split at the markers on its
-/// own, so the tail of a frame that was cut is dropped, and its beginning passes for the whole.
+/// The published receivers of `marker` (hazard `split-frame`): each read is split at the markers on its own, so the tail of a
+/// segmented frame is dropped, and its beginning is treated as the whole.
 package struct PerReadSplitter: MessageReader {
     private let marker = BroadcastText.marker
 

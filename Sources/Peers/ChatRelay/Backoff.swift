@@ -1,12 +1,12 @@
 import Streams
 
-/// How long to wait before the next attempt: twice as long after each failure, within bounds.
+/// The delay before the next attempt: doubled after each failure, within bounds.
 struct Backoff {
-    /// The first wait.
+    /// The first delay.
     let first: Interval
-    /// The longest wait.
+    /// The longest delay.
     let longest: Interval
-    /// A connection that lived this long was a success: the waits start over.
+    /// A connection that lived this long was a success: the delays start over.
     let steady: Interval
 
     private var following: Interval
@@ -16,9 +16,9 @@ struct Backoff {
         following = first
     }
 
-    /// The wait after a failure.
+    /// The delay after a failure.
     ///
-    /// - Parameter lifetime: how long the connection had lived; nil where it was never made.
+    /// - Parameter lifetime: how long the connection had lived; nil if it was never established.
     mutating func next(after lifetime: Interval?) -> Interval {
         if let lifetime, !(lifetime < steady) { following = first }
         let wait = following

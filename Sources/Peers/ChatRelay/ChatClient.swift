@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 import Streams
 
-/// A client of the chat relay: does on an event loop what `ChatClientState` says.
+/// A client of the chat relay: performs the actions of `ChatClientState` on an event loop.
 final class ChatClient: Sendable {
     private struct Session {
         var state: ChatClientState
@@ -13,7 +13,7 @@ final class ChatClient: Sendable {
         var lastError: String?
         var connecting: EventLoopPromise<Void>?
         var arrival: (expectation: ChatExpectation, promise: EventLoopPromise<Void>)?
-        /// What a published client keeps from one connection to the next.
+        /// State that a published client keeps from one connection to the next.
         var memory = PublishedHeadReader.Memory()
     }
 
@@ -41,8 +41,8 @@ final class ChatClient: Sendable {
 
     /// Connects, and tries again until `end`.
     ///
-    /// - Throws: `PeerError` where the first connection is not there after `wait`; the client goes on trying.
-    ///   `CancellationError` where `end` comes first.
+    /// - Throws: `PeerError` if the first connection is not established within `wait`; the client keeps trying.
+    ///   `CancellationError` if `end` comes first.
     func start(within wait: Interval) async throws {
         try await loop.flatSubmit { [self] () -> EventLoopFuture<Void> in
             let actions = session.value.state.start()
@@ -56,7 +56,7 @@ final class ChatClient: Sendable {
         }.get()
     }
 
-    /// Disconnects for good; done when the connection is closed. What still waits fails with `CancellationError`.
+    /// Disconnects for good; done when the connection is closed. Pending waits fail with `CancellationError`.
     @discardableResult
     func end() -> EventLoopFuture<Void> {
         loop.flatSubmit { [self] in
@@ -69,20 +69,19 @@ final class ChatClient: Sendable {
         }
     }
 
-    /// Sends messages, each in a write of its own, one right behind the other.
+    /// Sends messages, each in a write of its own, back to back.
     func send(_ messages: ChatMessage...) async throws {
         try await send(messages)
     }
 
-    /// Sends messages, each in a write of its own, one right behind the other.
+    /// Sends messages, each in a write of its own, back to back.
     func send(_ messages: [ChatMessage]) async throws {
         try await submit { state in
             messages.flatMap { state.send(.messages([$0.frame(from: .fromClient)])) }
         }
     }
 
-    /// Sends bytes that start and end frames, in one write for each part, with pauses between them in which nothing
-    /// else is sent.
+    /// Sends bytes that make up whole frames, one write for each part, with pauses between them in which nothing else is sent.
     func send(parts: [[UInt8]], pause: Interval) async throws {
         for (index, part) in parts.enumerated() {
             if index > 0 { try await Task.sleep(for: .nanoseconds(pause.nanoseconds)) }
@@ -102,12 +101,12 @@ final class ChatClient: Sendable {
             .encode(.messages(messages.map { $0.frame(from: .fromClient) }))
     }
 
-    /// Leaves out the next heartbeats; the connection stays open.
+    /// Omits the next heartbeats; the connection stays open.
     func skipHeartbeats(_ count: Int) async throws {
         try await loop.submit { [self] in session.value.state.heartbeatsToSkip = count }.get()
     }
 
-    /// What is done when all of `messages` have arrived, in their order; ask before they can arrive. It fails with
+    /// A future that succeeds when all of `messages` have arrived, in order; call before they can arrive. It fails with
     /// `PeerError` after `wait`.
     func arrival(of messages: [ChatMessage], within wait: Interval) async throws -> EventLoopFuture<Void> {
         try await loop.submit { [self] in
@@ -140,7 +139,7 @@ final class ChatClient: Sendable {
         return promise.futureResult
     }
 
-    /// Does what the state says; the future is that of the last write.
+    /// Performs the state's actions; returns the future of the last write.
     @discardableResult
     private func perform(_ actions: [ChatClientState.Action]) -> EventLoopFuture<Void> {
         var written = loop.makeSucceededVoidFuture()
@@ -210,7 +209,7 @@ final class ChatClient: Sendable {
     }
 }
 
-/// Tells the client what happens on its connection.
+/// Notifies the client of events on its connection.
 private final class ChatClientHandler: ChannelInboundHandler {
     typealias InboundIn = PeerInput
 

@@ -1,16 +1,16 @@
 import Streams
 
-/// A client of the chat relay as a state machine: what happened goes in with its time, what to do comes out.
+/// A client of the chat relay as a state machine: events go in with their times, actions come out.
 ///
-/// It sends heartbeats at once and then regularly, and connects again after any error, with back-off.
+/// It sends heartbeats at once and then regularly, and reconnects after any error, with exponential backoff.
 package struct ChatClientState {
-    /// What the client has to do, in order.
+    /// The client's actions, in order.
     package enum Action: Hashable, Sendable {
-        /// Connect, and say how it went with `connected` or `lost`.
+        /// Connect, and report the outcome with `connected` or `lost`.
         case connect
         /// Call `connectDue` after this interval.
         case connectLater(Interval)
-        /// Call `heartbeatDue` after this interval, unless the connection is lost before.
+        /// Call `heartbeatDue` after this interval, unless the connection is lost first.
         case heartbeatLater(Interval)
         /// Write on the connection, as one write.
         case write(PeerOutput)
@@ -18,7 +18,7 @@ package struct ChatClientState {
         case close
         /// A message arrived.
         case deliver(ChatMessage)
-        /// Say a line to people.
+        /// Report a line to the user.
         case log(String)
     }
 
@@ -32,9 +32,9 @@ package struct ChatClientState {
 
     /// The ID it gives itself.
     package let name: String
-    /// How many of the next heartbeats are left out, though the connection stays open.
+    /// How many of the next heartbeats are omitted, though the connection stays open.
     package var heartbeatsToSkip = 0
-    /// Whether a frame has been started and not ended: other frames wait.
+    /// Whether a frame has been started but not finished: other frames wait.
     package private(set) var isInsideFrame = false
 
     private let heartbeat: ChatMessage
@@ -47,7 +47,7 @@ package struct ChatClientState {
     ///
     /// - Parameters:
     ///   - name: its ID, which ends in the letter of its heartbeats: `CinentA` sends `heartA`.
-    ///   - options: scales the heartbeat's interval of 1 s and the waits between attempts, 0.25 s to 30 s.
+    ///   - options: scales the heartbeat's interval of 1 s and the delays between attempts, 0.25 s to 30 s.
     package init(name: String, options: PeerOptions) {
         self.name = name
         let letter = String(name.suffix(1))
@@ -63,21 +63,21 @@ package struct ChatClientState {
         if case .connected = phase { true } else { false }
     }
 
-    /// It is to connect for the first time.
+    /// Connect for the first time.
     package mutating func start() -> [Action] {
         guard case .idle = phase else { return [] }
         phase = .connecting
         return [.connect]
     }
 
-    /// The connection is there.
+    /// The connection is established.
     package mutating func connected(at time: Timestamp) -> [Action] {
         guard case .connecting = phase else { return [.close] }
         phase = .connected(since: time)
         return [.log("\(name) connected")] + heartbeatDue()
     }
 
-    /// The wait before the next attempt is over.
+    /// The delay before the next attempt is over.
     package mutating func connectDue() -> [Action] {
         guard case .waiting = phase else { return [] }
         phase = .connecting
@@ -94,7 +94,7 @@ package struct ChatClientState {
         return send(.messages([heartbeat.frame(from: .fromClient)])) + [.heartbeatLater(interval)]
     }
 
-    /// Something is to be sent. Without a connection it is lost.
+    /// Sends data. Without a connection it is lost.
     package mutating func send(_ output: PeerOutput) -> [Action] {
         guard isConnected else { return [] }
         if isInsideFrame {
@@ -104,19 +104,19 @@ package struct ChatClientState {
         return [.write(output)]
     }
 
-    /// The first part of a frame is to be sent; until `endFrame` everything else waits.
+    /// Sends the first part of a frame; until `endFrame` everything else waits.
     package mutating func beginFrame(with part: [UInt8]) -> [Action] {
         guard isConnected, !isInsideFrame else { return [] }
         isInsideFrame = true
         return [.write(.bytes(part))]
     }
 
-    /// A part of a frame that is neither its first nor its last is to be sent.
+    /// Sends a part of a frame that is neither its first nor its last.
     package mutating func continueFrame(with part: [UInt8]) -> [Action] {
         isInsideFrame ? [.write(.bytes(part))] : []
     }
 
-    /// The last part of a frame, and what else is to go out with it, is to be sent.
+    /// Sends the last part of a frame, together with other pending data.
     package mutating func endFrame(with part: [UInt8]) -> [Action] {
         guard isInsideFrame else { return [] }
         isInsideFrame = false
@@ -124,7 +124,7 @@ package struct ChatClientState {
         return [.write(.bytes(part))] + held.map { .write($0) }
     }
 
-    /// The connection gave a message or bytes that are none.
+    /// A message arrived on the connection, or bytes that are not a message.
     package mutating func received(_ input: PeerInput) -> [Action] {
         switch input {
         case .unframed(let byteCount, let detail):
@@ -135,7 +135,7 @@ package struct ChatClientState {
         }
     }
 
-    /// The connection is over, or was not made.
+    /// The connection is over, or could not be established.
     package mutating func lost(_ error: String?, at time: Timestamp) -> [Action] {
         let lifetime: Interval?
         switch phase {
@@ -151,7 +151,7 @@ package struct ChatClientState {
         return [.log("\(name) \(why); connects again in \(wait.seconds) s"), .connectLater(wait)]
     }
 
-    /// It is to disconnect for good.
+    /// Disconnect for good.
     package mutating func end() -> [Action] {
         let wasConnected = isConnected
         phase = .ended

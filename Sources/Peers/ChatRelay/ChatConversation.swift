@@ -2,13 +2,13 @@ import NIOCore
 import Streams
 
 extension ChatPair {
-    /// The conversation of `connect`: each way five texts and a picture, as often as asked, and one message to a target
-    /// that is not there. Takes about 2 s, and 0.3 s for every further two rounds.
+    /// The conversation of `connect`: five texts and a picture each way, repeated as requested, and one message to a target that
+    /// is not connected. Takes about 2 s, and 0.3 s for every two further rounds.
     func converse() async throws {
-        // A message that overtakes the receiver's first heartbeat would be lost.
+        // A message that overtook the receiver's first heartbeat would be lost.
         try await settle(0.5)
         try await provoke()
-        // Two rounds at a time, so that there are texts right behind a picture, whose heads get cut.
+        // Two rounds at a time, so that some texts immediately follow a picture, whose heads are split.
         for first in stride(from: 0, to: options.rounds, by: 2) {
             let rounds = first..<min(first + 2, options.rounds)
             try await talk(from: a, to: b, pictureSizes: rounds.map { Self.pictureSize(in: $0, big: 200_000, at: 2) })
@@ -19,8 +19,8 @@ extension ChatPair {
         try await wait(1)
     }
 
-    /// Sends what brings the hazards about that are asked for. A server that is right relays the empty text, which is then the
-    /// client's to read, and passes over the rest; what is sent behind it arrives.
+    /// Sends the frames that trigger the requested hazards. A correct server relays the empty text, which the client must then
+    /// read, and skips the rest; frames sent after it arrive.
     private func provoke() async throws {
         if options.asPublished.contains("zero-size-body") {
             try await a.send(ChatMessage(type: "txt", sender: a.name, target: b.name, body: []))
@@ -29,13 +29,13 @@ extension ChatPair {
             try await a.send(parts: [Array("no head\r\n".utf8)], pause: .seconds(0))
         }
         if options.asPublished.contains("endless-head") {
-            // Longer than a head may be; to whoever has no limit the next head's end is its end.
+            // Longer than a head may be; for a receiver without a limit, the end of the next head ends it.
             try await a.send(parts: [[UInt8](repeating: UInt8(ascii: "x"), count: 70_000)], pause: .seconds(0))
         }
     }
 
-    /// One way of the conversation, once for each picture: a write for each message, as fast as they go, so that the
-    /// kernel merges and splits.
+    /// One direction of the conversation, once for each picture: one write per message, as fast as possible, so that the kernel
+    /// merges and splits.
     private func talk(from sender: ChatClient, to target: ChatClient, pictureSizes: [Int]) async throws {
         let messages = pictureSizes.flatMap { size in
             texts(from: sender, to: target) + [picture(size, from: sender, to: target)]
@@ -45,8 +45,8 @@ extension ChatPair {
         try await arrival.get()
     }
 
-    /// Mostly small pictures, so that recordings stay small; in one round of eight one beyond a loopback segment's
-    /// 65,483 bytes.
+    /// Mostly small pictures, so that recordings stay small; in every eighth round, one larger than a loopback segment's 65,483
+    /// bytes.
     private static func pictureSize(in round: Int, big: Int, at bigRound: Int) -> Int {
         switch round % 8 {
         case 0: 4_213

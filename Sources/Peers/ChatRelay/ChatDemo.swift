@@ -2,7 +2,7 @@ import NIOCore
 import Streams
 
 extension ChatPair {
-    /// The demonstration, about 6.6 s: what is merged and split is up to the writes alone.
+    /// The demonstration, about 6.6 s: only the writes decide what is merged and split.
     ///
     ///     0.0  both connect; heartbeats at once and every second
     ///     0.4  A: the five texts in one write
@@ -40,7 +40,7 @@ extension ChatPair {
         [Array(bytes[..<place]), Array(bytes[place...])]
     }
 
-    /// Sends messages as these parts and waits until they have arrived.
+    /// Sends messages as these parts, and waits until they have arrived.
     private func deliver(
         _ messages: [ChatMessage], parts: [[UInt8]], from sender: ChatClient, to target: ChatClient
     ) async throws {

@@ -1,4 +1,4 @@
-/// Messages that should arrive, in their order. Others may arrive between them.
+/// Expected messages, in order. Others may arrive in between.
 struct ChatExpectation {
     private let expected: [ChatMessage]
     private var arrived = 0
@@ -7,10 +7,10 @@ struct ChatExpectation {
         self.expected = expected
     }
 
-    /// Whether all of them arrived.
+    /// Whether all of them have arrived.
     var isFulfilled: Bool { arrived == expected.count }
 
-    /// A message arrived; it may be the one that is next.
+    /// A message arrived; it may be the next expected one.
     mutating func offer(_ message: ChatMessage) {
         guard !isFulfilled else { return }
         let next = expected[arrived]
@@ -19,7 +19,7 @@ struct ChatExpectation {
         arrived += 1
     }
 
-    /// For people: what is missing.
+    /// The missing messages, in words.
     var shortfall: String {
         guard !isFulfilled else { return "nothing is missing" }
         return "\(arrived) of \(expected.count) messages arrived; missing next: \(expected[arrived])"

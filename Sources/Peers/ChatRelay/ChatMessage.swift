@@ -5,9 +5,9 @@ import Streams
 package struct ChatMessage: Hashable, Sendable {
     /// `txt`, `img`, or a heartbeat's `heartA`.
     package var type: String
-    /// Who it is from: `CinentID` on its way to the server, `sourceClient` behind it. Empty where the head does not say.
+    /// The sender: `CinentID` on the way to the server, `sourceClient` after it. Empty if the head does not name it.
     package var sender: String
-    /// Who it is for: `targetID`, which heads from the server lack.
+    /// The target: `targetID`, which heads from the server lack.
     package var target: String?
     /// UTF-8, or a picture.
     package var body: [UInt8]
@@ -25,21 +25,21 @@ package struct ChatMessage: Hashable, Sendable {
         self.init(type: "txt", sender: sender, target: target, body: Array(text.utf8))
     }
 
-    /// A message as the frame that `direction` has for it.
+    /// A message from a frame of `direction`.
     package init(_ message: PeerMessage, from direction: Direction) {
         self.init(
             type: message["type"] ?? "", sender: message[Self.senderField(direction)] ?? "",
             target: direction == .fromClient ? message["targetID"] : nil, body: message.body)
     }
 
-    /// The frame that `direction` has for the message. The codec adds the size.
+    /// The message as a frame of `direction`. The codec adds the size.
     package func frame(from direction: Direction) -> PeerMessage {
         var fields = [Field("type", .text(type)), Field(Self.senderField(direction), .text(sender))]
         if direction == .fromClient { fields.append(Field("targetID", .text(target ?? ""))) }
         return PeerMessage(fields: fields, body: body)
     }
 
-    /// Whether it only says that its sender lives.
+    /// Whether it only shows that its sender is alive.
     package var isHeartbeat: Bool { type.hasPrefix("heart") }
 
     /// The key is misspelt on the wire.
@@ -49,7 +49,7 @@ package struct ChatMessage: Hashable, Sendable {
 }
 
 extension ChatMessage: CustomStringConvertible {
-    /// For people, control characters escaped: `txt CinentA → CinentB, 5 B: "Hello"`.
+    /// In readable form, control characters escaped: `txt CinentA → CinentB, 5 B: "Hello"`.
     package var description: String {
         let route = target.map { "\(printable(sender)) → \(printable($0))" } ?? "from \(printable(sender))"
         let content: String
@@ -64,12 +64,12 @@ extension ChatMessage: CustomStringConvertible {
     }
 }
 
-/// Text from the network as it may be shown: escaped and cut; `""` where it is empty.
+/// Text from the network, made safe to show: escaped and truncated; `""` if it is empty.
 func printable(_ text: String) -> String {
     text.isEmpty ? "\"\"" : String(FieldValue.text(text).shortDescription.dropFirst().dropLast())
 }
 
-/// Bytes from the network as they may be shown: text escaped and cut, or how many they are.
+/// Bytes from the network, made safe to show: as text, escaped and truncated, or their count.
 func shown(_ bytes: [UInt8]) -> String {
     String(validating: bytes, as: UTF8.self).map { FieldValue.text($0).shortDescription } ?? "\(bytes.count) B"
 }

@@ -40,7 +40,7 @@ struct ChatPair: Sendable {
         try result.get()
     }
 
-    /// For how long something may take to arrive.
+    /// The maximum time for anything to arrive.
     var patience: Interval { options.limit(.seconds(4)) }
 
     /// Waits, in seconds before scaling, until the server knows both clients.
@@ -60,7 +60,7 @@ struct ChatPair: Sendable {
         }
     }
 
-    /// A picture of so many bytes.
+    /// A picture of this many bytes.
     func picture(_ byteCount: Int, from sender: ChatClient, to target: ChatClient) -> ChatMessage {
         ChatMessage(
             type: "img", sender: sender.name, target: target.name, body: Picture.jpeg(byteCount: byteCount))

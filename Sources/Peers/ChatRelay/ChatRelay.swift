@@ -34,7 +34,7 @@ package enum ChatRelay: ReferencePeer {
         to server: PeerAddress, options: PeerOptions, log: @escaping PeerLog
     ) async throws {
         try options.check(hazards: hazards)
-        // What lies in one segment is up to the script alone.
+        // Only the script decides what is in one segment.
         var options = options
         options.noDelay = true
         try await ChatPair.run(wireFormat(), with: server, options: options, log: log) { pair in

@@ -1,8 +1,8 @@
 import Streams
 
-/// The chat relay's server as a state machine: what happened goes in with its time, what to do comes out.
+/// The chat relay's server as a state machine: events go in with their times, actions come out.
 ///
-/// It learns who is on a connection from every frame, relays by ID, and evicts the silent.
+/// It learns from every frame which client is on a connection, relays by ID, and evicts silent clients.
 package struct ChatRelayState: ServerState {
     private struct Connection {
         var id: String?
@@ -18,8 +18,8 @@ package struct ChatRelayState: ServerState {
     /// A relay without connections.
     ///
     /// - Parameters:
-    ///   - silence: for how long a connection may be silent: 20 s times the time scale.
-    ///   - sweepInterval: how often the silent are looked for: every 30 s times the time scale.
+    ///   - silence: how long a connection may be silent: 20 s times the time scale.
+    ///   - sweepInterval: the interval of the sweeps: 30 s times the time scale.
     package init(silence: Interval, sweepInterval: Interval = .seconds(30), storeOffline: Bool) {
         self.init(silence: silence, sweepInterval: sweepInterval, store: storeOffline ? OfflineStore() : nil)
     }
@@ -34,12 +34,12 @@ package struct ChatRelayState: ServerState {
         return [.log("#\(number) connected from \(client)")]
     }
 
-    /// A connection gave a message or bytes that are none.
+    /// A message arrived on a connection, or bytes that are not a message.
     package mutating func received(_ input: PeerInput, on number: Int, at time: Timestamp) -> [ServerAction] {
         guard connections[number] != nil else { return [] }
         switch input {
         case .unframed(let byteCount, let detail):
-            // The stream finds its way back by itself; whoever sent this is not thereby alive.
+            // The stream resynchronises by itself; such bytes do not prove that their sender is alive.
             return [.log("#\(number) \(byteCount) B without frame: \(detail)")]
         case .message(let frame):
             let message = ChatMessage(frame, from: .fromClient)
@@ -54,7 +54,7 @@ package struct ChatRelayState: ServerState {
         sweep(at: time) + [.wake("sweep", after: sweepInterval)]
     }
 
-    /// Time to look for the silent.
+    /// Time to sweep for silent clients.
     package mutating func sweep(at time: Timestamp) -> [ServerAction] {
         var actions: [ServerAction] = []
         for (number, connection) in connections.sorted(by: { $0.key < $1.key }) {
@@ -67,13 +67,13 @@ package struct ChatRelayState: ServerState {
         return actions
     }
 
-    /// A connection is over; `error` where it did not end in order.
+    /// A connection is over; `error` if it did not end cleanly.
     package mutating func closed(_ number: Int, error: String?, at time: Timestamp) -> [ServerAction] {
         guard let connection = connections.removeValue(forKey: number) else { return [] }
         return [.log("\(name(number, connection)) left" + (error.map { ": \($0)" } ?? ""))]
     }
 
-    /// Who is on a connection may change with every frame.
+    /// The client on a connection may change with every frame.
     private mutating func learn(_ id: String, on number: Int, at time: Timestamp) -> [ServerAction] {
         connections[number]?.lastFrame = time
         guard !id.isEmpty else { return [] }
@@ -101,7 +101,7 @@ package struct ChatRelayState: ServerState {
         return [.log(said + (kept ? ", stored: nobody there" : ", lost: nobody there, and the store is full"))]
     }
 
-    /// Sends a message with the head that the server gives it, which does not name the target.
+    /// Sends a message with the server's form of the head, which does not name the target.
     private func send(_ message: ChatMessage, to number: Int) -> ServerAction {
         .send(.messages([message.frame(from: .fromServer)]), connection: number)
     }
@@ -112,6 +112,6 @@ package struct ChatRelayState: ServerState {
 }
 
 extension Interval {
-    /// For people, to a tenth of a second: `3.0 s`.
+    /// In words, to a tenth of a second: `3.0 s`.
     var inSeconds: String { "\((seconds * 10).rounded() / 10) s" }
 }

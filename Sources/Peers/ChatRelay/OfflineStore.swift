@@ -1,8 +1,8 @@
 /// Messages kept for targets that are not connected, within bounds.
 struct OfflineStore {
-    /// How much is kept in all, in bytes of bodies and names.
+    /// The total size of the store, in bytes of bodies and names.
     let byteLimit: Int
-    /// How many messages are kept in all.
+    /// The maximum number of stored messages.
     let messageLimit: Int
 
     private var messages: [String: [ChatMessage]] = [:]
@@ -14,7 +14,7 @@ struct OfflineStore {
         self.messageLimit = messageLimit
     }
 
-    /// Keeps a message for its target; false where there is no room for it.
+    /// Stores a message for its target; false if there is no room for it.
     mutating func keep(_ message: ChatMessage, for target: String) -> Bool {
         let size = cost(message)
         guard messageCount < messageLimit, size <= byteLimit - byteCount else { return false }
@@ -24,7 +24,7 @@ struct OfflineStore {
         return true
     }
 
-    /// What was kept for a target, oldest first; it is kept no longer.
+    /// Removes and returns the messages for a target, oldest first.
     mutating func take(for target: String) -> [ChatMessage] {
         guard let taken = messages.removeValue(forKey: target) else { return [] }
         messageCount -= taken.count

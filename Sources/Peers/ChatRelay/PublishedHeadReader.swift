@@ -1,9 +1,9 @@
 import Framing
 import Streams
 
-/// The published receivers of `im-json`, with any of their hazards; those not asked for are mended.
+/// The published receivers of `im-json`, with any of their hazards; those not requested are fixed.
 ///
-/// They read as GCDAsyncSocket has them: up to the CRLF of a head, then as many bytes as the head says, then up to the next CRLF.
+/// They read as GCDAsyncSocket does: up to the CRLF of a head, then as many bytes as the head says, then up to the next CRLF.
 ///
 ///     zero-size-body  asks for exactly 0 bytes, and is never called back; so it does where a head has no size
 ///     bad-head        has no read outstanding behind a head that is not JSON
@@ -14,11 +14,11 @@ package struct PublishedHeadReader: MessageReader {
     /// The hazards that this reader can have.
     package static let hazards: Set = ["zero-size-body", "bad-head", "endless-head", "stale-head"]
 
-    /// The head under way, as a property of the published client: it outlives a connection.
+    /// The head in progress, as a property of the published client: it outlives a connection.
     package final class Memory {
         fileprivate var head: ChatHead?
 
-        /// No head is under way.
+        /// No head is in progress.
         package init() {}
     }
 
@@ -31,9 +31,9 @@ package struct PublishedHeadReader: MessageReader {
     private enum Read {
         /// Up to CRLF.
         case head
-        /// So many bytes.
+        /// This many bytes.
         case body(Int)
-        /// Nothing: nobody will call back.
+        /// Nothing: the read never completes.
         case none
     }
 
@@ -44,15 +44,15 @@ package struct PublishedHeadReader: MessageReader {
     private let hazards: Set<String>
     private let memory: Memory
     private var held: [UInt8] = []
-    /// How many of the bytes held have been looked through for a CRLF.
+    /// How many of the held bytes have been searched for a CRLF.
     private var searched = 0
     private var read = Read.head
-    /// How long the head was whose body is read.
+    /// The length of the head whose body is being read.
     private var headLength = 0
 
     /// A reader at the start of a connection.
     ///
-    /// - Parameter memory: what is left of the last connection.
+    /// - Parameter memory: the state left by the previous connection.
     package init(hazards: Set<String>, memory: Memory = Memory()) {
         (self.hazards, self.memory) = (hazards, memory)
         if !hazards.contains("stale-head") { memory.head = nil }
@@ -72,7 +72,7 @@ package struct PublishedHeadReader: MessageReader {
         return count == 0 ? [] : [.unframed(byteCount: count, detail: "never read")]
     }
 
-    /// What the read that is outstanding brings; nil while it is not complete.
+    /// The data of the outstanding read; nil while it is incomplete.
     private mutating func next() -> [PeerInput]? {
         switch read {
         case .none: return nil
@@ -92,7 +92,7 @@ package struct PublishedHeadReader: MessageReader {
         }
     }
 
-    /// What the published receiver does when a read is complete: the first one is a head's, the next one its body's.
+    /// The published receiver's action when a read completes: the first read is for a head, the next one for its body.
     private mutating func called(with bytes: [UInt8]) -> [PeerInput] {
         guard let head = memory.head else { return headRead(bytes) }
         guard bytes.count == head.size else {
@@ -123,7 +123,7 @@ package struct PublishedHeadReader: MessageReader {
         return []
     }
 
-    /// The end of the head, its CRLF included; nil while that is not there.
+    /// The end of the head, including its CRLF; nil if it has not arrived yet.
     private mutating func endOfHead() -> Int? {
         while searched + 1 < held.count {
             if held[searched] == Self.delimiter[0], held[searched + 1] == Self.delimiter[1] { return searched + 2 }
@@ -138,7 +138,7 @@ package struct PublishedHeadReader: MessageReader {
         return Array(held[..<count])
     }
 
-    /// Drops what is no head, up to what may be the beginning of one.
+    /// Drops bytes that are not a head, up to the possible beginning of one.
     private mutating func drop(_ detail: String) -> PeerInput {
         var end: Int? = 0
         let open = held.indices.dropFirst().first { at in
@@ -160,7 +160,7 @@ package struct PublishedHeadReader: MessageReader {
         return [.unframed(byteCount: held.count, detail: why)]
     }
 
-    /// What a head says; nil where it is no JSON object. A size that is not there, or no number, is 0 to the published receiver.
+    /// The contents of a head; nil if it is not a JSON object. The published receiver treats a missing or non-numeric size as 0.
     private static func head(_ bytes: [UInt8]) -> ChatHead? {
         var text = bytes[...]
         while let last = text.last, last == 0x0a || last == 0x0d || last == 0x20 || last == 0x09 { text.removeLast() }
@@ -177,7 +177,7 @@ package struct PublishedHeadReader: MessageReader {
         return ChatHead(fields: fields, size: size)
     }
 
-    /// What NSString's `integerValue` makes of a text: the number it begins with, else 0.
+    /// The result of NSString's `integerValue` for a text: the number at its beginning, or 0.
     private static func integerValue(_ text: String) -> Int {
         let text = text.drop { $0 == " " || $0 == "\t" || $0 == "\n" }
         let sign = text.first == "-" ? -1 : 1
@@ -186,7 +186,7 @@ package struct PublishedHeadReader: MessageReader {
         return digits.isEmpty ? 0 : sign * (Int(digits) ?? Int.max)
     }
 
-    /// Whether the format takes the size as well: a whole number, or a text of one.
+    /// Whether the format accepts the size as well: an integer, or a text that contains one.
     private static func hasCount(_ head: ChatHead) -> Bool {
         switch head.fields.first(where: { $0.name == "size" })?.value {
         case .integer(let number): number >= 0

@@ -2,7 +2,7 @@ import Framing
 
 /// A message of `json-envelope`: `{"head":"phoneNum","body":13133334444,"end":11}`.
 package struct Envelope: Hashable, Sendable, CustomStringConvertible {
-    /// What it is about.
+    /// Its subject.
     package var head: String
     /// A phone number.
     package var body: Int64
@@ -13,7 +13,7 @@ package struct Envelope: Hashable, Sendable, CustomStringConvertible {
         self.body = body
     }
 
-    /// What a message says; nil where it lacks a head or a number.
+    /// The envelope in a message; nil if it lacks a head or a number.
     package init?(_ message: PeerMessage) {
         guard let head = PeerJSON.text("head", of: message.body),
             case .integer(let body)? = PeerJSON.member("body", of: message.body)
@@ -26,7 +26,7 @@ package struct Envelope: Hashable, Sendable, CustomStringConvertible {
         Envelope(head: "phoneNum", body: 13_133_334_444 + Int64(index))
     }
 
-    /// As it is on the wire; `end` is the number's count of digits, as in the published example.
+    /// Its wire form; `end` is the number of digits, as in the published example.
     package var bytes: [UInt8] {
         PeerJSON.object([
             Field("head", .text(head)), Field("body", .integer(body)),
@@ -34,6 +34,6 @@ package struct Envelope: Hashable, Sendable, CustomStringConvertible {
         ])
     }
 
-    /// For people.
+    /// In readable form.
     package var description: String { "\(printable(head)) \(body)" }
 }

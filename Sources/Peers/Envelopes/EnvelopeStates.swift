@@ -1,6 +1,6 @@
 import Streams
 
-/// The server of `json-envelope` as a state machine: answers each envelope with one whose head is `received` (ours) and
+/// The server of `json-envelope` as a state machine: answers each envelope with one whose head is `received` (our choice) and
 /// whose body is the same number.
 package struct EnvelopeServerState: ServerState {
     /// A server without connections.
@@ -31,10 +31,10 @@ package struct EnvelopeServerState: ServerState {
 /// A client of `json-envelope`: collects the answers.
 package struct EnvelopeClientState: ClientState {
     package let name = "client"
-    /// The numbers whose receipt was confirmed.
+    /// The numbers that the server has confirmed.
     package private(set) var answered: Set<Int64> = []
 
-    /// A client that got nothing yet.
+    /// A client that has received nothing yet.
     package init() {}
 
     package mutating func received(_ input: PeerInput, at time: Timestamp) -> [ClientAction] {

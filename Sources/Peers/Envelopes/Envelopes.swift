@@ -21,7 +21,7 @@ package enum Envelopes: ReferencePeer {
     ) async throws {
         try await run(with: server, options: options, log: log) { script, client in
             for round in 0..<options.rounds {
-                // How many envelopes go out in one write.
+                // How many envelopes are sent in one write.
                 var next = 20 * round
                 for (index, count) in [1, 1, 1, 1, 3, 1, 5, 2, 1, 4].enumerated() {
                     let envelopes = (next..<next + count).map { Envelope.phoneNumber($0) }
@@ -53,7 +53,7 @@ package enum Envelopes: ReferencePeer {
         steps: (PeerScript, PeerClient<EnvelopeClientState>) async throws -> Void
     ) async throws {
         try options.check()
-        // What lies in one segment is up to the script alone.
+        // Only the script decides what is in one segment.
         var options = options
         options.noDelay = true
         let format = try wireFormat()
@@ -64,7 +64,7 @@ package enum Envelopes: ReferencePeer {
         try await script.run([client]) { try await steps(script, client) }
     }
 
-    /// Sends envelopes without anything between them, and waits for their answers.
+    /// Sends envelopes back to back, and waits for their answers.
     private static func show(
         _ envelopes: [Envelope], cutAt places: [Int], _ script: PeerScript, _ client: PeerClient<EnvelopeClientState>
     ) async throws {

@@ -26,7 +26,7 @@ package struct CharacterCounter: MessageReader {
 
     private var byteCountOfFourCharacters: Int? {
         var (bytes, units) = (0, 0)
-        // A character that is cut at the end decodes to U+FFFD: it has to wait.
+        // A character split at the end decodes to U+FFFD: it has to wait.
         var parser = Unicode.UTF8.ForwardParser()
         var iterator = held.makeIterator()
         while units < 4 {

@@ -23,13 +23,13 @@ package struct FixedEchoState: ServerState {
     }
 }
 
-/// A client of `fixed`: collects what comes back.
+/// A client of `fixed`: collects the echoes.
 package struct FixedClientState: ClientState {
     package let name: String
-    /// The bytes of all frames that came back.
+    /// The bytes of all echoed frames.
     package private(set) var echoed: [UInt8] = []
 
-    /// A client that got nothing yet.
+    /// A client that has received nothing yet.
     package init(name: String) {
         self.name = name
     }

@@ -34,7 +34,7 @@ package enum FixedFrames: ReferencePeer {
     static func run(
         _ array: TestArray, with server: PeerAddress, options: PeerOptions, log: @escaping PeerLog
     ) async throws {
-        // What lies in one segment is up to the array alone.
+        // Only the array decides what is in one segment.
         var options = options
         options.noDelay = true
         let script = PeerScript(options)
@@ -48,7 +48,7 @@ package enum FixedFrames: ReferencePeer {
                 $0.echoed.count >= whole.count
             }
             try await client.wait(for: "the same \(whole.count) bytes", within: .seconds(0)) { $0.echoed == whole }
-            // What is not to come would come now.
+            // Bytes that must not arrive would arrive now.
             try await script.wait(0.1)
             try await client.wait(for: "no more than \(whole.count) bytes", within: .seconds(0)) { $0.echoed == whole }
         }

@@ -1,6 +1,6 @@
-/// What a test sends, part by part: `abcd` repeatedly, in various cuts.
+/// The data that a test sends, part by part: `abcd` repeatedly, segmented in various ways.
 package struct TestArray: Hashable, Sendable {
-    /// What it shows.
+    /// What it demonstrates.
     package let name: String
     /// The parts, each a write of its own.
     package let parts: [[UInt8]]
@@ -10,25 +10,25 @@ package struct TestArray: Hashable, Sendable {
         self.parts = parts.split(separator: "|").map { Array($0.utf8) }
     }
 
-    /// All bytes that belong to whole frames: what an echo brings back.
+    /// All bytes that belong to whole frames: the expected echo.
     package var echo: [UInt8] {
         let all = parts.flatMap { $0 }
         return Array(all[..<(all.count - all.count % 4)])
     }
 
-    /// One frame to a part.
+    /// One frame per part.
     package static let whole = TestArray("whole", "abcd|abcd|abcd|abcd|abcd")
-    /// Several frames to a part.
+    /// Several frames per part.
     package static let merged = TestArray("merged", "abcd|abcdabcd|abcdabcdabcd|abcdabcd")
-    /// Several parts to a frame.
+    /// Several parts per frame.
     package static let split = TestArray("split", "a|bcd|ab|cd|abc|d|abcd")
-    /// Both, and two bytes left over.
+    /// Both, with two bytes left over.
     package static let mixed = TestArray("mixed", "abc|da|bcdabcd|abcdabcd|abcdabcdab")
 
-    /// The four of `connect`. The published ones are known only by what they test; the last one's cuts are the
-    /// published ones.
+    /// The four arrays of `connect`. The published ones are known only by what they test; the last one's segmentation is the
+    /// published one.
     package static let all = [whole, merged, split, mixed]
 
-    /// Four bytes each, but not four characters: only a receiver that counts characters has trouble with them.
+    /// Four bytes each, but not four characters: only a receiver that counts characters mishandles them.
     package static let beyondASCII = TestArray("beyond ASCII", "abcd|设x|abcd")
 }

@@ -3,12 +3,12 @@ import Streams
 
 /// A client of `line`: counts the answers.
 package struct LineClientState: PeerMachine {
-    /// What it asks for.
+    /// The actions that it asks for.
     package typealias Action = PeerAction<Never, Never>
 
     /// How many lines the server has sent.
     package private(set) var answers = 0
-    /// Whether there is a connection.
+    /// Whether it is connected.
     package private(set) var isConnected = false
 
     private var codec: FrameCodec

@@ -3,10 +3,10 @@ import Streams
 
 /// The server of `line`: answers each line; the line `esc` ends the session.
 package struct LineServerState: PeerMachine {
-    /// What it asks for.
+    /// The actions that it asks for.
     package typealias Action = PeerAction<Never, Never>
 
-    /// What it answers: 13 bytes.
+    /// Its answer: 13 bytes.
     package static let answer = Array("我是回答\n".utf8)
 
     private let format: Format
@@ -15,7 +15,7 @@ package struct LineServerState: PeerMachine {
 
     /// A server without connections.
     ///
-    /// - Parameter options: `asPublished` may have `per-read`: it answers every read, and sees `esc` CRLF only when that is
+    /// - Parameter options: `asPublished` may have `per-read`: it answers every read, and recognises `esc` CRLF only if that is
     ///   the whole read.
     package init(_ format: Format, options: PeerOptions) {
         self.format = format

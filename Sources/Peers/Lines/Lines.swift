@@ -36,7 +36,7 @@ package enum Lines: ReferencePeer {
     ) async throws {
         try options.check(hazards: hazards)
         var options = options
-        // What lies in one segment is up to the script alone.
+        // Only the script decides what is in one segment.
         options.noDelay = true
         let state = LineClientState(try SimpleFormat.named(format))
         let client = SimpleClient("the client", state, server: server, options: options, log: log)

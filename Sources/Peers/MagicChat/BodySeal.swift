@@ -1,12 +1,12 @@
 import Framing
 import Streams
 
-/// Encrypts and decrypts bodies as the format says: AES, if there is a key.
+/// Encrypts and decrypts bodies as the format specifies: AES, if there is a key.
 package struct BodySeal: Sendable {
-    /// The format with its key; nil where bodies go in the clear.
+    /// The format with its key; nil if bodies are sent in the clear.
     private let format: Format?
 
-    /// - Parameter key: 16, 24 or 32 bytes; nil where bodies go in the clear.
+    /// - Parameter key: 16, 24 or 32 bytes; nil if bodies are sent in the clear.
     /// - Throws: `PeerError` for a key of another length.
     package init(_ format: Format, key: [UInt8]?) throws(PeerError) {
         guard let key else {
@@ -22,15 +22,15 @@ package struct BodySeal: Sendable {
         self.format = format
     }
 
-    /// JSON, or nothing, as it goes on the wire. Nothing stays nothing.
+    /// JSON, or nothing, in its wire form. Nothing stays nothing.
     func close(_ body: [UInt8], from direction: Direction) -> [UInt8] {
         guard let format else { return body }
         let content = BodyContent.json(body)
-        // With a key of the right length nothing can go wrong; if it did, better nothing than the clear text.
+        // With a key of a valid length nothing can fail; if it did, sending nothing is better than sending the clear text.
         return (try? format.directions[direction].body.encode(content, type: nil)) ?? []
     }
 
-    /// What a body on the wire says. One that cannot be decrypted stays as it is.
+    /// The contents of a body on the wire. A body that cannot be decrypted stays as it is.
     func open(_ body: [UInt8], from direction: Direction) -> [UInt8] {
         guard let format else { return body }
         let bytes = body.span.bytes

@@ -29,7 +29,7 @@ package enum MagicChat: ReferencePeer {
     package static func demonstrate(
         to server: PeerAddress, options: PeerOptions, log: @escaping PeerLog
     ) async throws {
-        // What lies in one segment is up to the script alone.
+        // Only the script decides what is in one segment.
         var options = options
         options.noDelay = true
         let pair = MagicPair(

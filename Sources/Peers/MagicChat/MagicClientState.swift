@@ -1,28 +1,27 @@
 import Framing
 import Streams
 
-/// A client of `im-magic` as a state machine: logs in and pings without waiting for the answer, then pings
-/// regularly and chats.
+/// A client of `im-magic` as a state machine: logs in and pings without waiting for the answer, then pings regularly and chats.
 package struct MagicClientState: ClientState {
-    /// Where its login stands.
+    /// The state of its login.
     package enum Phase: Hashable, Sendable {
         case loggedOut
         case loggingIn
         case loggedIn
-        /// The server wanted it gone.
+        /// The server kicked it.
         case kicked
     }
 
     package var name: String { userID }
-    /// Whom it logs in as.
+    /// The user it logs in as.
     package let userID: String
-    /// Where its login stands.
+    /// The state of its login.
     package private(set) var phase = Phase.loggedOut
-    /// The texts of chat that arrived.
+    /// The chat texts that have arrived.
     package private(set) var chats: [String] = []
     /// How many pings were answered.
     package private(set) var answeredPings = 0
-    /// How many of the next pings are left out.
+    /// How many of the next pings are omitted.
     package var pingsToSkip = 0
 
     private let options: PeerOptions
@@ -86,10 +85,10 @@ package struct MagicClientState: ClientState {
         return []
     }
 
-    /// Forgets the texts that arrived.
+    /// Forgets the texts that have arrived.
     package mutating func forgetChats() { chats = [] }
 
-    /// What a message is on the wire. With the hazard `wide-id`, as the published client writes it.
+    /// A message's wire form. With the hazard `wide-id`, as the published client writes it.
     package func output(_ messages: [MagicMessage]) -> PeerOutput {
         options.asPublished.contains("wide-id")
             ? .bytes(messages.flatMap { $0.publishedFrame(sealing: seal) })

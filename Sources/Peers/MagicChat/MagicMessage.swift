@@ -3,7 +3,7 @@ import Streams
 
 /// A message of `im-magic`, its body in the clear.
 package struct MagicMessage: Hashable, Sendable {
-    /// What messages are for. 1 is published, the others are ours.
+    /// Message types. 1 is published, the others are ours.
     package enum Command: Int64, Sendable {
         case login = 1
         case ping = 2
@@ -11,11 +11,11 @@ package struct MagicMessage: Hashable, Sendable {
         case kick = 9
     }
 
-    /// What it is for; nil for a number that says nothing here.
+    /// The type; nil for an unknown number.
     package var command: Command?
-    /// Who it is from. Only clients' headers say.
+    /// The sender. Only clients' headers contain it.
     package var from: String
-    /// Who it is for; empty where it is for nobody in particular. Only clients' headers say.
+    /// The receiver; empty if there is no particular one. Only clients' headers contain it.
     package var to: String
     /// JSON, or nothing.
     package var body: [UInt8]
@@ -25,7 +25,7 @@ package struct MagicMessage: Hashable, Sendable {
         (self.command, self.from, self.to, self.body) = (command, from, to, body)
     }
 
-    /// What a frame says.
+    /// The message in a frame.
     package init(_ frame: PeerMessage, from direction: Direction, opening seal: BodySeal) {
         command = frame["command"].flatMap(Int64.init).flatMap(Command.init)
         from = frame["from"] ?? ""
@@ -44,14 +44,14 @@ package struct MagicMessage: Hashable, Sendable {
             ]))
     }
 
-    /// A chat message. The server passes its body on as it is, so the body has to say who it is from.
+    /// A chat message. The server passes its body on as it is, so the body must name the sender.
     package static func chat(_ text: String, from: String, to: String) -> MagicMessage {
         MagicMessage(
             .chat, from: from, to: to,
             body: PeerJSON.object([Field("from", .text(from)), Field("to", .text(to)), Field("text", .text(text))]))
     }
 
-    /// The frame that `direction` has for it.
+    /// The message as a frame of `direction`.
     package func frame(from direction: Direction, sealing seal: BodySeal) -> PeerMessage {
         var fields = [
             Field("version", .integer(1)), Field("serialization", .integer(1)),
@@ -64,7 +64,7 @@ package struct MagicMessage: Hashable, Sendable {
     }
 
     /// A client's frame as the published client writes it (hazard `wide-id`): the ids are padded to 25 *UTF-16 units*, so one
-    /// that is not ASCII takes more than its 25 bytes, and everything behind it is out of place.
+    /// that is not ASCII takes more than its 25 bytes, and all following fields are shifted.
     package func publishedFrame(sealing seal: BodySeal) -> [UInt8] {
         func padded(_ id: String) -> [UInt8] {
             Array(id.utf8) + [UInt8](repeating: 0, count: max(0, 25 - id.utf16.count))

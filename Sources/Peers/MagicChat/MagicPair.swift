@@ -18,7 +18,7 @@ struct MagicPair: Sendable {
                 codec: codec)
         }
         script = PeerScript(options)
-        // A user id that is not ASCII is what the hazard wide-id takes.
+        // The hazard wide-id requires a user id that is not ASCII.
         (a, b) = (client(options.asPublished.contains("wide-id") ? "用户1001" : "1001"), client("1002"))
         otherA = client(a.name)
     }
@@ -30,7 +30,7 @@ struct MagicPair: Sendable {
             try await logIn(a)
             try await logIn(b)
             for round in 0..<script.options.rounds {
-                // One write for each, as fast as they go, so that the kernel merges and splits.
+                // One write for each, as fast as possible, so that the kernel merges and splits.
                 let texts = ["Hello", "I", "am", "\(a.name),", "nice to meet you!", Self.longText(2_000 + round)]
                 try await talk(texts.map { [$0] }, from: a, to: b)
                 try await talk(texts.reversed().map { [$0] }, from: b, to: a)
@@ -103,7 +103,7 @@ struct MagicPair: Sendable {
         }
     }
 
-    /// A text that does not fit a packet of 1,500 bytes.
+    /// A text that does not fit in a packet of 1,500 bytes.
     private static func longText(_ length: Int) -> String {
         String(String(repeating: "All work and no play makes Jack a dull boy. ", count: length / 44 + 1).prefix(length))
     }

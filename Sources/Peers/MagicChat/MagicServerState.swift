@@ -1,11 +1,11 @@
 import Framing
 import Streams
 
-/// The server of `im-magic` as a state machine: logs in, answers pings, forwards chat, and kicks whoever
-/// is logged in already when the same user logs in anew (the last is ours).
+/// The server of `im-magic` as a state machine: logs users in, answers pings, forwards chat, and kicks the existing session when
+/// the same user logs in again (the last is our choice).
 package struct MagicServerState: ServerState {
     private let seal: BodySeal
-    /// Who is logged in on a connection; nil before the login.
+    /// The user logged in on a connection; nil before the login.
     private var users: [Int: String?] = [:]
 
     /// A server without connections.

@@ -1,23 +1,23 @@
 import Framing
 import Streams
 
-/// The published receivers of `im-magic`, with any of their hazards; those not asked for are mended.
+/// The published receivers of `im-magic`, with any of their hazards; those not requested are fixed.
 package struct PublishedMagicReader: MessageReader {
     /// The hazards that this reader can have.
     package static let hazards: Set = ["empty-body", "no-magic-check", "no-length-limit"]
 
-    /// Looks at what it holds only while that is *more* than a header: a frame without body waits for other bytes.
+    /// Inspects held bytes only while they are *more* than a header: a frame without body waits for other bytes.
     private let waitsForBody: Bool
-    /// Takes any four bytes for the magic: once out of step, always out of step.
+    /// Accepts any four bytes as the magic: once out of sync, always out of sync.
     private let takesAnyMagic: Bool
     /// Waits for a body of any length.
     private let takesAnyLength: Bool
     private let hasIDs: Bool
     private var held: [UInt8] = []
-    /// Whether what is held has been dropped to, and may not yet be all of a magic.
+    /// Whether bytes were dropped up to here, and the rest may be an incomplete magic.
     private var isSearching = false
 
-    /// The longest frame, as in the format. More is not held: a receiver that waits for gigabytes is deaf all the same.
+    /// The longest frame, as in the format. More is not held: a receiver that waits for gigabytes is stuck anyway.
     private static let limit = 16 << 20
 
     /// A reader at the start of a stream of `direction`, whose headers have 62 bytes from the client and 11 from the server.
@@ -40,7 +40,7 @@ package struct PublishedMagicReader: MessageReader {
             }
             isSearching = false
             let length = Int(number(at: headerLength - 4))
-            // Whoever does not look at the magic has nothing to find the way back by.
+            // A receiver that ignores the magic cannot resynchronise.
             if isInStep, !takesAnyLength, headerLength + length > Self.limit {
                 held.removeFirst()
                 inputs.append(dropToMagic("a body of \(length) bytes", dropped: 1))
@@ -75,7 +75,7 @@ package struct PublishedMagicReader: MessageReader {
         String(decoding: held[place].prefix { $0 != 0 }, as: UTF8.self)
     }
 
-    /// Drops what lies before the next magic, or before what may be the beginning of one.
+    /// Drops the bytes before the next magic, or before the possible beginning of one.
     private mutating func dropToMagic(_ detail: String, dropped: Int = 0) -> PeerInput {
         let start =
             held.indices.first { at in zip(held[at...], Self.magic).allSatisfy(==) } ?? held.endIndex

@@ -1,13 +1,13 @@
 import Framing
 import Streams
 
-/// A client of `len16-id`: logs in on connecting; every 30 s it checks that a heartbeat has come since
-/// the last check, and if not, disconnects and logs in again.
+/// A client of `len16-id`: logs in on connecting; every 30 s it checks that a heartbeat has arrived since the last check, and if
+/// not, disconnects and logs in again.
 package struct MessageClientState: PeerMachine {
-    /// What it asks for.
+    /// The actions that it asks for.
     package typealias Action = PeerAction<Alarm, Never>
 
-    /// What it wants to be told later.
+    /// The alarms that it sets.
     package enum Alarm: Hashable, Sendable {
         /// Time to check for heartbeats.
         case check
@@ -15,19 +15,19 @@ package struct MessageClientState: PeerMachine {
 
     /// A chat that arrived.
     package struct Chat: Hashable, Sendable {
-        /// Who it is from.
+        /// The sender.
         package var from: String
-        /// What it says.
+        /// The text.
         package var text: String
     }
 
     private static let mostChats = 1_000
 
-    /// What the server said of the login; nil where it has not yet.
+    /// The server's reply to the login; nil before it arrives.
     package private(set) var outcome: UserMessage.Outcome?
-    /// How many heartbeats have come in all.
+    /// The total number of heartbeats received.
     package private(set) var heartbeats = 0
-    /// How many chats have come in all.
+    /// The total number of chats received.
     package private(set) var chatCount = 0
     /// The newest chats.
     package private(set) var chats: [Chat] = []
@@ -55,7 +55,7 @@ package struct MessageClientState: PeerMachine {
             steady: options.scaled(.seconds(10)))
     }
 
-    /// The bytes of chats to someone, end to end.
+    /// The texts of chats to a user, concatenated.
     package func chats(_ texts: [String], to target: String, sentAt: UInt64) -> [UInt8] {
         let receiver = MessageReceiver(format, sending: .fromClient, asPublished: [])
         return texts.flatMap {

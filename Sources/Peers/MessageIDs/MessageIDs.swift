@@ -49,7 +49,7 @@ package enum MessageIDs: ReferencePeer {
             try await ann.until("two heartbeats", after: 10) { $0.heartbeats >= 2 }
             try await ann.wait(1)
             try await ann.say(["leave out 3 heartbeats"], to: "server")
-            // Long enough for the server to have read it, and for a heartbeat that overtook it.
+            // Long enough for the server to have read it, and for any heartbeat that overtook it.
             try await ann.wait(6)
             let before = try await ann.value { $0.heartbeats }
             try await ann.until("a heartbeat after the gap", after: 20) { $0.heartbeats > before }
@@ -66,7 +66,7 @@ package enum MessageIDs: ReferencePeer {
     ) async throws {
         let format = try SimpleFormat.named(format)
         var options = options
-        // What lies in one segment is up to the script alone.
+        // Only the script decides what is in one segment.
         options.noDelay = true
         func client(_ name: String) -> Client {
             let state = MessageClientState(format, userID: name, session: "5eCr3t-of-\(name)", options: options)
@@ -85,7 +85,7 @@ package enum MessageIDs: ReferencePeer {
     private static func chat(_ ann: Client, _ ben: Client) async throws {
         try await ann.say(["Hello", "Are you there?"], to: ben)
         try await ben.say(["你好，我在这里"], to: ann, cutAt: 12)
-        // A receiver that has lost its place shows it here.
+        // A receiver that is out of sync shows it here.
         try await ben.say(["And you?"], to: ann)
     }
 }
@@ -102,7 +102,7 @@ extension SimpleClient<MessageClientState> {
         }
     }
 
-    /// Sends chats, in one write, or in two with the cut at a place.
+    /// Sends chats in one write, or in two, split at an offset.
     fileprivate func say(_ texts: [String], to target: String, cutAt place: Int? = nil) async throws {
         let sentAt = UInt64(SystemClock.nanoseconds() / 1_000_000)
         let bytes = try await value { $0.chats(texts, to: target, sentAt: sentAt) }

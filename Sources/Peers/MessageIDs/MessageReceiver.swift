@@ -1,15 +1,15 @@
 import Framing
 import Streams
 
-/// One end's receiving part of `len16-id`: by the format, or as published.
+/// The receiving part of one end of `len16-id`: by the format, or as published.
 struct MessageReceiver {
     private var codec: FrameCodec
     private var published: PublishedLengthReceiver?
 
-    /// What a read completes.
+    /// The items that a read completes.
     enum Input: Hashable {
         case message(UserMessage)
-        /// For people: bytes that are no frame, or a frame that is no message.
+        /// In words: bytes that are not a frame, or a frame that is not a message.
         case note(String)
     }
 
@@ -32,7 +32,7 @@ struct MessageReceiver {
         }
     }
 
-    /// The bytes of a message; nil where it is longer than the length field can say.
+    /// The bytes of a message; nil if it is longer than the length field can express.
     func encode(_ message: UserMessage) -> [UInt8]? {
         try? codec.encode(.messages([message.frame]))
     }

@@ -1,16 +1,15 @@
 import Framing
 import Streams
 
-/// The server of `len16-id`: logs users in, forwards chat by user id, and sends every connection a
-/// heartbeat every 5 s.
+/// The server of `len16-id`: logs users in, forwards chat by user id, and sends every connection a heartbeat every 5 s.
 ///
-/// Ours: any user id with a session is let in; those that start with `actor` are actors. A chat to `server` with the text
-/// `leave out N heartbeats` has it do so on that connection, for demonstrations.
+/// Our additions: any user id with a session is accepted; those that start with `actor` are actors. A chat to `server` with the
+/// text `leave out N heartbeats` makes it omit them on that connection, for demonstrations.
 package struct MessageServerState: PeerMachine {
-    /// What it asks for.
+    /// The actions that it asks for.
     package typealias Action = PeerAction<Alarm, Never>
 
-    /// What it wants to be told later.
+    /// The alarms that it sets.
     package enum Alarm: Hashable, Sendable {
         /// Time for a connection's heartbeat.
         case heartbeat(connection: Int)
@@ -90,7 +89,7 @@ package struct MessageServerState: PeerMachine {
         case .chat(_, let target, let text, let sentAt):
             guard let sender = connection.userID else { return [.log("#\(number) is not logged in: chat lost")] }
             if target == "server" { return command(text, on: number) }
-            // Who it is from is known better here than there.
+            // The sender is taken from the login, not from the message.
             let forwarded = UserMessage.chat(from: sender, to: target, text: text, sentAt: sentAt)
             let targets = connections.filter { $0.value.userID == target }.sorted { $0.key < $1.key }
             if targets.isEmpty { return [.log("\(printable(target)) is not there: chat lost")] }

@@ -1,4 +1,4 @@
-/// As much of Protobuf as the messages of `len16-id` need: varint and length-delimited fields, in one level.
+/// The subset of Protobuf that the messages of `len16-id` need: varint and length-delimited fields, on one level.
 ///
 /// Protocol Buffers documentation, "Encoding".
 struct Protobuf: Hashable, Sendable {
@@ -8,15 +8,15 @@ struct Protobuf: Hashable, Sendable {
         case bytes([UInt8])
     }
 
-    /// The fields by number; of a repeated one the last.
+    /// The fields by number; for a repeated one, the last.
     private(set) var fields: [UInt32: Value] = [:]
 
-    /// A message of these fields. Fields with the default value are left out, as proto3 has it.
+    /// A message of these fields. Fields with the default value are omitted, as in proto3.
     init(_ fields: [UInt32: Value]) {
         self.fields = fields.filter { $0.value != .varint(0) && $0.value != .bytes([]) }
     }
 
-    /// The message that bytes are; nil where they are none.
+    /// Parses a message; nil if the bytes are not one.
     init?(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -48,13 +48,13 @@ struct Protobuf: Hashable, Sendable {
         }
     }
 
-    /// A field as text; empty where it is not there or no UTF-8.
+    /// A field as text; empty if it is missing or not UTF-8.
     func text(_ number: UInt32) -> String {
         guard case .bytes(let bytes)? = fields[number] else { return "" }
         return String(validating: bytes, as: UTF8.self) ?? ""
     }
 
-    /// A field as a number; 0 where it is not there.
+    /// A field as a number; 0 if it is missing.
     func number(_ number: UInt32) -> UInt64 {
         guard case .varint(let value)? = fields[number] else { return 0 }
         return value

@@ -6,9 +6,9 @@ import Framing
 ///                      one byte
 ///     double-append    a frame cut with at least 5 bytes held is read into the buffer and then appended to it again
 ///
-/// Where it waits or loops for ever it takes nothing more; nor does it keep any, unlike the published one.
+/// When it waits or loops forever it accepts nothing more; unlike the published one, it does not store anything either.
 struct PublishedLengthReceiver {
-    /// Length, id and one more byte: with fewer the published receiver looks at nothing.
+    /// Length, id and one more byte: the published receiver ignores anything shorter.
     private static let head = 5
 
     private let hasSign: Bool
@@ -21,11 +21,11 @@ struct PublishedLengthReceiver {
         appendsTwice = hazards.contains("double-append")
     }
 
-    /// What one read completes.
+    /// The messages that one read completes.
     mutating func receive(_ bytes: [UInt8]) -> [PeerInput] {
         guard !isDeaf else { return [] }
         var inputs: [PeerInput] = []
-        // What is held here is a frame that was cut.
+        // The held bytes are an incomplete frame.
         if appendsTwice, buffer.count >= Self.head {
             buffer += bytes
             inputs.append(.unframed(byteCount: 0, detail: "the published receiver appends \(bytes.count) B twice"))

@@ -2,7 +2,7 @@ import Framing
 
 /// A message of `len16-id` (fixtures/len16-id/messages.proto is its schema).
 package enum UserMessage: Hashable, Sendable {
-    /// What became of a login.
+    /// The outcome of a login.
     package enum Outcome: UInt64, Sendable {
         case unspecified = 0
         case userLoginSucceeded = 1
@@ -11,7 +11,7 @@ package enum UserMessage: Hashable, Sendable {
         case actorLoginFailed = 4
     }
 
-    /// 1, from the client. The session is secret.
+    /// 1, from the client. The session is a secret.
     case login(userID: String, session: String)
     /// 2, from the server.
     case loginResult(Outcome, reason: String)
@@ -20,7 +20,7 @@ package enum UserMessage: Hashable, Sendable {
     /// 100, from the server.
     case heartbeat(sequence: UInt32)
 
-    /// The message that a frame is; nil where its id is not known or its body is no Protobuf.
+    /// The message in a frame; nil if its id is unknown or its body is not Protobuf.
     package init?(_ frame: PeerMessage) {
         guard let message = Protobuf(frame.body) else { return nil }
         switch frame["id"] {
@@ -54,7 +54,7 @@ package enum UserMessage: Hashable, Sendable {
 }
 
 extension UserMessage: CustomStringConvertible {
-    /// For people, without the session: `chat ann → ben: "Hello"`.
+    /// In readable form, without the session: `chat ann → ben: "Hello"`.
     package var description: String {
         switch self {
         case .login(let userID, _): "login of \(printable(userID))"

@@ -2,10 +2,10 @@ import NIOCore
 import NIOPosix
 import Streams
 
-/// Does on one event loop what a machine says: the part that servers and clients have in common.
+/// Performs the actions of a machine on one event loop: the part that servers and clients share.
 final class MachineRunner<Machine: PeerMachine>: Sendable {
     typealias Action = PeerAction<Machine.Alarm, Machine.Work>
-    /// Does a machine's work. It holds up the event loop, so that work is done in order and no faster than it arrives.
+    /// Does a machine's work. It blocks the event loop, so that work is done in order and no faster than it arrives.
     typealias Worker = @Sendable (Machine.Work) throws -> Void
 
     private struct Session {
@@ -20,18 +20,18 @@ final class MachineRunner<Machine: PeerMachine>: Sendable {
         var lastError: String?
         var hasEnded = false
 
-        /// Whether there was a connection or an attempt, there is none now, and there will be none.
+        /// Whether there was a connection or an attempt, and there is none now nor will be.
         var isOver: Bool { channels.isEmpty && !connecting && (connections > 0 || lastError != nil) }
     }
 
-    /// Someone who waits until the machine is in a certain state.
+    /// A caller that waits until the machine is in a certain state.
     private struct Watcher {
         let what: String
         let condition: @Sendable (_ machine: Machine, _ isConnected: Bool) -> Bool
         let promise: EventLoopPromise<Void>
     }
 
-    /// Beyond this many unsent bytes the other end does not read: the connection is closed.
+    /// With more unsent bytes than this, the other end is not reading: the connection is closed.
     static var unsentLimit: Int { 16 << 20 }
 
     let loop: any EventLoop
@@ -57,7 +57,7 @@ final class MachineRunner<Machine: PeerMachine>: Sendable {
         loop.submit { [self] in change { $0.started(at: .monotonic) } }
     }
 
-    /// Closes every connection for good; done when they are closed. What still waits fails with `CancellationError`.
+    /// Closes every connection for good; done when they are closed. Pending waits fail with `CancellationError`.
     @discardableResult
     func end() -> EventLoopFuture<Void> {
         loop.flatSubmit { [self] in
@@ -69,17 +69,17 @@ final class MachineRunner<Machine: PeerMachine>: Sendable {
             session.value.watchers = [:]
             let channels = Array(session.value.channels.values)
             for channel in channels { channel.close(promise: nil) }
-            // However they closed, they are.
+            // Errors on closing do not matter: they are closed.
             return .andAllComplete(channels.map(\.closeFuture), on: loop)
         }
     }
 
-    /// Has the machine do something, and does what it says.
+    /// Gives the machine a task, and performs the resulting actions.
     func run(_ change: @escaping @Sendable (inout Machine) -> [Action]) -> EventLoopFuture<Void> {
         loop.submit { [self] in self.change(change) }
     }
 
-    /// What the machine knows.
+    /// The machine's state.
     func value<Value: Sendable>(_ value: @escaping @Sendable (Machine) -> Value) -> EventLoopFuture<Value> {
         loop.submit { [self] in value(session.value.machine) }
     }
@@ -95,8 +95,8 @@ final class MachineRunner<Machine: PeerMachine>: Sendable {
         }
     }
 
-    /// What is done when the machine is in a certain state. It fails with `PeerError` after `wait`, or when the connection
-    /// is over and the machine does not connect again.
+    /// A future that succeeds when the machine is in a certain state. It fails with `PeerError` after `wait`, or when the
+    /// connection is over and the machine does not reconnect.
     func until(
         _ what: String, within wait: Interval,
         _ condition: @escaping @Sendable (_ machine: Machine, _ isConnected: Bool) -> Bool
@@ -177,7 +177,7 @@ final class MachineRunner<Machine: PeerMachine>: Sendable {
         connector?(self).whenFailure { [self] error in closed(0, error: shortDescription(of: error)) }
     }
 
-    // MARK: What a handler tells
+    // MARK: Events from handlers
 
     fileprivate func opened(_ channel: any Channel) -> Int {
         session.value.connections += 1
@@ -202,13 +202,13 @@ final class MachineRunner<Machine: PeerMachine>: Sendable {
         session.value.channels[number] = nil
         session.value.connecting = false
         session.value.lastError = error
-        // A client that has been ended has nothing more to do about it.
+        // A client that has been ended takes no further action.
         guard connector == nil || !session.value.hasEnded else { return }
         change { $0.closed(number, error: error, at: .monotonic) }
         if session.value.isOver { giveUp() }
     }
 
-    /// Nothing more will happen: no use in waiting.
+    /// Nothing more will happen: waiting is pointless.
     private func giveUp() {
         guard connector != nil else { return }
         let why = session.value.lastError ?? "the server closed the connection"
@@ -219,7 +219,7 @@ final class MachineRunner<Machine: PeerMachine>: Sendable {
     }
 }
 
-/// Tells a runner what happens on one connection.
+/// Notifies a runner of events on one connection.
 final class MachineHandler<Machine: PeerMachine>: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

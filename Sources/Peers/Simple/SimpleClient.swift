@@ -2,9 +2,9 @@ import NIOCore
 import NIOPosix
 import Streams
 
-/// A client that a script drives: a machine at the end of a connection to a server.
+/// A client that a script drives: a machine that has a connection to a server.
 struct SimpleClient<Machine: PeerMachine>: Sendable {
-    /// What it is called in errors.
+    /// Its name in errors.
     let name: String
     private let runner: MachineRunner<Machine>
     private let options: PeerOptions
@@ -51,14 +51,14 @@ struct SimpleClient<Machine: PeerMachine>: Sendable {
         try result.get()
     }
 
-    /// Has the machine do something.
+    /// Gives the machine a task.
     func perform(_ change: @escaping @Sendable (inout Machine) -> [PeerAction<Machine.Alarm, Machine.Work>])
         async throws
     {
         try await runner.run(change).get()
     }
 
-    /// What the machine knows.
+    /// The machine's state.
     func value<Value: Sendable>(_ value: @escaping @Sendable (Machine) -> Value) async throws -> Value {
         try await runner.value(value).get()
     }
@@ -82,7 +82,7 @@ struct SimpleClient<Machine: PeerMachine>: Sendable {
     /// Waits until the machine is in a certain state.
     ///
     /// - Parameters:
-    ///   - what: what is waited for, in words.
+    ///   - what: the awaited state, in words.
     ///   - seconds: how long that takes by the protocol, before scaling; 4 s more are allowed, and at least
     ///     `PeerOptions.leastWait`.
     func until(
@@ -106,7 +106,7 @@ struct SimpleClient<Machine: PeerMachine>: Sendable {
 }
 
 extension Array where Element == UInt8 {
-    /// The two parts before and from a place on.
+    /// The two parts before and after an offset.
     func cut(at place: Int) -> ([UInt8], [UInt8]) {
         (Array(prefix(place)), Array(dropFirst(place)))
     }

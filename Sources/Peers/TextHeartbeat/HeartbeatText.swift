@@ -3,7 +3,7 @@ package enum HeartbeatText {
     /// The bytes that a client with this version sends: 10.3 gives `12310.300000`.
     package static func bytes(version: String) -> [UInt8] { Array("123\(version)".utf8) }
 
-    /// The version that a message's bytes name; nil where they are no heartbeat.
+    /// The version in a message's bytes; nil if they are not a heartbeat.
     package static func version(in message: [UInt8]) -> String? {
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
         guard message.starts(with: Array("123".utf8)) else { return nil }

@@ -3,26 +3,26 @@ import Streams
 
 /// A client of `text-heartbeat`: a heartbeat every 5 s, the first 5 s after connecting, and free text.
 package struct TextClientState: PeerMachine {
-    /// What it asks for.
+    /// The actions that it asks for.
     package typealias Action = PeerAction<Alarm, Never>
 
-    /// What it wants to be told later.
+    /// The alarms that it sets.
     package enum Alarm: Hashable, Sendable {
         /// Time for a heartbeat.
         case heartbeat
     }
 
-    /// How many of the next heartbeats are left out, though the connection stays open.
+    /// How many of the next heartbeats are omitted, though the connection stays open.
     package var heartbeatsToSkip = 0
-    /// Text that goes out in one write with the next heartbeat, as the kernel may merge them.
+    /// Text that is sent in one write with the next heartbeat, as the kernel may merge them.
     package var textWithHeartbeat: [UInt8] = []
-    /// Whether a text is half sent: a heartbeat in the middle of a character would break it.
+    /// Whether half of a text has been sent: a heartbeat inside a character would break it.
     package var isInsideText = false
     /// How many heartbeats the clock has sent.
     package private(set) var heartbeats = 0
     /// The number of the connection; nil while there is none.
     package private(set) var connection: Int?
-    /// What the server said, end to end: reads are no messages here. Only the newest bytes.
+    /// The server's text, concatenated: reads are not messages here. Only the most recent bytes.
     package private(set) var heard: [UInt8] = []
 
     /// The bytes of one heartbeat.
@@ -40,7 +40,7 @@ package struct TextClientState: PeerMachine {
         interval = options.scaled(.seconds(5))
     }
 
-    /// Whether the server has said this, among other things.
+    /// Whether the server has sent this text, possibly among others.
     package func hasHeard(_ text: String) -> Bool {
         let wanted = Array(text.utf8)
         return heard.indices.contains { heard[$0...].starts(with: wanted) }

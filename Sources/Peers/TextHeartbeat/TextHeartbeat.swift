@@ -79,7 +79,7 @@ package enum TextHeartbeat: ReferencePeer {
     ) async throws {
         try options.check(hazards: hazards)
         var options = options
-        // What lies in one segment is up to the script alone.
+        // Only the script decides what is in one segment.
         options.noDelay = true
         let state = TextClientState(version: "10.300000", options: options)
         let client = Client("the client", state, server: server, options: options, log: log)
@@ -94,8 +94,8 @@ extension SimpleClient<TextClientState> {
         try await until("the answer to \(text)") { $0.hasHeard("收到 \(text)") }
     }
 
-    /// Sends text in two writes with the cut inside the second's first character, and waits for the answers: the server
-    /// takes what each read completes for a message. It may say something else between them.
+    /// Sends text in two writes, split inside the second's first character, and waits for the answers: the server treats what
+    /// each read completes as a message. It may send something else between them.
     fileprivate func say(_ first: String, _ second: String, pause: Double = 0.1) async throws {
         let (start, rest) = Array((first + second).utf8).cut(at: first.utf8.count + 1)
         try await perform { state in

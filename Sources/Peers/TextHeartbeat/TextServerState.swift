@@ -1,15 +1,15 @@
 import Framing
 import Streams
 
-/// The server of `text-heartbeat`: tells clients apart by their connections, forgets the silent, and
-/// answers free text (the answer is ours: `收到 ` and the text).
+/// The server of `text-heartbeat`: distinguishes clients by their connections, forgets silent ones, and answers free text (the
+/// answer is our choice: `收到 ` and the text).
 package struct TextServerState: PeerMachine {
-    /// What it asks for.
+    /// The actions that it asks for.
     package typealias Action = PeerAction<Alarm, Never>
 
-    /// What it wants to be told later.
+    /// The alarms that it sets.
     package enum Alarm: Hashable, Sendable {
-        /// Time to look for the silent.
+        /// Time to sweep for silent clients.
         case sweep
     }
 
@@ -25,7 +25,7 @@ package struct TextServerState: PeerMachine {
     private let silence: Interval
     private let cutsCharacters: Bool
     private var clients: [Int: Client] = [:]
-    /// What takes the place of telling clients apart by their connections, as published.
+    /// The published way of distinguishing clients, which replaces distinguishing them by their connections.
     private var byText: ClientsByText?
 
     /// A server without connections.

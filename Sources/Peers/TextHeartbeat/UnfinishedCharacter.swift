@@ -1,8 +1,8 @@
-/// Keeps back the beginning of a UTF-8 character that a read ended in, until the next read brings the rest (RFC 3629 §3).
+/// Holds back the incomplete UTF-8 character at the end of a read until the next read completes it (RFC 3629 §3).
 struct UnfinishedCharacter {
     private var held: [UInt8] = []
 
-    /// What was kept and the bytes, up to the last character that is whole. What is no UTF-8 at all is not kept back.
+    /// The held bytes and the new ones, up to the last complete character. Bytes that are not UTF-8 at all are not held back.
     mutating func complete(with bytes: [UInt8]) -> [UInt8] {
         let all = held + bytes
         let count = Self.unfinished(at: all)
@@ -10,7 +10,7 @@ struct UnfinishedCharacter {
         return all.dropLast(count)
     }
 
-    /// How many bytes at the end are the beginning of a character that is not whole: 0 to 3.
+    /// How many bytes at the end are the beginning of an incomplete character: 0 to 3.
     static func unfinished(at bytes: [UInt8]) -> Int {
         for count in 1...3 where count <= bytes.count {
             let byte = bytes[bytes.count - count]

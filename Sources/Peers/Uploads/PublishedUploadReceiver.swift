@@ -5,28 +5,28 @@
 ///     short-first-read  with under 8 bytes in the buffer: range exception
 ///     kept-buffer       after a location or a voice the buffer is not cleared: what comes next only makes it longer
 ///
-/// A buffer that has become useless takes nothing more, where the published one grows.
+/// A buffer that has become useless accepts nothing more, whereas the published one grows.
 struct PublishedUploadReceiver {
     static let hazards: Set<String> = ["shared-buffer", "merged-frames", "short-first-read", "kept-buffer"]
 
-    /// What a read leads to.
+    /// The result of a read.
     enum Output: Hashable {
         case upload(Upload)
-        /// For people: what goes wrong.
+        /// A description of what goes wrong.
         case note(String)
-        /// The connection is to be closed, in place of a crash.
+        /// The connection must be closed, instead of a crash.
         case crash(String)
     }
 
     private struct Buffer {
         var bytes: [UInt8] = []
-        /// It still holds an upload that was dealt with.
+        /// It still holds an upload that has been handled.
         var isKept = false
         var isWedged = false
     }
 
     private static let head = 8
-    /// The largest frame taken, as in the format.
+    /// The largest accepted frame, as in the format.
     private static let limit = 16 << 20
 
     private let hazards: Set<String>
@@ -37,7 +37,7 @@ struct PublishedUploadReceiver {
         self.hazards = hazards
     }
 
-    /// What one read of a connection leads to.
+    /// The results of one read of a connection.
     mutating func receive(_ bytes: [UInt8], on connection: Int) -> [Output] {
         let key = hazards.contains("shared-buffer") ? 0 : connection
         var buffer = buffers[key] ?? Buffer()
@@ -50,7 +50,7 @@ struct PublishedUploadReceiver {
         return outputs
     }
 
-    /// A connection is over: its buffer goes with it, a shared one stays.
+    /// A connection is over: its own buffer is released, a shared one stays.
     mutating func closed(_ connection: Int) {
         buffers[connection] = nil
     }

@@ -2,7 +2,7 @@ import Framing
 
 /// A request of `tlv32`.
 package struct Upload: Hashable, Sendable {
-    /// What is uploaded.
+    /// The kind of an upload.
     package enum Command: UInt32, Sendable {
         case image = 1
         case text = 2
@@ -10,7 +10,7 @@ package struct Upload: Hashable, Sendable {
         case voice = 4
     }
 
-    /// What is uploaded, as the request has it: known or not.
+    /// The kind as the request has it: known or not.
     package var command: UInt32
     /// The payload.
     package var payload: [UInt8]
@@ -24,7 +24,7 @@ package struct Upload: Hashable, Sendable {
         (self.command, self.payload) = (command, payload)
     }
 
-    /// The upload that a frame is.
+    /// The upload in a frame.
     init?(_ frame: PeerMessage) {
         guard let command = frame["command"].flatMap(UInt32.init) else { return nil }
         self.init(command: command, payload: frame.body)
@@ -35,7 +35,7 @@ package struct Upload: Hashable, Sendable {
         littleEndian(UInt32(8 + payload.count)) + littleEndian(command) + payload
     }
 
-    /// What files of such uploads are called at the end: `.png`.
+    /// The file name extension of such uploads: `.png`.
     var suffix: String {
         switch Command(rawValue: command) {
         case .image: "-image.png"
@@ -73,7 +73,7 @@ private func littleEndian(_ number: UInt32) -> [UInt8] {
 }
 
 extension Upload: CustomStringConvertible {
-    /// For people: `image, 4213 B`.
+    /// In words: `image, 4213 B`.
     package var description: String {
         "\(Command(rawValue: command).map { "\($0)" } ?? "command \(command)"), \(payload.count) B"
     }

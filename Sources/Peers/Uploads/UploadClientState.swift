@@ -3,7 +3,7 @@ import Streams
 
 /// A client of `tlv32`: uploads, and pairs responses with its requests in order.
 package struct UploadClientState: PeerMachine {
-    /// What it asks for.
+    /// The actions that it asks for.
     package typealias Action = PeerAction<Never, Never>
 
     /// The hazards of the published client: a read under 12 bytes throws; a second response in one read is dropped.
@@ -15,7 +15,7 @@ package struct UploadClientState: PeerMachine {
     package private(set) var unanswered: [Upload] = []
     /// How many uploads were answered as stored.
     package private(set) var stored = 0
-    /// What went wrong first: an upload that was not stored, a response to none.
+    /// The first error: an upload that was not stored, or a response without a request.
     package private(set) var complaint: String?
 
     private let hazards: Set<String>
@@ -29,7 +29,7 @@ package struct UploadClientState: PeerMachine {
         codec = FrameCodec(format, sending: .fromClient)
     }
 
-    /// Bytes are about to be sent that hold these uploads.
+    /// Bytes that contain these uploads are about to be sent.
     package mutating func expect(_ uploads: [Upload]) -> [Action] {
         unanswered += uploads
         return uploads.map { .log("uploads \($0)") }

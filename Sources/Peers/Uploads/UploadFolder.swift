@@ -1,12 +1,12 @@
 import Platform
 import Synchronization
 
-/// A folder in which each upload is a file under a name of its own, within bounds: `0001-image.png`.
+/// A folder that stores each upload as a file under a name of its own, within limits: `0001-image.png`.
 final class UploadFolder: Sendable {
     /// How much one run of a server stores, in bytes and files.
     static let limit = (bytes: 256 << 20, files: 10_000)
 
-    /// Where it is.
+    /// Its path.
     let path: String
     private let isTemporary: Bool
     private let contents = Mutex(Contents())
@@ -19,8 +19,8 @@ final class UploadFolder: Sendable {
 
     /// A folder.
     ///
-    /// - Parameter path: one that exists; nil for a new one that `remove` removes.
-    /// - Throws: `PeerError` where it cannot be made or written to.
+    /// - Parameter path: an existing one; nil for a new one that `remove` removes.
+    /// - Throws: `PeerError` if it cannot be created or written to.
     init(at path: String?) throws(PeerError) {
         isTemporary = path == nil
         if let path {
@@ -36,9 +36,9 @@ final class UploadFolder: Sendable {
         self.path = String(cString: made)
     }
 
-    /// Stores an upload. Files that are there already stay as they are.
+    /// Stores an upload. Existing files are left as they are.
     ///
-    /// - Throws: `PeerError` where it is full, or the system refuses.
+    /// - Throws: `PeerError` if it is full, or the system refuses.
     func store(_ upload: Upload) throws(PeerError) {
         let result = contents.withLock { contents -> Result<Void, PeerError> in
             do throws(PeerError) {
@@ -70,7 +70,7 @@ final class UploadFolder: Sendable {
         }
     }
 
-    /// A new file under the next number that is free.
+    /// A new file with the next free number.
     private func create(_ suffix: String, _ number: inout Int) throws(PeerError) -> (file: Int32, name: String) {
         while true {
             number += 1
@@ -82,7 +82,7 @@ final class UploadFolder: Sendable {
         }
     }
 
-    /// Removes a temporary folder with what was stored in it; any other stays.
+    /// Removes a temporary folder with its contents; any other folder stays.
     func remove() {
         guard isTemporary else { return }
         for name in contents.withLock({ $0.names }) { unlink("\(path)/\(name)") }

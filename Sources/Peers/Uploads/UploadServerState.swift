@@ -1,14 +1,14 @@
 import Framing
 import Streams
 
-/// The server of `tlv32`: has each upload stored, and answers in the order of the requests.
+/// The server of `tlv32`: stores each upload, and answers in the order of the requests.
 package struct UploadServerState: PeerMachine {
-    /// What it asks for.
+    /// The actions that it asks for.
     package typealias Action = PeerAction<Never, Work>
 
-    /// An upload that is to be stored.
+    /// An upload to be stored.
     package struct Work: Hashable, Sendable {
-        /// The connection it came on.
+        /// The connection it arrived on.
         package var connection: Int
         /// The upload.
         package var upload: Upload

@@ -4,7 +4,7 @@ import Streams
 /// The reference peers of `tlv32`: uploads.
 package enum Uploads: ReferencePeer {
     package static let format = "tlv32"
-    /// The hazards that either end can reproduce. A side takes no notice of the other's.
+    /// The hazards that either end can reproduce. Each side ignores the other's.
     package static let hazards = UploadServerState.hazards.union(UploadClientState.hazards)
 
     /// Stores uploads in `options.uploadFolder`, or in a temporary folder that is removed at the end.
@@ -75,7 +75,7 @@ package enum Uploads: ReferencePeer {
     ) async throws {
         try options.check(hazards: hazards)
         var options = options
-        // What lies in one segment is up to the script alone.
+        // Only the script decides what is in one segment.
         options.noDelay = true
         let state = UploadClientState(try SimpleFormat.named(format), options: options)
         let client = Client("the client", state, server: server, options: options, log: log)
@@ -84,7 +84,7 @@ package enum Uploads: ReferencePeer {
 }
 
 extension SimpleClient<UploadClientState> {
-    /// Uploads in one write, or in two with the cut at a place, and waits until all were answered as stored.
+    /// Sends uploads in one write, or in two, split at an offset, and waits until all were answered as stored.
     fileprivate func upload(_ uploads: Upload..., cutAt place: Int? = nil) async throws {
         try await perform { $0.expect(uploads) }
         let bytes = uploads.flatMap(\.bytes)

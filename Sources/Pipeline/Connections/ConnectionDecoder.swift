@@ -9,18 +9,18 @@ final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
     private let output: TraceOutput
     private let connection: TracedConnection
     private var plan: FormatPlan?
-    /// How each direction is framed, once it has bytes; nil while the format is not known.
+    /// How each direction is framed, once it has bytes; nil while the format is unknown.
     @exclusivity(unchecked) private var sides: PerDirection<SideDecoder?> = PerDirection(
         fromClient: nil, fromServer: nil)
     private var isFraming = false
     private var detection: Detection?
-    /// Where nothing is framed: the rule that says why.
+    /// If nothing is framed: the rule that gives the reason.
     private var notDetected: SharedRule?
     /// Which directions have a deadline pending at the decoder.
     private var awaitsPause = PerDirection(fromClient: false, fromServer: false)
-    /// Whether its detection is in the queue of those that are awake.
+    /// Whether its detection is in the queue of awake detections.
     private var isQueued = false
-    /// What its detection holds; each side has an account of its own.
+    /// The memory that its detection holds; each side has an account of its own.
     private var account = MemoryBudget.Account()
 
     init(_ connection: TracedConnection, _ resources: ConnectionResources) {
@@ -62,7 +62,7 @@ final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
         output.settle(connection, before: time, from: direction)
         if !isFraming { awaitFormat(at: time) }
         if isFraming {
-            // A side is never replaced: nothing has to be counted to keep it while it is at work.
+            // A side is never replaced, so it needs no retain while it is in use.
             let mayPause = Unmanaged.passUnretained(side(direction))._withUnsafeGuaranteedRef {
                 $0.receive(bytes, at: time, packet: packet)
             }
@@ -76,7 +76,7 @@ final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
         }
     }
 
-    /// Accounts for what is held until the format is known.
+    /// Accounts for the bytes held until the format is known.
     private func hold(at time: Timestamp) {
         guard let detection else { return }
         if !detection.isAwake {
@@ -86,7 +86,7 @@ final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
             resources.queue(detection)
         }
         let memory = detection.memory
-        // Small changes do not matter, and what is asleep grows byte by byte.
+        // Small changes do not matter, and a sleeping detection grows byte by byte.
         if memory > account.held + 512 || memory < account.held {
             resources.budget.update(&account, of: self, to: memory)
             resources.budget.enforce(at: time)
@@ -118,7 +118,7 @@ final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
             let gap = Gap(direction: direction, offset: offset, byteCount: byteCount, time: time)
             output.dropped(gap, reason: "recorder too slow", on: connection)
         case .idle:
-            // What is held to recognise the format by is much, and it will hardly grow.
+            // Detection holds a lot of memory, and an idle connection will hardly send more.
             if !isFraming { giveUpDetection() }
         case .conflict, .late, .afterEnd, .memoryLimit:
             let packet = NoticedPacket(from: direction, time: time, number: packet)
@@ -128,7 +128,7 @@ final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
         case .waiting(let since):
             connection.traffic[direction].disturb { $0.waitingSince = since }
         case .windowClosed(let isClosed):
-            // Who does not take bytes keeps the other from sending.
+            // A closed window keeps the other side from sending.
             connection.traffic[direction.opposite].disturb { $0.close(isClosed, at: time) }
         case .held(let isHeld):
             connection.traffic[direction].disturb { $0.close(isHeld, at: time) }
@@ -146,7 +146,7 @@ final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
     }
 
     func finished(_ ending: Ending, from direction: Direction, at time: Timestamp) {
-        // What was due before is judged by what had come by then: what is held now may still become frames.
+        // Earlier deadlines are judged by the bytes received by then: held bytes may still become frames.
         output.settle(connection, before: time, from: direction)
         if isFraming {
             finish(direction, at: time)
@@ -189,7 +189,7 @@ final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
         output.count(totals, on: connection)
     }
 
-    /// How a direction is framed; known from when it has bytes.
+    /// How a direction is framed; known as soon as it has bytes.
     @inline(__always)
     private func side(_ direction: Direction) -> SideDecoder {
         if let known = direction == .fromClient ? sides.fromClient : sides.fromServer { return known }
@@ -206,20 +206,20 @@ final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
         return side
     }
 
-    /// Has the decoder look again when the frame under way may be over, unless it is going to anyway.
+    /// Makes the decoder look again when the frame in progress may be over, unless that is already scheduled.
     private func expectPause(of direction: Direction) {
         guard !awaitsPause[direction], let deadline = sides[direction]?.framer.idleDeadline else { return }
         awaitsPause[direction] = true
         output.deadlines.expectPause(of: direction, on: self, number: connection.number, at: deadline)
     }
 
-    /// The deadline of a direction fired: ends its frame, if its sender has been silent for too long. Only this direction's
-    /// deadline is armed again; the other one's is pending still.
+    /// The deadline of a direction fired: ends its frame if its sender has been silent for too long. Only this direction's
+    /// deadline is armed again; the other one's is still pending.
     ///
     /// - Parameters:
-    ///   - deadline: what fired. Where the sender has spoken since it was armed, the frame's own deadline is armed instead, so
-    ///     that frames end in order of their deadlines.
-    ///   - time: up to when there was silence.
+    ///   - deadline: the deadline that fired. If the sender has sent bytes since it was armed, the frame's own deadline is armed
+    ///     instead, so that frames end in the order of their deadlines.
+    ///   - time: the end of the silence.
     func pause(of direction: Direction, at deadline: Timestamp, until time: Timestamp) {
         awaitsPause[direction] = false
         if let side = sides[direction], let due = side.framer.idleDeadline, due <= deadline {
@@ -237,13 +237,13 @@ final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
 
     private func start(_ plan: FormatPlan, _ choice: FormatChoice) {
         connection.recognise(plan.known, choice)
-        // A stream that was picked up mid-stream has begun.
+        // A stream picked up mid-stream has already begun.
         connection.hasBegun = plan.known.format.beginning == nil || !connection.opening.handshake
         self.plan = plan
         begin()
     }
 
-    /// Gives up looking for the format after a long silence: the same whether the source tells of it then, or never.
+    /// Gives up on detecting the format after a long silence: the same whether the source reports it then or never.
     private func awaitFormat(at time: Timestamp) {
         let limit = resources.options.idleTimeout
         if limit.nanoseconds > 0, let lastTime = detection?.lastTime, limit < time - lastTime {
@@ -252,7 +252,7 @@ final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
         if let detection { detection.lastTime = max(time, detection.lastTime ?? time) }
     }
 
-    /// Goes by the port where the bytes said nothing, else takes every byte as unframed.
+    /// Falls back to the port if the bytes were inconclusive, and otherwise leaves every byte unframed.
     private func giveUpDetection() {
         if let (format, choice) = detection?.conclude() {
             start(resources.plans.plan(for: format), choice)
@@ -270,7 +270,7 @@ final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
         begin()
     }
 
-    /// Begins to frame, with what was held until now.
+    /// Starts framing, with the bytes held until now.
     private func begin() {
         isFraming = true
         output.recognised(connection)
@@ -278,7 +278,7 @@ final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
         detection?.sleep()
         detection = nil
         for event in held.events {
-            // Deadlines of this connection pass between what was held, as if its format had been known: `take` sees to that.
+            // This connection's deadlines pass between the held events, as if its format had been known: `take` sees to that.
             switch event.kind {
             case .received:
                 take(
@@ -301,7 +301,7 @@ extension ConnectionDecoder: MemoryHolder {
 
     var memoryRank: (connection: Int, part: Int) { (connection.number, 0) }
 
-    /// Decides on the format now, by what was seen, and holds nothing more for that.
+    /// Decides on the format now, from the bytes seen so far, and holds nothing more for detection.
     func evict(at time: Timestamp) {
         guard !isFraming else { return }
         let held = account.held
@@ -311,7 +311,7 @@ extension ConnectionDecoder: MemoryHolder {
 }
 
 extension StreamNotice {
-    /// Whether it is of a segment in a pause, which is for witnesses only.
+    /// Whether it reports a segment during a pause, which only witnesses need.
     fileprivate var isSegment: Bool {
         if case .segment = self { true } else { false }
     }

@@ -1,17 +1,17 @@
 import Framing
 import Streams
 
-/// What the connections of one decoder share. It knows none of them but as holders of memory and receivers of deadlines.
+/// Shared by all connections of one decoder. It knows them only as holders of memory and receivers of deadlines.
 final class ConnectionResources {
     let options: DecodingOptions
     let output: TraceOutput
     let plans: FormatPlans
-    /// What framers and detections may hold.
+    /// The memory budget of framers and detections.
     let budget: MemoryBudget
     let scratch = FramingScratch()
-    /// Working memory of whichever connection gets bytes, taken and given back as a whole.
+    /// Working memory for whichever connection receives bytes, borrowed and returned as a whole.
     @exclusivity(unchecked) var picks: [FrameSieve.Pick] = []
-    /// Connections whose formats are on trial: only so many at once, for the sake of memory.
+    /// Connections whose formats are on trial: only a limited number at once, to bound memory.
     private var detections = DetectionQueue()
 
     init(_ options: DecodingOptions, _ output: TraceOutput) {

@@ -4,28 +4,29 @@ import Framing
 import Streams
 import Trace
 
-/// One direction of a connection: cuts its frames, counts them, and shows those that somebody wants to see.
+/// One direction of a connection: segments it into frames, counts them, and passes on the frames that a sink or an analysis wants
+/// to see.
 final class SideDecoder {
     private let resources: ConnectionResources
     private let connection: TracedConnection
-    /// What has to be done for the direction's frames.
+    /// The work to do for the direction's frames.
     private let plan: SidePlan
-    // What the plan and the resources have, too: on the way to it nothing need be counted as used.
+    // Copies of what the plan and the resources have: reaching them there would cost reference counting.
     private let sieve: FrameSieve
     private let scratch: FramingScratch
     private var output: TraceOutput { resources.output }
-    // What is called while these change does not reach them: a connection's frames are shown, not fed back. So nobody needs to
-    // check that on every chunk.
+    // The functions called while these change cannot reach them: a connection's frames are shown, not fed back. So there is no
+    // need to check for that on every chunk.
     @exclusivity(unchecked) private(set) var framer: Framer
     @exclusivity(unchecked) private(set) var counts = FrameSieve.Counts()
-    /// What the framer holds, as far as it matters.
+    /// The memory that the framer holds, if it is enough to matter.
     @exclusivity(unchecked) private var account = MemoryBudget.Account()
-    /// The secrets of the plan that the next frames have, by their index.
+    /// The secrets of the plan that the next frames contain, by their index.
     private var underWay: Set<Int> = []
 
-    /// A direction of which nothing was seen yet.
+    /// A direction of which nothing has been seen yet.
     ///
-    /// - Parameter rule: how it is cut, where not as the plan says.
+    /// - Parameter rule: how it is framed, if not as the plan says.
     init(
         _ direction: Direction, of connection: TracedConnection, _ plan: SidePlan, _ resources: ConnectionResources,
         rule: SharedRule?
@@ -36,11 +37,11 @@ final class SideDecoder {
             rule ?? plan.sharedRule, direction: direction, aligned: connection.opening.handshake)
     }
 
-    /// Takes the next bytes; says whether a pause of their sender may end a frame.
+    /// Takes the next bytes; returns whether a pause of their sender may end a frame.
     @inline(never)
     func receive(_ bytes: RawSpan, at time: Timestamp, packet: Int) -> Bool {
         let held = framer.receive(bytes, at: time, packet: packet, scratch: scratch, into: self)
-        // What nobody has accounted for yet and is small need not be.
+        // A small amount that is not accounted for yet need not be.
         if held != account.held, held > Self.unaccounted || account.held > 0 {
             resources.budget.update(&account, of: self, to: held)
             resources.budget.enforce(at: time)
@@ -74,7 +75,7 @@ final class SideDecoder {
         framer.pause(until: time, scratch: scratch, into: self)
     }
 
-    /// Nothing comes any more.
+    /// No more bytes will come.
     func finish() {
         framer.finish(scratch: scratch, into: self)
     }
@@ -85,7 +86,7 @@ extension SideDecoder: MemoryHolder {
 
     var memoryRank: (connection: Int, part: Int) { (connection.number, 1 + Int(framer.direction.rawValue)) }
 
-    /// Gives up the frame under way.
+    /// Gives up the frame in progress.
     func evict(at time: Timestamp) {
         let held = framer.heldBytes
         if held > 0 { output.report(.evictedFrame(held), of: framer.direction, on: connection, at: time) }
@@ -101,7 +102,7 @@ extension SideDecoder: FrameReceiver {
         if !resources.picks.isEmpty { showPicks(frames, in: bytes, direction) }
     }
 
-    /// Shows those of a batch that were picked.
+    /// Shows the frames of a batch that were picked.
     @inline(never)
     private func showPicks(_ frames: FrameBatch, in bytes: RawSpan, _ direction: Direction) {
         var picks: [FrameSieve.Pick] = []
@@ -131,7 +132,7 @@ extension SideDecoder: FrameReceiver {
         }
     }
 
-    /// Judges a frame whose bytes may stand for others.
+    /// Judges a frame whose bytes may be an encoding of its content.
     @inline(never)
     private func transformed(_ frame: FrameInfo, _ bytes: RawSpan, _ direction: Direction) {
         plan.format.directions[direction].withContent(of: bytes, frame.shape) { content, shape in
@@ -140,7 +141,7 @@ extension SideDecoder: FrameReceiver {
         }
     }
 
-    /// Shows a frame to those who want to see it.
+    /// Shows a frame to the analyses and sinks that want it.
     @inline(never)
     private func show(
         _ frame: FrameInfo, _ content: RawSpan, _ shape: FrameShape, _ direction: Direction, _ pick: FrameSieve.Pick
@@ -164,7 +165,7 @@ extension SideDecoder: FrameReceiver {
         for sink in output.frameSinks { sink.frame(traced, bytes: content, on: connection) }
     }
 
-    /// Before a conversation has begun as those of its format do, no frame is a heartbeat, a request or an answer.
+    /// Until a conversation has begun as its format requires, no frame is a heartbeat, a request or an answer.
     private func withhold(
         _ pick: inout FrameSieve.Pick, _ frame: FrameInfo, _ content: RawSpan, _ shape: FrameShape,
         _ direction: Direction
@@ -180,7 +181,7 @@ extension SideDecoder: FrameReceiver {
         (pick.isHeartbeat, pick.isPaired) = (false, false)
     }
 
-    /// Whether the frames before a frame make its body a secret.
+    /// Whether the preceding frames make a frame's body a secret.
     private func followsSecretly(_ frame: TracedFrame, _ content: RawSpan) -> Bool {
         let values = FrameValues(info: frame.info, direction: frame.direction, isHeartbeat: frame.isHeartbeat)
         let format = plan.format.directions[frame.direction]
@@ -210,7 +211,7 @@ extension SideDecoder: FrameReceiver {
     func unframed(_ run: UnframedRun, from direction: Direction) {
         var run = run
         connection.traffic[direction].disturb { $0.unframed = run.time }
-        // Where no frame is looked for, neither the stream's start nor a gap is why bytes belong to none.
+        // If no frames are looked for, neither the stream's start nor a gap explains why bytes are unframed.
         if let nothing = framer.rule as? Unrecognised { (run.reason, run.detail) = (.notDetected, nothing.detail) }
         if !output.packetAnalyses.isEmpty {
             output.notifyPacketAnalyses { $0.unframed(run, from: direction, on: connection, into: &$1) }

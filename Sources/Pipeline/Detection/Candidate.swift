@@ -1,16 +1,16 @@
 import Framing
 import Streams
 
-/// A format on trial on both directions of a connection. A class, since it is looked at for every byte and is large.
+/// A format on trial in both directions of a connection. A class, since it is accessed for every byte and is large.
 final class Candidate {
     let format: Format
     let detection: FormatDetection
     private var probes: PerDirection<FormatProbe>
     /// Whether each direction had bytes.
     private var hasBytes = PerDirection(fromClient: false, fromServer: false)
-    /// Whether the streams' first bytes were seen, or need not have been.
+    /// Whether the streams' first bytes were seen, or are not needed.
     private let isAligned: Bool
-    /// Whether the trial has to see chunks as they came.
+    /// Whether the trial has to see chunks as they arrived.
     let takesChunks: Bool
 
     init(_ format: Format, _ detection: FormatDetection, aligned: Bool) {
@@ -40,13 +40,13 @@ final class Candidate {
         if asks(direction) { probes[direction].finish() }
     }
 
-    /// About how much memory the trials hold.
+    /// Approximately how much memory the trials hold.
     var heldMemory: Int { probes.fromClient.heldMemory + probes.fromServer.heldMemory }
 
-    /// Whether what a side sends tells anything.
+    /// Whether the bytes of a side are evidence.
     func asks(_ direction: Direction) -> Bool { detection.from == nil || detection.from == direction }
 
-    /// What the sides that count say, of those with bytes.
+    /// The verdicts of the sides that count, for those with bytes.
     private var verdicts: [FormatProbe.Verdict] {
         Direction.allCases.filter { asks($0) && hasBytes[$0] }.map { probes[$0].verdict }
     }
@@ -56,17 +56,17 @@ final class Candidate {
             || (asks(.fromServer) && probes.fromServer.verdict.isRefuted)
     }
 
-    /// Whether nothing that may still come makes it fit.
+    /// Whether no further bytes can make it fit.
     var isOut: Bool { isRefuted && detection.strength < FormatDetection.outweighing }
 
-    /// Whether it fits, whatever else comes. Strong evidence outweighs bytes that came before it and are no frame.
+    /// Whether it fits, whatever comes next. Strong evidence outweighs preceding bytes that are no frame.
     var fits: Bool {
         if isOut { return false }
         let client = asks(.fromClient) && probes.fromClient.verdict.fits
         let server = asks(.fromServer) && probes.fromServer.verdict.fits
         if detection.needsBoth { return (client || !asks(.fromClient)) && (server || !asks(.fromServer)) }
         guard client || server else { return false }
-        // Picked up in the middle: both sides have to agree, or one of them to say it without a doubt.
+        // Picked up mid-stream: both sides have to agree, or one of them has to be certain.
         if isAligned || detection.from != nil { return true }
         let verdicts = verdicts
         return verdicts.allSatisfy(\.fits) && (verdicts.count == 2 || verdicts.allSatisfy(\.isSure))
@@ -79,21 +79,21 @@ final class Candidate {
                 || (asks(.fromServer) && probes.fromServer.verdict.blocks))
     }
 
-    /// By what it is recognised where it fits.
+    /// The evidence for the format, if it fits.
     var evidence: String {
         guard let among = detection.among, verdicts.contains(where: \.isAmongOthers) else { return detection.evidence }
         return among.evidence
     }
 
-    /// How well it fits when no more of the streams is seen, and by what; nil where it does not.
+    /// How well it fits if no more of the streams is seen, and the evidence; nil if it does not fit.
     ///
-    /// The rank is 0 for evidence as always, 1 for a few frames that are all there is or a head alone, 2 for a single frame.
+    /// The rank is 0 for the usual evidence, 1 if there are only a few frames or just a head, 2 for a single frame.
     var conclusion: (rank: Int, evidence: String)? {
         if fits { return (0, evidence) }
         let verdicts = verdicts
         guard !isOut, !verdicts.isEmpty, !detection.needsBoth else { return nil }
         if !isAligned, verdicts.allSatisfy(\.fits) { return (1, evidence) }
-        // Those of one side that has only begun say nothing against it.
+        // A side that has only begun is no evidence against it.
         guard verdicts.allSatisfy({ $0.isAlone || $0.isOpenHead }) else { return nil }
         if !isAligned, verdicts.contains(where: \.hasEnough) { return (1, evidence) }
         if let openHead = detection.openHead, verdicts.contains(where: \.isOpenHead) { return (1, openHead) }

@@ -3,34 +3,34 @@ import Framing
 import Streams
 import Trace
 
-/// Holds what happens on a connection until its format is known.
+/// Holds the events of a connection until its format is known.
 ///
-/// Every format that can be recognised frames both directions on trial. The strongest that fits wins as soon as all that
-/// say more are ruled out; what stands equal is decided by the server's port, then by the order of formats, and said.
-/// A stream that begins as a protocol that is known but not framed, such as TLS, is that and nothing else.
-/// The trials are fed up to fixed places of the stream, and a decision falls only there, wherever the chunks end.
+/// Every format that can be recognised frames both directions on trial. The strongest one that fits wins as soon as all stronger
+/// ones are ruled out; ties are decided by the server's port, then by the order of formats, and are reported. A stream that
+/// begins with a protocol that is known but not framed, such as TLS, is that protocol and nothing else. The trials are fed up to
+/// fixed positions in the stream, and decisions are made only there, however the chunks are split.
 ///
-/// Trials take memory, so a detection may be put to sleep. Then it only holds what comes, and looks again when that has doubled:
-/// with those formats alone that are not ruled out, and with the result that it would have had awake.
+/// Trials take memory, so a detection may be put to sleep. It then only holds what arrives, and looks again when that has
+/// doubled: only with the formats that are not ruled out, and with the same result as if it had been awake.
 final class Detection {
-    /// A format, and by what it was chosen.
+    /// A format, and the reason it was chosen.
     typealias Choice = (Format, FormatChoice)
 
-    /// When bytes came last.
+    /// When the last bytes arrived.
     var lastTime: Timestamp?
     private(set) var held = HeldEvents()
-    /// The formats that are not ruled out.
+    /// The formats that are not ruled out yet.
     private var formats: [Format]
     /// Their trials; none while asleep.
     private var candidates: [Candidate] = []
     private(set) var isAwake = false
-    /// How many bytes have to be held before it wakes by itself.
+    /// How many bytes must be held before it wakes by itself.
     private var nextLook = 0
     private let isAligned: Bool
     private var signatures = PerDirection(fromClient: SignatureProbe(), fromServer: SignatureProbe())
-    /// How many bytes of each direction came, as far as they count.
+    /// How many bytes of each direction have arrived, as far as they count.
     private var counted = PerDirection(fromClient: 0, fromServer: 0)
-    /// How many of them the trials have seen, and those that wait for the next place.
+    /// How many of them the trials have seen, and the bytes that wait for the next position.
     private var seen = PerDirection(fromClient: 0, fromServer: 0)
     private var waiting = PerDirection<[UInt8]>(fromClient: [], fromServer: [])
     private let limit: Int
@@ -43,27 +43,27 @@ final class Detection {
         isAligned = aligned
     }
 
-    /// About how much memory is held.
+    /// Approximately how much memory is held.
     var memory: Int {
         let trials = candidates.reduce(0) { $0 + $1.heldMemory + Self.memoryOfTrial }
         return held.memory + trials + waiting.fromClient.capacity + waiting.fromServer.capacity
             + signatures.fromClient.memory + signatures.fromServer.memory
     }
 
-    /// What a trial takes beside the bytes that it holds, about.
+    /// The approximate size of a trial, in addition to the bytes that it holds.
     private static let memoryOfTrial = 1_536
 
-    /// Whether so much was seen of a direction that the decision has to fall.
+    /// Whether enough of a direction was seen to force the decision.
     var isExhausted: Bool { max(counted.fromClient, counted.fromServer) >= limit }
 
-    /// How much was seen, for people.
+    /// How much was seen, in words.
     var extent: String {
         "the first \(counted.fromClient) bytes from the client and \(counted.fromServer) from the server"
     }
 
     // MARK: Sleeping
 
-    /// Gives back the memory that the trials take. It looks again when twice as much is held.
+    /// Releases the memory of the trials. It looks again when twice as much is held.
     func sleep() {
         guard isAwake else { return }
         nextLook = max(2 * held.bytes.count, 256)
@@ -73,7 +73,7 @@ final class Detection {
         signatures = PerDirection(fromClient: SignatureProbe(), fromServer: SignatureProbe())
     }
 
-    /// Begins the trials, with what is held; returns the format that it settles.
+    /// Begins the trials with the held events; returns the format if they settle it.
     private func wake() -> Choice? {
         isAwake = true
         let aligned = isAligned
@@ -101,7 +101,7 @@ final class Detection {
 
     // MARK: Events
 
-    /// Holds a chunk; returns the format that it settles.
+    /// Holds a chunk; returns the format if it settles it.
     func receive(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) -> Choice? {
         held.append(bytes, direction, time, packet: packet)
         counted[direction] = min(limit, counted[direction] + bytes.byteCount)
@@ -109,7 +109,7 @@ final class Detection {
         return take(bytes, from: direction)
     }
 
-    /// Holds a gap; returns the format that it settles.
+    /// Holds a gap; returns the format if it settles it.
     func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) -> Choice? {
         held.append(.missing(byteCount, direction, 0, time))
         guard isAwake else { return nil }
@@ -117,7 +117,7 @@ final class Detection {
         return decide()
     }
 
-    /// Holds the end of a direction; returns the format that it settles.
+    /// Holds the end of a direction; returns the format if it settles it.
     func finished(_ ending: Ending, from direction: Direction, at time: Timestamp) -> Choice? {
         held.append(.finished(ending, direction, 0, time))
         guard isAwake else { return wake() }
@@ -125,7 +125,7 @@ final class Detection {
         return decide()
     }
 
-    /// Holds a notice, so that its finding knows the format; says whether there was room.
+    /// Holds a notice, so that its finding knows the format; returns whether there was room.
     func notice(_ notice: StreamNotice, _ packet: NoticedPacket) -> Bool {
         held.append(notice, packet.direction, packet.time, packet: packet.number)
     }
@@ -144,9 +144,9 @@ final class Detection {
 
     // MARK: Trials
 
-    /// Feeds the trials with a chunk, up to the place where the format is settled.
+    /// Feeds the trials with a chunk, up to the position at which the format is settled.
     private func take(_ bytes: RawSpan, from direction: Direction) -> Choice? {
-        // Only so many bytes count, wherever the chunks end.
+        // Only the bytes up to the limit count, however the chunks are split.
         let count = min(bytes.byteCount, limit - seen[direction])
         for candidate in candidates where candidate.takesChunks && count > 0 {
             candidate.receive(bytes.extracting(0..<count), from: direction)
@@ -160,7 +160,7 @@ final class Detection {
         return feed(all.span.bytes, at: fed, of: direction)
     }
 
-    /// Feeds bytes up to each fixed place, deciding there; keeps what lies behind the last.
+    /// Feeds bytes up to each fixed position, deciding there; keeps the bytes after the last one.
     private func feed(_ bytes: RawSpan, at offset: Int, of direction: Direction) -> Choice? {
         var at = 0
         while true {
@@ -174,7 +174,7 @@ final class Detection {
         return nil
     }
 
-    /// The first place behind `offset` up to which trials are fed: each byte at first, where heads are, later fewer.
+    /// The first position after `offset` up to which trials are fed: every byte at first, where heads are, then less often.
     private static func place(behind offset: Int) -> Int {
         if offset < 256 { return offset + 1 }
         let step = offset < 2_048 ? 8 : 256
@@ -188,7 +188,7 @@ final class Detection {
         dropRefuted()
     }
 
-    /// Most formats are soon out of the question.
+    /// Most formats are soon ruled out.
     private func dropRefuted() {
         if candidates.contains(where: { $0.isOut }) { candidates.removeAll { $0.isOut } }
     }
@@ -213,11 +213,11 @@ final class Detection {
 
     // MARK: Deciding
 
-    /// The strongest format that fits, unless one that says more may still fit.
+    /// The strongest format that fits, unless a stronger one may still fit.
     private func decide() -> Choice? {
         if let known = known(isOver: false) { return known }
         if Direction.allCases.contains(where: { signatures[$0].isUndecided }) { return nil }
-        // Asked at every byte: nothing is copied until there is a choice.
+        // Called for every byte: nothing is copied until there is a choice.
         var best = 0
         for candidate in candidates where candidate.detection.strength > best && candidate.fits {
             best = candidate.detection.strength
@@ -230,7 +230,7 @@ final class Detection {
         return choose(candidates.filter { $0.fits }.map { ($0, $0.evidence) })
     }
 
-    /// The protocol that a side's beginning is of.
+    /// The protocol that a side's first bytes belong to.
     private func known(isOver: Bool) -> Choice? {
         for direction in Direction.allCases {
             guard let match = isOver ? signatures[direction].bestMatch : signatures[direction].match else { continue }
@@ -239,7 +239,7 @@ final class Detection {
         return nil
     }
 
-    /// The strongest; of several the one whose port it is, then the first. What else it could be is said.
+    /// The strongest; among several the one with the server's port, then the first. The alternatives are reported.
     private func choose(_ fitting: [(candidate: Candidate, evidence: String)]) -> Choice? {
         guard let best = fitting.map(\.candidate.detection.strength).max() else { return nil }
         let equal = fitting.filter { $0.candidate.detection.strength == best }

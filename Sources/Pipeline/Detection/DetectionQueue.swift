@@ -1,6 +1,6 @@
 import DequeModule
 
-/// The detections that are awake: only so many at once, since trials take memory. The one that woke first goes to sleep.
+/// The awake detections: a limited number, since trials take memory. The one that woke first goes to sleep.
 struct DetectionQueue {
     private var awake: Deque<Detection> = []
     private let limit: Int
@@ -10,7 +10,7 @@ struct DetectionQueue {
         self.limit = limit
     }
 
-    /// How many entries there are; some of them may be asleep, or over.
+    /// The number of entries; some of them may be asleep or over.
     var count: Int { awake.count }
 
     /// A detection is awake now.

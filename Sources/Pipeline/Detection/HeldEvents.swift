@@ -1,19 +1,19 @@
 import Streams
 
-/// What happened on a connection while its format is not known, to be passed on later: a buffer of events, with a limit of notices.
+/// The events of a connection whose format is not yet known, to be passed on later: an event buffer with a limit on notices.
 struct HeldEvents {
     private(set) var content = StreamEventBuffer()
     private var noticeBytes = 0
 
-    /// How many notices are held at most; a connection with more of them is an odd one.
+    /// The maximum number of notices held; a connection with more of them is unusual.
     private static let mostNotices = 64
 
-    /// What happened, in order.
+    /// The events, in order.
     var events: [StreamEventBuffer.Event] { content.events }
     /// The bytes of all chunks.
     var bytes: [UInt8] { content.bytes }
 
-    /// How much memory they take, about.
+    /// Approximately how much memory they take.
     var memory: Int {
         content.bytes.capacity + content.events.capacity * MemoryLayout<StreamEventBuffer.Event>.stride + noticeBytes
     }

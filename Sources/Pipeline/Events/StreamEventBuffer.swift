@@ -1,9 +1,9 @@
 import Streams
 
-/// Stream events of one or more connections in a row, packed: what holds events to pass them on later, or to another thread, holds them
-/// so. The bytes of all chunks lie in one buffer.
+/// Consecutive stream events of one or more connections, packed. Used to hold events in order to pass them on later, or to
+/// another thread. The bytes of all chunks are in one buffer.
 struct StreamEventBuffer: Sendable {
-    /// One event; what does not fit in is in `openings`, `closings`, `notices`, or, for bytes, in `bytes`.
+    /// One event; whatever does not fit is in `openings`, `closings`, `notices`, or, for bytes, in `bytes`.
     struct Event: Sendable {
         enum Kind: UInt8 {
             case opened, received, missing, noticed, finished, closed, advanced
@@ -11,17 +11,17 @@ struct StreamEventBuffer: Sendable {
 
         var kind: Kind
         var direction = Direction.fromClient
-        /// The connection's place among those that are open; 0 where all events are of one.
+        /// The connection's index among those that are open; 0 if all events are of one connection.
         var slot: Int32 = 0
         var time = Timestamp(nanoseconds: 0)
         var packet = 0
-        /// Whether time advances to the event's before it happens.
+        /// Whether time advances to the event's time before it happens.
         var advances = false
-        /// Where the bytes start, or where what belongs to the event is; and how many.
+        /// The start of the bytes, or the index of the event's data; and the byte count.
         var place = 0
         var count = 0
 
-        /// How a direction ended, of an event of the kind `finished`.
+        /// For an event of the kind `finished`: how the direction ended.
         var ending: Ending { count == 1 ? .reset : .fin }
 
         /// A direction ended.
@@ -74,7 +74,7 @@ struct StreamEventBuffer: Sendable {
         return Event(kind: .closed, slot: slot, place: closings.count - 1)
     }
 
-    /// Removes all of them; small buffers are kept.
+    /// Removes all events; small buffers are kept.
     mutating func removeAll(keepingBytes most: Int) {
         events.removeAll(keepingCapacity: true)
         bytes.removeAll(keepingCapacity: bytes.capacity <= most)

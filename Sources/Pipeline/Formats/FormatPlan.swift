@@ -3,18 +3,18 @@ import Framing
 import Streams
 import Trace
 
-/// What has to be done for each connection of a format: made once.
+/// The work to do for each connection of a format: computed once.
 final class FormatPlan {
     let format: Format
-    /// The format, and what its connections share.
+    /// The format, and the state that its connections share.
     let known: KnownFormat
     let sides: PerDirection<SidePlan>
 
     /// A plan.
     ///
     /// - Parameters:
-    ///   - output: whom its frames are shown to.
-    ///   - isFramed: whether there are frames at all.
+    ///   - output: receives its frames.
+    ///   - isFramed: whether there are any frames.
     init(_ format: Format, _ output: TraceOutput, isFramed: Bool = true) {
         self.format = format
         let analyses = isFramed ? output.analyses : []

@@ -12,7 +12,7 @@ final class FormatPlans {
 
     init(_ options: DecodingOptions, _ output: TraceOutput) { (self.options, self.output) = (options, output) }
 
-    /// The plan for connections to a server's port that has a format of its own; nil where it has none.
+    /// The plan for connections to a server's port that has a format of its own; nil if it has none.
     func plan(forPort port: UInt16) -> FormatPlan? {
         if let known = byPort[port] { return known }
         guard let format = options.byPort[port] ?? options.lateByPort?(port) else { return nil }
@@ -21,7 +21,7 @@ final class FormatPlans {
         return plan
     }
 
-    /// The plan for connections of a format: the one requested, or one of those that are recognised.
+    /// The plan for connections of a format: the requested one, or a recognised one.
     func plan(for format: Format) -> FormatPlan {
         if case .fixed = options.choice {
             let plan = fixed ?? FormatPlan(format, output)

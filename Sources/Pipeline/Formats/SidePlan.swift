@@ -3,24 +3,24 @@ import Framing
 import Streams
 import Trace
 
-/// What has to be done for one direction of each connection of a format.
+/// The work to do for one direction of each connection of a format.
 final class SidePlan {
     let format: Format
     let sharedRule: SharedRule
     let sieve: FrameSieve
-    /// The analyses that are to see every frame, heartbeats, and frames whose body is not what it should be.
+    /// The analyses that need to see every frame, heartbeats, and frames with a faulty body.
     let analysesOfAll: [any Analysis]
     let analysesOfHeartbeats: [any Analysis]
     let analysesOfFaults: [any Analysis]
     /// … requests and answers.
     let analysesOfPairs: [any Analysis]
-    /// Whether what frames stand for may not be their bytes as they lie.
+    /// Whether a frame's content may differ from its raw bytes.
     let transforms: Bool
-    /// Whether bodies are more than bytes.
+    /// Whether bodies are decoded to more than bytes.
     let hasBodies: Bool
     /// The secrets that follow other frames.
     let following: [Secret]
-    /// Whether some frames are over when their sender pauses.
+    /// Whether some frames end when their sender pauses.
     let endsFramesByPauses: Bool
 
     init(
@@ -53,7 +53,7 @@ final class SidePlan {
             rule, keptBody: looksIntoBodies || bodyLimit > Int.max / 2 ? .max : max(bodyLimit + 4, Self.leastKept))
     }
 
-    /// How many bytes of a body that is streamed are kept at least: what a body is shows in its first bytes. Those of sinks are four more, for
-    /// a character that is cut there.
+    /// The minimum number of bytes kept of a streamed body: its type shows in its first bytes. For sinks, four more are kept, for
+    /// a character that is split there.
     private static let leastKept = 65_536
 }

@@ -2,11 +2,11 @@ import Framing
 import Streams
 import Trace
 
-/// What was given up to stay within the memory limit.
+/// What was evicted to stay within the memory limit.
 enum Eviction {
-    /// So many bytes of a frame that is not complete.
+    /// This many bytes of an incomplete frame.
     case evictedFrame(Int)
-    /// What was held to recognise the format by.
+    /// The bytes held to recognise the format.
     case evictedDetection(Int)
 
     private var parts: (what: String, held: Int) {
@@ -37,6 +37,6 @@ enum Eviction {
 }
 
 extension MemoryBudget {
-    /// Why something is unframed, for people.
+    /// Why bytes are unframed, in words.
     var cause: String { "the memory limit was reached" }
 }

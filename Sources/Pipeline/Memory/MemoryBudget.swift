@@ -4,21 +4,21 @@ import Streams
 protocol MemoryHolder: AnyObject {
     /// How many bytes it has accounted for.
     var accountedMemory: Int { get }
-    /// Decides between holders of the same size: the connection's number, and which of its holders it is.
+    /// Breaks ties between holders of the same size: the connection's number, and which of its holders it is.
     var memoryRank: (connection: Int, part: Int) { get }
 
-    /// Gives up what is held, and accounts for that.
+    /// Releases what it holds, and accounts for that.
     func evict(at time: Timestamp)
 }
 
-/// A limit of memory that many holders share: once it is reached, the largest are evicted.
+/// A memory limit that many holders share: once it is reached, the largest are evicted.
 ///
-/// Each holder accounts for what it holds when that has changed, so that nothing is summed up on the way of a frame. What is
-/// evicted at once is an eighth of the limit or more, so that looking for the largest costs next to nothing for each byte.
+/// Each holder updates its account when its memory has changed, so that nothing has to be summed up per frame. Each eviction
+/// frees at least an eighth of the limit, so that finding the largest costs next to nothing per byte.
 final class MemoryBudget {
-    /// A holder's place in the account; it takes none before it holds anything.
+    /// A holder's entry in the account; it takes no slot before it holds anything.
     struct Account {
-        // Half as wide as elsewhere: of every connection there are three.
+        // Half as wide as elsewhere: every connection has three of them.
         private var place: Int32 = -1
         private var bytes: UInt32 = 0
 
@@ -32,7 +32,7 @@ final class MemoryBudget {
 
         fileprivate mutating func register(in slot: Int) { place = Int32(truncatingIfNeeded: slot) }
 
-        /// Takes what is held now; returns how much more that is.
+        /// Takes the number of bytes held now; returns the increase.
         @inline(__always)
         fileprivate mutating func change(to held: Int) -> Int {
             let before = bytes
@@ -40,7 +40,7 @@ final class MemoryBudget {
             return Int(bytes) &- Int(before)
         }
 
-        /// An account of nothing.
+        /// An empty account.
         init() {}
     }
 
@@ -50,7 +50,7 @@ final class MemoryBudget {
     @exclusivity(unchecked) private(set) var held = 0
     /// Whether anything was evicted.
     private(set) var wasReached = false
-    /// How many holders take part.
+    /// The number of registered holders.
     var holders: Int { places.count - free.count }
 
     private var places: [(any MemoryHolder)?] = []
@@ -62,7 +62,7 @@ final class MemoryBudget {
         self.limit = limit
     }
 
-    /// A holder holds more or less than it did. Nothing is evicted before `enforce`.
+    /// A holder's memory has changed. Nothing is evicted before `enforce`.
     @inline(__always)
     func update<Holder: MemoryHolder>(_ account: inout Account, of holder: Holder, to held: Int) {
         if !account.isRegistered { register(holder, &account) }
@@ -80,7 +80,7 @@ final class MemoryBudget {
         }
     }
 
-    /// A holder is over; what it accounted for is free.
+    /// A holder is done; the memory that it accounted for is free.
     func close(_ account: inout Account) {
         guard account.isRegistered else { return }
         held -= account.held
@@ -89,7 +89,7 @@ final class MemoryBudget {
         account = Account()
     }
 
-    /// Evicts the largest holders, where the limit is reached.
+    /// Evicts the largest holders if the limit is reached.
     @inline(__always)
     func enforce(at time: Timestamp) {
         if held > limit { evict(at: time) }
@@ -97,7 +97,7 @@ final class MemoryBudget {
 
     @inline(never)
     private func evict(at time: Timestamp) {
-        // What is evicted may be passed on, and be held again on the way.
+        // Evicted bytes may be passed on, and be held again along the way.
         guard !isEvicting else { return }
         isEvicting = true
         wasReached = true

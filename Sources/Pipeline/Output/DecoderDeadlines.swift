@@ -1,19 +1,19 @@
 import Analysis
 import Streams
 
-/// Is called when a deadline of a pause has passed.
+/// Called when a pause deadline has passed.
 protocol PauseReceiver: AnyObject {
     /// The sender of a direction may have paused for long enough to end its frame.
     ///
     /// - Parameters:
-    ///   - deadline: what passed.
-    ///   - time: up to when there was silence.
+    ///   - deadline: the deadline that passed.
+    ///   - time: the end of the silence.
     func pause(of direction: Direction, at deadline: Timestamp, until time: Timestamp)
 }
 
-/// What a decoder waits for: the deadlines of analyses, and pauses that may end frames, one for each direction of a connection.
+/// The pending deadlines of a decoder: those of analyses, and pauses that may end frames, one for each direction of a connection.
 final class DecoderDeadlines {
-    /// The earliest of all; the end of time where nothing waits.
+    /// The earliest of all; the end of time if there is none.
     var earliest = Timestamp.distantFuture
     private let analyses: [any Analysis]
     private var pauses = PendingDeadlines<Pause>()
@@ -40,10 +40,10 @@ final class DecoderDeadlines {
 
     init(_ analyses: [any Analysis]) { self.analyses = analyses }
 
-    /// How many deadlines of pauses are pending, stale entries included.
+    /// How many pause deadlines are pending, stale entries included.
     var pendingPauses: Int { pauses.entries }
 
-    /// Finds the earliest anew.
+    /// Recomputes the earliest one.
     func look() {
         earliest = pauses.first ?? .distantFuture
         for analysis in analyses {
@@ -51,18 +51,18 @@ final class DecoderDeadlines {
         }
     }
 
-    /// A frame of a connection may be ended by a pause of its sender at `deadline`.
+    /// A pause of its sender may end a frame of a connection at `deadline`.
     func expectPause(of direction: Direction, on receiver: any PauseReceiver, number: Int, at deadline: Timestamp) {
         pauses.arm(Pause(receiver: receiver, number: number, direction: direction), at: deadline)
         if deadline < earliest { earliest = deadline }
     }
 
-    /// No pause of a sender ends a frame any more.
+    /// A pause of the sender no longer ends a frame.
     func cancelPause(of direction: Direction, on receiver: any PauseReceiver, number: Int) {
         pauses.cancel(Pause(receiver: receiver, number: number, direction: direction))
     }
 
-    /// Looks at the frames whose senders have paused until a time.
+    /// Checks the frames whose senders have paused until a given time.
     func passPauses(before time: Timestamp) {
         while let (pause, deadline) = pauses.popFirst(before: time) {
             pause.receiver.pause(of: pause.direction, at: deadline, until: time)

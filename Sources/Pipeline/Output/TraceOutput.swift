@@ -3,18 +3,19 @@ import Framing
 import Streams
 import Trace
 
-/// Where a decoder's results go: analyses look at them, sinks take them and what analyses find, and the summary counts.
+/// Where a decoder's results go: analyses inspect them, sinks receive them together with the findings of analyses, and the
+/// summary counts them.
 final class TraceOutput {
-    /// What is counted so far. Bytes of open connections are added when they close.
+    /// The counts so far. Bytes of open connections are added when they close.
     var summary = Summary()
     let sinks: [any TraceSink]
-    /// Those of them that take frames.
+    /// The sinks that receive frames.
     let frameSinks: [any TraceSink]
     let analyses: [any Analysis]
-    /// Those of them that look at every packet.
+    /// The analyses that inspect every packet.
     let packetAnalyses: [any Analysis]
     let deadlines: DecoderDeadlines
-    /// The limit of memory that users know, for messages.
+    /// The memory limit as users set it, for messages.
     private let memoryLimit: Int
     private var findings: [Finding] = []
 
@@ -40,7 +41,7 @@ final class TraceOutput {
         for sink in sinks { sink.summary(summary) }
     }
 
-    /// Bytes of a connection come: what was due on it before is found first, as far as each direction is known.
+    /// Bytes of a connection arrive: its earlier deadlines are handled first, as far as each direction is known.
     @inline(__always)
     func settle(_ connection: TracedConnection, before time: Timestamp, from direction: Direction) {
         if deadlines.earliest < time { settleNow(connection, before: time, from: direction) }
@@ -56,7 +57,7 @@ final class TraceOutput {
         analyse { $0.settle(connection, before: known, into: &$1) }
     }
 
-    /// Something was given up to stay within the memory limit.
+    /// Something was evicted to stay within the memory limit.
     func report(_ eviction: Eviction, of direction: Direction, on connection: TracedConnection, at time: Timestamp) {
         findings.append(
             Finding(
@@ -72,32 +73,32 @@ final class TraceOutput {
         for sink in sinks { sink.dropped(gap, reason: reason, on: connection) }
     }
 
-    /// Asks each analysis, and passes on what it finds.
+    /// Runs each analysis, and passes on its findings.
     func analyse(_ ask: (any Analysis, inout [Finding]) -> Void) {
         for analysis in analyses { ask(analysis, &findings) }
         reportFindings()
     }
 
-    /// Tells those who want to know of every packet.
+    /// Notifies the analyses that inspect every packet.
     func notifyPacketAnalyses(_ notify: (any Analysis, inout [Finding]) -> Void) {
         for analysis in packetAnalyses { notify(analysis, &findings) }
         if !findings.isEmpty { reportFindings() }
     }
 
-    /// Shows a frame to analyses, and passes on what they find.
+    /// Shows a frame to analyses, and passes on their findings.
     func analyse(
         _ analyses: [any Analysis], _ frame: TracedFrame, _ bytes: RawSpan, _ connection: TracedConnection
     ) {
         guard !analyses.isEmpty else { return }
         for analysis in analyses {
             analysis.frame(frame, bytes: bytes, on: connection, into: &findings)
-            // One that is over, or later than it was, is found out when it comes.
+            // A deadline that was cancelled or moved back is noticed when it fires.
             if let deadline = analysis.nextDeadline, deadline < deadlines.earliest { deadlines.earliest = deadline }
         }
         passOnFindings()
     }
 
-    /// Looks when the next deadline is, and passes on what was found.
+    /// Checks when the next deadline is, and passes on the findings.
     private func reportFindings() {
         deadlines.look()
         passOnFindings()
@@ -113,7 +114,7 @@ final class TraceOutput {
         findings.removeAll(keepingCapacity: true)
     }
 
-    /// A connection's format is known, or known not to be recognised.
+    /// A connection's format is known, or was not recognised.
     func recognised(_ connection: TracedConnection) {
         for sink in sinks { sink.recognised(connection) }
         analyse { $0.recognised(connection, into: &$1) }

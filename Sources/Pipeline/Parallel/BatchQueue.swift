@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Hands batches from the thread that reads to one that decodes, and back when they are used up: there are only so many.
+/// Hands batches from the reading thread to a decoding thread, and back once they are used up: their number is limited.
 package final class BatchQueue: Sendable {
     private struct State {
         var filled: [EventBatch] = []
@@ -20,7 +20,7 @@ package final class BatchQueue: Sendable {
         }
     }
 
-    /// An empty batch; waits until there is one.
+    /// An empty batch; waits until one is available.
     func takeFree() -> EventBatch {
         frees.wait()
         return state.withLock { $0.free.popLast() } ?? EventBatch()
@@ -31,7 +31,7 @@ package final class BatchQueue: Sendable {
         fills.signal()
     }
 
-    /// The next batch in order; waits until there is one.
+    /// The next batch in order; waits until one is available.
     func takeFilled() -> EventBatch {
         fills.wait()
         return state.withLock { $0.filled.isEmpty ? EventBatch() : $0.filled.removeFirst() }

@@ -1,20 +1,20 @@
 import Streams
 
-/// Gives the events of batches to a receiver, as if they happened now.
+/// Delivers the events of batches to a receiver as if they happened now.
 package final class BatchReplay {
     private let queue: BatchQueue
     private let receiver: any StreamReceiver
     private var connections: [(any ConnectionReceiver)?] = []
 
-    /// A replay of what comes through a queue.
+    /// A replay of the batches from a queue.
     package init(_ queue: BatchQueue, to receiver: any StreamReceiver) {
         self.queue = queue
         self.receiver = receiver
     }
 
-    /// Gives away all batches up to the last.
+    /// Delivers all batches up to the last.
     ///
-    /// - Parameter isDone: asked before each batch: whether the rest is not wanted.
+    /// - Parameter isDone: called before each batch; true if the rest is not wanted.
     package func run(unless isDone: () -> Bool) {
         while true {
             let batch = queue.takeFilled()

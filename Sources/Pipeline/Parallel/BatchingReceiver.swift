@@ -17,7 +17,7 @@ package final class BatchingReceiver: StreamReceiver {
         batches.advance(to: time)
     }
 
-    /// Hands on what there is; nothing comes behind it.
+    /// Hands on the remaining events; nothing follows.
     package func finish() {
         batches.finish()
     }
@@ -52,16 +52,16 @@ package final class BatchingReceiver: StreamReceiver {
     }
 }
 
-/// What one decoder will get.
+/// The events for one decoder.
 ///
-/// The one thread that reads adds to it, and nothing that is called comes back; so that is not checked for each event.
+/// Only the reading thread adds to it, and nothing that it calls calls back; so exclusivity is not checked for each event.
 private final class BatchFilling {
     private let queue: BatchQueue
     private var batch: EventBatch
     @exclusivity(unchecked) private var content = StreamEventBuffer()
     private var freeSlots: [Int32] = []
     private var slots: Int32 = 0
-    /// The time to which the receiver was told to advance, and the one to which the decoder will have been.
+    /// The time to which the receiver was advanced, and the time to which the decoder will have been.
     @exclusivity(unchecked) private var now = Timestamp(nanoseconds: .min)
     @exclusivity(unchecked) private var reported = Timestamp(nanoseconds: .min)
 
@@ -91,7 +91,7 @@ private final class BatchFilling {
         add(content.receive(span, direction, slot, time, packet: packet))
     }
 
-    /// Time passes. Where nothing has happened since it last did, that is an event of its own.
+    /// Time passes. If nothing has happened since it last did, that is an event of its own.
     func advance(to time: Timestamp) {
         if reported != now { report() }
         now = time

@@ -1,11 +1,11 @@
 import Streams
 
-/// Stream events in a row, as the thread that reads hands them to one that decodes.
+/// Consecutive stream events, as the reading thread hands them to a decoding thread.
 ///
-/// Sendable because it goes from hand to hand: `BatchQueue` gives it to one side at a time, and nobody keeps it.
+/// Sendable because it has one owner at a time: `BatchQueue` gives it to one side, and no one keeps it.
 package final class EventBatch: @unchecked Sendable {
     var content = StreamEventBuffer()
-    /// Whether no other comes behind it.
+    /// Whether this is the last batch.
     package internal(set) var isLast = false
 
     init() {

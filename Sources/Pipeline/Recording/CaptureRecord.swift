@@ -2,20 +2,20 @@ import Packets
 import Streams
 import Trace
 
-/// A capture that is being written as pcapng, in one file or in several, one after another.
+/// A capture that is being written as pcapng, to one file or to a series of files.
 ///
-/// Each file is readable on its own: it begins with section and interface, and ends with statistics that say until when it
-/// was recorded (`isb_endtime`). Only whole blocks are written.
+/// Each file is readable on its own: it begins with a section header and an interface description, and ends with statistics that
+/// give the end of the recording (`isb_endtime`). Only whole blocks are written.
 package final class CaptureRecord {
-    /// What the packets were seen on.
+    /// The interface on which the packets were seen.
     package struct Interface {
-        /// What it is called.
+        /// Its name.
         package var name: String
-        /// What its packets begin with.
+        /// The header type that its packets begin with.
         package var linkType: LinkType
-        /// How many bytes of a packet are kept at most; 0: all.
+        /// The maximum number of bytes kept of each packet; 0: all.
         package var snapLength = 0
-        /// Which packets are, in libpcap's language.
+        /// Which packets are kept, in libpcap's filter language.
         package var filter: String?
 
         /// An interface of which everything is recorded.
@@ -24,12 +24,12 @@ package final class CaptureRecord {
         }
     }
 
-    /// What the system counted since the start, where it does: packets that came, and those it lost.
+    /// The system's counters since the start, if it has them: packets received, and packets lost.
     package var counts: (received: Int, dropped: Int)?
 
-    /// What of `counts` the files before have.
+    /// The part of `counts` that earlier files already report.
     private var counted = (received: 0, dropped: 0)
-    /// How many packets of this file its source itself left out; nil where it does not count them.
+    /// How many packets of this file the source itself omitted; nil if it does not count them.
     private var omitted: UInt64?
     private let output: any RecordOutput
     private let tool: String
@@ -45,12 +45,12 @@ package final class CaptureRecord {
     /// The packets of all files.
     package private(set) var packetCount = 0
 
-    /// How much is written at once, at most, but for a longer packet.
+    /// The maximum number of bytes written at once, except for a longer packet.
     private static let bufferLimit = 256 << 10
-    /// What statistics take, about, and a packet beside its bytes.
+    /// The approximate size of statistics, and of a packet in addition to its bytes.
     private static let overhead = (statistics: 128, packet: 64)
 
-    /// A capture that begins with its header.
+    /// A capture; it begins with its header.
     package init(to output: any RecordOutput, tool: String, interface: Interface, start: Timestamp) {
         (self.output, self.tool, self.interface, self.start, last) = (output, tool, interface, start, start)
         begin(comment: nil)
@@ -59,10 +59,10 @@ package final class CaptureRecord {
     /// A packet was seen.
     ///
     /// - Parameters:
-    ///   - bytes: what there is of it.
-    ///   - originalLength: how long it was; nil: as long as `bytes`.
-    ///   - droppedPackets: how many were lost since the one before.
-    ///   - openConnections: how many connections go on, should this packet begin another file.
+    ///   - bytes: the captured bytes.
+    ///   - originalLength: its original length; nil: that of `bytes`.
+    ///   - droppedPackets: how many were lost since the previous packet.
+    ///   - openConnections: how many connections are still open, in case this packet begins another file.
     package func append(
         _ bytes: RawSpan, originalLength: Int? = nil, at time: Timestamp, comment: String? = nil,
         droppedPackets: UInt64? = nil, openConnections: Int? = nil
@@ -77,18 +77,18 @@ package final class CaptureRecord {
         if buffer.count > Self.bufferLimit { flush() }
     }
 
-    /// The source of the packets left some out for want of room. Once this was called, with 0 as well, statistics have their
+    /// The source of the packets omitted some for lack of room. Once this has been called, even with 0, statistics report their
     /// number (`isb_ifdrop`).
     package func dropped(_ packets: Int) {
         omitted = (omitted ?? 0) + UInt64(max(0, packets))
     }
 
-    /// Lets time pass: what has no packets for the next file may still be due for it.
+    /// Lets time pass: the next file may be due even if there are no packets for it.
     package func advance(to time: Timestamp, openConnections: Int? = nil) {
         goOn(adding: 0, at: time, openConnections)
     }
 
-    /// Hands over what was recorded so far.
+    /// Hands over what has been recorded so far.
     package func flush() {
         guard !buffer.isEmpty else { return }
         output.write(buffer)
@@ -101,7 +101,7 @@ package final class CaptureRecord {
         flush()
     }
 
-    /// Goes on with another file where it is time for one; one without packets is not full.
+    /// Continues in another file if one is due; a file without packets is not full.
     private func goOn(adding byteCount: Int, at time: Timestamp, _ openConnections: Int?) {
         let size = buffer.count + byteCount + Self.overhead.statistics
         guard output.isAskedForNext || packets > 0 && output.isFull(adding: size, at: time) else { return }

@@ -44,10 +44,8 @@ public struct Listener: Hashable, Sendable {
     public enum Server: Hashable, Sendable {
         /// Always this one.
         case fixed(Place)
-        /// The client names it (RFC 1928).
-        case socks5
-        /// The one that the client meant to connect to before the system redirected it here (Linux).
-        case transparent
+        /// Each client's own.
+        case chosen(by: ServerChoice)
     }
 
     /// Where clients connect to.

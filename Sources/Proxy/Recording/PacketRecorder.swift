@@ -4,21 +4,21 @@ import Pipeline
 import Streams
 import Trace
 
-/// Writes what was relayed as a pcapng capture: complete packets, one a chunk, each with a comment that names the frames
-/// that end in it.
+/// Writes relayed data as a pcapng capture: complete packets, one per chunk, each with a comment that names the frames that end
+/// in it.
 ///
-/// It hears of frames as a trace's sink while a chunk is being decoded, and writes the chunk's packet behind that.
+/// As a trace sink, it is notified of frames while a chunk is being decoded, and writes the chunk's packet after that.
 package final class PacketRecorder {
     private let record: CaptureRecord
     private var connections: [Int: SyntheticConnection] = [:]
-    /// How many there are: what becomes of one cannot look at all.
+    /// Their number: handling an event of one connection must not iterate over all of them.
     private var openCount = 0
     private var comment: [String] = []
     private var framesInComment = 0
-    /// How many chunks were dropped since the packet before.
+    /// How many chunks were dropped since the previous packet.
     private var dropped = 0
 
-    /// How many frames a comment names; the rest are counted.
+    /// How many frames a comment names; the others are counted.
     private static let mostFrames = 20
 
     /// A recorder that begins with the file's header.
@@ -28,7 +28,7 @@ package final class PacketRecorder {
         record.dropped(0)
     }
 
-    /// The number that the next packet will have, from 1, as a reader of all files counts them.
+    /// The number of the next packet, from 1, as a reader of all files counts them.
     var nextPacket: Int { record.packetCount + 1 }
 
     /// A connection opened.
@@ -39,7 +39,7 @@ package final class PacketRecorder {
         openCount = connections.count
     }
 
-    /// A connection was asked for, but the server could not be reached.
+    /// A client requested a connection, but the server could not be reached.
     func refused(_ opening: Opening, detail: String) {
         var connection = SyntheticConnection(number: opening.number, client: opening.client, server: opening.server)
         connection.connecting { packet($0, $1, at: opening.time) }
@@ -56,7 +56,7 @@ package final class PacketRecorder {
         framesInComment = 0
     }
 
-    /// What a direction sends has to wait since the other side does not take it: that side's window is closed; or it goes on.
+    /// A direction is held because the other side does not read, so that side's window is closed; or it continues.
     func held(_ isHeld: Bool, on connection: Int, from direction: Direction, at time: Timestamp) {
         connections[connection]?.closeWindow(isHeld, of: direction.opposite) { packet($0, $1, at: time) }
     }
@@ -69,7 +69,7 @@ package final class PacketRecorder {
         connections[connection]?.dropped(loss.bytes, from: direction) { packet($0, $1, at: time) }
     }
 
-    /// Connections came and went without being recorded: each would have had a packet beside its chunks at least.
+    /// Connections opened and closed without being recorded: each would have had at least one packet in addition to its chunks.
     func unrecorded(_ connections: Int, _ loss: RecordingQueue.Loss) {
         count(connections + loss.chunks)
     }
@@ -89,7 +89,7 @@ package final class PacketRecorder {
         }
     }
 
-    /// Nothing was said for too long, and the proxy closed the connection: it reset both sides.
+    /// The proxy closed the connection after its idle timeout: it reset both sides.
     func expired(_ connection: Int, at time: Timestamp) {
         comment = ["closed by the proxy: nothing was said for too long"]
         framesInComment = 0
@@ -103,7 +103,7 @@ package final class PacketRecorder {
         openCount = connections.count
     }
 
-    /// Lets time pass: the file may be due for the next one.
+    /// Lets time pass: the next file may be due.
     func advance(to time: Timestamp) {
         record.advance(to: time, openConnections: openCount)
     }
@@ -149,7 +149,7 @@ extension PacketRecorder: TraceSink {
     package func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {}
     package func summary(_ summary: Summary) {}
 
-    /// A name from the network as a comment may hold it.
+    /// A name from the network, made safe for a comment.
     private static func plain(_ name: String) -> String {
         String(
             String.UnicodeScalarView(

@@ -1,7 +1,7 @@
 import NIOCore
 import Streams
 
-/// Notes what happens on one connection in the queue.
+/// Records the events of one connection in the queue.
 final class QueuedRecording: RelayRecording {
     private let queue: RecordingQueue
     private let connection: Int

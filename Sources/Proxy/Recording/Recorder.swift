@@ -3,27 +3,27 @@ import Pipeline
 import Streams
 import Trace
 
-/// Takes what was relayed out of the queue, decodes it, and writes it down.
+/// Takes relayed data out of the queue, decodes it, and records it.
 ///
-/// It runs on the thread that calls `run`, and is the only user of the decoder and the sinks. Between batches it pauses
-/// for a moment, so that a busy relay does not have to wake it for each read.
+/// It runs on the thread that calls `run`, and is the only user of the decoder and the sinks. It pauses briefly between batches,
+/// so that a busy relay does not have to wake it for each read.
 package final class Recorder {
     private let queue: RecordingQueue
     private let decoder: Decoder
     private let packets: PacketRecorder?
     private var connections: [Int: Recorded] = [:]
-    /// How long it waits at most where nothing happens; nil: for as long as nothing is due.
+    /// The maximum wait if nothing happens; nil: until something is due.
     private let patience: Interval?
     private var lastFlush = ContinuousClock.now
     private var isLate: () -> Bool = { false }
-    /// What there was no time left to decode.
+    /// The data that there was no time left to decode.
     package private(set) var late = RecordingQueue.Loss()
 
     private struct Recorded {
         let receiver: any ConnectionReceiver
         /// How many bytes were relayed in each direction.
         var offsets = PerDirection(fromClient: 0, fromServer: 0)
-        /// How many of the latest of them were not recorded.
+        /// How many of the most recent bytes were not recorded.
         var unrecorded = PerDirection(fromClient: 0, fromServer: 0)
         var firstToFinish: Direction?
     }
@@ -31,9 +31,9 @@ package final class Recorder {
     /// A recorder.
     ///
     /// - Parameters:
-    ///   - decoder: decodes; `packets`, where there is one, is among its sinks.
+    ///   - decoder: decodes; `packets`, if any, is among its sinks.
     ///   - packets: writes the capture.
-    ///   - patience: how long `run` goes on without a pause, at most, where nothing happens.
+    ///   - patience: the longest time that `run` continues without a pause if nothing happens.
     package init(queue: RecordingQueue, decoder: Decoder, packets: PacketRecorder?, patience: Interval? = nil) {
         self.queue = queue
         self.patience = patience
@@ -44,20 +44,20 @@ package final class Recorder {
     /// Records until the queue is finished, then ends the trace.
     ///
     /// - Parameters:
-    ///   - isLate: whether there is no more time to decode: what is left is counted as dropped.
+    ///   - isLate: whether there is no more time to decode: the rest is counted as dropped.
     ///   - pause: called between batches.
     package func run(isLate: @escaping () -> Bool = { false }, pause: () -> Void) {
         self.isLate = isLate
         while recordBatch() { pause() }
     }
 
-    /// Records what there is; waits where there is nothing. Returns whether there may be more.
+    /// Records the queued events; waits if there are none. Returns whether there may be more.
     func recordBatch() -> Bool {
         let latest = patience.map { WallClock.now() + $0 }
         let batch = queue.take(until: [decoder.nextDeadline, latest].compactMap { $0 }.min())
         for (index, event) in batch.events.enumerated() {
             record(event)
-            // A batch may take long: what is read after a crash is not to end more than a second before it.
+            // A batch may take long: the files left by a crash must not end more than a second before it.
             if index & 63 == 63, ContinuousClock.now - lastFlush > .milliseconds(500) { flush() }
         }
         decoder.advance(to: batch.time)
@@ -81,7 +81,7 @@ package final class Recorder {
             decoder.advance(to: opening.time)
             let receiver = decoder.open(opening)
             packets?.refused(opening, detail: detail)
-            // That there were too many says itself.
+            // The reason alone says that there were too many clients.
             let cause = reason == .connectFailed ? detail : nil
             receiver.closed(Closing(reason: reason, by: .fromServer, time: opening.time, detail: cause))
         case .received(let connection, let direction, let buffer, let time):
@@ -133,16 +133,16 @@ package final class Recorder {
         connections[connection]?.unrecorded[direction] += loss.bytes
     }
 
-    /// What was not recorded is missing, once anything shows what comes behind it.
+    /// Reports unrecorded bytes as missing once something shows what follows them.
     ///
-    /// - Parameter least: of less than so many bytes a reader of the capture would not know.
+    /// - Parameter least: a reader of the capture would not notice fewer bytes than this.
     private func passGap(_ connection: Int, _ direction: Direction, _ time: Timestamp, least: Int = 1) {
         guard let recorded = connections[connection], recorded.unrecorded[direction] >= least else { return }
         connections[connection]?.unrecorded[direction] = 0
         recorded.receiver.missing(recorded.unrecorded[direction], from: direction, at: time)
     }
 
-    /// To a reader of the capture it is a closed window.
+    /// A reader of the capture sees a closed window.
     private func held(_ isHeld: Bool, _ connection: Int, _ direction: Direction, _ time: Timestamp) {
         guard let recorded = connections[connection] else { return }
         recorded.receiver.noticed(.held(isHeld), from: direction, at: time, packet: packets?.nextPacket ?? 0)
@@ -163,8 +163,8 @@ package final class Recorder {
         }
     }
 
-    /// The connection ends without a FIN. In the capture an acknowledgment shows that there were bytes. One that is only one
-    /// ahead may be that of a FIN that nobody captured, so a single byte is not reported as missing.
+    /// The connection ends without a FIN. In the capture an acknowledgment shows that there were bytes. An acknowledgment that is
+    /// only one ahead may be that of a FIN that was not captured, so a single byte is not reported as missing.
     private func passLastGaps(_ connection: Int, _ time: Timestamp) {
         for direction in Direction.allCases { passGap(connection, direction, time, least: 2) }
     }
@@ -176,7 +176,7 @@ package final class Recorder {
         packets?.closed(connection)
     }
 
-    /// Ends what is still open, in order of opening, and the trace.
+    /// Ends the connections that are still open, in the order in which they opened, and the trace.
     private func finish(at time: Timestamp) {
         for connection in connections.keys.sorted() {
             close(connection, Closing(reason: .endOfInput, by: nil, time: time))

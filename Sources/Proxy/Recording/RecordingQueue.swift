@@ -3,17 +3,17 @@ import NIOCore
 import Streams
 import Synchronization
 
-/// What waits between the relay, which must not wait, and the recorder, which may have to.
+/// The queue between the relay, which must not wait, and the recorder, which may have to.
 ///
-/// Its memory is bounded. When it is full the relay goes on, and the queue only keeps what each open connection has missed,
-/// until the recorder has taken everything: how many bytes, and that it opened or ended. So what is left out is one
-/// contiguous piece per direction. Connections that came and went meanwhile are only counted. Times are taken here, so that
+/// Its memory is bounded. When it is full, the relay continues, and the queue only remembers what each open connection has
+/// missed, until the recorder has taken everything: how many bytes, and that it opened or ended. So the omitted data is one
+/// contiguous piece per direction. Connections that opened and closed meanwhile are only counted. Times are taken here, so that
 /// they never decrease in the order of the queue.
 ///
-/// With `isLossless` nothing is left out: when the queue is full there is no room, and relays do not read before there is.
-/// What had been read by then is taken all the same, which is at most one read for each connection.
+/// With `isLossless` nothing is omitted: when the queue is full there is no room, and relays do not read until there is. Data
+/// that has already been read is still accepted, which is at most one read per connection.
 package final class RecordingQueue: Sendable {
-    /// Something that happened, with its time.
+    /// An event, with its time.
     enum Event: Sendable {
         case opened(Opening)
         case received(connection: Int, Direction, ByteBuffer, Timestamp)
@@ -22,11 +22,11 @@ package final class RecordingQueue: Sendable {
         case finished(connection: Int, Direction, Ending, Timestamp)
         case expired(connection: Int, Timestamp)
         case refused(Opening, reason: CloseReason, detail: String)
-        /// So many connections came and went without being recorded, and what was relayed on them.
+        /// This many connections opened and closed without being recorded, and the bytes relayed on them.
         case unrecorded(connections: Int, Loss)
     }
 
-    /// What was relayed and not recorded.
+    /// Relayed data that was not recorded.
     package struct Loss: Hashable, Sendable {
         /// How many bytes.
         package var bytes = 0
@@ -37,7 +37,7 @@ package final class RecordingQueue: Sendable {
             Loss(bytes: left.bytes + right.bytes, chunks: left.chunks + right.chunks)
         }
 
-        /// What a read of so many bytes is.
+        /// A single read of this many bytes.
         init(read bytes: Int) {
             self.init(bytes: bytes, chunks: (bytes + RecordingQueue.chunkLimit - 1) / RecordingQueue.chunkLimit)
         }
@@ -47,24 +47,24 @@ package final class RecordingQueue: Sendable {
         }
     }
 
-    /// What has not been recorded since the start, and how long the relay has waited so that it was.
+    /// The data that has not been recorded since the start, and how long the relay has waited to have it recorded.
     package struct Losses: Hashable, Sendable {
         /// On all connections.
         package var dropped = Loss()
-        /// How many connections lost bytes, the unrecorded ones left out.
+        /// How many connections lost bytes, excluding those that were not recorded at all.
         package var connections = 0
         /// How many connections were not recorded at all.
         package var unrecorded = 0
         /// How often the relay waited for the recorder.
         package var pauses = 0
-        /// How long it waited in all.
+        /// The total time it waited.
         package var paused = Interval(nanoseconds: 0)
 
-        /// Nothing was lost, and nobody has waited.
+        /// Nothing was lost, and nothing had to wait.
         package init() {}
     }
 
-    /// What the queue reports once, when it begins.
+    /// A condition that the queue reports once, when it begins.
     package enum Notice: Hashable, Sendable {
         /// The recorder is too slow, and bytes are dropped.
         case dropping
@@ -72,14 +72,14 @@ package final class RecordingQueue: Sendable {
         case waiting
     }
 
-    /// What the recorder takes at once: everything up to `time`.
+    /// What the recorder takes at once: all events up to `time`.
     struct Batch {
         var events: [Event]
         var time: Timestamp
         var isLast: Bool
     }
 
-    /// The longest chunk, in bytes: what fits an IPv4 packet.
+    /// The longest chunk, in bytes: what fits in an IPv4 packet.
     static let chunkLimit = 65_495
 
     private struct State {
@@ -88,17 +88,17 @@ package final class RecordingQueue: Sendable {
         var cost = 0
         var isFull = false
         var connections: [Int: Recorded] = [:]
-        /// The connections that have missed something since the queue was full.
+        /// The connections that have missed something since the queue became full.
         var behind: Set<Int> = []
         var unrecorded = (connections: 0, loss: Loss())
         var losses = Losses()
         /// What is to be reported as soon as the lock is free.
         var notice: Notice?
         var noticed: Set<Notice> = []
-        /// Since when the relay waits, and who does.
+        /// Since when the relay waits, and the callbacks of the waiting connections.
         var pausedSince: Timestamp?
         var waiting: [@Sendable () -> Void] = []
-        /// The relay is being stopped: nobody waits any more.
+        /// The relay is being stopped: nothing waits any more.
         var isReleased = false
 
         mutating func report(_ notice: Notice) {
@@ -111,19 +111,19 @@ package final class RecordingQueue: Sendable {
         var recorderWaits = false
     }
 
-    /// A connection that the recorder has not heard the end of.
+    /// A connection whose end the recorder has not been notified of.
     private struct Recorded {
         var client: Endpoint
         var server: Endpoint
-        /// Its number in the trace; nil while the recorder has not heard of it.
+        /// Its number in the trace; nil while the recorder has not been notified of it.
         var number: Int?
         var dropped = PerDirection(fromClient: Loss(), fromServer: Loss())
         /// Whether it has lost anything so far.
         var isIncomplete = false
-        /// Whether each direction is held, and what the recorder knows of that.
+        /// Whether each direction is held, and which state the recorder was notified of.
         var isHeld = PerDirection(fromClient: false, fromServer: false)
         var isReportedHeld = PerDirection(fromClient: false, fromServer: false)
-        /// What ended behind what was dropped.
+        /// The ends that followed dropped data.
         var endings: [End] = []
         private var finished: Set<Direction> = []
         private(set) var isOver = false
@@ -159,10 +159,10 @@ package final class RecordingQueue: Sendable {
     /// An empty queue.
     ///
     /// - Parameters:
-    ///   - limit: how many bytes of memory what waits may hold.
-    ///   - isLossless: whether relays wait for the recorder, instead of going on without being recorded.
-    ///   - clock: the time now.
-    ///   - report: called with each notice once, on a relay's thread: it must not wait.
+    ///   - limit: how many bytes of memory queued events may hold.
+    ///   - isLossless: whether relays wait for the recorder instead of continuing without being recorded.
+    ///   - clock: returns the current time.
+    ///   - report: called once for each notice, on a relay's thread: it must not wait.
     package init(
         limit: Int = 64 << 20, isLossless: Bool = false, clock: @escaping @Sendable () -> Timestamp = WallClock.now,
         report: @escaping @Sendable (Notice) -> Void = { _ in }
@@ -181,7 +181,7 @@ package final class RecordingQueue: Sendable {
     /// Whether relays may read.
     var hasRoom: Bool { !isHolding.load(ordering: .relaxed) }
 
-    /// Calls back when there is room, from any thread; at once where there is.
+    /// Calls back when there is room, from any thread; immediately if there is.
     func whenThereIsRoom(_ resume: @escaping @Sendable () -> Void) {
         let mustWait = state.withLock { state in
             guard state.pausedSince != nil, !state.isReleased else { return false }
@@ -191,7 +191,7 @@ package final class RecordingQueue: Sendable {
         if !mustWait { resume() }
     }
 
-    /// The relay ends: nobody who waits is called back any more.
+    /// The relay ends: waiting callbacks are no longer called.
     func releaseRelay() {
         state.withLock { state in
             state.isReleased = true
@@ -201,7 +201,7 @@ package final class RecordingQueue: Sendable {
 
     // MARK: The relay's side
 
-    /// A connection opened; returns what stands for it here. Its number in the trace may be another one.
+    /// A connection opened; returns its handle in this queue. Its number in the trace may differ.
     func open(client: Endpoint, server: Endpoint) -> Int {
         add { state, time in
             state.lastConnection += 1
@@ -217,7 +217,7 @@ package final class RecordingQueue: Sendable {
         }
     }
 
-    /// A client came, but did not get through to the server.
+    /// A client connected, but its server could not be reached.
     func refuse(client: Endpoint, server: Endpoint, reason: CloseReason, detail: String) {
         add { state, time in
             guard takes(Self.eventCost + detail.utf8.count, &state) else {
@@ -229,11 +229,11 @@ package final class RecordingQueue: Sendable {
         }
     }
 
-    /// Bytes were relayed. Reads that are longer than a packet are cut.
+    /// Bytes were relayed. Reads longer than a packet are split.
     func receive(_ buffer: ByteBuffer, on connection: Int, from direction: Direction) {
         add { state, time in
             let count = buffer.readableBytes
-            // A short read holds all of the buffer that it was read into.
+            // A short read retains the whole buffer that it was read into.
             guard takes(max(count, buffer.storageCapacity) + Self.eventCost, &state),
                 let number = state.connections[connection]?.number
             else {
@@ -261,7 +261,7 @@ package final class RecordingQueue: Sendable {
         state.report(.dropping)
     }
 
-    /// What a direction sends has to wait for the other side, or goes on.
+    /// A direction is held because the other side does not read, or it continues.
     func hold(_ isHeld: Bool, on connection: Int, from direction: Direction) {
         add { state, time in
             guard var recorded = state.connections[connection] else { return }
@@ -275,7 +275,7 @@ package final class RecordingQueue: Sendable {
         }
     }
 
-    /// Tells the recorder which directions are held, where it does not know.
+    /// Notifies the recorder of which directions are held, if it does not know yet.
     private static func reportHeld(_ recorded: inout Recorded, _ state: inout State, _ time: Timestamp) {
         guard let number = recorded.number else { return }
         for direction in Direction.allCases where recorded.isHeld[direction] != recorded.isReportedHeld[direction] {
@@ -289,7 +289,7 @@ package final class RecordingQueue: Sendable {
         end(connection, .finished(direction, ending))
     }
 
-    /// A connection was closed because nothing was said for too long.
+    /// A connection was closed by its idle timeout.
     func expire(_ connection: Int) {
         end(connection, .expired)
     }
@@ -313,7 +313,7 @@ package final class RecordingQueue: Sendable {
         }
     }
 
-    /// A connection came and went.
+    /// A connection opened and closed.
     private static func overlook(_ loss: Loss, _ state: inout State) {
         state.unrecorded.connections += 1
         state.unrecorded.loss = state.unrecorded.loss + loss
@@ -323,7 +323,7 @@ package final class RecordingQueue: Sendable {
 
     private static let eventCost = MemoryLayout<Event>.stride
 
-    /// Whether there is room for an event; once there is none, nothing more is taken before everything is.
+    /// Whether there is room for an event; once there is none, no event is accepted until all have been taken.
     private func takes(_ cost: Int, _ state: inout State) -> Bool {
         if state.cost + cost > limit {
             if isLossless { pause(&state) } else { state.isFull = true }
@@ -342,7 +342,7 @@ package final class RecordingQueue: Sendable {
         state.report(.waiting)
     }
 
-    /// Relays go on; returns who waits for that.
+    /// Relays continue; returns the callbacks that wait for that.
     private func resume(_ state: inout State, at time: Timestamp) -> [@Sendable () -> Void] {
         guard let since = state.pausedSince else { return [] }
         state.pausedSince = nil
@@ -388,7 +388,7 @@ package final class RecordingQueue: Sendable {
         return result
     }
 
-    /// Puts what connections have missed in its place, behind everything else.
+    /// Reports what connections have missed, after all other events.
     private static func catchUp(_ state: inout State, at time: Timestamp) {
         for connection in state.behind.sorted() {
             guard var recorded = state.connections.removeValue(forKey: connection) else { continue }
@@ -412,15 +412,15 @@ package final class RecordingQueue: Sendable {
 
     // MARK: The recorder's side
 
-    /// What share of the memory is in use.
+    /// The share of the memory that is in use.
     package var fill: Double { state.withLock { $0.isFull ? 1 : Double($0.cost) / Double(max(limit, 1)) } }
 
-    /// No more will come.
+    /// No more events will follow.
     package func finish() {
         add { state, _ in state.isFinished = true }
     }
 
-    /// Takes everything there is. Waits for something to happen, or for `deadline` to pass.
+    /// Takes all events. Waits for something to happen, or for `deadline` to pass.
     func take(until deadline: Timestamp?) -> Batch {
         let mustWait = state.withLock { state in
             state.recorderWaits = state.events.isEmpty && !state.isFull && !state.isFinished

@@ -3,7 +3,7 @@ import Streams
 
 /// The machine's clock.
 package enum WallClock {
-    /// The time now, in nanoseconds since 1970.
+    /// The current time, in nanoseconds since 1970.
     package static func now() -> Timestamp {
         Timestamp(nanoseconds: SystemClock.nanoseconds())
     }

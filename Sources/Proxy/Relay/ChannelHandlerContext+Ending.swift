@@ -6,9 +6,9 @@ extension ChannelHandlerContext {
         channel.resetOnClose().assumeIsolated().whenComplete { [self] _ in close(promise: nil) }
     }
 
-    /// Calls `then` once everything that is to be written has been, or cannot be.
+    /// Calls `then` once all pending writes have completed or failed.
     ///
-    /// Closing drops what is still to be written where the other direction is closed, too: an empty write comes last.
+    /// Closing drops pending writes if the other direction is closed, too: an empty write comes last.
     func whenFlushed(_ then: @escaping () -> Void) {
         let written = eventLoop.makePromise(of: Void.self)
         writeAndFlush(NIOAny(ByteBuffer()), promise: written)

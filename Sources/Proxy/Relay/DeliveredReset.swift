@@ -1,10 +1,10 @@
 import NIOCore
 
 extension ChannelHandlerContext {
-    /// Sends RST once what was written has reached the other end, as it would have without a proxy in between, where it was on its way
-    /// already. One that takes nothing is waited for in vain, so not for ever.
+    /// Sends RST once the written data has reached the other end, as it would have without a proxy in between if it was already
+    /// in flight. An end that accepts nothing would be waited for in vain, so the wait is limited.
     ///
-    /// - Parameter patience: how long to wait at most.
+    /// - Parameter patience: the maximum wait.
     func resetWhenDelivered(within patience: TimeAmount) {
         let task = eventLoop.assumeIsolated().scheduleTask(in: patience) { self.reset() }
         channel.closeFuture.assumeIsolated().whenComplete { _ in task.cancel() }

@@ -1,12 +1,12 @@
 import NIOCore
 
-/// Tells when what one side sends has to wait because the other side does not take it: for so long that this is no matter
-/// of a full buffer, but of a receiver that has stalled.
+/// Reports when a direction is held because the other side does not read, for so long that the cause is not a full buffer, but a
+/// receiver that has stalled.
 ///
-/// In bulk reading stops and goes on all the time, so it must cost next to nothing: at most one look each `patience`.
-/// Used on the connection's event loop only.
+/// During bulk transfer reading stops and continues all the time, so this must cost next to nothing: at most one check per
+/// `patience`. Used on the connection's event loop only.
 final class HeldReading {
-    /// How long reading has to stop before that is told.
+    /// How long reading must stop before that is reported.
     static let patience = TimeAmount.milliseconds(200)
 
     private let eventLoop: any EventLoop
@@ -15,7 +15,7 @@ final class HeldReading {
     private var isReported = false
     private var isWatched = false
 
-    /// - Parameter report: called with true when reading has stopped for long, and then with false when it goes on.
+    /// - Parameter report: called with true when reading has stopped for that long, and then with false when it continues.
     init(on eventLoop: any EventLoop, _ report: @escaping (Bool) -> Void) {
         (self.eventLoop, self.report) = (eventLoop, report)
     }
@@ -28,7 +28,7 @@ final class HeldReading {
         if !isWatched { look(at: now + Self.patience) }
     }
 
-    /// Reading goes on, or the connection is over.
+    /// Reading continues, or the connection is over.
     func end() {
         guard since != nil else { return }
         since = nil

@@ -2,8 +2,8 @@ import NIOCore
 import Platform
 import Synchronization
 
-/// The channels that are open, so that whoever stops a proxy can wait for them to end by themselves, and so that their
-/// ends can tell being stopped from being reset.
+/// The open channels, so that stopping a proxy can wait for them to end by themselves, and so that their ends can distinguish
+/// being stopped from being reset.
 final class OpenRelays: Sendable {
     private struct State {
         var open: [ObjectIdentifier: any Channel] = [:]
@@ -18,11 +18,11 @@ final class OpenRelays: Sendable {
 
     private let state = Mutex(State())
 
-    /// Whether the proxy itself is closing what is open: what ends from now on is no peer's doing.
+    /// Whether the proxy itself is closing the open channels: any end from now on is not caused by a peer.
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    /// Begins to stop: whatever closes the channels that are open now resets them. A peer that saw a FIN would take half a
-    /// transfer for a whole one.
+    /// Begins to stop: from now on, closing any of the open channels resets it. A peer that saw a FIN would mistake half a
+    /// transfer for a complete one.
     func stop() {
         let open = state.withLock { state in
             state.isStopping = true
@@ -46,7 +46,7 @@ final class OpenRelays: Sendable {
         for promise in done { promise.succeed() }
     }
 
-    /// Whether nothing is open any more, as soon as that is so or `time` has passed.
+    /// Completes when all channels are closed or `time` has passed; whether all are closed.
     func isEmpty(within time: TimeAmount, on loop: any EventLoop) -> EventLoopFuture<Bool> {
         let promise = loop.makePromise(of: Void.self)
         let isEmpty = state.withLock { state in
@@ -67,8 +67,8 @@ final class OpenRelays: Sendable {
 }
 
 extension Channel {
-    /// Has closing send RST: with a lingering time of 0 it does not send FIN (POSIX, SO_LINGER). Succeeds where the channel
-    /// has no socket, too.
+    /// Makes closing send RST: with a linger time of 0 it does not send FIN (POSIX, SO_LINGER). Also succeeds if the channel has
+    /// no socket.
     @discardableResult
     func resetOnClose() -> EventLoopFuture<Void> {
         guard let socket = self as? any SocketOptionProvider else { return eventLoop.makeSucceededVoidFuture() }

@@ -2,15 +2,15 @@ import NIOCore
 import NIOPosix
 import Platform
 
-/// The options of the sockets: the same towards clients and towards servers.
+/// The socket options: the same for clients and servers.
 extension ProxyOptions {
-    /// What every accepted socket needs.
+    /// For every accepted socket.
     static func setOptions(of bootstrap: ServerBootstrap) -> ServerBootstrap {
         bootstrap.childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelOption(.recvAllocator, value: RelayHandler.allocator)
     }
 
-    /// What every accepted TCP socket needs: bytes go on as they came, not gathered (TCP_NODELAY).
+    /// For every accepted TCP socket: bytes are forwarded as they arrive, without coalescing (TCP_NODELAY).
     func setTCPOptions(of bootstrap: ServerBootstrap) -> ServerBootstrap {
         var bootstrap = Self.setOptions(of: bootstrap).childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
         for (level, name, value) in keepAliveOptions {
@@ -20,13 +20,13 @@ extension ProxyOptions {
         return bootstrap
     }
 
-    /// What every connecting socket needs.
+    /// For every connecting socket.
     static func setOptions(of bootstrap: ClientBootstrap) -> ClientBootstrap {
         bootstrap.channelOption(.allowRemoteHalfClosure, value: true)
             .channelOption(.recvAllocator, value: RelayHandler.allocator)
     }
 
-    /// What every connecting TCP socket needs.
+    /// For every connecting TCP socket.
     func setTCPOptions(of bootstrap: ClientBootstrap) -> ClientBootstrap {
         var bootstrap = Self.setOptions(of: bootstrap).channelOption(.tcpOption(.tcp_nodelay), value: 1)
         for (level, name, value) in keepAliveOptions {
@@ -36,8 +36,8 @@ extension ProxyOptions {
         return bootstrap
     }
 
-    /// Asks after so many seconds of silence, then every so many seconds; three unanswered questions are enough (RFC 9293
-    /// section 3.8.4).
+    /// Sends a keepalive probe after this many seconds of silence, then at the same interval; three unanswered probes are enough
+    /// (RFC 9293 section 3.8.4).
     private var keepAliveOptions: [(NIOBSDSocket.OptionLevel, NIOBSDSocket.Option, SocketOptionValue)] {
         guard let seconds = keepAlive else { return [] }
         #if os(Linux)

@@ -1,33 +1,33 @@
 /// When one end of a relay reads: a value without sockets.
 ///
-/// Something has to be asked for, the other end has to take what is read, no stage may hold too much, and where nothing may be left out,
-/// the recorder has to have room.
+/// A read must be requested, the other end must accept what is read, no stage may hold too much, and if nothing may be omitted,
+/// the recorder must have room.
 struct ReadGate: Hashable, Sendable {
-    /// What is to be done.
+    /// What to do.
     enum Step: Hashable, Sendable {
         /// Read now.
         case read
-        /// Come back when the recorder has room.
+        /// Try again when the recorder has room.
         case awaitRecorder
         /// Nothing, until something changes.
         case wait
     }
 
-    /// Whether a read was asked for and has not happened.
+    /// Whether a read was requested and has not happened.
     private(set) var isWanted = false
     /// Whether reading waits until the recorder has caught up.
     private(set) var waitsForRecorder = false
-    /// Whether a stage holds so much of what is read here that reading waits.
+    /// Whether a stage holds so much data read here that reading waits.
     var isPaused = false
 
-    /// A read is asked for.
+    /// A read is requested.
     mutating func want() { isWanted = true }
 
-    /// Looks whether to read.
+    /// Decides whether to read.
     ///
     /// - Parameters:
-    ///   - isTaken: whether the other end takes bytes.
-    ///   - hasRoom: whether the recorder has room; asked only where everything else allows reading.
+    ///   - isTaken: whether the other end accepts bytes.
+    ///   - hasRoom: whether the recorder has room; called only if everything else allows reading.
     mutating func step(isTaken: Bool, hasRoom: () -> Bool) -> Step {
         guard isWanted, isTaken, !isPaused, !waitsForRecorder else { return .wait }
         guard hasRoom() else {

@@ -2,22 +2,22 @@ import Interception
 import NIOCore
 import Streams
 
-/// One end of a relayed connection: what is read here is written there.
+/// One end of a relayed connection: bytes read here are written to the other end.
 ///
-/// Both ends run on one event loop. Reading stops while the other end does not take what was read. Bytes are forwarded
-/// first and handed to the recording behind that. Where there are stages, they decide what is written and when.
+/// Both ends run on one event loop. Reading stops while the other end does not accept what was read. Bytes are forwarded first
+/// and recorded after that. If there are stages, they decide what is written and when.
 final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// What both ends of a connection share.
+    /// State shared by both ends of a connection.
     final class Shared {
         var state = RelayState()
         let recording: any RelayRecording
-        /// When a byte was read last; only looked at where there is an idle timeout.
+        /// When a byte was last read; used only if there is an idle timeout.
         var lastRead: NIODeadline
-        /// What is done to the bytes on their way; nil where nothing is.
+        /// The stages that process the bytes on their way; nil if there are none.
         var stages: StageDriver?
 
         init(recording: any RelayRecording, now: NIODeadline) {
@@ -35,16 +35,16 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     private var context: ChannelHandlerContext?
     private var gate = ReadGate()
     private var state: EndState
-    /// How long the other end has taken nothing.
+    /// How long the other end has accepted nothing.
     private var heldReading: HeldReading?
     /// Whether this end is about to be reset.
     private var isEnding = false
 
     /// - Parameters:
-    ///   - direction: that of the bytes that are read here.
+    ///   - direction: the direction of the bytes that are read here.
     ///   - isUnix: whether the socket is a Unix socket.
     ///   - relays: knows whether the proxy is being stopped.
-    ///   - options: the proxy's.
+    ///   - options: the proxy's options.
     init(reading direction: Direction, isUnix: Bool = false, relays: OpenRelays, options: ProxyOptions) {
         self.direction = direction
         state = EndState(isUnix: isUnix)
@@ -65,8 +65,8 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     /// Joins two ends.
     ///
     /// - Parameters:
-    ///   - early: what the client sent before; it is forwarded now.
-    ///   - ends: how it ended before.
+    ///   - early: the bytes that the client sent before; they are forwarded now.
+    ///   - ends: how the client's side ended before.
     static func join(
         _ client: RelayHandler, _ server: RelayHandler, recording: any RelayRecording, early: ByteBuffer,
         _ ends: EarlyEnds
@@ -91,7 +91,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         if ends.hasInputEnded { client.endInput() }
         if ends.isLost { client.lose() } else if ends.isInactive { client.becameInactive() }
         if server.state.isLost { server.performLoss() }
-        // What was asked for before there was a server was not read.
+        // Reads requested before there was a server did not happen.
         for end in [client, server] {
             end.gate.want()
             end.readIfWanted()
@@ -116,7 +116,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
         if partner?.state.hasDeparted == true { partner?.partner = nil }
-        // An end that has departed may have to reset the other one later.
+        // An end that is gone may have to reset the other one later.
         if !state.hasDeparted { partner = nil }
     }
 
@@ -136,7 +136,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         if partner.state.hasDeparted { partner.lose() }
     }
 
-    /// Writes what is not flushed before the other end has read all that there is.
+    /// Writes without flushing: the flush follows when the other end has read all available input.
     func write(_ buffer: ByteBuffer) { context?.write(wrapOutboundOut(buffer), promise: nil) }
 
     func flush() { context?.flush() }
@@ -154,7 +154,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         readIfWanted()
     }
 
-    /// Whether what is written here is on its way, and not only kept in memory.
+    /// Whether bytes written here are on their way, and not merely buffered in memory.
     private var takesBytes: Bool { state.hasDeparted || context?.channel.isWritable == true }
 
     private func readIfWanted() {
@@ -170,14 +170,14 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         }
     }
 
-    /// The recorder has caught up. That it had to be waited for is no silence of the peers.
+    /// The recorder has caught up. Waiting for it does not count as silence of the peers.
     private func recorderHasRoom() {
         gate.recorderHasRoom()
         if options.idleTimeout != nil, let shared, let context { shared.lastRead = context.eventLoop.now }
         readIfWanted()
     }
 
-    /// A stage holds too much of what is read here, or no longer.
+    /// A stage holds too much of what is read here, or no longer does.
     func pauseReading(_ isPaused: Bool) {
         gate.isPaused = isPaused
         readIfWanted()
@@ -212,7 +212,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     private func becameInactive() {
         switch state.close(isStopping: relays.isStopping) {
         case .inputEnded: endInput()
-        // What the other side still sends has nobody to go to, but its end is to be seen.
+        // Bytes that the other side still sends reach no one, but its end must be noticed.
         case .departed: partner?.readIfWanted()
         case .lost: lose()
         }
@@ -242,7 +242,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         }
     }
 
-    /// Passes the end of what is read here on to the other end, behind what stages hold.
+    /// Passes the end of the input on to the other end, after the data that stages hold.
     private func passOn(_ ending: Ending, of direction: Direction) {
         if let stages = shared?.stages {
             stages.take(.end(ending, direction))
@@ -251,7 +251,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         }
     }
 
-    /// Ends what is written here, behind everything that was.
+    /// Ends the output, after everything that was written.
     func end(_ ending: Ending) {
         switch ending {
         case .fin: context?.whenFlushed { [weak self] in self?.context?.close(mode: .output, promise: nil) }

@@ -1,21 +1,21 @@
 import Streams
 
-/// What a relay has to do when one of its two sides ends: pure state, without sockets.
+/// Decides what a relay does when one of its two sides ends: pure state, without sockets.
 ///
-/// A FIN is passed on as a half-close, and the other direction goes on. Anything else that ends a side (a reset, a write
-/// that failed) resets the other one, as a reset would have without a proxy between them.
+/// A FIN is passed on as a half-close, and the other direction continues. Anything else that ends a side (a reset, a failed
+/// write) resets the other one, as a reset would have without a proxy between them.
 struct RelayState: Hashable, Sendable {
-    /// What the relay's handlers are to do.
+    /// The actions of the relay's handlers.
     enum Action: Hashable, Sendable {
-        /// Note that a direction ended.
+        /// Record that a direction ended.
         case record(Ending, Direction)
-        /// Send FIN to the receiver of a direction, behind what is still to be written.
+        /// Send FIN to the receiver of a direction, after all pending writes.
         case passOnEnd(of: Direction)
-        /// Reset the connection to the receiver of a direction, behind what is still to be written.
+        /// Reset the connection to the receiver of a direction, after all pending writes.
         case reset(receiverOf: Direction)
-        /// Note that nothing was said for too long.
+        /// Record that the idle timeout expired.
         case recordExpiry
-        /// Reset both connections, whatever is still to be written.
+        /// Reset both connections, whatever is still pending.
         case cutOff
     }
 
@@ -37,13 +37,13 @@ struct RelayState: Hashable, Sendable {
         return [.record(.reset, direction), .reset(receiverOf: direction)]
     }
 
-    /// Nothing was said for longer than is allowed. What has ended already, but lingers, is only cut off.
+    /// The idle timeout expired. A connection that has already ended but lingers is just cut off.
     mutating func expire() -> [Action] {
         defer { isOver = true }
         return isOver ? [.cutOff] : [.recordExpiry, .cutOff]
     }
 
-    /// The proxy itself closes the connection: neither side has ended it, and neither is to be told so.
+    /// The proxy itself closes the connection: neither side has ended it, and neither must see a clean end.
     mutating func stop() {
         isOver = true
     }

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Ends a connection on which nothing was said for longer than is allowed. Used on its event loop only.
+/// Ends a connection whose idle timeout expires. Used on its event loop only.
 final class SilenceWatch {
     private let shared: RelayHandler.Shared
     private let limit: TimeAmount
@@ -9,9 +9,9 @@ final class SilenceWatch {
     private let expire: () -> Void
 
     /// - Parameters:
-    ///   - limit: how long nothing may be said.
-    ///   - waits: whether the relay itself waits, which is no silence of the peers; nil where it is over.
-    ///   - expire: called when nothing was said for so long.
+    ///   - limit: the idle timeout.
+    ///   - waits: whether the relay itself waits, which does not count as silence of the peers; nil if the relay is over.
+    ///   - expire: called when the timeout expires.
     init(
         _ shared: RelayHandler.Shared, limit: TimeAmount, on eventLoop: any EventLoop, waits: @escaping () -> Bool?,
         expire: @escaping () -> Void

@@ -2,7 +2,7 @@ import Interception
 import NIOCore
 import Streams
 
-/// Performs what the stages of a connection want, on its two channels. Used on their event loop only.
+/// Performs the actions of a connection's stages on its two channels. Used on their event loop only.
 final class StageDriver {
     private var chain: StageChain
     private let eventLoop: any EventLoop
@@ -14,7 +14,7 @@ final class StageDriver {
         (self.chain, self.eventLoop, self.client, self.server) = (chain, eventLoop, client, server)
     }
 
-    /// Passes an event to the stages, and performs what comes out.
+    /// Passes an event to the stages, and performs the resulting actions.
     func take(_ event: StageEvent) {
         perform(chain.take(event, at: now))
         scheduleWake()
@@ -31,7 +31,7 @@ final class StageDriver {
         for output in outputs {
             switch output {
             case .write(let bytes, let direction, _):
-                // Each emission is a write of its own: where a stage cut the stream is where it stays cut.
+                // Each emission is a write of its own, so that the segmentation chosen by a stage is kept.
                 receiver(of: direction)?.write(ByteBuffer(bytes: bytes))
                 receiver(of: direction)?.flush()
             case .end(let ending, let direction): receiver(of: direction)?.end(ending)

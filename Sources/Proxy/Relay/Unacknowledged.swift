@@ -1,10 +1,10 @@
 import NIOCore
 import Platform
 
-/// What the system has taken from us and the other end has not yet.
+/// Data that the system has accepted from the proxy and the other end has not acknowledged yet.
 enum Unacknowledged {
     #if os(Linux)
-    /// The beginning of `struct tcp_info` (`linux/tcp.h`), which grew over the years: glibc knows less of it.
+    /// The beginning of `struct tcp_info` (`linux/tcp.h`), which has grown over the years: glibc's is shorter.
     private struct Info: Sendable {
         private typealias Words = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
         private var words: (Words, Words) = (
@@ -20,7 +20,7 @@ enum Unacknowledged {
     }
     #endif
 
-    /// Whether a socket has bytes that its other end has not acknowledged. Where the system does not tell, there are none.
+    /// Whether a socket has bytes that its other end has not acknowledged; false if the system does not report it.
     static func isAnything(on channel: any Channel) -> EventLoopFuture<Bool> {
         #if os(Linux)
         guard let socket = channel as? any SocketOptionProvider, channel.localAddress?.protocol != .unix else {

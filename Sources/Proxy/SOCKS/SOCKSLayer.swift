@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Negotiates with a SOCKS client up to which server it wants, connects to that, and answers.
+/// Negotiates with a SOCKS client which server it wants, connects to that server, and replies.
 struct SOCKSLayer: EntryLayer {
     private var negotiation = SOCKSNegotiation()
 
@@ -18,4 +18,10 @@ struct SOCKSLayer: EntryLayer {
             return [.sendToClient(failure.reply.bytes()), .close(EntryFault(place, failure), isOrderly: true)]
         }
     }
+}
+
+extension ServerChoice {
+    /// The client names its server (RFC 1928).
+    public static let socks5 = ServerChoice(
+        scheme: "socks5", title: "SOCKS 5", reach: "whatever this machine can reach", layer: { SOCKSLayer() })
 }

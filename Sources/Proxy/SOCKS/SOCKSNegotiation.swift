@@ -8,21 +8,21 @@ import Platform
 ///     client: 05 COMMAND 00 TYPE ADDRESS PORT     request (section 4)
 ///     server: 05 REPLY 00 TYPE ADDRESS PORT       (section 6)
 ///
-/// It takes bytes as they come, in any pieces, and no byte behind the request: clients may send the request right behind the
-/// greeting, and their first bytes right behind the request. The messages have at most 257 and 262 bytes.
+/// It takes bytes as they arrive, in any pieces, and no byte after the request: clients may send the request immediately after
+/// the greeting, and their first bytes immediately after the request. The messages are at most 257 and 262 bytes long.
 struct SOCKSNegotiation: Hashable, Sendable {
     private enum State: Hashable {
         case greeting, request, over
     }
 
     private var state = State.greeting
-    /// The bytes of the message that is not complete.
+    /// The bytes of the incomplete message.
     private var held: [UInt8] = []
 
     /// Whether more bytes are wanted.
     var isOver: Bool { state == .over }
 
-    /// Takes the bytes of a buffer that belong to the negotiation; the rest stays in it.
+    /// Consumes the bytes of a buffer that belong to the negotiation; the rest stays in it.
     mutating func take(_ buffer: inout ByteBuffer) -> [EntryAction] {
         var actions: [EntryAction] = []
         while !isOver, let byte = buffer.readInteger(as: UInt8.self) {
@@ -89,13 +89,14 @@ struct SOCKSNegotiation: Hashable, Sendable {
 
     private static func close(_ reason: String) -> EntryAction { .close(EntryFault(reason), isOrderly: true) }
 
-    /// A name as the system's resolver takes it: it would stop at a NUL, and log or show what else has no place in a name.
+    /// A name that the system's resolver can take: it would stop at a NUL, and log or show other characters that a name must not
+    /// contain.
     private static func name(_ bytes: ArraySlice<UInt8>) -> String? {
         guard !bytes.isEmpty, bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7f }) else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// The text of an address of 4 or 16 bytes.
+    /// The text form of an address of 4 or 16 bytes.
     private static func text(of bytes: [UInt8]) -> String? {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         let family = bytes.count == 4 ? AF_INET : AF_INET6

@@ -14,8 +14,7 @@ enum SOCKSReply: UInt8, Sendable {
 
     /// The message: version, reply, reserved, address type, address, port.
     ///
-    /// - Parameter bound: the proxy's end of the connection to the server; 0.0.0.0:0 where there is none, or it has no IP
-    ///   address.
+    /// - Parameter bound: the proxy's end of the connection to the server; 0.0.0.0:0 if there is none, or it has no IP address.
     func bytes(bound: SocketAddress? = nil) -> [UInt8] {
         let end = Endpoint(bound)
         let (high, low) = (end.address.high.bigEndianBytes, end.address.low.bigEndianBytes)

@@ -3,7 +3,7 @@ import NIOPosix
 import Platform
 import Streams
 
-/// What went wrong with a connection, in words.
+/// A connection error, in words.
 package func connectionCause(of error: any Error) -> String {
     error is NIOConnectionError || error is IOError || error is ChannelError
         ? ConnectFailure(error).cause : "\(error)"
@@ -11,11 +11,11 @@ package func connectionCause(of error: any Error) -> String {
 
 /// Why a server could not be reached.
 struct ConnectFailure: Error {
-    /// For people.
+    /// The message, in words.
     var cause: String
     /// The address that was tried first, if any was.
     var first: SocketAddress?
-    /// What a SOCKS client is told (RFC 1928 section 6).
+    /// The reply sent to a SOCKS client (RFC 1928 section 6).
     var reply: SOCKSReply
 
     init(cause: String, first: SocketAddress? = nil, reply: SOCKSReply) {
@@ -24,14 +24,14 @@ struct ConnectFailure: Error {
         self.reply = reply
     }
 
-    /// What went wrong while connecting.
+    /// An error while connecting.
     init(_ error: any Error) {
         if let failure = error as? ConnectFailure {
             self = failure
         } else if let failed = error as? NIOConnectionError, let first = failed.connectionErrors.first {
             cause = Self.causes(failed.connectionErrors)
             self.first = first.target
-            // A refusal says the most: somebody is there.
+            // A refusal is the most informative error: the host is up.
             let replies = failed.connectionErrors.map { Self.reply(to: $0.error) }
             reply = replies.first { $0 == .refused } ?? replies[0]
         } else {
@@ -40,7 +40,7 @@ struct ConnectFailure: Error {
         }
     }
 
-    /// Each cause once, with the addresses it holds for where there are several.
+    /// Each cause once, with the addresses it applies to if there are several.
     private static func causes(_ failures: [SingleConnectionFailure]) -> String {
         guard failures.count > 1 else { return cause(of: failures[0].error) }
         var causes: [(text: String, targets: [String])] = []
@@ -58,7 +58,7 @@ struct ConnectFailure: Error {
         }.joined(separator: ", ")
     }
 
-    /// What the system said, in words.
+    /// The system's error message.
     static func cause(of error: any Error) -> String {
         if let system = error as? IOError { return String(cString: strerror(system.errnoCode)) }
         if case .connectTimeout(let amount)? = error as? ChannelError {

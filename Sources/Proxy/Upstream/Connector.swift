@@ -2,9 +2,9 @@ import NIOCore
 import NIOPosix
 import Streams
 
-/// What connects to servers.
+/// Connects to servers.
 protocol ServerConnecting: Sendable {
-    /// Connects to a place, trying every address that it has; fails with a `ConnectFailure`.
+    /// Connects to a destination, trying each of its addresses; fails with a `ConnectFailure`.
     ///
     /// - Parameters:
     ///   - loop: the event loop of the connection.
@@ -15,7 +15,7 @@ protocol ServerConnecting: Sendable {
     ) -> EventLoopFuture<any Channel>
 }
 
-/// Connects to servers by the system's sockets.
+/// Connects to servers through the system's sockets.
 struct Connector: ServerConnecting {
     let own: OwnAddresses
     let names: NameResolution
@@ -25,7 +25,7 @@ struct Connector: ServerConnecting {
         to place: Place, on loop: any EventLoop,
         initialize: @escaping @Sendable (any Channel) throws -> Void
     ) -> EventLoopFuture<any Channel> {
-        // Looking up and connecting together.
+        // The limit covers resolving and connecting together.
         let amount = TimeAmount.nanoseconds(Int64(options.connectTimeout * 1e9))
         @Sendable func bootstrap(within amount: TimeAmount) -> ClientBootstrap {
             ClientBootstrap(group: loop).connectTimeout(amount)
@@ -45,7 +45,7 @@ struct Connector: ServerConnecting {
                 guard !others.isEmpty else { throw Self.loop(to: place) }
                 return others
             }.flatMap { addresses in
-                // Never no time at all: what was looked up in time is to be tried.
+                // Never zero: addresses that were resolved in time must be tried.
                 let rest = max(deadline - .now(), .milliseconds(50))
                 return options.setTCPOptions(of: bootstrap(within: rest))
                     .resolver(KnownAddresses(addresses: addresses, loop: loop))
@@ -53,7 +53,7 @@ struct Connector: ServerConnecting {
             }
         }
         return connected.flatMapErrorThrowing { error in
-            // What is said is what was asked for, not what looking up had left of it.
+            // The error names the requested timeout, not the time that resolving had left of it.
             if case .connectTimeout? = error as? ChannelError {
                 throw ConnectFailure(ChannelError.connectTimeout(amount))
             }
@@ -65,7 +65,7 @@ struct Connector: ServerConnecting {
         ConnectFailure(cause: "that is this proxy itself", reply: .notAllowed)
     }
 
-    /// Looks a name up, and gives up after a time; the system may go on looking.
+    /// Resolves a name, and gives up after a time; the system may continue resolving.
     private func lookUp(
         _ address: HostPort, on loop: any EventLoop, within amount: TimeAmount
     ) -> EventLoopFuture<[SocketAddress]> {

@@ -3,12 +3,12 @@ import NIOPosix
 import Platform
 import Streams
 
-/// Finds the addresses of a name, anew for each connection.
+/// Resolves the addresses of a name, anew for each connection.
 struct NameResolution: Sendable {
-    /// Looking up blocks a thread: a few at once are enough, the others wait.
+    /// Resolving blocks a thread: a few at once are enough, the others wait.
     let threads: NIOThreadPool
 
-    /// The addresses of a name, in the system's order; an address is its own.
+    /// The addresses of a name, in the system's order; an address resolves to itself.
     func addresses(of place: HostPort, on loop: any EventLoop) -> EventLoopFuture<[SocketAddress]> {
         if let address = try? SocketAddress(ipAddress: place.host, port: place.port) {
             return loop.makeSucceededFuture([address])
@@ -31,7 +31,7 @@ struct NameResolution: Sendable {
         }
         var found: [SocketAddress] = []
         var next = first
-        // As many as anybody would try.
+        // As many as any client would try.
         while let entry = next?.pointee, found.count < 64 {
             if var address = address(entry) {
                 address.port = place.port
@@ -54,7 +54,7 @@ struct NameResolution: Sendable {
     }
 }
 
-/// Hands addresses that are known to what connects to one after the other (RFC 8305).
+/// Supplies known addresses to the bootstrap, which connects to one after the other (RFC 8305).
 struct KnownAddresses: Resolver, Sendable {
     let addresses: [SocketAddress]
     let loop: any EventLoop

@@ -13,7 +13,7 @@ final class OutgoingWatch: ChannelOutboundHandler {
 
     func connect(context: ChannelHandlerContext, to address: SocketAddress, promise: EventLoopPromise<Void>?) {
         context.connect(to: address, promise: promise)
-        // The channel itself looks only once it is connected.
+        // The channel itself queries its address only once it is connected.
         guard address.protocol != .unix, let local = try? context.channel._channelCore.localAddress0() else { return }
         let (end, server) = (Endpoint(local), Endpoint(address))
         own.connecting(from: end, to: server)

@@ -3,12 +3,12 @@ import Platform
 import Streams
 import Trace
 
-/// Writes each frame's body to a file of its own: `CONNECTION-SIDE-INDEX.bin`. Bodies with secrets are left out.
+/// Writes each frame's body to a file of its own: `CONNECTION-SIDE-INDEX.bin`. Bodies with secrets are omitted.
 final class BodyFiles: TraceSink {
     private let folder: String
     private var hasFailed = false
     private var secretBodies = 0
-    /// The frames whose bodies are being written while they pass.
+    /// The frames whose bodies are being written while they arrive.
     private var partial: [Side: Int] = [:]
     private static let unfinished = ".partial"
 
@@ -19,10 +19,10 @@ final class BodyFiles: TraceSink {
         init(_ connection: Int, _ direction: Direction) { (self.connection, self.direction) = (connection, direction) }
     }
 
-    /// Bodies are written while they pass.
+    /// Bodies are written while they arrive.
     let bodyLimit = 0
 
-    /// Creates the folder where it does not exist.
+    /// Creates the folder if it does not exist.
     init(in folder: String) throws {
         self.folder = folder
         if mkdir(folder, 0o700) != 0, errno != EEXIST {
@@ -50,7 +50,7 @@ final class BodyFiles: TraceSink {
         partial[side] = nil
         write(body, at: 0, to: path + Self.unfinished)
         guard !hasFailed else { return }
-        // Where bytes at its end were not seen, nothing was written there.
+        // If bytes at its end were not seen, nothing was written there.
         if truncate(path + Self.unfinished, off_t(frame.shape.body + frame.info.streamed)) != 0
             || rename(path + Self.unfinished, path) != 0
         {
@@ -58,7 +58,7 @@ final class BodyFiles: TraceSink {
         }
     }
 
-    /// A large body is written while it passes; its first bytes follow when it is complete.
+    /// A large body is written while it arrives; its first bytes follow when it is complete.
     func streamed(
         _ part: StreamedPart, bytes: RawSpan, from direction: Direction, on connection: TracedConnection
     ) {
@@ -67,7 +67,7 @@ final class BodyFiles: TraceSink {
         let path = path(part.index, direction, connection) + Self.unfinished
         if partial[side] != part.index {
             discard(side, connection)
-            // What a run that was killed left there is no part of this body.
+            // Data that a killed run left there is not part of this body.
             unlink(path)
         }
         partial[side] = part.index
@@ -80,7 +80,7 @@ final class BodyFiles: TraceSink {
         return "\(folder)/\(connection.number)-\(direction.sender)-\(index).bin"
     }
 
-    /// Opens the file for each write: thousands of bodies may be under way at once.
+    /// Opens the file for each write: thousands of bodies may be in progress at once.
     private func write(_ bytes: [UInt8], at offset: Int, to path: String) {
         let descriptor = open(
             path, O_WRONLY | O_CREAT | O_CLOEXEC | (path.hasSuffix(Self.unfinished) ? 0 : O_TRUNC), 0o600)
@@ -97,7 +97,7 @@ final class BodyFiles: TraceSink {
         warn("\(message); no more bodies are written")
     }
 
-    /// Removes what was written of a body that did not become complete, or is not wanted.
+    /// Removes the file of a body that was not completed, or is not wanted.
     private func discard(_ side: Side, _ connection: TracedConnection) {
         guard let index = partial.removeValue(forKey: side) else { return }
         unlink(path(index, side.direction, connection) + Self.unfinished)

@@ -1,14 +1,14 @@
 import Packets
 
-/// One of several captures: a file is open only while it is read, so that there may be more of them than a process may
-/// have open. A pipe stays open.
+/// One of several captures: a file is open only while it is being read, so that there may be more files than a process may have
+/// open. A pipe stays open.
 struct CaptureInput: ByteSource {
     private let path: String
     private let identity: FileInput.Identity?
     private let pipe: FileInput?
     private var offset = 0
 
-    /// Looks whether the file can be read; `-` is standard input.
+    /// Checks whether the file can be read; `-` is standard input.
     init(_ path: String, _ progress: ReadingProgress) throws(CommandError) {
         self.path = path
         let input = try FileInput(path, progress)
@@ -17,9 +17,9 @@ struct CaptureInput: ByteSource {
         if pipe == nil { input.closeFile() }
     }
 
-    /// Its length; nil for what has none that is known.
+    /// Its length; nil if it has no known length.
     var size: Int? { identity?.size }
-    /// Whether more may come while it is being read.
+    /// Whether more data may arrive while it is being read.
     var isFollowed: Bool { pipe?.isFollowed ?? false }
 
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(CommandError) -> Int {

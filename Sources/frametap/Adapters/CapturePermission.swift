@@ -1,8 +1,8 @@
 import Platform
 
-/// What gives a process the permission to capture.
+/// How to grant a process the permission to capture.
 enum CapturePermission {
-    /// For people: the exact commands.
+    /// The exact commands, in words.
     static var advice: String {
         let arguments = ([program] + CommandLine.arguments.dropFirst()).map(quoted).joined(separator: " ")
         #if os(Linux)
@@ -30,7 +30,7 @@ enum CapturePermission {
         return String(decoding: path[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// A word as a shell takes it.
+    /// A word quoted for a shell.
     private static func quoted(_ word: String) -> String {
         let isPlain = word.utf8.allSatisfy { byte in
             switch byte {

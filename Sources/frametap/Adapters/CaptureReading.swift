@@ -7,29 +7,29 @@ final class ReadingProgress: Sendable {
     private let done = Atomic(false)
     private let interrupted = Atomic(false)
 
-    /// Whether no more is to be read. What was read still counts, unless somebody has all that was asked for.
+    /// Whether to stop reading. Data read so far still counts, unless a consumer already has all it asked for.
     var isOver: Bool { isDone || isInterrupted }
 
     /// Whether a signal ended reading.
     var isInterrupted: Bool { interrupted.load(ordering: .relaxed) }
 
-    /// Has INT and TERM end reading, in order.
+    /// Makes INT and TERM end reading cleanly.
     func endingOnSignals() -> EndSignals {
         EndSignals { self.interrupted.store(true, ordering: .relaxed) }
     }
 
-    /// Set by whoever has all that was asked for.
+    /// Set by a consumer that has all it asked for.
     var isDone: Bool {
         get { done.load(ordering: .relaxed) }
         set { done.store(newValue, ordering: .relaxed) }
     }
 }
 
-/// Reads capture files into a stream receiver; what goes wrong is kept, to be said, and so is what was readable.
+/// Reads capture files into a stream receiver; errors are kept for reporting, and so is the readable part.
 struct CaptureReading {
-    /// Whether to show on a terminal how far reading has come.
+    /// Whether to show progress on a terminal.
     var showsProgress = true
-    /// Why files could not be read to their ends.
+    /// The errors for files that could not be read to their ends.
     private(set) var complaints: [String] = []
     private(set) var counters = CaptureCounters()
     /// Whether a limit that all connections share was reached.
@@ -38,10 +38,10 @@ struct CaptureReading {
     /// Whether a file could not be read to its end.
     var hasFailed: Bool { !complaints.isEmpty }
 
-    /// Reads the files in one time line.
+    /// Reads the files as one timeline.
     ///
     /// - Parameters:
-    ///   - progress: where somebody may say that enough was read.
+    ///   - progress: where a consumer may report that it has enough.
     ///   - whenRead: called after each reading of a file that is being followed.
     mutating func read(
         _ paths: [String], options: ReassemblyOptions, to receiver: any StreamReceiver,
@@ -70,14 +70,14 @@ struct CaptureReading {
                 bar?.update(bytes: reader.bytesRead, packets: reader.packetCount)
             }
         } catch {
-            // Where a signal ends what is followed, that may be amid a packet.
+            // If a signal ends the reading of a followed file, that may be in the middle of a packet.
             if !progress.isInterrupted { warn(about: error, path) }
         }
         decoder.finish()
         (counters, hasReachedLimit) = (decoder.counters, decoder.hasReachedLimit)
     }
 
-    /// Connections go on from one file to another.
+    /// Connections continue from one file to the next.
     private mutating func readMerged(
         _ paths: [String], _ decoder: consuming CaptureDecoder, _ progress: ReadingProgress, _ whenRead: () -> Void
     ) {

@@ -2,12 +2,12 @@ import Dispatch
 import Platform
 import Synchronization
 
-/// Until when what is still to be written may wait for a reader, once a signal has asked for the end (2 s).
+/// How long pending output may wait for a reader, once a signal has requested the end (2 s).
 enum EndDeadline {
     private static let end = Atomic<UInt64>(0)
 
-    /// A signal has come. A second later pipes and terminals that nobody reads are given up, and what still waits to be decoded
-    /// is only counted. A disk that does not take anything either is not waited for much longer.
+    /// A signal has arrived. A second later, pipes and terminals that no one reads are abandoned, and data still waiting to be
+    /// decoded is only counted. A disk that accepts nothing is not waited for much longer either.
     static func set() {
         end.store(DispatchTime.now().uptimeNanoseconds + 1_000_000_000, ordering: .relaxed)
         DispatchQueue.global().asyncAfter(deadline: .now() + 5) {

@@ -2,13 +2,13 @@ import Dispatch
 import Platform
 import Synchronization
 
-/// INT and TERM: the first one ends in order, a second one at once.
+/// INT and TERM: the first one ends the process cleanly, a second one immediately.
 final class EndSignals {
     private var sources: [any DispatchSourceSignal] = []
 
     /// - Parameter end: called on the first signal, on a thread where it may wait.
     init(_ end: @escaping @Sendable () -> Void) {
-        // One after the other, and never behind `end`: a second signal does not wait for it.
+        // Handled one after the other, and never queued after `end`: a second signal does not wait for it.
         let queue = DispatchQueue(label: "signals")
         let hasBegun = FirstTime()
         for number in [SIGINT, SIGTERM] {
@@ -23,7 +23,7 @@ final class EndSignals {
         }
     }
 
-    /// Ends the process by the signal, as the system would have.
+    /// Ends the process with the signal, as the system would have.
     private static func endAtOnce(_ number: Int32) -> Never {
         signal(number, SIG_DFL)
         var set = sigset_t()
@@ -39,7 +39,7 @@ final class EndSignals {
     }
 }
 
-/// Tells the first time from all others.
+/// Distinguishes the first time from all others.
 private final class FirstTime: Sendable {
     private let hasPassed = Atomic(false)
 

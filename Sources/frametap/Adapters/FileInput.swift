@@ -4,7 +4,7 @@ import Synchronization
 
 /// A capture file, or standard input.
 struct FileInput: ByteSource {
-    /// Which regular file it is, whatever its name.
+    /// The identity of a regular file, whatever its name.
     struct Identity {
         private let device: dev_t
         private let number: ino_t
@@ -21,17 +21,17 @@ struct FileInput: ByteSource {
 
     private let descriptor: Int32
     let name: String
-    /// Which file it is; nil for a pipe or terminal.
+    /// The file's identity; nil for a pipe or terminal.
     let identity: Identity?
 
-    /// Whether more may come while it is being read: what is known so far should be shown at once.
+    /// Whether more data may arrive while it is being read: results should then be shown immediately.
     var isFollowed: Bool { identity == nil }
 
     private let progress: ReadingProgress?
 
     /// Opens a file; `-` is standard input.
     ///
-    /// - Parameter progress: where it is said that what is followed shall be waited for no longer.
+    /// - Parameter progress: reports when to stop waiting for a followed file.
     init(_ path: String, _ progress: ReadingProgress? = nil) throws(CommandError) {
         self.progress = progress
         name = path == "-" ? "standard input" : path
@@ -53,7 +53,7 @@ struct FileInput: ByteSource {
         }
     }
 
-    /// Waits until something can be read; false where that is not wanted any more.
+    /// Waits until data can be read; false if it is no longer wanted.
     private func waitForMore() -> Bool {
         guard isFollowed, let progress else { return true }
         var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -63,12 +63,12 @@ struct FileInput: ByteSource {
         return false
     }
 
-    /// Reads from a place of a regular file.
+    /// Reads from an offset of a regular file.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(CommandError) -> Int {
         try attempt { pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset)) }
     }
 
-    /// Does what a signal may interrupt.
+    /// Retries a call that a signal may interrupt.
     private func attempt(_ work: () -> Int) throws(CommandError) -> Int {
         while true {
             let count = work()
@@ -81,10 +81,10 @@ struct FileInput: ByteSource {
         if descriptor != STDIN_FILENO { close(descriptor) }
     }
 
-    /// What was read of pipes, by name: they give it only once, and options may be loaded again for another thread.
+    /// The contents read from pipes, by name: they can be read only once, and options may be loaded again for another thread.
     private static let pipes = Mutex<[String: [UInt8]]>([:])
 
-    /// All of a small file.
+    /// The whole contents of a small file.
     static func contents(of path: String, limit: Int) throws -> [UInt8] {
         if let known = pipes.withLock({ $0[path] }) { return known }
         let input = try FileInput(path)

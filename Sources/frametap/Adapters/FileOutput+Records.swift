@@ -1,8 +1,8 @@
 import Platform
 
-/// What a record needs of its file beside writing.
+/// What a record needs of its file in addition to writing.
 extension FileOutput {
-    /// Opens a file to write behind what it has.
+    /// Opens a file for appending.
     convenience init(appendingTo path: String) throws {
         let descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
         guard descriptor >= 0 else { throw CommandError("cannot open \(path): \(systemError())") }
@@ -21,14 +21,14 @@ extension FileOutput {
         return fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
     }
 
-    /// Whether it is what a path names: nobody has moved it away.
+    /// Whether the path still names this file: it has not been moved away.
     func isFile(at path: String) -> Bool {
         var (own, other) = (stat(), stat())
         return fstat(descriptor, &own) == 0 && stat(path, &other) == 0
             && (own.st_dev, own.st_ino) == (other.st_dev, other.st_ino)
     }
 
-    /// Takes away what was only written in part, so that the rest is readable.
+    /// Removes a partial write, so that the rest is readable.
     func cut(to length: Int) {
         if isRegular { ftruncate(descriptor, off_t(length)) }
     }

@@ -4,16 +4,16 @@ import Trace
 
 /// A file, pipe or terminal that a trace is written to.
 ///
-/// When it fails it says so once, through `whenBroken`, and takes no more: a full disk or a closed pipe must not stop
-/// what feeds it.
+/// When it fails it reports that once, through `whenBroken`, and accepts no more: a full disk or a closed pipe must not stop the
+/// source.
 final class FileOutput: ByteOutput {
-    /// Why nothing more can be written.
+    /// Why writing is no longer possible.
     struct Failure: Error {
         var name: String
         var code: Int32
 
         var isBrokenPipe: Bool { code == EPIPE }
-        /// Ends a command whose only work was to write: whoever closed the pipe has seen enough, anything else is trouble.
+        /// Ends a command whose only work was to write: a reader that closed the pipe has seen enough, anything else is an error.
         func endProcess() -> Never {
             if !isBrokenPipe { warn(message) }
             exit(isBrokenPipe ? 0 : 2)
@@ -28,7 +28,7 @@ final class FileOutput: ByteOutput {
     /// Called once, when writing failed.
     var whenBroken: (Failure) -> Void = { _ in }
 
-    /// Whether a pipe or terminal that nobody reads is given up when the process is to end (`EndDeadline`).
+    /// Whether a pipe or terminal that no one reads is abandoned when the process must end (`EndDeadline`).
     var endsOnSignal = false
 
     let descriptor: Int32
@@ -50,7 +50,7 @@ final class FileOutput: ByteOutput {
         FileOutput(descriptor: STDOUT_FILENO, name: "standard output", closes: false)
     }
 
-    /// Creates a file, readable by its owner only: traces hold what people said. `-` is standard output.
+    /// Creates a file, readable by its owner only: traces contain private conversations. `-` is standard output.
     convenience init(creating path: String) throws {
         if path == "-" {
             self.init(descriptor: STDOUT_FILENO, name: "standard output", closes: false)
@@ -63,7 +63,7 @@ final class FileOutput: ByteOutput {
 
     private(set) lazy var isTerminal = isatty(descriptor) == 1
 
-    /// How wide the terminal is; nil where it is none, or does not say.
+    /// The width of the terminal; nil if it is not a terminal, or does not report its width.
     var terminalColumns: Int? {
         var size = winsize()
         guard isTerminal, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
@@ -81,7 +81,7 @@ final class FileOutput: ByteOutput {
             var most = bytes.count - written
             if endsOnSignal, mayBlock {
                 guard waitForReader() else { return fail(ETIMEDOUT) }
-                // What is writable takes so much without waiting (PIPE_BUF on Linux).
+                // A writable descriptor accepts this much without blocking (PIPE_BUF on Linux).
                 most = min(most, 4_096)
             }
             let count = bytes.withUnsafeBytes { buffer -> Int in
@@ -101,25 +101,25 @@ final class FileOutput: ByteOutput {
         whenBroken(Failure(name: name, code: code))
     }
 
-    /// Whether writing may have to wait for somebody who reads: not into files.
+    /// Whether writing may have to wait for a reader: never for files.
     private lazy var mayBlock: Bool = {
         var status = stat()
         return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
     }()
 
-    /// Waits until something can be written. Returns false where the process is to end first.
+    /// Waits until the output is writable. Returns false if the process must end first.
     private func waitForReader() -> Bool {
         var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         while true {
             let ready = CLibrary.poll(&poll, milliseconds: 100)
-            // An error is for writing to tell; the signal itself, which interrupts, is none.
+            // Errors are reported by the write itself; an interrupting signal is not an error.
             if ready > 0 || ready < 0 && errno != EINTR { return true }
             if EndDeadline.hasPassed { return false }
         }
     }
 }
 
-/// What kept a command from its work: exit status 2.
+/// An error that prevented a command from doing its work: exit status 2.
 struct CommandError: Error, CustomStringConvertible {
     var description: String
 

@@ -2,7 +2,7 @@ import Dispatch
 import Platform
 import Synchronization
 
-/// HUP: whoever has moved files away (logrotate) wants them begun anew. It does not end the process any more.
+/// HUP: files that were moved away (by logrotate) must be created anew. It no longer ends the process.
 enum HangUp {
     private static let received = Atomic(0)
     // Safe: it is made once, and after that only kept.
@@ -14,7 +14,7 @@ enum HangUp {
         return source
     }()
 
-    /// Begins to listen.
+    /// Starts handling the signal.
     static func listen() { _ = source }
 
     /// How many were received.

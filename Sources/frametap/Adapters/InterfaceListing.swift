@@ -1,7 +1,7 @@
 import LiveCapture
 import Streams
 
-/// The interfaces, a line each: `eth0   up, running   10.0.0.2, fe80::1`.
+/// The interfaces, one per line: `eth0   up, running   10.0.0.2, fe80::1`.
 enum InterfaceListing {
     static func write() throws {
         let output = FileOutput.standardOutput()

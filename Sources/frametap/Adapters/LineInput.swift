@@ -1,17 +1,17 @@
 import Streams
 
-/// The lines of a file or pipe, as far as they are there.
+/// The lines of a file or pipe, as they become available.
 struct LineInput {
     private let input: FileInput
 
-    /// A frame of 16 MiB in hex, and what stands around it.
+    /// A frame of 16 MiB in hex, and the text around it.
     private static let longest = 40 << 20
 
     init(_ input: FileInput) {
         self.input = input
     }
 
-    /// Hands over each line, without its end; empty ones as well, so that lines can be counted.
+    /// Delivers each line without its terminator; empty ones as well, so that lines can be counted.
     func forEach(_ use: (RawSpan) throws -> Void) throws {
         var held: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 64 << 10)

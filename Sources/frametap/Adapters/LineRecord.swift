@@ -2,7 +2,7 @@ import Proxy
 import Streams
 import Trace
 
-/// A trace that is written to a file, or to a series of them. Each begins with the trace's first line.
+/// A trace that is written to a file, or to a series of files. Each begins with the trace's first line.
 final class LineRecord: ByteOutput {
     private let file: RecordFile
     private var firstLine: [UInt8]?
@@ -26,7 +26,7 @@ final class LineRecord: ByteOutput {
         }
     }
 
-    /// How long the whole lines are that fit into so many bytes; the first one counts where even that does not.
+    /// The length of the whole lines that fit in this many bytes; the first one counts even if it does not fit.
     private static func lines(of bytes: ArraySlice<UInt8>, within room: Int) -> Int {
         if bytes.count <= room { return bytes.count }
         let newline = UInt8(ascii: "\n")
@@ -34,7 +34,7 @@ final class LineRecord: ByteOutput {
         return last.map { $0 + 1 - bytes.startIndex } ?? bytes.count
     }
 
-    /// Goes on in another file where that is due, though nothing is written.
+    /// Continues in another file if one is due, even though nothing is written.
     func advance() {
         advance(adding: 0)
     }

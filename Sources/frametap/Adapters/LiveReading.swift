@@ -7,7 +7,7 @@ import Streams
 import Synchronization
 import Trace
 
-/// Reads packets as they pass, and lets time pass where there are none.
+/// Reads packets as they arrive, and lets time pass when there are none.
 struct LiveReading: ~Copyable {
     /// Whether reading came to an early end.
     private(set) var hasFailed = false
@@ -20,13 +20,13 @@ struct LiveReading: ~Copyable {
 
     private static let mustEnd = Atomic(false)
 
-    /// Packets come this much late at most, as long as nobody is busy: what the kernel collects, and then some.
+    /// The maximum delay of packets as long as nothing is busy: the kernel's buffering time, and some margin.
     private static let slack = Interval.milliseconds(-200)
-    /// After how long, in microseconds, the kernel has handed over what it had.
+    /// After how many microseconds the kernel hands over its buffered packets.
     private static let handOver: UInt32 = 30_000
-    /// How long nothing happens before the clock is looked at.
+    /// How long nothing happens before the clock is read.
     private static let tick: Int32 = 50
-    /// How many packets are taken before what they say is shown.
+    /// How many packets are processed before results are shown.
     private static let batch = 4_096
 
     init(_ recording: LiveRecording, options: ReassemblyOptions) {
@@ -35,24 +35,24 @@ struct LiveReading: ~Copyable {
             decoder: CaptureDecoder(options: options, receiver: recording.decoder), record: recording.captured)
     }
 
-    /// A signal asks for the end.
+    /// A signal requests the end.
     static func stop() { mustEnd.store(true, ordering: .relaxed) }
 
-    /// Reads until it is enough, or a signal comes.
+    /// Reads until there is enough, or a signal arrives.
     mutating func run(_ capture: inout LiveCapture, until progress: ReadingProgress) {
         var end: Timestamp?
         reading: while !progress.isDone {
-            // What was seen before the clock was read is behind it, as far as the kernel has handed it over.
+            // Read before the packets: all earlier packets, as far as the kernel has handed them over, are then included.
             let now = WallClock.now()
             if end == nil, Self.mustEnd.load(ordering: .relaxed) {
                 end = now
-                // What was seen before the signal may still be with the kernel.
+                // Packets seen before the signal may still be in the kernel's buffer.
                 usleep(Self.handOver)
             }
             if end == nil { capture.wait(milliseconds: Self.tick) }
             do throws(LiveCaptureError) {
                 let count = try capture.read(Self.batch, to: &packets)
-                // A busy interface must not keep the end from coming.
+                // A busy interface must not delay the end.
                 if let end, count < Self.batch || packets.latest > end { break reading }
                 if count < Self.batch { packets.decoder.advance(to: now + Self.slack) }
             } catch {
@@ -66,7 +66,7 @@ struct LiveReading: ~Copyable {
         finish(&capture)
     }
 
-    /// Asks once a second what the kernel lost, and says so.
+    /// Queries the kernel's drop counter once a second, and reports it.
     private mutating func look(at capture: inout LiveCapture, isLast: Bool = false) {
         guard isLast || ContinuousClock.now >= nextCount else { return }
         nextCount = .now + .seconds(1)
@@ -90,11 +90,11 @@ struct LiveReading: ~Copyable {
     }
 }
 
-/// Packets on their way to the decoder, and into a file where they are kept.
+/// Packets on their way to the decoder, and to a file if they are kept.
 private struct LivePackets: PacketReceiver, ~Copyable {
     var decoder: CaptureDecoder
     let record: CaptureRecord?
-    /// The time of the latest.
+    /// The time of the latest packet.
     private(set) var latest = Timestamp(nanoseconds: 0)
 
     init(decoder: consuming CaptureDecoder, record: CaptureRecord?) {

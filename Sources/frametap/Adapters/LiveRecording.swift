@@ -5,9 +5,9 @@ import Proxy
 import Streams
 import Trace
 
-/// What becomes of what is seen live: the decoder with its sinks, and the files that keep packets and trace.
+/// Where live data goes: the decoder with its sinks, and the files that keep packets and trace.
 final class LiveRecording {
-    /// Where it comes from.
+    /// The source of the data.
     enum Source {
         /// The proxy's clients and servers, by these listeners.
         case relay(String)
@@ -29,7 +29,7 @@ final class LiveRecording {
         }
     }
 
-    /// What the user asks for.
+    /// The user's options.
     struct Request {
         var decoding: DecodingOptions
         var output: OutputOptions
@@ -39,9 +39,9 @@ final class LiveRecording {
     }
 
     let decoder: Decoder
-    /// The packets of relayed connections, where they are kept.
+    /// The packets of relayed connections, if they are kept.
     let packets: PacketRecorder?
-    /// Packets as they were captured, where they are kept.
+    /// Packets as they were captured, if they are kept.
     let captured: CaptureRecord?
     private let traceFile: LineRecord?
     private let display: StatusDisplay?
@@ -49,10 +49,10 @@ final class LiveRecording {
     /// What was counted.
     var summary: Summary { decoder.summary }
 
-    /// Opens the files. What fails later is reported once, and the source goes on; but for a capture's output where that is all that was
-    /// asked for.
+    /// Opens the files. Later failures are reported once, and the source continues; except for a capture's output if that is all
+    /// that was requested.
     ///
-    /// - Parameter whenDone: called when as many frames were shown as are wanted.
+    /// - Parameter whenDone: called when the requested number of frames has been shown.
     init(of source: Source, _ request: Request, whenDone: @escaping () -> Void = {}) throws {
         signal(SIGPIPE, SIG_IGN)
         let (output, records) = (request.output, request.records)
@@ -71,7 +71,7 @@ final class LiveRecording {
         }
         traceFile = try records.traceFile(start: start, whenBroken: whenBroken)
         display = request.status.display()
-        // What is recorded is everything; what is shown may be a part.
+        // Everything is recorded; only a part of it may be shown.
         var sinks: [any TraceSink] = []
         if let packets { sinks.append(packets) }
         if let traceFile {
@@ -87,24 +87,24 @@ final class LiveRecording {
         decoder = Decoder(request.decoding, sinks: sinks)
     }
 
-    /// Shows how things stand.
+    /// Shows the status.
     ///
     /// - Parameters:
     ///   - queue: how full the recorder's queue is, from 0 to 1.
-    ///   - dropped: what was lost, for people.
+    ///   - dropped: what was lost, in words.
     func show(queue: Double? = nil, dropped: String? = nil) {
         traceFile?.advance()
         display?.update(queue: queue, dropped: dropped)
     }
 
-    /// Takes the status line away.
+    /// Removes the status line.
     func endShowing() { display?.end() }
 }
 
 extension LiveRecording {
-    /// Records what is relayed, until the queue is finished.
+    /// Records relayed data until the queue is finished.
     func run(_ recorder: Recorder, _ queue: RecordingQueue) {
-        // Long enough to make batches of a busy relay's reads, too short for anybody who watches to notice.
+        // Long enough to batch a busy relay's reads, too short for a user to notice.
         recorder.run(isLate: { EndDeadline.hasPassed }) {
             show(queue: queue.fill)
             usleep(2_000)
@@ -112,7 +112,7 @@ extension LiveRecording {
         endShowing()
     }
 
-    /// Makes visible what was captured so far, at a time that has come.
+    /// Makes everything captured so far visible, up to the given time.
     func flush(at time: Timestamp, lost: Int) {
         captured?.advance(to: time)
         captured?.flush()
@@ -130,7 +130,7 @@ extension LiveRecording {
 }
 
 extension Recorder {
-    /// What feeds a recording with what is relayed.
+    /// The adapter that feeds a recording with relayed data.
     convenience init(of recording: LiveRecording, queue: RecordingQueue) {
         self.init(
             queue: queue, decoder: recording.decoder, packets: recording.packets, patience: .milliseconds(500))

@@ -5,12 +5,12 @@ import Platform
 import Streams
 import Synchronization
 
-/// Reads captures on one thread and decodes them on another. What comes out is what one thread alone would give.
+/// Reads captures on one thread and decodes them on another. The output is the same as with a single thread.
 struct ParallelReading {
     private(set) var hasFailed = false
     private(set) var counters = CaptureCounters()
 
-    /// Whether all of these are files that lie there: what is still being written is followed, and its reader waits.
+    /// Whether all of these are complete files on disk: a file that is still being written is followed, and its reader waits.
     static func suits(_ paths: [String]) -> Bool {
         paths.allSatisfy { path in
             var status = stat()

@@ -1,13 +1,13 @@
 import Streams
 
-/// Reads bare byte streams, one side of a connection each, into a stream receiver: the ends are made up, the time is 0.
+/// Reads bare byte streams, one side of a connection each, into a stream receiver: the endpoints are invented, the time is 0.
 struct RawReading {
     private let direction: Direction
     private let serverPort: UInt16
     /// Whether a file could not be read to its end.
     private(set) var hasFailed = false
 
-    /// As much as the proxy takes at a time.
+    /// The size of the proxy's reads.
     private static let longestChunk = 65_495
     private static let time = Timestamp(nanoseconds: 0)
 
@@ -21,7 +21,7 @@ struct RawReading {
         _ paths: [String], to receiver: any StreamReceiver, progress: ReadingProgress, whenRead: () -> Void
     ) {
         for (index, path) in paths.enumerated() where !progress.isOver {
-            // 192.0.2.0/24 belongs to nobody (RFC 5737).
+            // 192.0.2.0/24 is reserved for documentation (RFC 5737).
             let opening = Opening(
                 number: index + 1, time: Self.time, client: Endpoint(IPAddress(v4: 0xc000_0201), 49_152),
                 server: Endpoint(IPAddress(v4: 0xc000_0202), serverPort))

@@ -1,9 +1,9 @@
 import Streams
 import Trace
 
-/// A file that a record is written to, or a series of them; readable by its owner only.
+/// A file that a record is written to, or a series of files; readable by their owner only.
 ///
-/// When writing fails that is said once; what was written is cut to the last whole piece, and the next HUP tries again.
+/// A write error is reported once; the file is cut to its last complete piece, and the next HUP tries again.
 final class RecordFile: RecordOutput {
     private let path: String
     private let rotation: Rotation?
@@ -11,11 +11,11 @@ final class RecordFile: RecordOutput {
     private let whenBroken: (FileOutput.Failure) -> Void
     private var file: FileOutput
     private var number: Int
-    /// How many bytes this file has.
+    /// The length of this file.
     private var size = 0
     private var start: Timestamp
     private var isBroken = false
-    /// Whether another file could not be created: that is not tried again before a HUP.
+    /// Whether another file could not be created: it is not tried again before a HUP.
     private var hasFailed = false
     private var hangUps = HangUp.count
 
@@ -42,7 +42,7 @@ final class RecordFile: RecordOutput {
 
     var isAskedForNext: Bool { HangUp.count != hangUps }
 
-    /// How many bytes it may still become longer by; nil: any number.
+    /// How many bytes it may still grow by; nil: unlimited.
     var room: Int? { hasFailed ? nil : rotation?.size.map { $0 - size } }
 
     func isFull(adding byteCount: Int, at time: Timestamp) -> Bool {
@@ -55,7 +55,7 @@ final class RecordFile: RecordOutput {
     func next(ending: [UInt8], at time: Timestamp) -> Bool {
         if isAskedForNext { hasFailed = false }
         hangUps = HangUp.count
-        // A file that is still in its place goes on, unless it could not be written.
+        // A file that is still in its place is continued, unless it could not be written.
         if series == nil, !isBroken, !file.isRegular || file.isFile(at: path) { return false }
         do {
             let following: FileOutput
@@ -89,7 +89,7 @@ final class RecordFile: RecordOutput {
     }
 }
 
-/// When a record goes on in another file: where this one would become longer, or is as old.
+/// When a record continues in another file: when this one would become too long, or is too old.
 struct Rotation: Hashable {
     var size: Int?
     var interval: Interval?

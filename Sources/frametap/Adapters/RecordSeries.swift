@@ -1,6 +1,6 @@
 import Platform
 
-/// The files that one record goes through: `chat-0001.pcapng`, `chat-0002.pcapng` and so on for `chat.pcapng`.
+/// The files of one record: `chat-0001.pcapng`, `chat-0002.pcapng` and so on for `chat.pcapng`.
 struct RecordSeries {
     private let folder: String
     private let stem: String
@@ -8,12 +8,12 @@ struct RecordSeries {
     /// How many files are kept; nil: all.
     private let kept: Int?
 
-    /// - Parameter path: the name that was asked for.
+    /// - Parameter path: the requested name.
     init(_ path: String, keep: Int?) {
         let slash = path.lastIndex(of: "/")
         let name = slash.map { path[path.index(after: $0)...] } ?? path[...]
         folder = slash.map { String(path[...$0]) } ?? ""
-        // A name that begins with a dot has no ending there.
+        // A leading dot does not begin an extension.
         let dot = name.dropFirst().lastIndex(of: ".") ?? name.endIndex
         stem = String(name[..<dot])
         ending = String(name[dot...])
@@ -26,10 +26,10 @@ struct RecordSeries {
         return folder + stem + "-" + String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits + ending
     }
 
-    /// The number behind all that are there: what was recorded before is not written over.
+    /// The number after all existing ones: earlier recordings are not overwritten.
     func nextNumber() -> Int { (numbers().last ?? 0) + 1 }
 
-    /// Deletes the first files, until there are as many as are kept.
+    /// Deletes the oldest files until only as many are left as are kept.
     ///
     /// - Parameter current: the number of the file being written, which stays.
     func deleteOld(current: Int) {
@@ -39,7 +39,7 @@ struct RecordSeries {
         }
     }
 
-    /// The numbers of the files that are there, in order.
+    /// The numbers of the existing files, in order.
     private func numbers() -> [Int] {
         guard let directory = opendir(folder.isEmpty ? "." : folder) else { return [] }
         defer { closedir(directory) }

@@ -5,10 +5,10 @@ import Streams
 import Synchronization
 import Trace
 
-/// Reads captures on several threads, of which each reads all and decodes its share of the connections: for when nobody wants to
-/// see frames, and what was counted is added up.
+/// Reads captures on several threads, each of which reads everything and decodes its share of the connections: used if no frames
+/// are shown, and the counts are added up.
 struct SharedReading {
-    /// How many threads there are.
+    /// The number of threads.
     private static let threads = 2
     /// Smaller captures are read before a second thread would have started.
     private static let leastSize = 4 << 20
@@ -16,8 +16,8 @@ struct SharedReading {
     private(set) var hasFailed = false
     private(set) var counters = CaptureCounters()
 
-    /// The shares that threads should have, as the first of a capture's bytes tell; nil where they would not have much the same
-    /// to do, or where it is not worth it.
+    /// The shares of the threads, estimated from the first bytes of a capture; nil if the work could not be divided evenly, or if
+    /// it is not worth it.
     static func shares(of paths: [String], options: ReassemblyOptions) -> [CaptureShare]? {
         guard let first = paths.first, let input = try? FileInput(first) else { return nil }
         defer { input.closeFile() }
@@ -25,7 +25,7 @@ struct SharedReading {
         let weights = ShareWeights()
         var decoder = CaptureDecoder(options: options, receiver: weights)
         var reader = CaptureReader(input)
-        // What is compressed, each thread would have to expand.
+        // Each thread would have to decompress a compressed file.
         guard (try? reader.step(to: &decoder)) != nil, !reader.isExpanding else { return nil }
         decoder.finish()
         return weights.shares(threads)
@@ -35,11 +35,11 @@ struct SharedReading {
     ///
     /// - Parameters:
     ///   - shares: one for each thread.
-    ///   - decoder: what the counts are added to.
-    ///   - decodings: what the decoder looks for, loaded anew for each other thread: what threads share, each use of it would have
-    ///     them wait for one another (reference counts).
-    /// - Returns: false where the shares cannot be told apart, because of a limit that all connections share, or because the
-    ///   file changed meanwhile. Nothing was added then.
+    ///   - decoder: receives the added counts.
+    ///   - decodings: what the decoder looks for, loaded anew for each other thread: shared objects would make the threads
+    ///     contend with one another (reference counts).
+    /// - Returns: false if the work cannot be split by share, because of a limit that all connections share, or because the file
+    ///   changed meanwhile. Nothing was added then.
     mutating func read(
         _ paths: [String], _ shares: [CaptureShare], options: ReassemblyOptions, to decoder: Decoder,
         _ decodings: () throws -> DecodingOptions,
@@ -69,7 +69,7 @@ struct SharedReading {
         group.wait()
         let all = parts.withLock { $0 }.sorted { $0.index < $1.index }
         guard let first = all.first else { return false }
-        // Where a signal ended reading, each got as far as it got.
+        // If a signal ended reading, each thread stopped where it was.
         if !progress.isInterrupted {
             guard all.allSatisfy({ !$0.hasReachedLimit && $0.reading.counters == first.reading.counters })
             else { return false }
@@ -88,11 +88,11 @@ struct SharedReading {
     }
 }
 
-/// How much work each bucket of a capture's connections is: its bytes, and something for each packet.
+/// The amount of work in each bucket of a capture's connections: its bytes, and a constant for each packet.
 private final class ShareWeights: StreamReceiver {
     private var buckets = (0..<CaptureShare.buckets).map { _ in Bucket() }
 
-    /// Shares of equal weight; nil where one would have much less than it should.
+    /// Shares of equal weight; nil if one would have much less than it should.
     func shares(_ count: Int) -> [CaptureShare]? {
         let weights = buckets.map(\.weight)
         let shares = CaptureShare.balanced(weights, into: count)

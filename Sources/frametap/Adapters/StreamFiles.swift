@@ -3,10 +3,10 @@ import Streams
 
 /// Writes the bytes of each direction of each connection to a file of its own: `NNNN-client.bin`, `NNNN-server.bin`.
 ///
-/// A connection may be open for as long as the capture lasts, and there may be a million of them: only the files that were
-/// written last stay open.
+/// A connection may be open for as long as the capture lasts, and there may be a million of them: only the most recently written
+/// files stay open.
 final class StreamFiles {
-    /// How many files are open at most.
+    /// The maximum number of open files.
     private static let mostOpen = 64
 
     private struct Key: Hashable {
@@ -24,14 +24,14 @@ final class StreamFiles {
     private let fillsMissing: Bool
     private var open: [OpenFile] = []
     private var uses = 0
-    /// The files of open connections that exist already.
+    /// The files of open connections that already exist.
     private var created: Set<Key> = []
-    /// Whether something could not be written; it was said, once.
+    /// Whether a write failed; that was reported once.
     private(set) var hasFailed = false
 
-    /// Creates the folder where it does not exist.
+    /// Creates the folder if it does not exist.
     ///
-    /// - Parameter fillsMissing: whether zeros stand for bytes that are missing.
+    /// - Parameter fillsMissing: whether missing bytes are written as zeros.
     init(in folder: String, fillsMissing: Bool) throws(CommandError) {
         (self.folder, self.fillsMissing) = (folder, fillsMissing)
         if mkdir(folder, 0o700) != 0, errno != EEXIST {
@@ -58,7 +58,7 @@ final class StreamFiles {
         }
     }
 
-    /// A gap: the file is made longer, which takes no room on most disks.
+    /// A gap: the file is extended, which takes no space on most disks.
     func missing(_ byteCount: Int, of connection: Int, _ direction: Direction) {
         guard fillsMissing else { return }
         let key = Key(connection: connection, direction: direction)
@@ -67,7 +67,7 @@ final class StreamFiles {
         if length < 0 || ftruncate(descriptor, length + off_t(byteCount)) != 0 { fail(key) }
     }
 
-    /// The connection is over: both of its files are there, and closed.
+    /// The connection is over: both of its files exist, and are closed.
     func finish(_ connection: Int) {
         for direction in Direction.allCases {
             let key = Key(connection: connection, direction: direction)
@@ -77,7 +77,7 @@ final class StreamFiles {
         }
     }
 
-    /// The open file of a direction; nil where there is none to be had.
+    /// The open file of a direction; nil if it cannot be opened.
     private func descriptor(of key: Key) -> Int32? {
         guard !hasFailed else { return nil }
         uses += 1
@@ -88,7 +88,7 @@ final class StreamFiles {
         if open.count >= Self.mostOpen, let oldest = open.indices.min(by: { open[$0].lastUse < open[$1].lastUse }) {
             close(open.remove(at: oldest).descriptor)
         }
-        // What is left of an earlier listing is replaced; what this one wrote goes on.
+        // The file of an earlier listing is replaced; a file that this one wrote is continued.
         let way = created.contains(key) ? O_APPEND : O_CREAT | O_TRUNC | O_APPEND
         let descriptor = Platform.open(path(of: key), O_WRONLY | O_CLOEXEC | way, 0o600)
         guard descriptor >= 0 else {

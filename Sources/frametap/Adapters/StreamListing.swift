@@ -3,15 +3,15 @@ import Framing
 import Streams
 import Trace
 
-/// Hashes the streams of connections, and lists them in order of opening.
+/// Hashes the streams of connections, and lists them in the order in which they opened.
 final class StreamListing: StreamReceiver {
     private let output: any ByteOutput
     private let files: StreamFiles?
-    /// Lines that wait for connections that opened before them.
+    /// Lines that wait for connections that opened earlier.
     private var waiting: [Int: [UInt8]] = [:]
     private var next = 1
 
-    /// - Parameter files: where the bytes go, too.
+    /// - Parameter files: the files to which the bytes are also written.
     init(output: any ByteOutput, files: StreamFiles? = nil) {
         self.output = output
         self.files = files
@@ -23,7 +23,7 @@ final class StreamListing: StreamReceiver {
 
     func advance(to time: Timestamp) {}
 
-    /// Writes what still waits.
+    /// Writes the lines that are still waiting.
     func finish() {
         for number in waiting.keys.sorted() { output.write(waiting[number] ?? []) }
     }

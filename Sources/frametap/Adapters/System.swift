@@ -2,7 +2,7 @@ import Platform
 import Streams
 import Trace
 
-/// What the last failed call of the C library said, in words.
+/// The error of the last failed call of the C library, in words.
 func systemError() -> String { String(cString: strerror(errno)) }
 
 /// Environment variables by name.
@@ -10,7 +10,7 @@ enum Environment {
     static subscript(name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }
 
-/// Where the reader's clock stands.
+/// The user's time zone.
 enum LocalTime {
     /// How far local time is ahead of UTC at an instant, in seconds.
     @Sendable static func utcOffset(at time: Timestamp) -> Int {
@@ -27,15 +27,15 @@ func warn(_ message: String) {
     writeToStandardError("frametap: \(printable(message))\n")
 }
 
-/// A message as a terminal may get it: names of files and values of options may hold anything. Lines behind the first one
-/// are indented, so that none of them passes for a message of its own.
+/// A message made safe for a terminal: file names and option values may contain anything. Lines after the first one are indented,
+/// so that none of them can be mistaken for a message of its own.
 func printable(_ message: String) -> String {
     let lines = message.split(separator: "\n", omittingEmptySubsequences: false).map { PrintableText.of($0) }
     guard let first = lines.first else { return "" }
     return lines.dropFirst().reduce(first) { $0 + "\n" + ($1.isEmpty || $1.hasPrefix(" ") ? "" : "  ") + $1 }
 }
 
-/// Writes text to standard error, as far as that takes it. What nobody reads is not waited for.
+/// Writes text to standard error, as far as it accepts it. A blocked reader is not waited for.
 func writeToStandardError(_ text: String) {
     let bytes = Array(text.utf8)
     var poll = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)

@@ -3,18 +3,18 @@ import Pipeline
 import Streams
 import Trace
 
-/// Reads traces from files: NDJSON as it is, captures decoded on the way.
+/// Reads traces from files: NDJSON as it is, captures decoded while reading.
 struct TraceLoading {
     let format: FormatOptions
     let bodies: BodyOptions
     /// How many bytes of each body of a capture are read.
     let bodyLimit: Int
-    /// How much memory decoding a capture may hold; nil: the default.
+    /// How much memory decoding a capture may take; nil: the default.
     var memory: MemoryOptions?
 
     private enum Kind { case lines, capture }
 
-    /// The trace that is in all of these files together.
+    /// The combined trace of all these files.
     func trace(of paths: [String]) throws -> RecordedTrace {
         let kinds = try paths.map { try (path: $0, kind: kind(of: $0)) }
         if let other = kinds.first(where: { $0.kind != kinds[0].kind }) {
@@ -25,7 +25,7 @@ struct TraceLoading {
         return try kinds.first?.kind == .lines ? read(paths) : decode(paths)
     }
 
-    /// Told by the first bytes: those of a capture are no text.
+    /// Distinguished by the first bytes: those of a capture are not text.
     private func kind(of path: String) throws -> Kind {
         guard path != "-" else { throw CommandError("- cannot be compared; expected a file") }
         let input = try FileInput(path)

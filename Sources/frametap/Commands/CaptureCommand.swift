@@ -6,11 +6,11 @@ import Platform
 import Streams
 import Trace
 
-/// `frametap capture`: the packets of an interface in, a trace out, as they pass.
+/// `frametap capture`: the packets of an interface in, a trace out, live.
 struct CaptureCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "capture",
-        abstract: "Decode what passes a network interface.",
+        abstract: "Decode the traffic of a network interface.",
         discussion: """
             SIGINT and SIGTERM shut it down cleanly. Capturing needs a permission; where it is lacking, the command that gives it is shown.
 
@@ -84,7 +84,7 @@ struct LiveOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Have the kernel hold so much while frametap is busy; what is more is lost.", valueName: "size"))
+            "The kernel's capture buffer; packets beyond it are dropped while frametap is busy.", valueName: "size"))
     var buffer = ByteAmount(bytes: 16 << 20)
 
     @Flag(inversion: .prefixedNo, help: "Also capture packets addressed to other hosts (promiscuous mode).")
@@ -94,13 +94,13 @@ struct LiveOptions: ParsableArguments {
         if !(64...(256 << 10)).contains(snaplen.bytes) {
             throw ValidationError("--snaplen is \(snaplen.bytes); expected 64 to 262144 bytes")
         }
-        // With less the ring has a single block, and all is lost while that is being read.
+        // With less, the ring has a single block, and everything is lost while that is being read.
         if !((1 << 20)...(1 << 30)).contains(buffer.bytes) {
             throw ValidationError("--buffer is \(buffer.bytes); expected 1MiB to 1GiB")
         }
     }
 
-    /// Begins to capture; what stands in the way is said with what helps.
+    /// Starts capturing; errors are reported with a remedy.
     func open(_ interface: String) throws -> LiveCapture {
         var options = LiveCaptureOptions()
         options.filter = bpf

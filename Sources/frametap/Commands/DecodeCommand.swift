@@ -66,7 +66,7 @@ struct DecodeCommand: ParsableCommand {
         with options: ReassemblyOptions, to decoder: Decoder, _ progress: ReadingProgress
     ) throws -> (hasFailed: Bool, counters: CaptureCounters) {
         if ParallelReading.suits(files) {
-            // Hazards may lie in what several clients send at once.
+            // Hazards may depend on what several clients send at once.
             if !decoder.takesFrames, !self.format.hazards,
                 let shares = SharedReading.shares(of: files, options: options)
             {
@@ -98,7 +98,7 @@ struct DecodeCommand: ParsableCommand {
 }
 
 extension CaptureCounters {
-    /// What was passed over, the most frequent first.
+    /// The skipped packets, the most frequent kind first.
     var skippedByKind: [(kind: String, packets: Int)] {
         skipped.map { ($0.key.rawValue, $0.value) }.sorted { ($1.1, $0.0) < ($0.1, $1.0) }
     }

@@ -7,14 +7,14 @@ import Streams
 import Synchronization
 import Trace
 
-/// `frametap demo`: reference peers talk through the proxy.
+/// `frametap demo`: reference peers communicate through the proxy.
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
         abstract: "Watch a real conversation pass through the proxy; nothing to set up.",
         discussion: "A reference server, the proxy and reference clients run on loopback: real sockets, real frames.")
 
-    @Argument(help: "The formats to show; all where none is named.")
+    @Argument(help: "The formats to show; default: all.")
     var formats: [String] = []
 
     @OptionGroup var bodies: BodyOptions
@@ -31,7 +31,7 @@ struct DemoCommand: ParsableCommand {
                 try BuiltInFormats.all().map { format in
                     format.scalingHeartbeat(by: ReferencePeers.peer(for: format.name)?.demoScale ?? 1)
                 }))
-        // Formats that cannot be told by their bytes have to be asked for, once their servers' ports are known.
+        // Formats that cannot be recognised by their bytes must be requested, once their servers' ports are known.
         let ports = PortFormats()
         decoding.lateByPort = { ports[$0] }
         try bodies.apply(to: &decoding)
@@ -49,7 +49,7 @@ struct DemoCommand: ParsableCommand {
             }
         }
         let signals = EndSignals { conversations.cancel() }
-        // The main thread records; conversations run on those that tasks share.
+        // The main thread records; conversations run on the tasks' shared threads.
         recording.run(recorder, queue)
         signals.cancel()
         if selection.failing.fails(recording.summary) { throw ExitCode(1) }
@@ -97,7 +97,7 @@ struct DemoCommand: ParsableCommand {
     }
 }
 
-/// The formats of server ports, told while connections come in.
+/// The formats of server ports, added while connections arrive.
 private final class PortFormats: Sendable {
     private let formats = Mutex<[UInt16: Format]>([:])
 

@@ -8,7 +8,7 @@ import TraceDiff
 struct DiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
-        abstract: "Compare traces or captures by what was said.",
+        abstract: "Compare the conversations of traces or captures.",
         discussion: """
             Connections are matched by what was said on them, frames by type and content. Times, ports, offsets and how frames \
             were split do not count, unless they are asked for. Exit status: 0 the same, 1 different, 2 trouble.
@@ -19,7 +19,7 @@ struct DiffCommand: ParsableCommand {
               frametap diff --learn run1.pcapng run2.pcapng run3.pcapng > rules.yaml
             """)
 
-    /// The forms a difference is shown in.
+    /// The output forms of a difference.
     enum Form: String, ExpressibleByArgument, CaseIterable {
         case text, json, junit
     }
@@ -50,10 +50,10 @@ struct DiffCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Show N frames around each difference.", valueName: "frames"))
     var context = 3
 
-    @Flag(help: "Show both sides beside each other.")
+    @Flag(help: "Show both sides side by side.")
     var sideBySide = false
 
-    @Option(help: ArgumentHelp("Whether to use colours. Honors NO_COLOR.", valueName: "when"))
+    @Option(help: ArgumentHelp("When to use colors. Honors NO_COLOR.", valueName: "when"))
     var color = ColorChoice.auto
 
     func validate() throws {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Framing
 
-/// `frametap formats`: what frametap knows, and checking what users wrote.
+/// `frametap formats`: lists the known formats, and checks format files.
 struct FormatsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "formats",
@@ -48,7 +48,7 @@ struct FormatsCommand: ParsableCommand {
 
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "check", abstract: "Say what is wrong with a format file.")
+            commandName: "check", abstract: "Check a format file for errors.")
 
         @Argument(help: "The format file.")
         var file: String

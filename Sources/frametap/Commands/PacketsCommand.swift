@@ -30,7 +30,7 @@ struct PacketsCommand: ParsableCommand {
                 var reader = CaptureReader(input)
                 while !progress.isOver, try reader.step(to: &listing) != .end { listing.flush() }
             } catch  where progress.isInterrupted {
-                // It ends where the signal found it.
+                // It ends where the signal interrupted it.
             } catch {
                 hasFailed = true
                 warn(CaptureReading.describe(error, path))
@@ -45,11 +45,11 @@ struct PacketsCommand: ParsableCommand {
 private struct PacketListing: PacketReceiver {
     private let output: FileOutput
     private let file: String?
-    /// What the interfaces of the section are called.
+    /// The names of the section's interfaces.
     private var interfaceNames: [Int: String] = [:]
     private var lines: [UInt8] = []
 
-    /// - Parameter file: the file's name, where there are several.
+    /// - Parameter file: the file's name, if there are several.
     init(output: FileOutput, file: String?) {
         self.output = output
         self.file = file

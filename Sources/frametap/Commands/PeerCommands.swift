@@ -78,18 +78,18 @@ struct ConnectCommand: AsyncParsableCommand {
     }
 }
 
-/// The hazards that can be reproduced, a line for each format.
+/// The hazards that can be reproduced, one line per format.
 private let hazardsByFormat = ReferencePeers.all.filter { !$0.hazards.isEmpty }
     .map { "\($0.format): \($0.hazards.sorted().joined(separator: ", "))" }.joined(separator: "\n")
 
-/// What both kinds of peers can be asked.
+/// The options of both kinds of peers.
 struct PeerCommandOptions: ParsableArguments {
     @Option(help: "Multiply every interval of the protocol by this.")
     var timeScale = 1.0
 
     @Option(
         help: ArgumentHelp(
-            "Do as the published programs do, with these of their faults; separated by commas.",
+            "Behave as the published programs do, with these faults of theirs; separated by commas.",
             discussion: hazardsByFormat, valueName: "hazard,…"))
     var asPublished: String?
 
@@ -105,7 +105,7 @@ struct PeerCommandOptions: ParsableArguments {
         }
     }
 
-    /// What is asked of the peers of a format.
+    /// The options for the peers of a format.
     func options(for format: String) throws -> PeerOptions {
         var options = PeerOptions()
         options.key = try BodyOptions.key(format, among: keys)
@@ -118,7 +118,7 @@ struct PeerCommandOptions: ParsableArguments {
         Set((asPublished ?? "").split(separator: ",").map { String($0.drop { $0 == " " }) })
     }
 
-    /// The peers of a format, if they have the hazards asked for.
+    /// The peers of a format, if they have the requested hazards.
     func peer(_ format: String) throws -> any ReferencePeer.Type {
         let peer = try Self.peer(format)
         guard let unknown = hazards.subtracting(peer.hazards).min() else { return peer }
@@ -132,7 +132,7 @@ struct PeerCommandOptions: ParsableArguments {
         throw ValidationError("there are no reference peers for \(format); known are \(known)")
     }
 
-    /// Runs a peer; being cancelled is no trouble.
+    /// Runs a peer; cancellation is not an error.
     static func run(_ work: () async throws -> Void) async throws {
         do {
             try await work()

@@ -32,7 +32,7 @@ struct ProxyCommand: ParsableCommand {
     func validate() throws { try records.check(output) }
 
     func run() throws {
-        // Outlives the terminal that it was started from, and a limit of a file's size is a full disk.
+        // Survives the terminal that started it, and treats a file size limit like a full disk.
         for number in [SIGHUP, SIGXFSZ] { signal(number, SIG_IGN) }
         DescriptorLimit.raise()
         let listeners = try listeners.listeners()
@@ -60,11 +60,11 @@ struct ProxyCommand: ParsableCommand {
                 _ = try? proxy.drain(within: drain)
             }
             EndDeadline.set()
-            // The relay ends first, so that nothing passes that is not recorded.
+            // The relay ends first, so that nothing passes unrecorded.
             do { try proxy.shutDown() } catch { warn("\(error)") }
             queue.finish()
         }
-        // Whoever reads this may send a signal at once.
+        // A program that reads this may send a signal immediately.
         for (listener, place) in zip(listeners, places) { Self.announce(listener, at: place) }
         recording.run(recorder, queue)
         signals.cancel()
@@ -78,8 +78,7 @@ struct ProxyCommand: ParsableCommand {
         let (kind, servers) =
             switch listener.server {
             case .fixed(let server): ("", "\(server)")
-            case .socks5: (" (SOCKS 5)", "whatever this machine can reach")
-            case .transparent: (" (transparent)", "whatever a firewall redirects here")
+            case .chosen(let choice): (" (\(choice.title))", choice.reach)
             }
         warn("listening on \(place)\(kind)")
         if !place.isLoopback { warn("anybody who can reach \(place) can now connect to \(servers) through it") }

@@ -6,11 +6,11 @@ import Pipeline
 import Platform
 import Trace
 
-/// `frametap report`: what went wrong on the connections of captures, and whose fault it was.
+/// `frametap report`: what went wrong on the connections of captures, and which side caused it.
 struct ReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
-        abstract: "Tell what happened on each connection: a time line, round trips, findings.",
+        abstract: "Report what happened on each connection: timeline, round trips, findings.",
         discussion: """
               frametap report chat.pcapng
               frametap report chat.pcapng --as html --output chat.html
@@ -62,7 +62,7 @@ struct ReportCommand: ParsableCommand {
         var reading = CaptureReading()
         reading.read(files, options: reassembly, to: decoder, progress: progress) {}
         for complaint in reading.complaints { warn(complaint) }
-        // Where nothing could be read, that nothing was found is no answer.
+        // If nothing could be read, the absence of findings means nothing.
         if reading.hasFailed, reading.counters.packets == 0 { throw ExitCode(2) }
         decoder.finish(skipped: reading.counters.skippedByKind)
         let report = collector.report(source: files.joined(separator: " "))

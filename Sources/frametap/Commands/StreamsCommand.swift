@@ -39,7 +39,7 @@ struct StreamsCommand: ParsableCommand {
         let listing = StreamListing(output: output, files: streams)
         var options = reassembly.options(for: files)
         options.conflictHistory = 0  // nobody asks
-        // Nothing is framed here, so reassembly has it all.
+        // Nothing is framed here, so reassembly gets the whole limit.
         options.totalReorderingLimit = memory.memoryLimit.bytes
         options.serverPorts = Set(BuiltInFormats.outlines.systems.flatMap(\.ports))
         let progress = ReadingProgress()

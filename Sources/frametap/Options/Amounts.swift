@@ -30,7 +30,7 @@ struct ByteAmount: ExpressibleByArgument {
     }
 }
 
-/// A length of time, as in `500ms`, `90s`, `5min` or `1h`; `0` stands for none.
+/// A length of time, as in `500ms`, `90s`, `5min` or `1h`; `0` means none.
 struct TimeAmount: ExpressibleByArgument {
     let interval: Interval
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import Framing
 import Pipeline
 
-/// What is needed to read bodies: keys, and descriptions of messages.
+/// Options needed to read bodies: keys, and message descriptions.
 struct BodyOptions: ParsableArguments {
     @Option(
         name: .customLong("key"),
@@ -26,7 +26,7 @@ struct BodyOptions: ParsableArguments {
     @Flag(help: "Show what formats call secret: passwords, tokens.")
     var showSecrets = false
 
-    /// Gives the formats that are looked for what their bodies need.
+    /// Adds to the formats what their bodies need.
     func apply(to options: inout DecodingOptions) throws {
         let given = try Self.given(keys)
         let schema = try descriptorSet.map { path in
@@ -63,7 +63,7 @@ struct BodyOptions: ParsableArguments {
 
     // MARK: Keys
 
-    /// The key of that name, from what `--key` was given or from the environment.
+    /// The key of that name, from `--key` or from the environment.
     static func key(_ name: String, among keys: [String]) throws -> [UInt8]? {
         try given(keys)[name] ?? fromEnvironment(name)
     }
@@ -73,7 +73,7 @@ struct BodyOptions: ParsableArguments {
         for text in keys {
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, !parts[0].isEmpty else {
-                // What was given is not repeated: it may be a key.
+                // The value is not repeated: it may be a key.
                 throw ValidationError("--key takes NAME=KEY, such as login=00112233445566778899aabbccddeeff")
             }
             given[String(parts[0])] = try bytes(of: String(parts[1]), for: String(parts[0]))

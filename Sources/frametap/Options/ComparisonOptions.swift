@@ -2,7 +2,7 @@ import ArgumentParser
 import Streams
 import TraceDiff
 
-/// What of two traces is compared.
+/// What is compared between two traces.
 struct ComparisonOptions: ParsableArguments {
     @Option(help: "How to compare heartbeats: as frames, by their number, not at all.")
     var heartbeats = Comparison.Heartbeats.count
@@ -20,14 +20,14 @@ struct ComparisonOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Do not look at these values, such as fields.token or body.json.time. May be repeated.", valueName: "path"))
+            "Ignore these values, such as fields.token or body.json.time. May be repeated.", valueName: "path"))
     var ignore: [String] = []
 
     @Option(
-        help: ArgumentHelp("Mask values as this file says (--learn makes one). May be repeated.", valueName: "file"))
+        help: ArgumentHelp("Mask the values listed in this file (--learn creates one). May be repeated.", valueName: "file"))
     var mask: [String] = []
 
-    /// The comparison that is asked for.
+    /// The requested comparison.
     func comparison() throws -> Comparison {
         var comparison = Comparison()
         comparison.heartbeats = heartbeats

@@ -2,7 +2,7 @@ import ArgumentParser
 import Framing
 import Trace
 
-/// What makes a command a check.
+/// Options that make a command a check.
 struct FailOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -20,7 +20,7 @@ struct FailOptions: ParsableArguments {
 
     private var kinds: [String] { (failOn ?? "").split(separator: ",").map(String.init) }
 
-    /// Whether the trace has something that `--fail-on` asks about.
+    /// Whether the trace contains anything that `--fail-on` asks about.
     func fails(_ summary: Summary) -> Bool {
         let total = summary.total
         return kinds.contains { kind in

@@ -14,7 +14,7 @@ struct FormatOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What is promised of heartbeats, where the format file says otherwise: 'every: 2 s, gap: 6 s'; none: nothing.",
+            "The heartbeat contract, overriding the format file's: 'every: 2 s, gap: 6 s'; none: nothing.",
             discussion: """
                 The keys are those of a format file's heartbeat. Without when, from and every they go for formats that have \
                 heartbeats.
@@ -22,13 +22,13 @@ struct FormatOptions: ParsableArguments {
             valueName: "key: value"))
     var heartbeat: String?
 
-    @Flag(help: "Where a format has no heartbeats, look for what comes as regularly, and for gaps in it.")
+    @Flag(help: "Where a format declares no heartbeats, learn which frames come as regularly, and report gaps in them.")
     var learnHeartbeats = false
 
     @Flag(help: "Report frames where published receivers of the format would have stalled, misread or lost data.")
     var hazards = false
 
-    /// What the decoder is to look for.
+    /// What the decoder looks for.
     func decodingOptions() throws -> DecodingOptions {
         var byPort: [UInt16: Format] = [:]
         var asked: Format?
@@ -61,7 +61,7 @@ struct FormatOptions: ParsableArguments {
         }
     }
 
-    /// A built-in format or rule by its name, or the format that a file describes, with parameters behind a colon.
+    /// A built-in format or rule by its name, or the format that a file describes, with parameters after a colon.
     static func format(_ text: String) throws -> Format {
         let request = try FormatRequest(text)
         if BuiltInFormats.yaml(of: request.name) != nil {
@@ -70,7 +70,7 @@ struct FormatOptions: ParsableArguments {
                     return format
                 }
             } catch {
-                // A place in a file that the user never saw would say nothing.
+                // A position in a file that the user never saw would be meaningless.
                 throw ValidationError("--format \(text): " + error.faults.map(\.message).joined(separator: "; "))
             }
         }
@@ -91,7 +91,7 @@ struct FormatOptions: ParsableArguments {
 }
 
 extension DecodingOptions {
-    /// Puts another in the place of each format that is looked for.
+    /// Replaces each of the formats.
     mutating func replaceFormats(_ replacement: (Format) throws -> Format) rethrows {
         switch choice {
         case .automatic(let formats): choice = .automatic(try formats.map(replacement))
@@ -100,7 +100,7 @@ extension DecodingOptions {
         for (port, format) in byPort { byPort[port] = try replacement(format) }
     }
 
-    /// The ports on which servers of the formats looked for listen: they tell which end of a connection is the client.
+    /// The server ports of the formats: they identify which end of a connection is the client.
     var serverPorts: Set<UInt16> {
         var ports = Set(byPort.keys)
         switch choice {

@@ -7,7 +7,7 @@ struct FormatRequest {
     /// Values for its parameters.
     private(set) var parameters: [String: String] = [:]
 
-    /// Takes a name apart; what stands behind the first colon that `key=` follows are parameters.
+    /// Splits a request; the text after the first colon that is followed by `key=` is parameters.
     init(_ text: String) throws {
         guard let colon = Self.parametersColon(in: text) else {
             name = text
@@ -35,7 +35,7 @@ struct FormatRequest {
         }
     }
 
-    /// The parts between commas, escapes resolved.
+    /// The parts between commas, with escapes resolved.
     private static func parts(_ text: Substring, of whole: String) throws -> [[UInt8]] {
         var parts: [[UInt8]] = [[]]
         var rest = text.utf8[...]
@@ -54,7 +54,7 @@ struct FormatRequest {
         return parts
     }
 
-    /// The byte that an escape stands for, its backslash being read; nil where there is none such.
+    /// The byte that an escape represents, after its backslash; nil if there is no such escape.
     private static func escape(_ rest: inout Substring.UTF8View.SubSequence) -> UInt8? {
         switch rest.popFirst() {
         case UInt8(ascii: "n"): return 0x0a
@@ -71,7 +71,7 @@ struct FormatRequest {
         }
     }
 
-    /// Bytes as format files write them: text, or hex where they are none.
+    /// Bytes as format files write them: text, or hex if they are not text.
     private static func text(_ bytes: [UInt8]) -> String {
         if let text = String(validating: bytes, as: UTF8.self) { return text }
         return bytes.reduce(into: "0x") { $0 += ($1 < 16 ? "0" : "") + String($1, radix: 16) }

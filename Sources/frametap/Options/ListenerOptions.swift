@@ -1,7 +1,7 @@
 import ArgumentParser
 import Proxy
 
-/// The ways into a proxy.
+/// The listeners of a proxy.
 struct ListenerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -21,7 +21,7 @@ struct ListenerOptions: ParsableArguments {
 
     func validate() throws { _ = try listeners() }
 
-    /// The ways in, each with its server.
+    /// The listeners, each with its server.
     func listeners() throws -> [Listener] {
         let plain = listen.filter { $0.server == nil }
         guard plain.count == to.count else { throw ValidationError(mismatch(plain)) }
@@ -42,30 +42,28 @@ struct ListenerOptions: ParsableArguments {
             + (plain.count < listen.count ? "; SOCKS and transparent ones take none" : "")
     }
 
-    /// The ways in, as the trace names them.
+    /// The listeners, as the trace names them.
     static func source(of listeners: [Listener]) -> String {
         let texts = listeners.map { listener in
             switch listener.server {
             case .fixed(let place): "\(listener.listen) to \(place)"
-            case .socks5: "socks5://\(listener.listen)"
-            case .transparent: "transparent://\(listener.listen)"
+            case .chosen(let choice): "\(choice.scheme)://\(listener.listen)"
             }
         }
         return "proxy " + texts.joined(separator: ", ")
     }
 }
 
-/// What `--listen` takes.
+/// A value of `--listen`.
 struct ListenOption: ExpressibleByArgument {
     var place: Place
-    /// How the server is found; nil where `--to` names it.
+    /// How the server is found; nil if `--to` names it.
     var server: Listener.Server?
 
     init?(argument: String) {
-        let kinds: [(String, Listener.Server)] = [("socks5://", .socks5), ("transparent://", .transparent)]
-        for (prefix, server) in kinds where argument.hasPrefix(prefix) {
-            guard let address = HostPort(String(argument.dropFirst(prefix.count))) else { return nil }
-            (place, self.server) = (.tcp(address), server)
+        for choice in ServerChoice.all where argument.hasPrefix("\(choice.scheme)://") {
+            guard let address = HostPort(String(argument.dropFirst(choice.scheme.count + 3))) else { return nil }
+            (place, server) = (.tcp(address), .chosen(by: choice))
             return
         }
         guard let place = Place(argument) else { return nil }
@@ -74,14 +72,14 @@ struct ListenOption: ExpressibleByArgument {
 }
 
 extension Place: ExpressibleByArgument {
-    /// Reads `host:port` or `unix:path`.
+    /// Parses `host:port` or `unix:path`.
     public init?(argument: String) {
         self.init(argument)
     }
 }
 
 extension HostPort: ExpressibleByArgument {
-    /// Reads `host:port`.
+    /// Parses `host:port`.
     public init?(argument: String) {
         self.init(argument)
     }
@@ -92,7 +90,7 @@ struct RelayOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How long looking up and connecting to a server may take.", valueName: "seconds"))
     var connectTimeout = 10.0
 
-    @Option(help: ArgumentHelp("Close a connection on which nothing was said for so long.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Close a connection after this long without a byte.", valueName: "seconds"))
     var idleTimeout: Double?
 
     @Option(help: ArgumentHelp("Refuse clients while N are connected.", valueName: "count"))
@@ -100,7 +98,7 @@ struct RelayOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "After so long a silence, have the system ask whether the other end is there.", valueName: "seconds"))
+            "Send TCP keep-alive probes after this long without traffic.", valueName: "seconds"))
     var keepAlive: Int?
 
     @Option(
@@ -109,7 +107,7 @@ struct RelayOptions: ParsableArguments {
             valueName: "in,out"))
     var proxyProtocol: ProxyProtocolUse?
 
-    @Option(help: ArgumentHelp("On INT or TERM, let open connections go on for so long.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("On SIGINT or SIGTERM, let open connections finish for this long.", valueName: "seconds"))
     var drain = 0.0
 
     func validate() throws {
@@ -126,7 +124,7 @@ struct RelayOptions: ParsableArguments {
         }
     }
 
-    /// What is asked of a proxy with these ways in.
+    /// The settings of a proxy with these listeners.
     func options(_ listeners: [Listener]) -> ProxyOptions {
         var options = ProxyOptions(listeners)
         options.connectTimeout = connectTimeout
@@ -139,7 +137,7 @@ struct RelayOptions: ParsableArguments {
 }
 
 extension ProxyProtocolUse: ExpressibleByArgument {
-    /// Reads `in`, `out`, `out-v1`, `out-v2`, or `in` and one of the others with a comma between.
+    /// Parses `in`, `out`, `out-v1`, `out-v2`, or `in` and one of the others separated by a comma.
     public init?(argument: String) {
         self.init()
         for part in argument.split(separator: ",", omittingEmptySubsequences: false) {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Packets
 import Pipeline
 
-/// How much memory may be held.
+/// The memory limit.
 struct MemoryOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -10,7 +10,7 @@ struct MemoryOptions: ParsableArguments {
             valueName: "size"))
     var memoryLimit = ByteAmount(bytes: 256 << 20)
 
-    /// With less, two segments behind a gap would be too much.
+    /// With less, two segments after a gap would be too much.
     private static let least = 1 << 20
 
     func validate() throws {

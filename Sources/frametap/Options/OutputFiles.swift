@@ -1,12 +1,12 @@
 import ArgumentParser
 import Platform
 
-/// The files that a command reads and writes: no two of those it writes may be one, and none it reads.
+/// The files that a command reads and writes: no two of its outputs may be the same file, nor may an output be an input.
 enum OutputFiles {
-    /// Refuses options that name one file, in whatever spelling, by a symbolic or a hard link.
+    /// Rejects options that name the same file, in whatever spelling, by a symbolic or a hard link.
     ///
     /// - Parameters:
-    ///   - outputs: each option with the path it has, if it has one.
+    ///   - outputs: each option with its path, if it has one.
     ///   - inputs: the paths that are read.
     static func check(_ outputs: [(option: String, path: String?)], inputs: [String] = []) throws {
         var known: [(name: String, path: String, identity: Identity)] = []
@@ -27,10 +27,10 @@ enum OutputFiles {
         }
     }
 
-    /// What a path leads to. Pipes, terminals and devices may be written to by several.
+    /// What a path resolves to. Several outputs may share a pipe, terminal or device.
     private enum Identity: Equatable {
         case file(device: UInt64, number: UInt64)
-        /// A file that is not there yet, in a folder that is.
+        /// A file that does not exist yet, in a folder that does.
         case name(device: UInt64, folder: UInt64, name: String)
         case standardOutput
 
@@ -45,7 +45,7 @@ enum OutputFiles {
                 self = .file(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
                 return
             }
-            // A link whose target is not there yet is followed: creating it creates the target.
+            // A link whose target does not exist yet is followed: creating it creates the target.
             guard let (folder, name) = Self.parts(of: Self.target(of: path, depth: 0)), stat(folder, &status) == 0
             else { return nil }
             self = .name(device: UInt64(status.st_dev), folder: UInt64(status.st_ino), name: name)

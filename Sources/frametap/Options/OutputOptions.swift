@@ -19,7 +19,7 @@ struct OutputOptions: ParsableArguments {
     @Flag(name: [.short, .long], help: "Show each frame's fields and a hex dump.")
     var verbose = false
 
-    @Option(help: ArgumentHelp("Whether to use colours. Honors NO_COLOR.", valueName: "when"))
+    @Option(help: ArgumentHelp("When to use colors. Honors NO_COLOR.", valueName: "when"))
     var color = ColorChoice.auto
 
     func validate() throws {
@@ -30,7 +30,7 @@ struct OutputOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - source: what is traced.
-    ///   - endsOnSignal: whether a signal ends waiting for whoever reads.
+    ///   - endsOnSignal: whether a signal ends the wait for a reader.
     func sink(
         source: String, endsOnSignal: Bool = false, whenBroken: @escaping (FileOutput.Failure) -> Void
     ) throws -> (any TraceSink)? {
@@ -60,7 +60,7 @@ extension TextOptions.Times: ExpressibleByArgument {}
 enum ColorChoice: String, ExpressibleByArgument, CaseIterable {
     case auto, always, never
 
-    /// Whether what is written to a file is coloured (`auto`: a terminal, unless NO_COLOR is set; no-color.org).
+    /// Whether output to a file is coloured (`auto`: a terminal, unless NO_COLOR is set; no-color.org).
     func applies(to file: FileOutput) -> Bool {
         switch self {
         case .always: true

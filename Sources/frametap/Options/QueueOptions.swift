@@ -3,16 +3,16 @@ import Dispatch
 import Proxy
 import Streams
 
-/// What happens where recording does not keep up with relaying.
+/// What happens if recording does not keep up with relaying.
 struct QueueOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Keep up to this much of what was relayed and is not recorded yet; beyond it, what passes is dropped from the records.",
+            "Buffer at most this much relayed traffic until it is recorded; beyond it, traffic is dropped from the records.",
             valueName: "size"))
     var queueLimit = ByteAmount(bytes: 64 << 20)
 
     @Flag(
-        help: "Drop nothing from the records: where recording does not keep up, relaying waits for it.")
+        help: "Drop nothing from the records: when recording cannot keep up, relaying waits for it.")
     var lossless = false
 
     func validate() throws {
@@ -42,7 +42,7 @@ struct QueueOptions: ParsableArguments {
         }
     }
 
-    /// What is reported at the end; nothing where nothing was lost and nobody waited.
+    /// The final report; empty if nothing was lost and nothing had to wait.
     static func lines(_ losses: RecordingQueue.Losses, late: RecordingQueue.Loss) -> [String] {
         var lines: [String] = []
         let (bytes, chunks) = (losses.dropped.bytes + late.bytes, losses.dropped.chunks + late.chunks)

@@ -3,9 +3,9 @@ import Packets
 import Platform
 import Streams
 
-/// How the packets of captures are put together.
+/// How the packets of captures are reassembled.
 struct ReassemblyArguments: ParsableArguments {
-    @Option(help: "Which copy of a byte counts where packets overlap with different bytes.")
+    @Option(help: "Which copy wins where overlapping packets carry different bytes.")
     var overlap = OverlapPolicy.first
 
     @Option(
@@ -22,12 +22,12 @@ struct ReassemblyArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Let a connection go after such a silence: nothing is waited for any more; 0: never.", valueName: "time"))
+            "Treat a connection as idle after this long without a packet: nothing is waited for any more; 0 disables.", valueName: "time"))
     var idleTimeout = TimeAmount(seconds: 3600)
 
     @Flag(
         help: """
-            Pass over packets with a wrong IPv4 header or TCP checksum. Where the capturing host left checksums to its \
+            Skip packets with a wrong IPv4 header or TCP checksum. Where the capturing host left checksums to its \
             network card, those it sent are wrong.
             """)
     var checkChecksums = false
@@ -36,9 +36,9 @@ struct ReassemblyArguments: ParsableArguments {
         if reorderLimit.bytes < 1 { throw ValidationError("--reorder-limit is 0; expected 1 or more bytes") }
     }
 
-    /// What is asked for.
+    /// The requested options.
     ///
-    /// - Parameter paths: the captures. Where they are small, the time that comparing takes does not matter.
+    /// - Parameter paths: the captures. If they are small, the time that comparing takes does not matter.
     func options(for paths: [String]) -> ReassemblyOptions {
         var options = ReassemblyOptions()
         options.notices = false
@@ -51,7 +51,7 @@ struct ReassemblyArguments: ParsableArguments {
         return options
     }
 
-    /// How long a file is; 0 for a pipe, whose packets come no faster than they can be compared.
+    /// The length of a file; 0 for a pipe, whose packets arrive no faster than they can be compared.
     private static func size(of path: String) -> Int {
         var status = stat()
         return path != "-" && stat(path, &status) == 0 ? Int(status.st_size) : 0

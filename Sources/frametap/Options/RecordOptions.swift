@@ -3,9 +3,9 @@ import Proxy
 import Streams
 import Trace
 
-/// Where what passes is written down.
+/// Where captured or relayed data is recorded.
 struct RecordOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Write what passes as a pcapng capture.", valueName: "file.pcapng"))
+    @Option(help: ArgumentHelp("Write the relayed traffic as a pcapng capture.", valueName: "file.pcapng"))
     var write: String?
 
     @Option(help: ArgumentHelp("Write the trace as NDJSON.", valueName: "file.ndjson"))
@@ -13,7 +13,7 @@ struct RecordOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Go on in another file (file-0001.pcapng, file-0002.pcapng, …) before one is longer, or when it is as old: 100MB, 1h, or 100MB,1h.",
+            "Continue in another file (file-0001.pcapng, file-0002.pcapng, …) before one exceeds this size, or at this age: 100MB, 1h, or 100MB,1h.",
             valueName: "size,time"))
     var rotate: Rotation?
 
@@ -29,7 +29,7 @@ struct RecordOptions: ParsableArguments {
         if [write, trace].contains("-") { throw ValidationError("--rotate needs files, not standard output") }
     }
 
-    /// Refuses to write two things into one file.
+    /// Rejects writing two outputs to one file.
     func check(_ output: OutputOptions) throws {
         try OutputFiles.check([
             ("--write", write), ("--trace", trace),
@@ -37,12 +37,12 @@ struct RecordOptions: ParsableArguments {
         ])
     }
 
-    /// Creates the file of the capture, where one is asked for.
+    /// Creates the file of the capture, if one is requested.
     func captureFile(start: Timestamp, whenBroken: @escaping (FileOutput.Failure) -> Void) throws -> RecordFile? {
         try write.map { try file($0, start, whenBroken) }
     }
 
-    /// Creates the file of the trace, where one is asked for.
+    /// Creates the file of the trace, if one is requested.
     func traceFile(start: Timestamp, whenBroken: @escaping (FileOutput.Failure) -> Void) throws -> LineRecord? {
         try trace.map { LineRecord(try file($0, start, whenBroken)) }
     }
@@ -56,7 +56,7 @@ struct RecordOptions: ParsableArguments {
 }
 
 extension Rotation: ExpressibleByArgument {
-    /// Reads a size, a time, or both with a comma between.
+    /// Parses a size, a time, or both separated by a comma.
     init?(argument: String) {
         self.init()
         for part in argument.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {

@@ -11,7 +11,7 @@ struct ReplayCommandOptions: ParsableArguments {
     @Option(
         name: .customLong("replay"),
         help: ArgumentHelp(
-            "Say what this trace or capture says, instead of what the reference peer does.", valueName: "file"))
+            "Replay this trace or capture instead of running the reference peer.", valueName: "file"))
     var trace: String?
 
     @Flag(help: "With --replay: do not pause as the recording does.")
@@ -24,7 +24,7 @@ struct ReplayCommandOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "With --replay: do not look at these values, as in diff. May be repeated.", valueName: "path"))
+            "With --replay: ignore these values, as in diff. May be repeated.", valueName: "path"))
     var ignore: [String] = []
 
     @Option(
@@ -47,11 +47,11 @@ struct ReplayCommandOptions: ParsableArguments {
     }
 
     private func load(_ name: String?, saying side: Direction) throws -> Loaded {
-        // Asking for the defaults by parsing nothing.
+        // Parses nothing to get the defaults.
         var formats = try FormatOptions.parse([])
         if let name { formats.formats = [name] }
         var bodies = try BodyOptions.parse([])
-        // What is hidden cannot be said.
+        // Masked values cannot be sent.
         bodies.showSecrets = true
         let loading = TraceLoading(format: formats, bodies: bodies, bodyLimit: .max)
         let trace = try loading.trace(of: [self.trace ?? ""])
@@ -77,7 +77,7 @@ struct ReplayCommandOptions: ParsableArguments {
         }
     }
 
-    /// Answers clients as the recorded server did, until a signal comes.
+    /// Answers clients as the recorded server did, until a signal arrives.
     func serve(_ listen: HostPort, _ format: String?) async throws {
         let loaded = try load(format, saying: .fromServer)
         let serving = Task {
@@ -94,7 +94,7 @@ struct ReplayCommandOptions: ParsableArguments {
         if unknown > 0 { throw ExitCode(1) }
     }
 
-    /// Says what the recorded clients did, and compares what the server answers.
+    /// Sends what the recorded clients sent, and compares the server's answers.
     func connect(_ to: HostPort, _ format: String?) async throws {
         let loaded = try load(format, saying: .fromClient)
         let playing = Task {

@@ -9,7 +9,7 @@ import Trace
 struct SelectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Show only frames that fulfil this: 'type == \"img\" && length > 1000'.", valueName: "expression"))
+            "Show only frames that match this expression: 'type == \"img\" && length > 1000'.", valueName: "expression"))
     var filter: String?
 
     @Option(
@@ -17,10 +17,10 @@ struct SelectionOptions: ParsableArguments {
         help: ArgumentHelp("Show only this connection; may be repeated.", valueName: "n"))
     var connections: [Int] = []
 
-    @Option(help: ArgumentHelp("Leave out what was before this time (RFC 3339).", valueName: "time"))
+    @Option(help: ArgumentHelp("Skip everything before this time (RFC 3339).", valueName: "time"))
     var since: String?
 
-    @Option(help: ArgumentHelp("Leave out what was at this time or later.", valueName: "time"))
+    @Option(help: ArgumentHelp("Skip everything at or after this time.", valueName: "time"))
     var until: String?
 
     @Option(help: ArgumentHelp("Show at most N frames.", valueName: "n"))
@@ -36,7 +36,7 @@ struct SelectionOptions: ParsableArguments {
         _ = try selection()
     }
 
-    /// What is asked for.
+    /// The requested selection.
     func selection() throws -> Selection {
         var selection = Selection()
         if let filter {
@@ -53,7 +53,7 @@ struct SelectionOptions: ParsableArguments {
         return selection
     }
 
-    /// Warns of connections that were asked for and that there are not.
+    /// Warns of requested connections that do not exist.
     func warnOfMissingConnections(_ summary: Summary) {
         let count = summary.formats.values.reduce(0) { $0 + $1.connections }
         for number in connections where number < 1 || number > count {
@@ -62,7 +62,7 @@ struct SelectionOptions: ParsableArguments {
         }
     }
 
-    /// Refuses a filter that asks for what no frame of the formats has.
+    /// Rejects a filter that no frame of the formats can match.
     func check(against options: DecodingOptions) throws {
         guard let filter else { return }
         let formats = options.knownFormats
@@ -81,7 +81,7 @@ struct SelectionOptions: ParsableArguments {
         throw ValidationError("\(option) is \(text); expected a time such as 2026-11-21T08:00:00Z")
     }
 
-    /// Puts the selection before a sink, and beside it what writes bodies to files.
+    /// Puts the selection in front of a sink, together with the writer of body files.
     func apply(to sink: (any TraceSink)?, whenDone: @escaping () -> Void) throws -> [any TraceSink] {
         let selection = try selection()
         var sinks = [sink, try extract.map { try BodyFiles(in: $0) }].compactMap { $0 }

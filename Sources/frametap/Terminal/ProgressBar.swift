@@ -1,14 +1,14 @@
 import Streams
 import Trace
 
-/// Shows on a terminal how far reading has come.
+/// Shows on a terminal how far reading has progressed.
 ///
-/// It is asked after each reading of a file, and looks at the clock then: packets cost nothing.
+/// It is called after each read of a file, and checks the clock then: packets cost nothing.
 final class ProgressBar {
     private var line: ProgressLine
     private let start = ContinuousClock.now
 
-    /// A bar for so many bytes; nil where standard error is no terminal, or nobody knows how many there are.
+    /// A bar for this many bytes; nil if standard error is not a terminal, or the number is unknown.
     init?(total: Int?) {
         guard let total, total > 0, StatusLine.isPossible else { return nil }
         line = ProgressLine(total: total, start: Timestamp(nanoseconds: 0))

@@ -3,17 +3,17 @@ import Trace
 
 /// Keeps the last line of a terminal up to date.
 final class StatusDisplay {
-    /// What counts; to be among the trace's sinks.
+    /// The counter; must be one of the trace's sinks.
     let status = LiveStatus()
 
-    /// Shows how things stand, where it is time for that, and the line again, where something was written since.
+    /// Updates the status if it is due, and shows the line again if something was written since.
     func update(queue: Double? = nil, dropped: String? = nil) {
         let isDue = status.look(at: WallClock.now())
         guard isDue || StatusLine.isHidden else { return }
         StatusLine.show(status.line(columns: StatusLine.columns, queue: queue, dropped: dropped))
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     func end() {
         StatusLine.clear()
     }

@@ -11,7 +11,7 @@ import Testing
     private static let listen = Place.tcp(HostPort(host: "127.0.0.1", port: 1_080))
     private static let plain = Listener(
         listen: listen, server: .fixed(.tcp(HostPort(host: "192.0.2.1", port: 9_000))))
-    private static let socks = Listener(listen: listen, server: .socks5)
+    private static let socks = Listener(listen: listen, server: .chosen(by: .socks5))
     private static let request: [UInt8] = [5, 1, 0, 5, 1, 0, 1, 192, 0, 2, 1, 35, 40]
 
     private func joined(_ proxy: EmbeddedProxy) throws -> (client: Wire, server: Wire) {

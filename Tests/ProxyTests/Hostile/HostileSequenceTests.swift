@@ -23,8 +23,8 @@ import Testing
             let server = Listener.Server.fixed(.tcp(HostPort(host: "192.0.2.1", port: 9_000)))
             return switch self {
             case .plain: Listener(listen: listen, server: server)
-            case .socks: Listener(listen: listen, server: .socks5)
-            case .transparent: Listener(listen: listen, server: .transparent)
+            case .socks: Listener(listen: listen, server: .chosen(by: .socks5))
+            case .transparent: Listener(listen: listen, server: .chosen(by: .transparent))
             case .unix: Listener(listen: .unix(path: "/x"), server: .fixed(.unix(path: "/y")))
             }
         }

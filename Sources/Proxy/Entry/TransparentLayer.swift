@@ -1,21 +1,6 @@
 import NIOCore
 import Streams
 
-/// Connects every client to the same server.
-struct FixedServerLayer: EntryLayer {
-    let server: Place
-    var needsBytes: Bool { false }
-
-    func take(_ event: EntryEvent, of connection: inout EntryConnection) -> [EntryAction] {
-        switch event {
-        case .began: [.connect(server)]
-        case .connected: [.done]
-        case .unreachable(let place, let failure): [.close(EntryFault(place, failure), isOrderly: false)]
-        case .bytes, .ended, .destination: []
-        }
-    }
-}
-
 /// Connects a client to its original destination, before the system redirected it here.
 struct TransparentLayer: EntryLayer {
     var needsBytes: Bool { false }
@@ -35,7 +20,9 @@ struct TransparentLayer: EntryLayer {
     }
 }
 
-extension EntryFault {
-    /// Why a server cannot be reached.
-    init(_ place: Place, _ failure: ConnectFailure) { self.init("cannot reach \(place): \(failure.cause)") }
+extension ServerChoice {
+    /// The server is the one that the client meant to connect to before the system redirected it here (Linux).
+    public static let transparent = ServerChoice(
+        scheme: "transparent", title: "transparent", reach: "whatever a firewall redirects here",
+        layer: { TransparentLayer() })
 }
