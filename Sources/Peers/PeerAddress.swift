@@ -3,7 +3,7 @@ import NIOPosix
 import Platform
 import Streams
 
-/// Where a peer listens or connects to: a host, by name or address, and a port.
+/// The address that a peer listens on or connects to: a host, by name or address, and a port.
 package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     /// A name, or an address without brackets.
     package var host: String
@@ -28,7 +28,7 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Endpoint {
-    /// The end that a socket's address names; nil for what is not IP.
+    /// The endpoint of a socket address; nil if it is not IP.
     init?(_ address: SocketAddress?) {
         guard let address, let port = address.port.flatMap(UInt16.init(exactly:)) else { return nil }
         switch address {
@@ -50,7 +50,7 @@ extension Endpoint {
     }
 }
 
-/// What went wrong on a connection, short: NIO's own texts name every address that was tried, and its system calls.
+/// A connection error in short form: NIO's own texts name every address that was tried, and its system calls.
 func shortDescription(of error: any Error) -> String {
     switch error {
     case let error as NIOConnectionError:

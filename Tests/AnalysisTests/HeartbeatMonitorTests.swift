@@ -93,7 +93,7 @@ import Trace
         #expect(late.found == ["#1 at \(gap)"], "the gap came before the end")
     }
 
-    /// What the other side did before the deadline may be known later than what the sender did, or earlier.
+    /// The other side's events before the deadline may be known later than the sender's, or earlier.
     @Test func noFirstHeartbeatIsDueWhereTheOtherSideClosedInTime() throws {
         for (end, expected) in [(gap, [String]()), (gap + 1, ["#1 at \(gap)"])] {
             var late = try Watching()

@@ -4,9 +4,9 @@ import Streams
 import Testing
 import Trace
 
-/// What heartbeats take where there are many of them.
+/// The cost of heartbeats on many connections.
 @Suite struct HeartbeatScaleTests {
-    /// A connection that sends no heartbeat costs nothing, beyond a fixed number that is waited for.
+    /// A connection that sends no heartbeat costs nothing, beyond a fixed number that is tracked.
     @Test func connectionsWithoutHeartbeatsAreFoundAllTheSame() throws {
         var found: [[String]] = []
         for limit in [0, 10, 1_000] {
@@ -23,7 +23,7 @@ import Trace
         #expect(found[0].count == 150 && found[0] == found[1] && found[0] == found[2])
     }
 
-    /// Heartbeats of 10,000 connections: what is remembered does not grow with their number.
+    /// Heartbeats of 10,000 connections: the memory does not grow with their number.
     @Test func memoryHangsOnConnectionsAndNotOnHeartbeats() throws {
         var watching = try Watching()
         var sizes: [Int] = []

@@ -29,7 +29,7 @@ import Testing
         var generator = SeededGenerator(seed: seed)
         var taught = 0
         for _ in 0..<200 {
-            // As of somebody who types: each pause anything from 0 to 10 s.
+            // Like a person typing: each pause is anything from 0 to 10 s.
             if learned((0..<30).map { _ in Int64.random(in: 0...10_000, using: &generator) }).isLearned { taught += 1 }
         }
         #expect(taught < 40, "\(taught) of 200, seed \(seed)")

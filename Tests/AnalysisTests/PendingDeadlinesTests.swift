@@ -5,9 +5,9 @@ import TestSupport
 import Testing
 import Trace
 
-/// How many deadlines are pending: one for each of what is waited for, whatever fires and is armed again.
+/// How many deadlines are pending: one for each awaited event, whatever fires and is rearmed.
 @Suite struct PendingDeadlinesTests {
-    /// Random arming, cancelling and firing, beside a model that sorts.
+    /// Random arming, cancelling and firing, compared with a model that sorts.
     @Test func itFiresWhatIsPendingInOrderAndKeepsNothingElse() {
         for seed in UInt64(1)...200 {
             var generator = SeededGenerator(seed: seed)
@@ -40,7 +40,7 @@ import Trace
         }
     }
 
-    /// Gaps that end and begin again move deadlines nearer and away.
+    /// Gaps that end and begin again advance and postpone deadlines.
     @Test func heartbeatsThatComeAndGoHaveOneDeadlineEach() throws {
         for seed in UInt64(1)...20 {
             var generator = SeededGenerator(seed: seed)

@@ -19,10 +19,10 @@ struct Watching {
         chat = try ChatBytes()
     }
 
-    /// What was found, by connection and time.
+    /// The findings, by connection and time.
     var found: [String] { found(.heartbeatGap) }
 
-    /// What was found of a kind, by connection and time.
+    /// The findings of a kind, by connection and time.
     func found(_ kind: Finding.Kind) -> [String] {
         findings.filter { $0.kind == kind }.map { "#\($0.connection) at \($0.time.nanoseconds)" }
     }
@@ -45,7 +45,7 @@ struct Watching {
         monitor.frame(traced, bytes: bytes.span.bytes, on: connection, into: &findings)
     }
 
-    /// A heartbeat, behind the passing of time until then.
+    /// A heartbeat, after time has passed until then.
     mutating func heartbeat(at time: Int64, on number: Int = 1) throws {
         advance(to: time)
         try frame("heartA", at: time, on: number)
@@ -61,7 +61,7 @@ struct Watching {
         monitor.advance(to: Timestamp(nanoseconds: time), into: &findings)
     }
 
-    /// What was due is settled, as far as the client and the server are known.
+    /// Settles everything due, as far as the client and the server are known.
     mutating func settle(at time: Int64, otherKnown other: Int64, on number: Int = 1) {
         let known = PerDirection(fromClient: Timestamp(nanoseconds: time), fromServer: Timestamp(nanoseconds: other))
         monitor.settle(connection(number), before: known, into: &findings)

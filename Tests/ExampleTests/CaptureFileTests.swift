@@ -10,7 +10,7 @@ import Testing
         capture = Array(try Data(contentsOf: URL(filePath: path)))
     }
 
-    /// Where the records of the pcap file begin, and where it ends.
+    /// The offsets of the records in the pcap file, and its end.
     private var records: [Int] {
         var starts = [24]
         while let last = starts.last, last < capture.count {
@@ -25,7 +25,7 @@ import Testing
 
     private func gzip(_ bytes: [UInt8]) throws -> [UInt8] { try Program.output("gzip", ["-c"], input: bytes).output }
 
-    /// The lines of a trace behind the first, which names the file.
+    /// The lines of a trace after the first, which names the file.
     private func events(_ result: Program.Result) -> [Substring] {
         Array(result.text.split(separator: "\n").dropFirst())
     }
@@ -97,13 +97,13 @@ import Testing
         #expect(try result.text == Program.output("frametap", ["streams", path]).text)
     }
 
-    /// Nothing but a diagnosis is written where standard error is no terminal.
+    /// Nothing but a diagnostic is written if standard error is not a terminal.
     @Test func progressIsForTerminals() throws {
         #expect(try run(["decode", path]).errors == "")
         #expect(try run(["streams", path, path]).errors == "")
     }
 
-    /// What is wrong with a file, how many packets come before it, and what is said.
+    /// The fault in a file, how many packets precede it, and the message.
     struct Damage: CustomTestStringConvertible, Sendable {
         var name: String
         var packets: Int
@@ -215,7 +215,7 @@ import Testing
     }
 
     @Test func streamFilesHaveWhatIsListed() throws {
-        // Every third record is left out: there are gaps.
+        // Every third record is omitted: there are gaps.
         let starts = records
         let kept = zip(starts, starts.dropFirst()).enumerated().filter { $0.offset % 7 != 6 }.flatMap {
             capture[$0.element.0..<$0.element.1]

@@ -11,7 +11,7 @@ import Testing
             input: Array((lines.joined(separator: "\n") + "\n").utf8))
     }
 
-    /// What each built-in format's client and server might say, a line a frame.
+    /// Possible messages of each built-in format's client and server, one line per frame.
     static let lines: [(format: String, client: [String], server: [String])] = [
         (
             "im-json",
@@ -174,7 +174,8 @@ import Testing
         #expect(there.errors.isEmpty)
     }
 
-    /// What a format file writes in hex is shown in hex; each of the frames that share a packet says which it is, the last as well.
+    /// A value that a format file writes in hex is shown in hex; each frame that shares a packet says which one it is, including
+    /// the last.
     @Test func theTextViewShowsHexAndPlaces() throws {
         let capture = URL(filePath: #filePath).appending(path: "../../../fixtures/im-magic/conversation.pcap")
             .standardized.path
@@ -199,7 +200,7 @@ import Testing
         #expect(try Program.output("frametap", ["formats", "show", "chunk"]).text.contains("rule: chunk"))
     }
 
-    /// An unknown protocol is said to be one, and not to be the format with the strongest evidence.
+    /// An unknown protocol is reported as such, not as the format with the strongest evidence.
     @Test func whatIsNotRecognisedHasNoFormat() throws {
         let capture = Example(name: "sensors").capturePath
         let result = try Program.output("frametap", ["decode", capture, "--as", "ndjson"])

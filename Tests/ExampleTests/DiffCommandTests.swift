@@ -10,7 +10,7 @@ import Testing
         try Program.run("frametap", ["diff"] + arguments)
     }
 
-    /// The name of a file with these bytes, in a folder that is left to the system to remove.
+    /// The name of a file with these bytes, in a folder that is left for the system to remove.
     private func file(_ text: String, _ name: String = "actual.ndjson") throws -> String {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("frametap-diff-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -5,7 +5,7 @@ import Streams
 import TestSupport
 import Testing
 
-/// Frames are those that tshark's own dissectors see in the same capture: number, order, type and length.
+/// Frames match those that tshark's own dissectors see in the same capture: number, order, type and length.
 @Suite struct DissectorTests {
     /// A direction of a connection, counted from 1.
     private struct Key: Hashable {
@@ -18,7 +18,7 @@ import Testing
         var length: Int
     }
 
-    /// What a dissector sees; several messages of a packet are separated by `;`.
+    /// The dissector's result; several messages of a packet are separated by `;`.
     private func dissected(_ example: Example, port: Int, type: String, length: String) throws -> [Key: [Message]] {
         let fields = ["tcp.stream", "tcp.srcport", type, length].flatMap { ["-e", $0] }
         let output = try Program.output(
@@ -35,7 +35,7 @@ import Testing
         return seen
     }
 
-    /// What frametap sees.
+    /// Frametap's result.
     private func decoded(
         _ example: Example, length: String, _ type: (TraceLine) -> String?
     ) throws -> [Key: [Message]] {
@@ -62,7 +62,7 @@ import Testing
         #expect(expected.values.flatMap { $0 }.contains { $0.length > 127 })
     }
 
-    /// What the documentation's names, which the format file has, are called by the dissector.
+    /// The dissector's names for the documentation's names, which the format file uses.
     private static let postgresqlNames = [
         "SSLRequest": "SSL request", "StartupMessage": "Startup message", "Authentication": "Authentication request",
         "ParameterStatus": "Parameter status", "BackendKeyData": "Backend key data",
@@ -77,14 +77,14 @@ import Testing
     @Test func postgresql() throws {
         let example = Example(name: "postgresql")
         var expected = try dissected(example, port: 5432, type: "pgsql.type", length: "pgsql.length")
-        // The dissector looks into the answers of SASL; to the framing they are all of type p.
+        // The dissector parses the answers of SASL; to the framing they are all of type p.
         for (key, messages) in expected {
             expected[key] = messages.map { message in
                 message.type.hasPrefix("SASL") ? Message(type: "PasswordMessage", length: message.length) : message
             }
         }
         let found = try decoded(example, length: "length") { line in
-            // The one-byte answer to SSLRequest is no message to the dissector.
+            // The dissector does not treat the one-byte answer to SSLRequest as a message.
             line["type"].flatMap { $0 == "NoTLS" ? nil : Self.postgresqlNames[$0] ?? $0 }
         }
         for key in Set(expected.keys).union(found.keys) {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Trace
 
-/// What holds for every example: no byte is left over, cutting does not matter, and encoding undoes decoding.
+/// Properties of every example: no byte is left over, segmentation does not matter, and encoding inverts decoding.
 @Suite struct ExampleFormatTests {
     @Test(arguments: Example.all) func everyByteOfTheCaptureIsFramed(_ example: Example) throws {
         let bytes = Array(try Data(contentsOf: URL(filePath: example.capturePath)))
@@ -21,13 +21,13 @@ import Trace
         #expect(lines.filter { $0.event == "frame" && $0["type"] == nil }.map(\.text) == [])
     }
 
-    /// As much of a stream as is cut at every place; all of it is cut byte by byte, and at random.
+    /// How much of a stream is split at every offset; the whole stream is split byte by byte, and at random.
     private static let everyPlace = 1_500
 
     @Test(arguments: Example.all) func cuttingDoesNotMatter(_ example: Example) throws {
         let format = try example.format()
         var generator = SeededGenerator(seed: 808)
-        // Two conversations say as much as twenty.
+        // Two conversations are as good a test as twenty.
         for (direction, bytes) in try example.streams().prefix(4) {
             let rule = format.directions[direction].rule
             let start = Array(bytes.prefix(Self.everyPlace))

@@ -1,6 +1,6 @@
 import Testing
 
-/// A filter that no frame of the format can fulfil is refused, before anything begins.
+/// A filter that no frame of the format can match is rejected before anything begins.
 @Suite struct FilterCheckTests {
     @Test func theProxyRefusesAFilterThatNamesNoField() throws {
         let arguments = [

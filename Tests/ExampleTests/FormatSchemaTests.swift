@@ -2,7 +2,7 @@ import Foundation
 import Framing
 import Testing
 
-/// docs/format.schema.json and docs/format-files.md say what the loader does.
+/// docs/format.schema.json and docs/format-files.md match the loader.
 @Suite struct FormatSchemaTests {
     private static let docs = "\(Example.root)/docs"
 
@@ -16,7 +16,7 @@ import Testing
         #expect(result.text.contains("files, none faulty"), "\(result.text)")
     }
 
-    /// Both the schema and the loader refuse these.
+    /// Both the schema and the loader reject these.
     @Test(arguments: [
         "format: x",
         "framing: { rule: fixed, size: 4 }",
@@ -88,7 +88,7 @@ import Testing
         let encodings = try definition("$defs", "encoding")
         #expect(encodings.count == 11)
         for encoding in encodings { #expect(loads("framing: { rule: fixed, size: 4 }\nbody: \(encoding)") == nil) }
-        // What the loader knows and the schema does not would be said here.
+        // Anything that the loader knows and the schema does not would be reported here.
         let known = try #require(loads("framing: { rule: fixed, size: 4 }\nbody: nothing-like-that"))
         for name in known.matches(of: /[a-z0-9]+(?=,|$)/) { #expect(encodings.contains(String(name.0)), "\(known)") }
     }
@@ -106,7 +106,7 @@ import Testing
             map.values.forEach(collect)
         }
         collect(try schema())
-        // Unusual widths stand behind an ellipsis there; yes and no are YAML's.
+        // Unusual widths are represented by an ellipsis there; yes and no are YAML's.
         names.subtract(["u40", "u48", "u56", "i40", "i48", "i56", "yes", "no", "false"])
         for name in names.sorted() {
             let isThere =
@@ -117,7 +117,7 @@ import Testing
         #expect(names.count > 90)
     }
 
-    /// Every example of the reference is well-formed, to the loader and to the schema.
+    /// Every example of the reference is valid, for the loader and for the schema.
     @Test func theReferencesExamplesAreWellFormed() throws {
         let text = try String(contentsOfFile: "\(Self.docs)/format-files.md", encoding: .utf8)
         var files: [TemporaryFile] = []

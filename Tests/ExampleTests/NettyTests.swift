@@ -36,7 +36,7 @@ import Testing
         #expect(try frames(yaml, message + message) == [hello, hello])
     }
 
-    /// Netty's own numbers, taken over as they are: lengthAdjustment counts from behind the length field.
+    /// Netty's own numbers, unchanged: lengthAdjustment is relative to the end of the length field.
     @Test(
         arguments: [
             (0, 2, 0, [0x00, 0x0c]), (0, 2, -2, [0x00, 0x0e]), (2, 3, 0, [0xca, 0xfe, 0x00, 0x00, 0x0c]),

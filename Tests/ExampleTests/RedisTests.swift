@@ -2,7 +2,7 @@ import Framing
 import Streams
 import Testing
 
-/// A reader of RESP2 that has nothing in common with frametap's rules: it follows the nesting of arrays.
+/// A reader of RESP2 that shares nothing with frametap's rules: it follows the nesting of arrays.
 private struct RESPReader {
     let bytes: [UInt8]
     var at = 0
@@ -11,7 +11,7 @@ private struct RESPReader {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Reads one value with all that lies in it.
+    /// Reads one value with everything nested in it.
     mutating func value() throws {
         let start = at
         let kind = Character(UnicodeScalar(bytes[at]))

@@ -7,7 +7,7 @@ import Testing
     /// Much stricter than the format: then there are gaps.
     private static let strict = ["--heartbeat", "every: 100 ms, gap: 300 ms"]
 
-    /// A browser, by whichever of its names it is installed.
+    /// A browser, under whichever of its names it is installed.
     private func browser() throws -> String {
         let names = [
             "chromium", "chromium-browser", "google-chrome",
@@ -18,7 +18,7 @@ import Testing
         throw Program.Failure(description: "no Chromium is installed; scripts/test installs it")
     }
 
-    /// What a browser makes of the page is what the report says; the picture stays in .build-screenshots for review.
+    /// A browser's rendering of the page matches the report; the picture stays in .build-screenshots for review.
     @Test func aBrowserShowsThePage() throws {
         let page = try Program.output("frametap", ["report", Self.capture, "--as", "html"] + Self.strict).output
         let json = try Program.output("frametap", ["report", Self.capture, "--as", "json"] + Self.strict).output

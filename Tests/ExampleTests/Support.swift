@@ -45,7 +45,7 @@ final class SeenFrames: FrameReceiver {
     private(set) var frames: [SeenFrame] = []
     private(set) var unframed: [String] = []
 
-    /// Frames bytes that are cut at some places.
+    /// Frames bytes that are split at some offsets.
     init(_ bytes: [UInt8], cuts: [Int] = [], _ rule: any FramingRule) {
         let scratch = FramingScratch()
         var framer = Framer(rule: rule, direction: .fromClient, aligned: true)
@@ -68,7 +68,7 @@ final class SeenFrames: FrameReceiver {
     func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {}
 }
 
-/// Runs programs to their end.
+/// Runs programs until they exit.
 enum Program {
     struct Failure: Error, CustomStringConvertible {
         var description: String
@@ -82,7 +82,7 @@ enum Program {
         var text: String { String(decoding: output, as: UTF8.self) }
     }
 
-    /// Where a program is: `frametap` beside the tests, all else on the PATH.
+    /// The path of a program: `frametap` next to the tests, all others on the PATH.
     static func find(_ name: String) throws -> URL {
         var folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
         if name == "frametap", let tests = Bundle.main.executableURL {
@@ -129,7 +129,7 @@ enum Program {
     }
 }
 
-/// A file for the time of a test.
+/// A temporary file for one test.
 final class TemporaryFile {
     let path: String
 

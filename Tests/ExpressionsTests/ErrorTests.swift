@@ -1,7 +1,7 @@
 import Expressions
 import Testing
 
-/// Every error names its column and what is wrong.
+/// Every error names its column and the problem.
 @Suite struct ErrorTests {
     @Test(
         arguments: [

@@ -1,7 +1,7 @@
 import Expressions
 import Testing
 
-/// What expressions mean, over the fields of `Fields.sample`.
+/// The meaning of expressions, over the fields of `Fields.sample`.
 @Suite struct EvaluationTests {
     @Test(arguments: [
         #"type == "img""#, #"type = "img""#, #"type eq "img""#, "type == 'img'", #"type != "txt""#, #"type ne "txt""#,

@@ -21,7 +21,7 @@ struct Fields: FieldSource {
 }
 
 extension Expression {
-    /// Parses what a test knows to be right.
+    /// Parses an expression that is known to be valid.
     init(_ text: String) throws {
         try self.init(parsing: text)
     }
@@ -44,7 +44,7 @@ struct SeededGenerator: RandomNumberGenerator {
         return mixed ^ mixed >> 31
     }
 
-    /// A seed of this run, printed so that a failure can be had again with `FRAMETAP_SEED`.
+    /// A seed for this run, printed so that a failure can be reproduced with `FRAMETAP_SEED`.
     static func printed(_ test: String) -> SeededGenerator {
         let given = getenv("FRAMETAP_SEED").flatMap { UInt64(String(cString: $0)) }
         let seed = given ?? UInt64.random(in: 0 ... .max)

@@ -93,7 +93,7 @@ import Testing
         let jpeg: [UInt8] = [0xff, 0xd8, 0xff, 0xe0]
         #expect(try Pattern(parsing: "^\\xff\\xd8.[\\xe0-\\xef]$").matches(.bytes(jpeg)))
         #expect(try !Pattern(parsing: "^\\xff$").matches(.bytes(jpeg)))
-        // Valid UTF-8 inside bytes is text; overlong forms, surrogates and cut sequences are not.
+        // Valid UTF-8 inside bytes is text; overlong forms, surrogates and truncated sequences are not.
         #expect(try Pattern(parsing: "^心$").matches(.bytes([0xe5, 0xbf, 0x83])))
         #expect(try Pattern(parsing: "^..$").matches(.bytes([0xe5, 0xbf])))
         #expect(try Pattern(parsing: "^..$").matches(.bytes([0xc0, 0x80])))
@@ -102,7 +102,7 @@ import Testing
         #expect(try Pattern(parsing: "^.$").matches(.bytes([0xf4, 0x8f, 0xbf, 0xbf])))
     }
 
-    /// Swift's own regular expressions are the oracle: they backtrack, so texts are short; their `\b` is another.
+    /// Swift's own regular expressions are the oracle: they backtrack, so texts are short; their `\b` differs.
     @Test func agreesWithSwiftsRegex() throws {
         var random = SeededGenerator.printed("patterns")
         let texts = (0..<24).map { _ in

@@ -1,7 +1,7 @@
 import Expressions
 import Testing
 
-/// Expressions at random: printing is parsing's inverse, and nothing traps.
+/// Random expressions: printing is the inverse of parsing, and nothing traps.
 @Suite struct PropertyTests {
     @Test func printingAndParsingGiveTheSame() throws {
         var random = SeededGenerator.printed("printing")
@@ -105,6 +105,6 @@ import Testing
 }
 
 extension String {
-    /// `exists` of a field, whatever was before it.
+    /// `exists` of a field, whatever precedes it.
     fileprivate var replacingNonField: String { "body.text exists or (\(dropLast(" exists".count)))" }
 }

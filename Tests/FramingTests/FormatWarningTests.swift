@@ -1,7 +1,7 @@
 import Framing
 import Testing
 
-/// What `formats check` warns of: allowed in a format file, and mostly not meant.
+/// The warnings of `formats check`: constructs that are allowed in a format file, but mostly unintended.
 @Suite struct FormatWarningTests {
     private func warnings(_ yaml: String) throws -> [String] {
         try FormatLoader.loadWithWarnings("format: x\n" + yaml, file: "x.yaml").warnings.map {

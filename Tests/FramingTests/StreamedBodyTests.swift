@@ -3,7 +3,7 @@ import Testing
 
 @testable import Framing
 
-/// Large bodies pass without being held: what is reported of their frames is what is reported of frames that are held whole.
+/// Large bodies pass without being held: their frames are reported like frames that are held whole.
 @Suite struct StreamedBodyTests {
     private let format: DirectionFormat
 
@@ -35,11 +35,11 @@ import Testing
         }
     }
 
-    /// Whether a frame is the one that was held whole, and what passed of it is what is not at hand.
+    /// Whether a frame equals the one that was held whole, and its streamed part is the part that is not at hand.
     private func same(_ frame: LargeLog.Frame, _ whole: LargeLog.Frame, _ kept: Int, _ log: LargeLog) -> Bool {
         var (info, body) = (frame.info, Array(whole.bytes[whole.info.shape.head...]))
         let isLarge = info.shape.total > 100 && info.shape.body > kept
-        // What lies whole in the bytes at hand need not be held.
+        // A frame that is complete in the bytes at hand need not be held.
         guard info.streamed == (isLarge ? info.shape.body - kept : 0) || info.streamed == 0 else { return false }
         if info.streamed > 0, info.missing == 0 {
             guard info.isText == (String(validating: body, as: UTF8.self) != nil) else { return false }
@@ -55,7 +55,8 @@ import Testing
         return info == whole.info && frame.bytes.elementsEqual(whole.bytes.dropLast(frame.info.streamed))
     }
 
-    /// Frames with text, broken text or bytes, some with garbage behind them, cut anywhere, with a gap now and then, and cut off.
+    /// Frames with text, broken text or bytes, some followed by garbage, segmented anywhere, with an occasional gap, and
+    /// truncated.
     private func pieces(_ generator: inout SeededGenerator) -> [Piece] {
         var bytes: [UInt8] = []
         for _ in 0..<Int.random(in: 1...8, using: &generator) {
@@ -136,7 +137,7 @@ import Testing
     }
 }
 
-/// What a framer gave away, and what passed.
+/// A framer's results, and the streamed parts.
 private final class LargeLog: FrameReceiver {
     struct Frame {
         let info: FrameInfo
@@ -149,7 +150,7 @@ private final class LargeLog: FrameReceiver {
     }
     private(set) var frames: [Frame] = []
     private(set) var parts: [Part] = []
-    /// What belongs to no frame, piece by piece joined, and what was not seen.
+    /// The unframed bytes, with adjacent pieces joined, and the gaps.
     private(set) var places: [String] = []
     private var last: (end: Int, reason: UnframedReason)?
 

@@ -19,7 +19,7 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// What a framer gave away, without what may depend on the cutting.
+/// A framer's results, without anything that may depend on segmentation.
 enum Framed: Hashable {
     case frame(index: Int, offset: Int, shape: FrameShape, missing: Int, bytes: [UInt8])
     case unframed(offset: Int, bytes: [UInt8], reason: UnframedReason, detail: String)
@@ -53,7 +53,7 @@ enum Piece {
     case gap(Int)
 }
 
-/// Frames a stream fed in pieces; every chunk is one second later than the last, from second 1 on.
+/// Frames a stream fed in pieces; every chunk arrives one second after the previous one, starting at second 1.
 func frame(_ pieces: [Piece], with rule: any FramingRule, aligned: Bool = true) -> (log: FramedLog, counts: ByteCounts)
 {
     let log = FramedLog()
@@ -71,14 +71,14 @@ func frame(_ pieces: [Piece], with rule: any FramingRule, aligned: Bool = true) 
     return (log, framer.counts)
 }
 
-/// Cuts bytes at the given places.
+/// Splits bytes at the given offsets.
 func cut(_ bytes: [UInt8], at places: [Int]) -> [Piece] {
     let bounds = [0] + places.sorted() + [bytes.count]
     return zip(bounds, bounds.dropFirst()).filter { $0 < $1 }.map { .bytes(Array(bytes[$0..<$1])) }
 }
 
-/// Checks that any cutting gives the same results and that the bytes add up: whole, at every position, byte by byte,
-/// and at random.
+/// Checks that any segmentation gives the same results and that the bytes add up: whole, split at every offset, byte by byte, and
+/// at random.
 func expectCuttingDoesNotMatter(
     _ bytes: [UInt8], rule: any FramingRule, aligned: Bool = true, seed: UInt64 = .random(in: 0...UInt64.max),
     everyPosition: Bool = true, sourceLocation: SourceLocation = #_sourceLocation

@@ -2,7 +2,7 @@ import Framing
 import Streams
 import Testing
 
-/// Values of the body that name who a frame is from and for, and what its id is.
+/// Values of the body that name a frame's sender, receiver and id.
 @Suite struct ValuePlaceTests {
     private func fault(_ yaml: String) -> String {
         do throws(FormatFileError) {

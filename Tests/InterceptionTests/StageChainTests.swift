@@ -3,7 +3,7 @@ import Streams
 import TestSupport
 import Testing
 
-/// Stages one behind the other, event by event, by a clock that the test moves.
+/// A chain of stages, event by event, on a clock that the test moves.
 @Suite struct StageChainTests {
     private typealias Output = StageChain.Output
 
@@ -30,7 +30,7 @@ import Testing
         #expect(chain.take(.wake, at: time(29)) == [])
         #expect(chain.take(.wake, at: time(30)) == [.write([1], .fromClient)])
         #expect(chain.nextWake == time(40))
-        // The other direction has nothing to do with that.
+        // The other direction is not affected.
         #expect(chain.take(.bytes([9], .fromServer), at: time(40)) == [.write([2], .fromClient)])
         #expect(chain.take(.wake, at: time(70)) == [.write([9], .fromServer)])
         #expect(chain.nextWake == nil && chain.heldBytes(.fromClient) == 0)
@@ -81,7 +81,7 @@ import Testing
         for round in Int64(0)..<11 {
             outputs += chain.take(.bytes([UInt8](repeating: 7, count: 10), .fromClient), at: time(round))
         }
-        // 100 bytes at 9 ms; at 10 ms the first 10 passed and as many came.
+        // 100 bytes at 9 ms; at 10 ms the first 10 passed and as many arrived.
         #expect(!outputs.contains(.pause(.fromClient)))
         #expect(chain.take(.bytes([1], .fromClient), at: time(10)) == [.pause(.fromClient)])
         #expect(chain.take(.bytes([2], .fromServer), at: time(10)) == [], "the other direction goes on")
@@ -90,7 +90,7 @@ import Testing
         #expect(last.contains(.resume(.fromClient)) && chain.heldBytes(.fromClient) <= 50)
     }
 
-    /// A stage that asks to pause is heard beside the limit.
+    /// A stage's request to pause is honoured in addition to the limit.
     @Test func aStageMayPauseReading() {
         struct Gate: Stage {
             mutating func take(_ event: StageEvent, at now: Timestamp) -> [StageAction] {
@@ -130,7 +130,7 @@ import Testing
         #expect(rest == [.write([50], .fromClient), .write([90], .fromClient), .end(.fin, .fromClient)])
     }
 
-    /// A stage that keeps bytes itself has to give them up in time.
+    /// A stage that keeps bytes itself has to release them in time.
     @Test func whatAStageKeepsIsReleased() {
         struct Hoard: Stage {
             var kept: [UInt8] = []
@@ -159,7 +159,7 @@ import Testing
         #expect(chain.take(.end(.fin, .fromClient), at: time(60_002)) == [.end(.fin, .fromClient)])
     }
 
-    /// Any delays, any events, any waking: each direction is what it was, and its end comes last.
+    /// Any delays, any events, any waking: each direction is unchanged, and its end comes last.
     @Test func bytesKeepTheirOrderHoweverManyStagesThereAre() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)

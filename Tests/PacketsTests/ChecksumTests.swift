@@ -4,7 +4,7 @@ import Testing
 
 /// `ReassemblyOptions.verifiesChecksums`.
 @Suite struct ChecksumTests {
-    /// The sum of RFC 1071 over bytes, written down once more, word by word.
+    /// The sum of RFC 1071 over bytes, implemented independently, word by word.
     static func checksum(_ bytes: [UInt8]) -> Int {
         let padded = bytes.count % 2 == 0 ? bytes : bytes + [0]
         var sum = stride(from: 0, to: padded.count, by: 2).reduce(0) { $0 + Int(padded[$1]) << 8 + Int(padded[$1 + 1]) }
@@ -12,7 +12,7 @@ import Testing
         return ~sum & 0xffff
     }
 
-    /// A packet with right checksums, and where the TCP header is in it.
+    /// A packet with correct checksums, and the offset of its TCP header.
     static func packet(_ payload: [UInt8], isIPv6: Bool) -> (bytes: [UInt8], tcp: Int) {
         var tcp = Headers.tcp(payload)
         var ip = isIPv6 ? Headers.ipv6(tcp) : Headers.ipv4(tcp)
@@ -32,12 +32,12 @@ import Testing
         return events(of: file.bytes, options: options).counters.skipped
     }
 
-    /// Every flipped bit of headers and payload is found out, odd lengths included.
+    /// Every flipped bit of headers and payload is detected, odd lengths included.
     @Test(arguments: [false, true], [0, 1, 2, 7])
     func anyFlippedBitIsFound(isIPv6: Bool, count: Int) {
         let (right, tcp) = Self.packet((0..<count).map { UInt8($0 + 245) }, isIPv6: isIPv6)
         #expect(Self.skipped(right) == [:])
-        // Not the data offset, which makes it malformed; of IP, the checksum itself and what is behind it.
+        // Not the data offset, which makes it malformed; of IP, the checksum itself and the bytes after it.
         let covered = (isIPv6 ? tcp..<tcp : 24..<34)
         for index in Array(covered) + Array(tcp..<right.count) where index != tcp + 12 {
             for bit in [0, 7] {

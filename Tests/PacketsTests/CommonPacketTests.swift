@@ -3,9 +3,9 @@ import Streams
 import TestSupport
 import Testing
 
-/// The short way that the most common packets take (Ethernet, IPv4, TCP) gives what the way through all layers gives.
+/// The fast path of the most common packets (Ethernet, IPv4, TCP) gives the same result as the path through all layers.
 @Suite struct CommonPacketTests {
-    /// An Ethernet capture of packets: as they are, or with a VLAN's tag, which leads through all layers.
+    /// An Ethernet capture of packets: unchanged, or with a VLAN tag, which leads through all layers.
     private func file(_ datagrams: [(bytes: [UInt8], original: Int)], isTagged: Bool) -> [UInt8] {
         var file = PcapFile()
         for (index, datagram) in datagrams.enumerated() {
@@ -27,7 +27,7 @@ import Testing
             for number in 0..<Int.random(in: 1...6, using: &generator) {
                 let payload = generator.bytes(.random(in: 0...40, using: &generator))
                 var datagram = Headers.ipv4(Headers.tcp(payload, sequence: UInt32(1 + 40 * number)))
-                // Headers that are damaged, or not as usual, and bytes behind the datagram.
+                // Headers that are damaged or unusual, and bytes after the datagram.
                 for _ in 0..<Int.random(in: 0...2, using: &generator) {
                     datagram[.random(in: 0..<40, using: &generator)] = .random(in: 0...255, using: &generator)
                 }

@@ -2,7 +2,7 @@ import Packets
 import Streams
 import Testing
 
-/// A gzip file is the capture in it.
+/// A gzip file is equivalent to the capture in it.
 @Suite struct GzipTests {
     /// A pcap file with packets that compress, and some that do not.
     static func file(_ random: inout SeededRandom) -> [UInt8] {
@@ -42,12 +42,12 @@ import Testing
             let (log, error) = read(Array(file[..<end]))
             #expect(error?.kind == .truncated && error?.offset == end && error?.isExpanded == false)
             #expect(log.packets[...] == whole.prefix(log.packets.count))
-            // All but the last piece of what was compressed is readable.
+            // All but the last piece of the compressed data is readable.
             if end > file.count / 2 { #expect(log.packets.count > 50) }
         }
     }
 
-    /// What is wrong, and what was readable before it, does not depend on how the file is read.
+    /// The error, and the data readable before it, do not depend on how the file is read.
     @Test func damageIsTheSameHoweverTheFileIsRead() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededRandom(seed: seed)
@@ -60,7 +60,7 @@ import Testing
             let (log, error) = read(damaged)
             let pieces = read(damaged, sizes: [Int.random(in: 1...999, using: &random)], chunk: 1024)
             #expect(pieces.log.packets == log.packets && pieces.error == error, "seed \(seed)")
-            // A few bytes of the header say nothing that counts: the time, the system.
+            // A few bytes of the header carry no relevant information: the time, the system.
             if error == nil { #expect(log.packets == whole, "seed \(seed)") }
             if let error, !error.isExpanded { #expect((0...file.count).contains(error.offset), "seed \(seed)") }
         }
@@ -88,7 +88,7 @@ import Testing
         )
     }
 
-    /// What comes out is thrown away as it is read, and no more is read than is needed to see that it is no capture.
+    /// Output is discarded as it is read, and no more is read than needed to see that it is not a capture.
     @Test func muchFromLittleIsNotKept() {
         let bomb = gzip([UInt8](repeating: 0, count: 64 << 20))
         var reader = CaptureReader(PieceSource(bomb, sizes: [512]), chunk: 4096)

@@ -2,7 +2,7 @@ import Packets
 import Streams
 import Testing
 
-/// Connections on which nothing is said for long, and too many of them.
+/// Idle connections, and too many of them.
 @Suite struct IdleTests {
     private static let hour = 3_600_000
 
@@ -24,7 +24,7 @@ import Testing
         #expect(talk.notices(.fromServer).last == .acknowledged(offset: 11))
     }
 
-    /// Whether somebody looked in between, or the next packet comes at once.
+    /// Whether the reassembler is called in between, or the next packet comes immediately.
     @Test func aSilenceCountsWhoeverLooks() {
         for looks in [false, true] {
             var talk = Conversation()
@@ -100,7 +100,7 @@ import Testing
         #expect(closed(log) == ["1 timeout"])
         guard case .closed(_, let closing) = log.events.last else { return }
         #expect(closing.time == Timestamp(nanoseconds: Int64(Self.hour) * 1_000_000))
-        // If it speaks again, it is another.
+        // If it sends again, it is another connection.
         Self.send(0, 101, at: Self.hour + 2, to: &reassembler)
         Self.send(2, 101, at: Self.hour + 3, to: &reassembler)
         reassembler.finish()

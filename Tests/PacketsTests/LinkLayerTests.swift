@@ -84,7 +84,7 @@ import Testing
         #expect("\(opening.client) \(opening.server)" == "10.0.0.1:40000 10.0.0.2:80")
         #expect(log.bytes(of: 1, from: .fromClient) == Array("Hello".utf8))
         #expect(log.bytes(of: 1, from: .fromServer) == [])
-        // Cut anywhere, it is an event or nothing.
+        // Truncated anywhere, it is an event or nothing.
         for length in 0..<wrapping.bytes.count {
             var cut = PcapFile(linkType: wrapping.linkType)
             cut.add(Array(wrapping.bytes[..<length]))
@@ -120,7 +120,7 @@ import Testing
         #expect(log.bytes(of: 1, from: .fromClient) == Array("Hello".utf8))
     }
 
-    /// A packet for every kind there is, each counted once.
+    /// A packet of every kind, each counted once.
     @Test func everyKindIsCounted() {
         let udp = Headers.udp([1], to: 53)
         var short = Headers.ipv4(Headers.tcp())

@@ -2,9 +2,9 @@ import Packets
 import Streams
 import Testing
 
-/// Several captures are one time line.
+/// Several captures form one timeline.
 @Suite struct MergeTests {
-    /// What came of reading captures together.
+    /// The result of reading captures together.
     struct Outcome {
         var packets: [ReadPacket] = []
         var failures: [(capture: Int, failure: CaptureReadFailure<Never>)] = []
@@ -107,7 +107,7 @@ import Testing
         #expect(Self.merge([file.file.bytes, Self.file([(2, 50)])]).end == Timestamp(nanoseconds: 100_000))
     }
 
-    /// A file is read when its turn comes: of one that waits, only what tells when that is.
+    /// A file is read when its turn comes: of a waiting file, only the part that gives its start time.
     @Test func filesThatDoNotOverlapAreReadOneAfterAnother() {
         let files = (0..<3).map { index in
             Self.file((0..<2000).map { (UInt8(index), index * 10_000 + $0) })

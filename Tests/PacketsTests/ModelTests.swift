@@ -2,8 +2,8 @@ import Packets
 import Streams
 import Testing
 
-/// A random conversation, cut, reordered, repeated, overlapped, partly lost; and a model that says what must come out: it
-/// paints every segment, in order of capture, over an empty stream; the first copy of a byte wins.
+/// A random conversation, segmented, reordered, retransmitted, overlapping, partly lost; and a model that defines the expected
+/// result: it paints every segment, in order of capture, over an empty stream; the first copy of a byte wins.
 @Suite struct ModelTests {
     /// Two versions of a byte.
     struct Conflict: Hashable {
@@ -16,7 +16,7 @@ import Testing
     struct Stream {
         var first: UInt32
         var bytes: [UInt8]
-        /// What was captured: where it belongs, and the bytes.
+        /// A captured segment: its position, and the bytes.
         var segments: [(offset: Int, bytes: [UInt8])] = []
 
         init(_ random: inout SeededRandom) {
@@ -44,11 +44,11 @@ import Testing
             }
         }
 
-        /// The bytes that came, the ranges that did not, and both versions of bytes of which copies were different.
+        /// The bytes that arrived, the missing ranges, and both versions of bytes with conflicting copies.
         ///
         /// - Parameters:
-        ///   - isSettled: whether bytes are passed on as soon as those before them came; else at the end.
-        ///   - policy: whose byte counts as long as it was not passed on.
+        ///   - isSettled: whether bytes are passed on as soon as those before them have arrived; otherwise at the end.
+        ///   - policy: whose byte wins as long as it has not been passed on.
         func expected(from start: Int, isSettled: Bool, comparesAll: Bool, policy: OverlapPolicy) -> (
             bytes: [UInt8], missing: [Range<Int>], conflicts: Set<Conflict>
         ) {
@@ -103,7 +103,7 @@ import Testing
             talk.client(streams.fromClient.first &- 1, "", .syn)
             talk.server(streams.fromServer.first &- 1, "", .syn, ack: streams.fromClient.first)
         }
-        // Both directions, mixed at random; acknowledgments of what the receiver has, where the handshake was seen.
+        // Both directions, mixed at random; acknowledgments of the receiver's data, if the handshake was seen.
         var next = PerDirection(fromClient: 0, fromServer: 0)
         var received = PerDirection(fromClient: Set<Int>(), fromServer: Set<Int>())
         var acknowledged = PerDirection(fromClient: [Int](), fromServer: [Int]())
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    /// Whether the end that this test calls client was taken for it.
+    /// Whether the end that this test calls the client was treated as the client.
     private func isClient(_ log: StreamEventLog) -> Bool {
         guard case .opened(let opening) = log.events.first else { return false }
         return opening.client == Conversation.client
@@ -178,7 +178,7 @@ import Testing
             }
         }
         #expect(bytes == expected.bytes)
-        // The number of a FIN shows bytes that no segment had.
+        // The number of a FIN reveals bytes that no segment contained.
         let captured = stream.segments.map { $0.offset + $0.bytes.count }.max() ?? start
         let hasEnd = hasFIN && (hasSYN || !stream.segments.isEmpty)
         let tail = hasEnd && captured < stream.bytes.count ? [captured - start..<stream.bytes.count - start] : []
@@ -190,7 +190,7 @@ import Testing
         if case .closed = log.events.last {} else { Issue.record("closed is not last") }
     }
 
-    /// Whatever comes, every byte handed on has its place, nothing traps, and `closed` is the last event.
+    /// Whatever arrives, every byte passed on has its place, nothing traps, and `closed` is the last event.
     ///
     /// The byte at a sequence number is its lowest eight bits: then the byte at a stream offset is that offset and a
     /// constant, however many bytes are missing in between.
@@ -247,6 +247,6 @@ import Testing
 extension SeededRandom {
     mutating func word() -> UInt32 { UInt32(truncatingIfNeeded: next()) }
 
-    /// True in so many of ten cases.
+    /// True in this many of ten cases.
     mutating func chance(_ ofTen: Int) -> Bool { Int.random(in: 0..<10, using: &self) < ofTen }
 }

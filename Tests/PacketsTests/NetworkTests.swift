@@ -37,7 +37,7 @@ import Testing
             NetworkTests.fragment(96..<120),
         ] { file.add(packet) }
         let (log, counters) = events(of: file.bytes)
-        // Bytes 24 to 40 and 80 to 104 of the datagram came changed first.
+        // Bytes 24 to 40 and 80 to 104 of the datagram first arrived changed.
         let expected = NetworkTests.payload.enumerated().map { index, byte in
             (4..<20).contains(index) || (60..<84).contains(index) ? byte ^ 0xff : byte
         }
@@ -81,7 +81,7 @@ import Testing
         #expect(NetworkTests.bytes([Headers.ethernet(Headers.ipv4(tcp, options: big(0, 8)))]) == [1, 2, 3])
     }
 
-    /// What the snapshot length cut off is missing, unless nothing was seen behind it.
+    /// Bytes that the snapshot length cut off are missing, unless nothing was seen after them.
     @Test(arguments: [false, true])
     func snappedPackets(isOffloaded: Bool) {
         var file = PcapFile()

@@ -41,7 +41,7 @@ import Testing
         #expect(log.packets.map(\.info.number) == [1, 2])
     }
 
-    /// A clock, a count of its units, and what instant that is.
+    /// A clock, a count of its units, and the corresponding instant.
     struct Clock {
         var resolution: UInt8
         var offset: Int

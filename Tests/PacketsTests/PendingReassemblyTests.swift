@@ -3,9 +3,9 @@ import Streams
 import TestSupport
 import Testing
 
-/// How many deadlines reassembly has pending, and which connections their duplicates would close.
+/// How many deadlines reassembly has pending, and which connections its stale entries would close.
 @Suite struct PendingReassemblyTests {
-    /// A sender whose RSTs are none: each is disproved by what it sends next. The capture's clock stands still.
+    /// A sender whose RSTs are invalid: each is disproved by its next segment. The capture's clock stands still.
     @Test func resetsThatAreDisprovedDoNotAddUp() {
         var talk = Conversation()
         talk.handshake()
@@ -16,7 +16,7 @@ import Testing
             talk.client(100 + index, "a", ack: 200)
         }
         #expect(talk.pendingDeadlines <= before + 1)
-        // One that is true is taken, a grace after its own time and not after the first one's.
+        // A valid one is accepted, a grace period after its own time and not after the first one's.
         talk.advance(milliseconds: 900)
         talk.client(5_100, "", .rst)
         talk.advance(milliseconds: 900)
@@ -25,7 +25,7 @@ import Testing
         #expect(talk.story.last == "1 reset by client")
     }
 
-    /// Connections that are idle, speak, and are idle again: only those that are idle now count.
+    /// Connections that become idle, send, and become idle again: only those that are idle now count.
     @Test func connectionsThatAreIdleAgainAndAgainCountOnce() {
         var options = ReassemblyOptions()
         options.idleTimeout = .seconds(1)

@@ -2,7 +2,7 @@ import Packets
 import Streams
 import Testing
 
-/// However a file comes, its packets are the same.
+/// However a file is read, its packets are the same.
 @Suite struct ReadingInPiecesTests {
     static let files: [[UInt8]] = {
         var pcap = PcapFile()

@@ -106,7 +106,7 @@ import Testing
         talk.client(106, "ghijkl")
         talk.client(102, "cXefgYij")
         talk.client(107, "hZj")
-        // The last four bytes are kept at least: what lies before them is not compared.
+        // At least the last four bytes are kept: earlier ones are not compared.
         #expect(
             talk.notices(.fromClient) == [
                 .retransmitted(offset: 2, byteCount: 8), .retransmitted(offset: 7, byteCount: 3),
@@ -199,7 +199,7 @@ import Testing
         #expect(talk.story == ["1 guessed", "c:next", "s:HTTP", "s:more", "1 end-of-input"])
     }
 
-    /// Even if it was acknowledged before: a capture may have packets in another order than they passed.
+    /// Even if it was acknowledged before: a capture may have packets in a different order than they were sent.
     @Test func startIsSettledByTimeOrPackets() {
         var talk = Conversation()
         talk.server(504, "more")
@@ -269,7 +269,7 @@ import Testing
         #expect(talk.story == ["1 handshake", "c:abc", "c:d", "1 end-of-input"])
     }
 
-    /// The SYN was not captured, or is recorded behind its answer, which has both numbers.
+    /// The SYN was not captured, or is recorded after its answer, which has both numbers.
     @Test(arguments: [false, true]) func theAnswerToASYNSettlesBothStarts(_ hasSYN: Bool) {
         var talk = Conversation()
         talk.server(199, "", .syn, ack: 100)
@@ -284,7 +284,7 @@ import Testing
         #expect(talk.story.suffix(2) == ["c:ijk", "1 end-of-input"])
     }
 
-    /// What a client sends with its SYN (RFC 7413) is acknowledged by an answer that is recorded first.
+    /// Data that a client sends with its SYN (RFC 7413) is acknowledged by an answer that is recorded first.
     @Test func aSYNThatBringsBytesMayComeBehindItsAnswer() {
         var talk = Conversation()
         talk.server(199, "", .syn, ack: 105)
@@ -388,7 +388,7 @@ import Testing
         #expect(talk.story == ["1 handshake", "c:abc", "s:def", "1 end-of-input"])
     }
 
-    /// The sender may be a window ahead of a gap that is still waited for.
+    /// The sender may be a window ahead of a gap that is still awaited.
     @Test func aResetBehindMoreThanAWindowOfHeldBytesCounts() {
         var talk = Conversation()
         talk.handshake()

@@ -3,7 +3,7 @@ import Streams
 import TestSupport
 import Testing
 
-/// What waits behind gaps, of all connections together, stays within the limit.
+/// The bytes waiting after gaps, over all connections, stay within the limit.
 @Suite struct ReorderingLimitTests {
     private static func send(
         _ reassembler: inout TCPReassembler, _ port: UInt16, _ sequence: UInt32, _ count: Int, _ flags: TCPFlags = .ack,
@@ -18,7 +18,7 @@ import Testing
         reassembler.receive(segment, payload: payload.span.bytes, at: now, packet: 1)
     }
 
-    /// The largest holder's gap is given up, and no other's, however the sizes are ordered.
+    /// The largest holder's gap is declared missing, and no other's, in whatever order the sizes occur.
     @Test func theLargestIsPassedOnFirst() {
         for seed in UInt64(1)...30 {
             var generator = SeededGenerator(seed: seed)
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    /// The capture's clock stands still, so that nobody looks for the largest.
+    /// The capture's clock stands still, so that the largest is not searched for.
     @Test func theLimitHoldsWhereTimeStandsStill() {
         var options = ReassemblyOptions()
         options.totalReorderingLimit = 100_000
@@ -76,8 +76,8 @@ import Testing
         }
     }
 
-    /// Streams that are picked up mid-stream wait only for their start to be settled: where nothing is missing, settling it early
-    /// is nothing to report.
+    /// Streams that are picked up mid-stream wait only for their start to be settled: if nothing is missing, settling it early is
+    /// not reported.
     @Test(arguments: [false, true])
     func streamsPickedUpAreSettledEarly(hasGaps: Bool) {
         var options = ReassemblyOptions()

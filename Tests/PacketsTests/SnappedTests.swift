@@ -19,8 +19,8 @@ import Testing
         return (Array(whole.prefix(128)), whole.count)
     }
 
-    /// The two sides of what was cut off are never glued together: the receiver has it all (the acknowledgments say so), and
-    /// whoever reads the capture has not.
+    /// The two sides of a cut are never joined: the receiver has all bytes (the acknowledgments say so), but a reader of the
+    /// capture does not.
     @Test func whatWasCutOffIsMissing() {
         let payloads = (0..<3).map { index in (0..<1376).map { UInt8(truncatingIfNeeded: $0 &* (index + 3)) } }
         var file = PcapFile(linkType: 113, snapLength: 128)
@@ -40,7 +40,7 @@ import Testing
             default: nil
             }
         }
-        // Behind the last byte that was seen nothing is counted.
+        // After the last byte that was seen, nothing is counted.
         let gap = big(1376 - 60, 4)
         let pieces = payloads.map { Array($0.prefix(60)) }
         #expect(story == [pieces[0], gap, pieces[1], gap, pieces[2]])

@@ -2,7 +2,7 @@ import Packets
 import Streams
 import Testing
 
-/// What the capture has and the streams have not.
+/// Bytes that the capture contains and the streams do not.
 @Suite struct StreamFaultTests {
     private func quiet(_ change: (inout ReassemblyOptions) -> Void = { _ in }) -> ReassemblyOptions {
         var options = ReassemblyOptions()
@@ -11,7 +11,7 @@ import Testing
         return options
     }
 
-    /// What is noticed of the client, but for what merely came again.
+    /// The notices for the client, except for plain retransmissions.
     private func faults(of talk: borrowing Conversation) -> [StreamNotice] {
         talk.notices(.fromClient).filter { if case .retransmitted = $0 { false } else { true } }
     }
@@ -87,7 +87,7 @@ import Testing
             faults(of: talk) == [.conflict(offset: 1, kept: Array("b".utf8), other: Array("X".utf8))])
     }
 
-    /// A SYN near the numbers of a stream that was picked up mid-stream is another connection's, if that one had an end
+    /// A SYN near the numbers of a stream that was picked up mid-stream belongs to another connection, if that stream had ended
     /// or was acknowledged further.
     @Test func aSYNThatNothingCanHaveOvertaken() {
         for end in [TCPFlags.fin, .rst] {
@@ -105,7 +105,7 @@ import Testing
         talk.client(99, "", .syn)
         talk.finish()
         #expect(talk.story == ["1 guessed", "c:one", "1 end-of-input", "2 handshake", "2 end-of-input"])
-        // Nor does a SYN follow an answer that is none to a SYN.
+        // Nor does a SYN follow an answer that does not answer a SYN.
         talk = Conversation()
         talk.server(200, "one", ack: 110)
         talk.client(99, "", .syn)
@@ -113,7 +113,7 @@ import Testing
         #expect(talk.story == ["1 guessed", "s:one", "1 end-of-input", "2 handshake", "2 end-of-input"])
     }
 
-    /// However many gaps there are, what is remembered of them is bounded; the first are forgotten.
+    /// However many gaps there are, the memory for them is bounded; the first are forgotten.
     @Test func ofManyGapsTheLastAreRemembered() {
         var talk = Conversation(quiet())
         talk.handshake()

@@ -3,7 +3,7 @@ import Streams
 import TestSupport
 import Testing
 
-/// Bytes at the end of a stream that nobody captured: the number of a FIN or an acknowledgment shows them.
+/// Bytes at the end of a stream that were not captured: the number of a FIN or an acknowledgment reveals them.
 @Suite struct UncapturedEndTests {
     @Test(arguments: [true, false]) func theNumberOfAFINShowsThem(isAcknowledged: Bool) {
         var talk = Conversation()
@@ -19,7 +19,7 @@ import Testing
     @Test func noneAreMissingWhereAllWereCaptured() {
         var talk = Conversation()
         talk.handshake()
-        // The FIN overtakes what is in front of it.
+        // The FIN overtakes the bytes before it.
         talk.client(105, "", .fin, ack: 200)
         talk.client(100, "Hello", ack: 200)
         talk.server(200, "", .fin, ack: 106)
@@ -67,7 +67,7 @@ import Testing
         #expect(!talk.story.contains { $0.hasPrefix("c-") || $0.hasPrefix("s-") }, "\(talk.story)")
     }
 
-    /// What was dropped by a recorder is missing to a reader, wherever it was, and whatever the end.
+    /// Bytes dropped by a recorder are missing for a reader, wherever they were, and whatever the end.
     @Test func whatARecorderDroppedIsMissing() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)

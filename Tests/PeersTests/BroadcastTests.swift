@@ -4,7 +4,7 @@ import Testing
 
 @testable import Peers
 
-/// The exchange of `marker`, without sockets and with times of our own.
+/// The exchange of `marker`, without sockets and with artificial times.
 @Suite struct BroadcastTests {
     private func server(_ hazards: Set<String> = []) -> BroadcastServerState {
         var options = PeerOptions()
@@ -12,7 +12,7 @@ import Testing
         return BroadcastServerState(options: options)
     }
 
-    /// A server with three devices at second 0, and what it did when it knew the third.
+    /// A server with three devices at second 0, and its actions when it knew the third.
     private func withThree(_ hazards: Set<String> = []) -> (server: BroadcastServerState, last: [ServerAction]) {
         var server = server(hazards)
         var last: [ServerAction] = []
@@ -124,7 +124,7 @@ import Testing
             #expect(texts(published) == ["1313", "1313"])
             #expect(published[1] == .unframed(byteCount: 7, detail: "dropped: no marker before it in this read"))
         }
-        // Reads that end where frames end are read right.
+        // Reads that end where frames end are handled correctly.
         #expect(texts(read([Array("ab1ab2".utf8), Array("ab3".utf8)], with: PerReadSplitter())) == ["1", "2", "3"])
     }
 }

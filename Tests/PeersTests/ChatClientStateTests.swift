@@ -4,7 +4,7 @@ import Testing
 
 @testable import Peers
 
-/// The exchange of a chat client, without sockets and with times of our own.
+/// The exchange of a chat client, without sockets and with artificial times.
 @Suite struct ChatClientStateTests {
     private typealias Action = ChatClientState.Action
 

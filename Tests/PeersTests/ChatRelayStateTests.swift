@@ -4,7 +4,7 @@ import Testing
 
 @testable import Peers
 
-/// The exchange of the chat relay's server, without sockets and with times of our own.
+/// The exchange of the chat relay's server, without sockets and with artificial times.
 @Suite struct ChatRelayStateTests {
     private typealias Action = ServerAction
 
@@ -28,7 +28,7 @@ import Testing
             .messages([ChatMessage(text: text, from: sender).frame(from: .fromServer)]), connection: connection)
     }
 
-    /// What is done, without what is said.
+    /// The actions, without the messages.
     private func deeds(_ actions: [Action]) -> [Action] {
         actions.filter { if case .log = $0 { false } else { true } }
     }

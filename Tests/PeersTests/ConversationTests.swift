@@ -9,7 +9,7 @@ import Testing
 @Suite struct ConversationTests {
     private typealias Lines = SimplePeers.Lines
 
-    /// Runs a script against a server on a port of its own, and gives the server's lines.
+    /// Runs a script against a server on a port of its own, and returns the server's lines.
     private func serving(
         _ options: PeerOptions, lines: Lines = Lines(),
         _ script: @escaping @Sendable (PeerAddress) async throws -> Void

@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// The server, or the clients, as published: what goes wrong is noticed on the other side.
+    /// The server, or the clients, as published: the fault is noticed on the other side.
     @Test(arguments: [
         ("fixed", "counts-characters", ""), ("im-magic", "", "empty-body"), ("im-magic", "", "wide-id"),
         ("marker", "split-frame,lost-receipt", ""), ("marker", "lost-receipt", "lost-receipt"),
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    /// What brings a hazard about does no harm to a server that is right, nor to clients that do not get it.
+    /// The data that triggers a hazard does no harm to a correct server, nor to clients that do not receive it.
     @Test(arguments: ["bad-head", "endless-head", "stale-head"]) func aRelayThatIsRightIsNotImpressed(hazard: String)
         async throws
     {

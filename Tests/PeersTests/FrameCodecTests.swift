@@ -24,7 +24,7 @@ import Testing
         return inputs + codec.finish()
     }
 
-    /// What a codec makes of a message: the size is in the head, and heads list their fields by name.
+    /// A codec's encoding of a message: the size is in the head, and heads list their fields by name.
     private func received(_ message: PeerMessage) -> PeerInput {
         let size = Field("size", .text(String(message.body.count)))
         return .message(

@@ -4,15 +4,15 @@ import Testing
 
 @testable import Peers
 
-/// A time of our own.
+/// An artificial time.
 func at(_ seconds: Double) -> Timestamp { Timestamp(nanoseconds: 0) + .seconds(seconds) }
 
-/// What is done, without what is said.
+/// The actions, without the messages.
 func deeds(_ actions: [ServerAction]) -> [ServerAction] {
     actions.filter { if case .log = $0 { false } else { true } }
 }
 
-/// What is done, without what is said.
+/// The actions, without the messages.
 func deeds(_ actions: [ClientAction]) -> [ClientAction] {
     actions.filter { if case .log = $0 { false } else { true } }
 }
@@ -20,7 +20,7 @@ func deeds(_ actions: [ClientAction]) -> [ClientAction] {
 /// A frame without head.
 func frame(_ text: String) -> PeerInput { .message(PeerMessage(fields: [], body: Array(text.utf8))) }
 
-/// What a reader makes of reads, one after the other.
+/// A reader's results for consecutive reads.
 func read(_ reads: [[UInt8]], with reader: some MessageReader) -> [PeerInput] {
     var reader = reader
     return reads.flatMap { reader.receive($0.span.bytes, at: at(0)) }

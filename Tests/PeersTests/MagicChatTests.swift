@@ -4,7 +4,7 @@ import Testing
 
 @testable import Peers
 
-/// The exchange of `im-magic`, without sockets and with times of our own.
+/// The exchange of `im-magic`, without sockets and with artificial times.
 @Suite struct MagicChatTests {
     private let format: Format
     private let seal: BodySeal

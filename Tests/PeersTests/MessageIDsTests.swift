@@ -4,7 +4,7 @@ import Testing
 
 @testable import Peers
 
-/// The exchange of `len16-id`, without sockets and with times of our own.
+/// The exchange of `len16-id`, without sockets and with artificial times.
 @Suite struct MessageIDsTests {
     private let at = SimplePeers.at
     private let format: Format
@@ -154,7 +154,7 @@ import Testing
         }
         #expect("\(inputs.first.map { "\($0)" } ?? "")".contains(failure))
         #expect(!inputs.contains(.message(.heartbeat(sequence: 1))), "lost, or out of step")
-        // Read without sign, the same bytes are two messages.
+        // Read as unsigned, the same bytes are two messages.
         #expect(published("double-append", [frame, heartbeat]).count == 2)
     }
 

@@ -59,7 +59,7 @@ import Testing
         // A port that was free a moment ago.
         let free = SimplePeers.Lines()
         var options = SimplePeers.patientOptions(timeScale: 0.01)
-        // A client that connects repeatedly is waited for in vain.
+        // A client that connects repeatedly would be waited for in vain.
         options.leastWait = .seconds(5)
         let scaled = options
         _ = try await SimplePeers.serving(peer, scaled) { free.add(String($0.port)) }
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    /// The hazards that the conversation itself comes upon.
+    /// The hazards that the conversation itself triggers.
     @Test(arguments: [
         ("text-heartbeat", "cut-character"), ("len16-id", "double-append"), ("tlv32", "merged-frames"),
         ("tlv32", "short-first-read"), ("tlv32", "kept-buffer"), ("tlv32", "always-failure"), ("line", "per-read"),
@@ -94,7 +94,7 @@ import Testing
     func theConversationFailsAtAPublishedServer(_ name: String, _ hazard: String) async throws {
         let peer = try #require(ReferencePeers.peer(for: name))
         var scaled = SimplePeers.patientOptions(timeScale: 0.05)
-        // What makes these two fail is a read that ends in the middle.
+        // These two fail if a read ends in the middle.
         let readSizes = ["double-append": 12, "short-first-read": 4]
         scaled.readSize = readSizes[hazard]
         if scaled.readSize != nil {

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Peers
 
-/// What the tests of the simple peers have in common.
+/// Shared by the tests of the simple peers.
 enum SimplePeers {
-    /// A time of our own.
+    /// An artificial time.
     static func at(_ seconds: Double) -> Timestamp {
         Timestamp(nanoseconds: 0) + .seconds(seconds)
     }
@@ -20,17 +20,17 @@ enum SimplePeers {
         return options
     }
 
-    /// Options for conversations over sockets: what arrives late is not what a test is about.
+    /// Options for conversations over sockets: late arrivals are not what the test is about.
     static func patientOptions(timeScale: Double) -> PeerOptions {
         var options = options(timeScale: timeScale)
         (options.leastWait, options.leastTolerance, options.leastPause) = (patience, patience, .seconds(1))
         return options
     }
 
-    /// How long anything may take; only something that is broken takes so long.
+    /// The maximum time for anything; only a failure takes that long.
     static let patience: Interval = .seconds(40)
 
-    /// Waits until something holds.
+    /// Waits until a condition holds.
     static func eventually(_ what: String, _ holds: () -> Bool) async throws {
         let start = Timestamp.monotonic
         while !holds() {
@@ -43,24 +43,24 @@ enum SimplePeers {
         try #require(try BuiltInFormats.format(named: name))
     }
 
-    /// What is done, without what is said.
+    /// The actions, without the messages.
     static func deeds<Alarm, Work>(_ actions: [PeerAction<Alarm, Work>]) -> [PeerAction<Alarm, Work>] {
         actions.filter { if case .log = $0 { false } else { true } }
     }
 
-    /// What is said.
+    /// The messages.
     static func said<Alarm, Work>(_ actions: [PeerAction<Alarm, Work>]) -> String {
         actions.compactMap { if case .log(let line) = $0 { line } else { nil } }.joined(separator: "\n")
     }
 
-    /// Lines that tasks say.
+    /// Lines that tasks log.
     final class Lines: Sendable {
         private let lines = Mutex<[String]>([])
         var all: [String] { lines.withLock { $0 } }
         func add(_ line: String) { lines.withLock { $0.append(line) } }
     }
 
-    /// Runs a script against a server on a port of its own, and gives the server's lines.
+    /// Runs a script against a server on a port of its own, and returns the server's lines.
     static func serving(
         _ peer: any ReferencePeer.Type, _ options: PeerOptions,
         _ script: @escaping @Sendable (PeerAddress) async throws -> Void

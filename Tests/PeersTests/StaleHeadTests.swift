@@ -5,7 +5,7 @@ import Testing
 
 @testable import Peers
 
-/// A relay that cuts its first connection in the middle of a frame, and a client that connects again.
+/// A relay that closes its first connection in the middle of a frame, and a client that reconnects.
 @Suite struct StaleHeadTests {
     /// Sends a part of a frame on its first connection, and whole ones on the others.
     private struct CuttingRelay: ServerState {
@@ -22,7 +22,7 @@ import Testing
         func closed(_ number: Int, error: String?, at time: Timestamp) -> [ServerAction] { [] }
     }
 
-    /// Runs a client until it says something that ends in `last`; gives what it said.
+    /// Runs a client until it logs a line that ends in `last`; returns its lines.
     private func client(_ hazards: Set<String>, cutAt cut: Int, until last: String) async throws -> [String] {
         let format = try SimplePeers.format("im-json")
         let message = ChatMessage(text: "Hello", from: "CinentB")

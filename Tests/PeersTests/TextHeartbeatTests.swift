@@ -4,7 +4,7 @@ import Testing
 
 @testable import Peers
 
-/// The exchange of `text-heartbeat`, without sockets and with times of our own.
+/// The exchange of `text-heartbeat`, without sockets and with artificial times.
 @Suite struct TextHeartbeatTests {
     private let at = SimplePeers.at
     private let heartbeat = Array("12310.300000".utf8)
@@ -84,7 +84,7 @@ import Testing
         var server = try server(["keyed-by-text"])
         for number in 1...2 { _ = server.received(heartbeat, on: number, at: at(5)) }
         for time in [10.0, 15] { _ = server.received(heartbeat, on: 1, at: at(time)) }
-        // The second has been silent for 15 s; nobody notices.
+        // The second has been silent for 15 s; the server does not notice.
         #expect(SimplePeers.said(server.due(.sweep, at: at(20))) == "alive: \"12310.300000\"")
     }
 

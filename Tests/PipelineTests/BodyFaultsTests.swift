@@ -5,7 +5,7 @@ import Testing
 import Trace
 
 @Suite struct BodyFaultsTests {
-    /// The lines of a trace of bodies that a client sends, without what says when.
+    /// The lines of a trace of bodies that a client sends, without times.
     private func trace(
         _ body: String, _ bodies: [String], resources: BodyResources = BodyResources(), limit: Int = 4_096
     ) throws -> [String] {

@@ -4,9 +4,9 @@ import Streams
 import TestSupport
 import Trace
 
-/// A conversation as stream events, and what a decoder makes of it.
+/// A conversation as stream events, and a decoder's results for it.
 struct Conversation {
-    /// Bytes of one direction that passed at once.
+    /// Bytes of one direction that arrived together.
     struct Piece {
         var direction: Direction
         var bytes: [UInt8]
@@ -37,8 +37,8 @@ struct Conversation {
         pieces = [Piece(direction: direction, bytes: bytes)]
     }
 
-    /// The same bytes in the same order, cut anew: each piece is cut at random, and neighbours of one direction are joined
-    /// now and then.
+    /// The same bytes in the same order, segmented anew: each piece is split at random, and neighbours of one direction are
+    /// joined now and then.
     func cut(using generator: inout SeededGenerator) -> Conversation {
         var other = self
         other.pieces = []
@@ -68,7 +68,7 @@ struct Conversation {
         return other
     }
 
-    /// Decodes it; each piece is a microsecond later than the one before.
+    /// Decodes it; each piece arrives a microsecond after the previous one.
     func decode(_ options: DecodingOptions) throws -> (lines: [TraceLine], summary: Summary) {
         let output = MemoryOutput()
         let decoder = Decoder(options, sinks: [NDJSONWriter(to: output, source: "tests", tool: "tests")])
@@ -76,7 +76,7 @@ struct Conversation {
         return (try traceLines(output.text), decoder.summary)
     }
 
-    /// Gives it to a decoder; each piece is a microsecond later than the one before.
+    /// Feeds it to a decoder; each piece arrives a microsecond after the previous one.
     func play(to decoder: Decoder) {
         var time = Timestamp(seconds: 1_795_248_000, nanoseconds: 0)
         let loopback = IPAddress(v4: 0x7f00_0001)

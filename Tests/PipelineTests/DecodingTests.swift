@@ -14,7 +14,7 @@ import Trace
         automatic = DecodingOptions(.automatic(try BuiltInFormats.all()))
     }
 
-    /// The lines without what may depend on the cutting. A summary counts split and merged frames.
+    /// The lines without anything that may depend on segmentation. A summary counts split and merged frames.
     private func comparable(_ lines: [TraceLine]) -> [String] {
         lines.map { $0.withoutCutting.replacing(#/"split":\d+,"merged":\d+,/#, with: "") }
     }
@@ -34,7 +34,7 @@ import Trace
             var end = 0
             var padding = 0
             for place in places {
-                // Padding is counted alone; anything else follows what was before it.
+                // Padding is counted alone; anything else follows the preceding bytes.
                 padding += (place[number: "offset"] ?? -1) - end
                 end = (place[number: "offset"] ?? 0) + (place[number: "length"] ?? 0)
             }
@@ -82,7 +82,7 @@ import Trace
         }
     }
 
-    /// Formats with evidence that random bytes do not have.
+    /// Formats with evidence that random bytes do not contain.
     private func certain() throws -> DecodingOptions {
         DecodingOptions(.automatic(try BuiltInFormats.all().filter { ["im-json", "im-magic"].contains($0.name) }))
     }
@@ -124,7 +124,7 @@ import Trace
         #expect(late.summary.total.bytes.frames == 0)
         var cut = Conversation(garbage + message + message).cut(using: &generator)
         #expect(try comparable(cut.decode(automatic).lines) == comparable(late.lines))
-        // The port speaks for the format where the bytes do not.
+        // The port identifies the format if the bytes do not.
         cut.serverPort = 8_088
         let byPort = try cut.decode(automatic)
         #expect(byPort.lines.first { $0.event == "format" }?["by"] == "port")

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Trace
 
-/// What formats are recognised by, and what they are not.
+/// The evidence by which formats are recognised, and data that must not be recognised.
 @Suite struct DetectionTests {
     private let formats: [Format]
 
@@ -14,7 +14,7 @@ import Trace
         formats = try BuiltInFormats.all()
     }
 
-    /// What a conversation is recognised as, and by what.
+    /// The recognised format of a conversation, and the evidence.
     private func recognised(_ conversation: Conversation) throws -> (format: String?, evidence: String?) {
         let lines = try conversation.decode(DecodingOptions(.automatic(formats))).lines
         let line = lines.first { $0.event == "format" }
@@ -29,7 +29,7 @@ import Trace
 
     // MARK: Sleep
 
-    /// Streams of all kinds, cut anyhow: a detection that is put to sleep now and then decides as one that never is.
+    /// Streams of all kinds, segmented arbitrarily: a detection that is put to sleep now and then decides like one that never is.
     @Test func sleepDoesNotChangeWhatIsRecognised() throws {
         for seed in UInt64(1)...40 {
             var generator = SeededGenerator(seed: seed)
@@ -41,7 +41,7 @@ import Trace
                 var rest = PerDirection(fromClient: client[...], fromServer: server[...])
                 let zero = Streams.Timestamp(nanoseconds: 0)
                 func text(_ choice: Detection.Choice?) -> String? { choice.map { "\($0.0.name): \($0.1.evidence)" } }
-                // The order of the two sides is the same each time: their first bytes, then what is left.
+                // The order of the two sides is the same each time: their first bytes, then the rest.
                 for direction in Direction.allCases {
                     while let first = rest[direction].first {
                         let count = Int.random(in: 1...700, using: &generator)
@@ -61,7 +61,7 @@ import Trace
                 return text(detection.conclude()) ?? "none"
             }
             let awake = run(sleeping: false, &generator)
-            // What a packet carries is a message of text-heartbeat: that alone depends on the cutting.
+            // A packet's payload is a message of text-heartbeat: that alone depends on segmentation.
             guard !awake.hasPrefix("text-heartbeat") else { continue }
             for _ in 0..<4 { #expect(run(sleeping: true, &generator) == awake, "seed \(seed)") }
         }
@@ -84,7 +84,7 @@ import Trace
         return bytes
     }
 
-    /// More connections than may be on trial at once, all the same bytes: none is recognised otherwise.
+    /// More connections than may be on trial at once, all with the same bytes: all are recognised alike.
     @Test func ofManyConnectionsEachIsRecognised() throws {
         let output = MemoryOutput()
         let decoder = Decoder(
@@ -107,7 +107,7 @@ import Trace
         #expect(lines.count == 1_500 && lines.allSatisfy { $0["format"] == "im-json" })
     }
 
-    // MARK: What is none
+    // MARK: Other data
 
     /// Captures of other protocols, picked up mid-stream.
     @Test(arguments: ["443-chrome", "jabber"]) func whatIsForeignIsNotClaimed(_ name: String) throws {
@@ -126,7 +126,7 @@ import Trace
         return try traceLines(DecodedCapture(bytes, options: DecodingOptions(.automatic(formats))).ndjson)
     }
 
-    /// Bytes of anything in the middle of which there are brackets, markers and numbers.
+    /// Arbitrary bytes that contain brackets, markers and numbers.
     @Test func noiseInTheMiddleIsNoFormat() throws {
         for seed in UInt64(1)...60 {
             var generator = SeededGenerator(seed: seed)
@@ -154,9 +154,9 @@ import Trace
         #expect(try recognised(talk((.fromClient, "{\"a\":1}{\"b\":2}"))).format == "json-envelope")
     }
 
-    // MARK: What is
+    // MARK: Formats
 
-    /// The SYN was not captured, or is recorded behind its answer.
+    /// The SYN was not captured, or is recorded after its answer.
     @Test(arguments: ["off_order_ok-0-ln", "syn_not_seen-2-ln"]) func aStreamWithoutItsSYNIsWhole(_ name: String) throws
     {
         let lines = try lines(in: name)
@@ -190,7 +190,7 @@ import Trace
         #expect(try recognised(talk((.fromClient, "hello\n"), (.fromServer, "\u{1}\u{2}\u{3}"))).format == nil)
     }
 
-    /// The first upload is longer than what is held for recognition, or cut short.
+    /// The first upload is longer than the limit for recognition, or truncated.
     @Test(arguments: [200_000, 5_000, 8]) func anUploadThatIsNotCompleteIsRecognised(_ count: Int) throws {
         let total = 300_000
         let head = [UInt8(total & 255), UInt8(total >> 8 & 255), UInt8(total >> 16), 0, 1, 0, 0, 0]
@@ -202,7 +202,7 @@ import Trace
         #expect(try recognised(Conversation(Array(other))).format == nil, "there is no command 9")
     }
 
-    // MARK: What its beginning reveals
+    // MARK: Details of the beginning
 
     /// A ClientHello with a server name, ALPN and versions, in records of a few bytes each.
     @Test(arguments: [16_384, 40]) func aHelloIsReported(_ record: Int) throws {
@@ -242,7 +242,7 @@ import Trace
         #expect(cut == ("ssh", "SSH identification string (RFC 4253, section 4.2)"))
     }
 
-    /// People get one line, and not one for each 64 KiB.
+    /// Text output has one line, not one for each 64 KiB.
     @Test func textHasOneLineForIt() throws {
         let output = MemoryOutput()
         let decoder = Decoder(DecodingOptions(.automatic(formats)), sinks: [TextWriter(to: output)])

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Trace
 
-/// Every fixture that has a golden trace beside it decodes to just that (`scripts/record-fixtures --traces` makes them).
+/// Every fixture with a golden trace decodes to exactly that (`scripts/record-fixtures --traces` makes them).
 @Suite struct GoldenTraceTests {
     private static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "fixtures")
@@ -17,7 +17,7 @@ import Trace
         return all.filter { $0.hasSuffix(".ndjson") }.sorted()
     }()
 
-    /// Formats that are not found by their bytes: they are asked for.
+    /// Formats that cannot be recognised by their bytes: they are requested.
     private static let unmarked: Set = ["fixed"]
 
     @Test func thereAreGoldenTraces() {

@@ -5,9 +5,9 @@ import TestSupport
 import Testing
 import Trace
 
-/// Heartbeats that come before the format is recognised.
+/// Heartbeats that arrive before the format is recognised.
 @Suite struct HeldHeartbeatTests {
-    /// What happens to a connection, in milliseconds.
+    /// An event on a connection, in milliseconds.
     enum Step: Sendable {
         case heartbeat(Int64)
         case text(Int64)
@@ -28,7 +28,7 @@ import Trace
         }
         let connection = decoder.open(
             Opening(number: 1, time: at(0), client: Endpoint(loopback, 40_000), server: Endpoint(loopback, 8_088)))
-        // Spans of named arrays: one of a temporary, beside a call that throws, stops the compiler (6.3.1).
+        // Spans of named arrays: one of a temporary, next to a call that throws, crashes the compiler (6.3.1).
         let heartbeat = try chat.heartbeat()
         let text = try chat.message("txt", [])
         for step in steps {
@@ -45,7 +45,7 @@ import Trace
         return try traceLines(output.text).filter { $0.event == "finding" }.map(\.text)
     }
 
-    /// A story, and how many gaps it has.
+    /// A sequence of events, and how many gaps it has.
     struct Story: Sendable, CustomStringConvertible {
         var description: String
         var gaps: Int

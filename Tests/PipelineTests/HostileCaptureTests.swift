@@ -9,11 +9,11 @@ import Trace
 
 @testable import Proxy
 
-/// Captures that are not as they should be: an error that says what and where, or events; and what was readable is kept.
+/// Malformed captures: an error that gives the problem and its position, or events; and the readable part is kept.
 @Suite struct HostileCaptureTests {
     let options: DecodingOptions
     let capture: [UInt8]
-    /// Where the blocks of the capture begin, and where it ends.
+    /// The offsets of the capture's blocks, and its end.
     let blocks: [Int]
 
     init() throws {
@@ -29,7 +29,7 @@ import Trace
         let queue = RecordingQueue(clock: { Timestamp(seconds: 1_795_248_000, nanoseconds: 0) })
         let packets = PacketRecorder(
             to: output, tool: "tests", start: Timestamp(seconds: 1_795_248_000, nanoseconds: 0))
-        let decoder = Decoder(DecodingOptions(.fixed(chat.format)), sinks: [packets])
+        let decoder = Decoder(DecodingOptions(.fixed(chat.format)), sinks: [packets.frames])
         for (port, ending) in [(UInt16(40_000), Ending.fin), (40_001, .reset)] {
             let address = port == 40_000 ? IPAddress(v4: 0x7f00_0001) : IPAddress(v6: 0, 1)
             let number = queue.open(client: Endpoint(address, port), server: Endpoint(address, 8_088))
@@ -58,7 +58,7 @@ import Trace
         try decoded.lines().filter { $0.event == "frame" }.map(\.text)
     }
 
-    /// Decodes damaged bytes; what lies in blocks before the damage must have been kept.
+    /// Decodes damaged bytes; the contents of the blocks before the damage must have been kept.
     private func expectKept(_ bytes: [UInt8], damagedAt place: Int, kept: [Int: [String]], _ name: String, piece: Int)
         throws
     {

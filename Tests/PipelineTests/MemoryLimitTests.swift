@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Trace
 
-/// What all connections together hold never exceeds the budget, and what is given up is reported.
+/// The memory held by all connections together never exceeds the budget, and evictions are reported.
 @Suite struct MemoryLimitTests {
     private let loopback = IPAddress(v4: 0x7f00_0001)
 
@@ -32,7 +32,7 @@ import Trace
             + [UInt8](repeating: 7, count: length)
     }
 
-    /// Random conversations of frames that are long, cut short, or none.
+    /// Random conversations of frames that are long, truncated, or invalid.
     @Test(arguments: ["length-field", "delimiter", "json-sequence", "marker", "auto"])
     func itIsNeverExceeded(_ name: String) throws {
         let format = name == "auto" ? nil : try BuiltInFormats.format(named: name)
@@ -103,7 +103,7 @@ import Trace
         #expect(evictions > 0)
     }
 
-    /// The largest holder is evicted, whoever speaks; its frame is unframed, and the next one is a frame again.
+    /// The largest holder is evicted, whichever connection sends; its frame is unframed, and the next one is a frame again.
     @Test func theLargestIsEvictedAndFramingGoesOnBehindItsFrame() throws {
         let format = try #require(try BuiltInFormats.format(named: "length-field"))
         let output = MemoryOutput()
@@ -136,7 +136,7 @@ import Trace
         #expect(findings[0].text.contains(#""evicted":"frame","held":60000,"limit":100000"#), "\(findings[0].text)")
     }
 
-    /// Gaps within and behind the rest of a frame that was given up.
+    /// Gaps within and after the rest of an evicted frame.
     @Test func aGapWithinWhatIsGivenUpLosesNoPlace() throws {
         let format = try #require(try BuiltInFormats.format(named: "length-field"))
         let output = MemoryOutput()

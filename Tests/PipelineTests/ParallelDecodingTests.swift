@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import Trace
 
-/// What several threads make of a capture is what one makes of it, byte for byte.
+/// Decoding a capture with several threads gives the same result as with one, byte for byte.
 @Suite struct ParallelDecodingTests {
     private static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "fixtures")
@@ -125,7 +125,7 @@ import Trace
     }
 }
 
-/// Hands on each packet of an Ethernet capture once for each of so many pairs of hosts.
+/// Passes on each packet of an Ethernet capture once for each of this many pairs of hosts.
 private struct CopiedPackets: PacketReceiver, ~Copyable {
     var receiver: CaptureDecoder
     private let pairs: Int

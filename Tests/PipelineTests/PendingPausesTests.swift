@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Trace
 
-/// What is pending while both sides of connections speak and pause, frames being ended by pauses.
+/// The pending deadlines while both sides of connections send and pause, with frames ended by pauses.
 @Suite struct PendingPausesTests {
     private let loopback = IPAddress(v4: 0x7f00_0001)
 
@@ -21,7 +21,7 @@ import Trace
                 server: Endpoint(loopback, 9_000)))
     }
 
-    /// Both sides speak every 40 ms: each direction has one deadline pending, after 10 rounds and after 2,000.
+    /// Both sides send every 40 ms: each direction has one deadline pending, after 10 rounds and after 2,000.
     @Test(arguments: [1, 5]) func eachDirectionHasOneDeadline(_ connections: Int) throws {
         let format = try #require(try BuiltInFormats.format(named: "marker"))
         let decoder = Decoder(DecodingOptions(.fixed(format)), sinks: [])
@@ -39,14 +39,14 @@ import Trace
             pending.insert(decoder.pendingPauses)
         }
         #expect(pending == [2 * connections])
-        // Nobody speaks any more: the last frames end, and nothing is pending.
+        // Neither side sends any more: the last frames end, and nothing is pending.
         decoder.advance(to: time(1_000_000))
         #expect(decoder.pendingPauses == 0)
         for connection in open { connection.closed(Closing(reason: .fin, by: nil, time: time(1_000_000))) }
         #expect(decoder.summary.total.bytes.frames == connections * 2 * 2_000)
     }
 
-    /// The sides pause at random, and connections end with frames under way.
+    /// The sides pause at random, and connections end with frames in progress.
     @Test func noSequenceOfPausesAndEndsAddsUp() throws {
         let format = try #require(try BuiltInFormats.format(named: "marker"))
         for seed in UInt64(1)...40 {
@@ -80,7 +80,7 @@ import Trace
         }
     }
 
-    /// Requests that are answered late, or not at all, and what comes regularly without being called a heartbeat.
+    /// Requests that are answered late, or not at all, and regular frames that are not declared as heartbeats.
     @Test func answersAndLearnedIntervalsHaveOneDeadlineEach() throws {
         let yaml = """
             format: ask

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Trace
 
-/// No secret of a format is in anything that is shown, whatever became of the frame that holds it.
+/// No secret of a format is in any output, whatever became of the frame that contains it.
 @Suite struct SecretsTests {
     private static let secret = "Tr0ub4dor&3"
 
@@ -22,7 +22,7 @@ import Trace
             [0xff, 0xfe] + Array(#"{"password":"\#(secret)"}"#.utf8),
         ]
 
-    /// All that can be shown of a conversation.
+    /// All possible output for a conversation.
     private func shown(_ conversation: Conversation, _ format: Format) -> String {
         let outputs = [MemoryOutput(), MemoryOutput()]
         var text = TextOptions()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Trace
 
-/// What is recognised but not framed is named.
+/// Protocols that are recognised but not framed are named.
 @Suite struct SignatureTests {
     struct Beginning: CustomTestStringConvertible, Sendable {
         var format: String

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Trace
 
-/// Findings about bytes that the capture has and the streams have not, and what a long silence does.
+/// Findings about bytes that the capture contains and the streams do not, and the effect of a long silence.
 @Suite struct StreamFaultFindingTests {
     private func lines(_ story: (any ConnectionReceiver, Decoder, ChatBytes) throws -> Void) throws -> [TraceLine] {
         let chat = try ChatBytes()
@@ -27,7 +27,7 @@ import Trace
     @Test func findingsShowBothVersionsAndTheirPlace() throws {
         let zero = Timestamp(nanoseconds: 0)
         let lines = try lines { connection, _, chat in
-            // Before the format is known; then behind it.
+            // Before the format is known; then after it.
             connection.noticed(
                 .conflict(offset: 10, kept: [1, 2, 3, 4], other: [1, 9, 3, 8]), from: .fromClient, at: zero, packet: 7)
             let message = try chat.message("txt", [1, 2])
@@ -52,11 +52,11 @@ import Trace
         ]
         #expect(findings.count == expected.count)
         for (finding, end) in zip(findings, expected) { #expect(finding.hasSuffix(end), "\(finding)") }
-        // All of them count for the format, and come behind its line.
+        // All of them count for the format, and come after its line.
         #expect(lines.map(\.event).firstIndex(of: "format") ?? 9 < lines.map(\.event).firstIndex(of: "finding") ?? 0)
     }
 
-    /// Whether the source says so when the silence is over, or the next bytes show it.
+    /// Whether the source reports it when the silence is over, or the next bytes show it.
     @Test(arguments: [true, false])
     func aLongSilenceEndsTheSearchForTheFormat(isReported: Bool) throws {
         let lines = try lines { connection, _, chat in

@@ -15,7 +15,7 @@ import Testing
         let after = try proxy.residentBytes()
         try ends.program.send("go on")
         let seen = try await ends.result()
-        // Two pairs of sockets hold a few megabytes each; the rest stays with the client.
+        // Two socket pairs buffer a few megabytes each; the rest stays with the client.
         let accepted = try #require(seen.numbers["accepted while stuck"])
         #expect(accepted < 32 << 20, "\(seen)")
         #expect(after - before < 24 << 20, "grew from \(before) to \(after)")
@@ -25,7 +25,7 @@ import Testing
         #expect(try await proxy.program.exitStatus() == 0)
     }
 
-    /// What had to wait for the receiver is the receiver's doing, live and in the capture.
+    /// Data that had to wait for the receiver is attributed to the receiver, live and in the capture.
     @Test func aStalledReceiverIsBlamedForTheGap() async throws {
         let format = try FormatLoader.load(
             """

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `frametap capture` on the loopback interface. It needs the permission to capture (`./scripts/test` as root): without it
-/// these tests fail, and say what libpcap said.
+/// `frametap capture` on the loopback interface. It needs the permission to capture (`./scripts/test` as root): without it these
+/// tests fail, and report libpcap's message.
 @Suite(.serialized) struct CaptureCommandTests {
-    /// Starts it for the traffic of a port, and waits until it captures.
+    /// Starts it for the traffic of a port, and waits until it is capturing.
     private func capture(_ port: Int, _ arguments: [String] = []) async throws -> Program {
         let program = try Program("frametap", ["capture", "lo", "--bpf", "tcp port \(port)"] + arguments)
         _ = try await program.match(/(capturing) on lo/, inErrors: true)
@@ -19,7 +19,7 @@ import Testing
         try comparable(trace.replacing(#/"(time|started)":"[^"]*",/#, with: ""))
     }
 
-    /// Runs a program that signals get through to: those that a test's thread blocks, its programs inherit.
+    /// Runs a program that receives signals: programs inherit the signals that a test's thread blocks.
     private static let unblocked = """
         import os, signal, sys
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
@@ -57,13 +57,13 @@ import Testing
         #expect(live.lines.values.reduce(0) { $0 + $1.count } > 20)
         #expect(try Self.comparable(files.text("trace.ndjson")) == live)
         #expect(live.differences(to: try Self.comparable(try await decoded("own.pcapng"))) == [])
-        // The packets are as they were: each with its length and sum.
+        // The packets are unchanged: each with its length and checksum.
         func packets(_ name: String) async throws -> [Substring] {
             try await Program.run("frametap", ["packets", files.path(name)]).split(separator: "\n")
                 .compactMap { $0.firstMatch(of: #/"linkType":.*/#)?.0 }
         }
         let own = try await packets("own.pcapng")
-        // It writes what it sees a moment later, and in the end not at all.
+        // It writes packets a moment after they were seen, and may not write the last ones at all.
         try await eventually("tcpdump has written as many") {
             // The last one may be torn.
             (try? await packets("other.pcap"))?.count ?? 0 >= own.count
@@ -118,9 +118,9 @@ import Testing
         }
         try await traffic.send(String(repeating: "x", count: 999), count: 8_000)
         program.signal(SIGCONT)
-        // It has caught up when it says so; what is sent then is seen.
+        // It has caught up when it reports that; data sent then is seen.
         let said = try await program.match(/the kernel dropped ([\d,]+) packet/, inErrors: true)
-        // What stands behind a gap may be the end of something: a whole line follows.
+        // Data after a gap may be the end of a line: a whole line follows.
         try await traffic.send("around")
         try await traffic.send("behind")
         try await traffic.close()
@@ -169,7 +169,7 @@ import Testing
         }
         program.signal(SIGKILL)
         #expect(try await program.exitStatus() == -SIGKILL)
-        // Neither is torn here: all that was seen had been written.
+        // Neither is torn here: everything that was seen had been written.
         let decoded = try await Program.run(
             "frametap", ["decode", "--as", "ndjson", "--format", Traffic.format, files.path("a.pcapng")])
         for text in [decoded, files.text("a.ndjson")] {
@@ -216,7 +216,7 @@ import Testing
     }
 
     @Test func withoutPermissionTheCommandThatGivesItIsShown() async throws {
-        // Not even root may then: the permissions are taken out of what a program can get.
+        // Not even root may then: the capabilities are dropped for the program.
         let script = """
             import ctypes, os, sys
             for permission in (12, 13):  # CAP_NET_ADMIN, CAP_NET_RAW

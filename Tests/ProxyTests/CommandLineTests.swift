@@ -12,7 +12,7 @@ import Trace
         let proxy = try await ProxyProgram(to: ends.server)
         try ends.program.send("\(proxy.port)")
         _ = try await ends.program.match(/(open)/)
-        // Recorded is what has passed; the last bytes may just be on their way.
+        // Relayed data is recorded; the last bytes may still be on their way.
         _ = try await proxy.program.match(/(listening)/, inErrors: true)
         let seconds = try await Self.seconds(toEnd: proxy.program, with: signal)
         #expect(try await proxy.program.exitStatus() == 0)
@@ -23,14 +23,14 @@ import Trace
         #expect(trace.last?.event == "summary" && trace.last?[number: "connections"] == 1)
         #expect(proxy.program.output.contains("○  end-of-input   →"), "\(proxy.program.output)")
         #expect(!proxy.program.output.contains("reset"))
-        // The client and the server are both told.
+        // Both the client and the server are notified.
         let seen = try await ends.result()
         #expect(seen.texts["client end"] != nil && seen.texts["server end"] != nil, "\(seen)")
         let capture = DecodedCapture(proxy.files.bytes("capture.pcapng"), options: try Self.options())
         #expect(capture.damage == nil && capture.summary.total.connections == 1)
     }
 
-    /// Sends a signal, and measures how long the program takes to end: outside of this process, whose threads are busy.
+    /// Sends a signal, and measures how long the program takes to end: outside this process, whose threads are busy.
     private static func seconds(toEnd program: Program, with signal: Int32) async throws -> Double {
         let script = """
             import os, sys, time

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Proxy
 
-/// A client's way in as a playbook: what happens, and what is to be done about it. No sockets.
+/// A client's entry layers as a playbook: events, and the expected actions. No sockets.
 @Suite struct EntryStackTests {
     private static let client = Endpoint(IPAddress(v4: 0xc000_0201), 40_000)
     private static let reached = Endpoint(IPAddress(v4: 0xc000_0202), 8_088)
@@ -25,7 +25,7 @@ import Testing
         var stack = stack(FixedServerLayer(server: Self.place))
         #expect(!stack.awaitsClient && !stack.needsBytes)
         #expect(stack.begin() == [.connect(Self.place)])
-        // What the client does meanwhile is the relay's.
+        // Anything that the client does meanwhile is left to the relay.
         #expect(stack.receive(ByteBuffer(bytes: [1, 2])) == [])
         #expect(stack.take(.ended) == [])
         #expect(stack.expire() == [])
@@ -79,7 +79,7 @@ import Testing
         #expect(stack.receive(ByteBuffer(bytes: [1])) == [])
     }
 
-    /// Behind a header comes SOCKS, and the server is sent a header of its own, however the bytes are cut.
+    /// SOCKS follows a header, and the server is sent a header of its own, however the bytes are segmented.
     @Test func layersFollowOneAnother() {
         let bytes = Self.header + Self.request + Array("early".utf8)
         for size in [1, 2, 3, 7, 100] {

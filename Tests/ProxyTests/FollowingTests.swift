@@ -5,7 +5,7 @@ import Testing
 @Suite struct FollowingTests {
     static let path = URL(filePath: #filePath).appending(path: "../../../fixtures/im-json/chat.pcap").standardized.path
 
-    /// What can be said so far is said, before more comes.
+    /// Results available so far are shown before more data arrives.
     @Test(arguments: [
         (["decode", "--as", "ndjson"], #"("event":"frame")"#), (["decode"], "(#1 →  heart)"),
         (["packets"], #"("number":20,)"#), (["streams"], #"("connection":1,)"#),
@@ -34,7 +34,7 @@ import Testing
         #expect(comparable(program.output) == comparable(whole))
     }
 
-    /// The first INT or TERM ends it in order: what was read is counted and said, and that is no failure.
+    /// The first INT or TERM ends it cleanly: data read so far is counted and reported, and the exit is not a failure.
     @Test(arguments: [
         (["decode"], SIGINT, "end-of-input", "2 connections"),
         (["decode", "--as", "ndjson"], SIGTERM, "end-of-input", "summary"),
@@ -44,7 +44,8 @@ import Testing
     func aSignalEndsItInOrder(_ arguments: [String], _ signal: Int32, _ sign: String, _ other: String) async throws {
         let capture = Array(try Data(contentsOf: URL(filePath: Self.path)))
         let program = try Program("frametap", arguments + ["-"])
-        // More than a pipe holds: once it is sent, reading has begun. It ends amid a packet, before the connections do.
+        // More than a pipe holds: once it is sent, reading has begun. It ends in the middle of a packet, before the connections
+        // do.
         try program.send(capture.prefix(200_000))
         program.signal(signal)
         #expect(try await program.exitStatus() == 0)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Published servers as programs, and `frametap proxy --hazards` before them.
+/// Published servers as programs, behind `frametap proxy --hazards`.
 @Suite struct HazardProgramTests {
     private static func serve(_ format: String, _ hazard: String) async throws -> (server: Program, port: Int) {
         let server = try Program(
@@ -12,7 +12,8 @@ import Testing
         return (server, try #require(Int(port)))
     }
 
-    /// A client of im-json that sends texts to itself, and heartbeats until it is disconnected; it prints the texts that it got.
+    /// A client of im-json that sends texts to itself, and heartbeats until it is disconnected; it prints the texts that it
+    /// received.
     private static let client = """
         import json, re, socket, sys
         def frame(kind, target, body):
@@ -41,21 +42,21 @@ import Testing
         let proxy = try await ProxyProgram(to: port, ["--format", "im-json", "--hazards"])
         var texts = ["a", "b", "c", "d", "e"]
         texts[index] = ""
-        // It is evicted, for all its heartbeats.
+        // It is evicted despite its heartbeats.
         let got = try await Program.run("python3", ["-c", Self.client, "\(proxy.port)"] + texts)
         server.signal(SIGTERM)
         #expect(try await server.exitStatus() == 0)
         let said = ["asks for exactly 0 bytes: goes deaf", "evicted"]
         #expect(said.allSatisfy(server.output.contains), "\(server.output)")
         let reported = try await proxy.stop().filter { $0.text(of: "data", "hazard") == "zero-size-body" }
-        // What came before it was relayed; nothing behind it.
+        // Earlier data was relayed; nothing after it.
         #expect(got == texts[..<index].map { "b'\($0)'" }.joined(separator: " ") + "\n", "\(server.output)")
         #expect(
             reported.map { $0.from } == ["client"] && reported.first?.number("index", of: "data") == index,
             "\(reported)")
     }
 
-    /// What the clients' conversation comes upon.
+    /// The hazards that the clients' conversation triggers.
     @Test(arguments: [
         ("text-heartbeat", "cut-character"), ("len16-id", "double-append"), ("tlv32", "merged-frames"),
         ("tlv32", "short-first-read"), ("tlv32", "kept-buffer"), ("tlv32", "always-failure"), ("line", "per-read"),
@@ -63,7 +64,7 @@ import Testing
     func theConversationFailsAndWhyIsTold(format: String, hazard: String) async throws {
         let (server, port) = try await Self.serve(format, hazard)
         let proxy = try await ProxyProgram(to: port, ["--format", format, "--hazards"])
-        // What a read has to cut is merged now and then where the machine is busy: then it is tried again.
+        // Segments that a read must split are sometimes merged if the machine is busy: if so, the test tries again.
         var status: Int32 = 0
         for _ in 0..<20 where status == 0 {
             let client = try Program(

@@ -8,7 +8,7 @@ import Trace
 
 @testable import Proxy
 
-/// A recorder that does not come, while connections open and end.
+/// A recorder that takes nothing while connections open and end.
 @Suite struct HeldQueueTests {
     private let server = Endpoint(IPAddress(v4: 0x0a00_0001), 9_000)
 
@@ -43,7 +43,7 @@ import Trace
             let packets = PacketRecorder(to: capture, tool: "tests", start: WallClock.now())
             let options = DecodingOptions(.fixed(try ChatBytes().format))
             let decoder = Decoder(
-                options, sinks: [packets, NDJSONWriter(to: ndjson, source: "tests", tool: "tests")])
+                options, sinks: [packets.frames, NDJSONWriter(to: ndjson, source: "tests", tool: "tests")])
             let recorder = Recorder(queue: queue, decoder: decoder, packets: packets)
             var (open, relayed, opened): ([Int: Set<Direction>], Int, Int) = ([:], 0, 0)
             var hasNews = false  // the recorder would wait otherwise

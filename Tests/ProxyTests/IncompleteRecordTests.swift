@@ -11,12 +11,12 @@ import Trace
 @testable import Proxy
 @testable import frametap
 
-/// A record that is not complete says so, wherever the recorder was too slow.
+/// An incomplete record says so, wherever the recorder was too slow.
 @Suite struct IncompleteRecordTests {
     private let client = Endpoint(IPAddress(v4: 0x7f00_0001), 40_000)
     private let server = Endpoint(IPAddress(v4: 0x7f00_0001), 8_088)
 
-    /// Records what `relay` notes, in batches at its call; returns the trace, the capture, and what was lost.
+    /// Records the events of `relay`, in batches at its call; returns the trace, the capture, and the losses.
     private func record(
         limit: Int, _ relay: (RecordingQueue, () -> Void) -> Void
     ) throws -> (trace: [TraceLine], capture: [UInt8], losses: RecordingQueue.Losses) {
@@ -26,7 +26,7 @@ import Trace
         let packets = PacketRecorder(to: capture, tool: "tests", start: clock.now())
         let decoder = Decoder(
             DecodingOptions(.fixed(try FormatOptions.format("chunk"))),
-            sinks: [packets, NDJSONWriter(to: ndjson, source: "tests", tool: "tests")])
+            sinks: [packets.frames, NDJSONWriter(to: ndjson, source: "tests", tool: "tests")])
         let recorder = Recorder(queue: queue, decoder: decoder, packets: packets)
         relay(queue) {
             clock.pass(1_000_000)
@@ -38,7 +38,7 @@ import Trace
         return (try traceLines(ndjson.text), capture.bytes, queue.losses)
     }
 
-    /// The end of a connection, with nothing recorded in front of it.
+    /// The end of a connection, with nothing recorded before it.
     enum End: CaseIterable { case fin, reset, expiry, none }
 
     @Test(arguments: End.allCases, Direction.allCases)
@@ -67,7 +67,7 @@ import Trace
         #expect(losses.dropped == RecordingQueue.Loss(bytes: 36_000, chunks: 4) && losses.connections == 1)
     }
 
-    /// Counts what a capture says of packets that it lacks.
+    /// The number of packets that a capture reports as missing.
     private struct Drops: PacketReceiver {
         var inPackets: UInt64 = 0
         var statistics = CaptureDrops()
@@ -84,7 +84,7 @@ import Trace
         let (_, capture, losses) = try record(limit: 20_000) { queue, batch in
             let number = queue.open(client: client, server: server)
             for _ in 0..<5 { queue.receive(ByteBuffer(repeating: 1, count: 9_000), on: number, from: .fromClient) }
-            // This one comes and goes unseen.
+            // This one opens and closes unrecorded.
             let other = queue.open(client: server, server: client)
             queue.receive(ByteBuffer(repeating: 1, count: 70_000), on: other, from: .fromServer)
             queue.finish(.reset, on: other, from: .fromClient)

@@ -55,7 +55,7 @@ import Testing
         #expect(try await proxy.program.exitStatus() == -SIGTERM)
     }
 
-    /// Starts a proxy by a shell command, which has its arguments behind it.
+    /// Starts a proxy by a shell command, followed by its arguments.
     private func relay(_ command: String) async throws -> (Ends.Seen, errors: String) {
         let ends = try await Ends("pour", script: "listeners.py")
         let path = try Program.find("frametap").path

@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The ways into `frametap proxy`, as programs and real sockets use them.
+/// The listeners of `frametap proxy`, as programs and real sockets use them.
 @Suite struct ListenerTests {
     private func ends(_ scenario: String) async throws -> Ends { try await Ends(scenario, script: "listeners.py") }
 
-    /// Plays a scenario through a proxy; returns what was seen, and the trace.
+    /// Plays a scenario through a proxy; returns what the ends saw, and the trace.
     private func play(
         _ scenario: String, _ arguments: (_ server: Int) -> [String]
     ) async throws -> (seen: Ends.Seen, trace: [TraceLine], proxy: ProxyProgram) {
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func pairsByOrderAndANameWithSeveralAddresses() async throws {
-        // The server listens on 127.0.0.1 alone; localhost has ::1 as well.
+        // The server listens only on 127.0.0.1; localhost has ::1 as well.
         let ends = try await ends("plain")
         let proxy = try await ProxyProgram([
             "--listen", "127.0.0.1:0", "--listen", "socks5://127.0.0.1:0", "--listen", "127.0.0.1:0",
@@ -81,13 +81,13 @@ import Testing
         let trace = try await proxy.stop()
         let server = trace.first { $0.event == "opened" }?["server"]
         #expect(server == "127.0.0.1:\(ends.server)")
-        // --format for a server port holds for the server's own, whichever listener leads there.
+        // --format for a server port applies to the server's own port, whichever listener leads there.
         #expect(trace.contains { $0.event == "format" && $0["format"] == "im-json" })
     }
 
     @Test func aNameThatIsNoneIsSaid() async throws {
         let ends = try await ends("plain")
-        // A label of 64 bytes is none (RFC 1035 section 2.3.4): no name server has to be asked, which may take its time.
+        // A label of 64 bytes is invalid (RFC 1035 section 2.3.4): no name server has to be queried, which may take time.
         let name = String(repeating: "n", count: 64) + ".invalid"
         let proxy = try await ProxyProgram(["--listen", "127.0.0.1:0", "--to", "\(name):80"])
         try ends.program.send("\(proxy.port)")
@@ -144,7 +144,7 @@ import Testing
         let folder = try Folder()
         let ends = try await ends("plain")
         let path = folder.path("in.sock")
-        // One proxy's Unix socket is the other one's server; the socket that lies there is nobody's any more.
+        // One proxy's Unix socket is the other one's server; the existing socket file is stale.
         _ = try await Program.run(
             "python3", ["-c", "import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])", path])
         let inner = try Program(

@@ -9,7 +9,7 @@ import Trace
 
 @testable import Proxy
 
-/// What the proxy traced while it recorded is what decoding the recording gives.
+/// The proxy's live trace equals the trace decoded from its recording.
 @Suite struct LiveEqualsOfflineTests {
     let options: DecodingOptions
     let chat: ChatBytes
@@ -19,7 +19,7 @@ import Trace
         options = DecodingOptions(.automatic([chat.format]))
     }
 
-    /// Plays random conversations with random pauses; the recorder comes now and then.
+    /// Plays random conversations with random pauses; the recorder takes batches now and then.
     private func play(
         _ seed: UInt64, limit: Int = 64 << 20, resets: Bool = false, longestPause: Int64 = 700_000_000,
         options: DecodingOptions? = nil, capture: any RecordOutput = MemoryOutput(),
@@ -45,7 +45,7 @@ import Trace
             }
         }
         script.record()
-        // A connection that is half closed at the end is a test of its own.
+        // A connection that is half-closed at the end has a test of its own.
         for number in script.numbers where script.isHalfClosed(number) {
             for direction in Direction.allCases { script.finish(.fin, on: number, from: direction) }
         }
@@ -71,7 +71,7 @@ import Trace
         }
     }
 
-    /// The files together say what one file would; each of them is readable alone.
+    /// The files together contain what one file would; each of them is readable alone.
     @Test(arguments: [false, true]) func rotation(drops: Bool) async throws {
         let options = drops ? DecodingOptions(.fixed(chat.format)) : options
         for round in UInt64(0)..<6 {
@@ -99,7 +99,7 @@ import Trace
         }
     }
 
-    /// All at once: 64 connections, files one after another, chunks that are dropped, resets.
+    /// All at once: 64 connections, a series of files, dropped chunks, resets.
     @Test func manyConnectionsInManyFilesWithDroppedChunks() throws {
         let options = DecodingOptions(.fixed(chat.format))
         let seed = UInt64.random(in: 0...UInt64.max)
@@ -125,8 +125,8 @@ import Trace
         }
     }
 
-    /// The format is asked for: what lies behind a gap comes later offline than live, behind bytes of the other
-    /// direction, and what both directions say first is what detection goes by.
+    /// The format is requested: data after a gap comes later offline than live, after bytes of the other direction, and detection
+    /// depends on the first data of both directions.
     @Test func droppedChunks() async throws {
         let options = DecodingOptions(.fixed(chat.format))
         for round in UInt64(0)..<12 {
@@ -181,7 +181,7 @@ import Trace
         try ends.program.send("\(proxy.port)")
         let seen = try await ends.result()
         let recording = try await proxy.stop()
-        // A server that resets at once may be one that could not be reached; its capture can only say that it reset.
+        // A server that resets immediately may be one that could not be reached; its capture can only show that it reset.
         let failed = Set(try recording.lines().filter { $0["reason"] == "connect-failed" }.map(\.connection))
         let live = ComparableTrace(try recording.lines().filter { !failed.contains($0.connection) })
         let offline = DecodedCapture(recording.capture, options: options)
@@ -196,8 +196,8 @@ import Trace
         #expect(Set(try recording.endings()).isSubset(of: expected))
     }
 
-    /// What was dropped is said exactly: all of it together is what was relayed and not recorded, and of that, what lies
-    /// before the last byte recorded is missing.
+    /// Dropped data is reported exactly: in total, the bytes relayed and not recorded, of which those before the last recorded
+    /// byte are missing.
     private func expectAccounted(
         _ live: (trace: [TraceLine], summary: Summary, capture: [UInt8], relayed: Int), _ seed: UInt64
     ) throws {
@@ -223,7 +223,7 @@ import Trace
             }
         }
         let all = droppedBytes.values.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } }
-        // What passed on connections that came and went unrecorded has no line of its own.
+        // Data on connections that opened and closed unrecorded has no line of its own.
         let isAll = live.summary.unrecorded == 0 ? all == live.summary.dropped : all <= live.summary.dropped
         #expect(isAll, "seed \(seed)")
         let total = live.summary.total.bytes

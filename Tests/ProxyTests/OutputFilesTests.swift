@@ -5,7 +5,7 @@ import Testing
 
 @testable import frametap
 
-/// What is written where, and what messages look like.
+/// Where output is written, and the form of messages.
 @Suite struct OutputFilesTests {
     private let files: Folder
 
@@ -26,7 +26,7 @@ import Testing
         for other in ["a", "./a", "soft", "hard", "../\(files.url.lastPathComponent)/a"] {
             #expect(areOne(path, files.path(other)), "\(other)")
         }
-        // A file that is not there yet.
+        // A file that does not exist yet.
         for other in ["new", ".//new", "new-link"] { #expect(areOne(files.path("new"), files.path(other)), "\(other)") }
         #expect(areOne("-", "-"))
         #expect(!areOne(path, files.path("b")) && !areOne(files.path("new"), files.path("newer")))

@@ -45,7 +45,7 @@ import Testing
         own.connecting(from: end, to: server)
         own.connecting(from: end, to: other)
         own.disconnected(from: end, to: other)
-        // An end alone says nothing: on loopback a client often has a port that the proxy uses, too.
+        // An end alone is no evidence: on loopback a client often has a port that the proxy also uses.
         #expect(own.hasEnd(end) && own.hasConnection(from: end, to: server))
         #expect(!own.hasConnection(from: end, to: other))
         own.disconnected(from: end, to: server)

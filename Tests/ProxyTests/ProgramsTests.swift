@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Programs of every day work through the proxy as they do without.
+/// Everyday programs work through the proxy as they do without it.
 @Suite struct ProgramsTests {
-    /// A server of `servers.bash` with the proxy before it.
+    /// A server of `servers.bash` behind the proxy.
     private struct Served {
         let server: Program
         let proxy: ProxyProgram
@@ -12,7 +12,7 @@ import Testing
 
         init(_ name: String, _ arguments: [String] = []) async throws {
             folder = try Folder()
-            // PostgreSQL's server is another user, where this one is root.
+            // PostgreSQL's server runs as another user if this one is root.
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.url.path)
             server = try Program("bash", [ProgramsTests.script("servers.bash"), name, folder.url.path])
             let port = try #require(Int(try await server.match(/(\d+)\n/)))
@@ -57,7 +57,7 @@ import Testing
         let served = try await Served("mosquitto")
         let to = ["-h", "127.0.0.1", "-p", "\(served.proxy.port)", "-t", "tests"]
         let subscriber = try Program("mosquitto_sub", to + ["-C", "1"])
-        // It does not say when it is there: what is retained waits for it.
+        // The subscriber does not report when it is ready: the retained message waits for it.
         _ = try await Program.run("mosquitto_pub", to + ["-q", "2", "-r", "-m", "it works"])
         #expect(try await subscriber.exitStatus() == 0)
         #expect(subscriber.output.contains("it works"), "\(subscriber.output)")
@@ -79,8 +79,8 @@ import Testing
     }
 
     @Test(arguments: ["send-proxy", "send-proxy-v2"]) func haproxy(_ kind: String) async throws {
-        // HAProxy says who it is told that its client is, behind the proxy; and before the proxy it tells it. It inherits its listeners:
-        // a port that was free a moment ago may be another test's by now.
+        // After the proxy, HAProxy reports which client address it received; before the proxy, it sends one. It inherits its
+        // listeners: a port that was free a moment ago may already be in use by another test.
         let folder = try Folder()
         let haproxy = try Program(
             "python3",

@@ -52,7 +52,7 @@ import Testing
             for _ in 0..<Int.random(in: 0..<130, using: &generator) {
                 bytes.append(alphabet.randomElement(using: &generator) ?? 0)
             }
-            // The first prefix that says something decides for all that are longer.
+            // The first conclusive prefix decides for all longer ones.
             var first: Result<Int, ProxyHeaderFault>?
             for length in 0...bytes.count {
                 let result = Result { () throws(ProxyHeaderFault) in try read(Array(bytes[..<length]))?.byteCount }
@@ -106,7 +106,7 @@ import Testing
             [0x11], [0x22], [0x21, 0x41], [0x21, 0x13], [0x21, 0x11, 0, 11], [0x21, 0x21, 0, 35], [0x21, 0x31, 0, 215],
         ]
         for rest in wrong { #expect(throws: ProxyHeaderFault.self, "\(rest)") { try read(bytes(rest)) } }
-        // LOCAL, no family and a Unix socket keep the connection's addresses; what is announced is taken off.
+        // LOCAL, no family and a Unix socket keep the connection's addresses; the announced bytes are removed.
         for start in [[0x20, 0x11, 0, 12], [0x21, 0x00, 0, 3], [0x21, 0x31, 0, 216], [0x21, 0x12, 1, 0]] as [[UInt8]] {
             let length = Int(start[2]) << 8 | Int(start[3])
             let whole = bytes(start) + [UInt8](repeating: 7, count: length)
@@ -114,7 +114,7 @@ import Testing
             let found = try #require(try read(whole))
             #expect(found.header.origin == .connection && found.byteCount == 16 + length)
         }
-        // TLVs behind the addresses are passed over.
+        // TLVs after the addresses are skipped.
         let named = ProxyHeader(
             origin: .named(client: Endpoint(IPAddress(v4: 1), 2), server: Endpoint(IPAddress(v4: 3), 4)))
         var extended = named.bytes(.v2)

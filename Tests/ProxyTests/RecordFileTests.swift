@@ -8,7 +8,7 @@ import Testing
 
 @testable import frametap
 
-/// The files of `--write` and `--trace` on a disk: series, HUP, crashes, disks that are full.
+/// The files of `--write` and `--trace` on a disk: series, HUP, crashes, full disks.
 @Suite struct RecordFileTests {
     private let files: Folder
     private let traffic: Traffic
@@ -52,7 +52,7 @@ import Testing
         return DecodedCapture(merging: names.map(files.bytes), options: options)
     }
 
-    /// Expects that the traces, one after another, say what the captures together do.
+    /// Expects that the traces together match the captures together.
     private func expectSame(_ captures: [String], _ traces: [String]) throws {
         let capture = try decoded(captures)
         #expect(capture.damage == nil)
@@ -76,7 +76,7 @@ import Testing
         for _ in 0..<8 { try await traffic.send(String(repeating: "y", count: 99), count: 100) }
         try await end(program)
         let (captures, traces) = (try names(".pcapng").dropFirst(), try names(".ndjson"))
-        // What was there before is not written over.
+        // Existing files are not overwritten.
         #expect(files.bytes("a-0007.pcapng") == [1, 2, 3] && captures.first == "a-0008.pcapng")
         #expect(captures.count > 3 && traces.count > 3 && traces.first == "a-0001.ndjson")
         try expectSame(Array(captures), traces)
@@ -102,7 +102,7 @@ import Testing
     @Test func aFileThatIsOldEnoughIsEnded() async throws {
         let program = try await proxy(["--rotate", "300ms"])
         try await traffic.send("first")
-        // Nothing more passes: time alone ends them.
+        // No more traffic: time alone ends them.
         try await eventually("a second file of each") {
             try names(".pcapng").contains("a-0002.pcapng") && names(".ndjson").contains("a-0002.ndjson")
         }
@@ -122,7 +122,7 @@ import Testing
         program.signal(SIGHUP)
         try await eventually("new files") { try files.names().filter { $0.hasPrefix("a.") }.count == 2 }
         try await traffic.send("behind", count: 3)
-        // One that is still there goes on.
+        // One that still exists is continued.
         program.signal(SIGHUP)
         try await traffic.send("more")
         try await end(program)
@@ -145,7 +145,7 @@ import Testing
         #expect(try await program.exitStatus() == -SIGKILL)
         let capture = try decoded(["a.pcapng"])
         #expect(capture.damage == nil || capture.damage?.kind == .truncated)
-        // The last line may be torn: what ends with a newline is whole.
+        // The last line may be torn: a line that ends with a newline is whole.
         let trace = try wholeLines("a.ndjson")
         for lines in [try capture.lines(), trace] {
             #expect(lines.count { $0.text.contains(#""text":"early"#) } == 50)
@@ -157,7 +157,7 @@ import Testing
         let program = try await proxy(by: "ulimit -f 40")
         for _ in 0..<10 { try await traffic.send(String(repeating: "y", count: 999), count: 20) }
         try await eventually("both complaints") { program.errors.matches(of: /cannot write/).count == 2 }
-        // Whoever says that there is room is believed, until there is none: there is a little, where the files were cut.
+        // A HUP makes it try again until there is no room: there is a little, where the files were cut.
         program.signal(SIGHUP)
         while program.errors.matches(of: /cannot write/).count < 4 {
             try await traffic.send(String(repeating: "y", count: 999), count: 20)
@@ -167,7 +167,7 @@ import Testing
             program.errors.matches(of: #/cannot write .*a\.pcapng: File too large; /#).count == 2, "\(program.errors)")
         #expect(
             program.errors.matches(of: #/cannot write .*a\.ndjson: File too large; /#).count == 2, "\(program.errors)")
-        // What was written is whole.
+        // The written data is whole.
         #expect(files.bytes("a.pcapng").count > 0 && files.bytes("a.pcapng").count <= 40 << 10)
         #expect(try decoded(["a.pcapng"]).damage == nil)
         #expect(try files.text("a.ndjson").hasSuffix("\n") && frames(traceLines(files.text("a.ndjson"))) > 0)

@@ -9,9 +9,9 @@ import Trace
 
 @testable import Proxy
 
-/// What `--write` wrote, as other programs see it.
+/// The output of `--write`, as other programs see it.
 @Suite struct RecordedCaptureTests {
-    /// Conversations with big frames, resets and half-closes, and what was traced of them.
+    /// Conversations with large frames, resets and half-closes, and their trace.
     private func record() async throws -> (recording: RunningProxy.Recording, folder: Folder, port: Int) {
         let chat = try ChatBytes()
         var generator = SeededGenerator(seed: .random(in: 0...UInt64.max))
@@ -45,7 +45,7 @@ import Trace
         #expect(packets.count > 40 && packets.allSatisfy { $0.count == fields.count })
         #expect(packets.filter { $0[0] != "" } == [], "malformed")
         #expect(packets.filter { $0[1] != "1" || $0[2] != "1" } == [], "checksums")
-        // The system may give a client the port of one that has reset: that is so, and no fault.
+        // The system may give a client the port of one that has reset: that is real, and not an error.
         let unexpected = packets.filter { $0[3] != "" && !$0[6].contains("same ports as an earlier session") }
         #expect(unexpected == [], "tcp.analysis")
         let warning = 0x60_0000
@@ -56,7 +56,7 @@ import Trace
         #expect(lengths.max() ?? 0 <= 65_495)
     }
 
-    /// Reads comments, and how many bytes of payload each packet has.
+    /// Reads comments, and the payload length of each packet.
     private struct Comments: PacketReceiver {
         var named: [String] = []
         var others: [String] = []
@@ -77,7 +77,7 @@ import Trace
         var reader = CaptureReader(CaptureBytes(recording.capture))
         var comments = Comments()
         try reader.read(to: &comments)
-        // A server may reset at once, so that connecting fails: then the RST's comment says so.
+        // A server may reset immediately, so that connecting fails: if so, the RST's comment says that.
         #expect(comments.others.allSatisfy { $0.hasPrefix("cannot reach") }, "\(comments.others)")
         let frame =
             #/im-json (client|server) #(\d+) (\w+), (\d+) bytes at (\d+)(, heartbeat)?(, split over \d+ segments)?/#
@@ -90,7 +90,7 @@ import Trace
                 more += Int(try #require(line.wholeMatch(of: #/and (\d+) more/#), "\(line)").1) ?? 0
             }
         }
-        // The comments name frames in the order of the trace; those that are only counted are missing in between.
+        // The comments name frames in the order of the trace; frames that are only counted are missing in between.
         let traced = try recording.lines().filter { $0.event == "frame" }.map { line in
             let (index, length) = (line[number: "index"] ?? -1, line[number: "length"] ?? -1)
             let isHeartbeat = line.text.contains("\"heartbeat\":true")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Proxy
 
-/// What a relay's ends decide, without sockets.
+/// The decisions of a relay's ends, without sockets.
 @Suite struct RelayValueTests {
     @Test func readingNeedsAWishATakerRoomAndNoPause() {
         for bits in 0..<16 {
@@ -19,7 +19,7 @@ import Testing
             #expect(step == (!mayRead ? .wait : hasRoom ? .read : .awaitRecorder), "\(bits)")
             #expect(asked == mayRead, "the recorder is asked last")
             #expect(gate.isWanted == (isWanted && step != .read) && gate.waitsForRecorder == (step == .awaitRecorder))
-            // Nothing is read before the recorder has caught up, and once then.
+            // Nothing is read until the recorder has caught up, and then once.
             if step == .awaitRecorder {
                 #expect(gate.step(isTaken: true) { true } == .wait)
                 gate.recorderHasRoom()
@@ -42,7 +42,7 @@ import Testing
                     ? .inputEnded : state.isUnix && state.hasInputEnded ? .departed : .lost
             #expect(closing == expected && state.hasDeparted == (closing == .departed), "\(bits)")
         }
-        // Behind an error the rest is known.
+        // After an error the rest is known.
         var state = EndState(isUnix: true)
         state.hasInputEnded = true
         #expect(state.lose() && !state.lose())

@@ -8,7 +8,7 @@ import Testing
 @Suite struct SOCKSNegotiationTests {
     private typealias Action = EntryAction
 
-    /// What is done with bytes that come in pieces of so many; the rest is what belongs to no message.
+    /// The result for bytes that arrive in pieces of this size; the rest belongs to no message.
     private func play(_ bytes: [UInt8], by size: Int = 1) -> (actions: [Action], rest: [UInt8], isOver: Bool) {
         var negotiation = SOCKSNegotiation()
         var (buffer, actions) = (ByteBuffer(), [] as [Action])
@@ -32,7 +32,7 @@ import Testing
             let (actions, rest, isOver) = play(bytes + Array("early".utf8), by: size)
             #expect(actions == [.sendToClient([5, 0]), .connect(.tcp(HostPort(host: host, port: 8_088)))])
             #expect(rest == Array("early".utf8) && isOver)
-            // Up to its last byte there is nothing to do.
+            // Before its last byte there is nothing to do.
             for length in 4..<bytes.count { #expect(play(Array(bytes[..<length])).actions == [.sendToClient([5, 0])]) }
         }
     }

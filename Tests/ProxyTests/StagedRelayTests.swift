@@ -48,7 +48,7 @@ import Testing
         #expect(server.sent == [] && !server.hasFIN)
         proxy.loop.advanceTime(by: .milliseconds(1))
         #expect(server.sent == [1, 2] && server.hasFIN)
-        // The other direction goes on.
+        // The other direction continues.
         server.receive([3])
         server.finish()
         proxy.loop.advanceTime(by: .milliseconds(50))
@@ -104,7 +104,7 @@ import Testing
         #expect(server.sent == [1, 2])
     }
 
-    /// What is recorded is what was read, when it was.
+    /// The recording contains the data as it was read, with the times of reading.
     @Test func theRecordIsOfWhatWasRead() throws {
         let (proxy, client, _) = try joined(50)
         client.receive([1, 2])
@@ -114,7 +114,7 @@ import Testing
         #expect(bytes == [[1, 2]])
     }
 
-    /// Whatever both ends do, the process goes on, and nothing is kept when they are gone.
+    /// Whatever both ends do, the process continues, and nothing is kept when they are gone.
     @Test func anyEndIsAnEnd() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)

@@ -3,7 +3,7 @@ import Testing
 
 /// The last line of a terminal, as a program sees it that is the terminal.
 @Suite struct StatusLineTests {
-    /// Runs a program with standard output and standard error on a terminal, and passes on what that gets.
+    /// Runs a program with standard output and standard error on a terminal, and returns the terminal's input.
     private static let terminal = """
         import fcntl, os, pty, struct, sys, termios
         primary, secondary = pty.openpty()
@@ -48,7 +48,7 @@ import Testing
         return program.output
     }
 
-    /// What the terminal's screen shows in the end, all lines.
+    /// The final content of the terminal's screen, all lines.
     private func screen(_ output: String) -> [String] {
         var lines: [[Unicode.Scalar]] = [[]]
         var column = 0

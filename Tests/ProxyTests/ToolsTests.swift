@@ -4,7 +4,7 @@ import Streams
 import Testing
 import Trace
 
-/// Other people's programs at the ends of the proxy.
+/// Third-party programs at the ends of the proxy.
 @Suite struct ToolsTests {
     @Test func socatCarriesFilesBothWays() async throws {
         let files = try Folder()
@@ -32,7 +32,7 @@ import Trace
     }
 
     @Test(arguments: [["--bidir"], ["-R"], ["-P", "4"]]) func iperf3IsSatisfied(_ how: [String]) async throws {
-        // iperf3 has no port 0 to listen on: the system chooses one, and another is tried should it be taken since.
+        // iperf3 cannot listen on port 0: the system chooses a port, and another is tried if it has been taken since.
         var started: (server: Program, port: Int)?
         for _ in 0..<5 where started == nil {
             let port = try await Int(Program.run("python3", ["-c", Self.freePort]).dropLast()) ?? 0

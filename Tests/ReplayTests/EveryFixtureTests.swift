@@ -11,7 +11,7 @@ import Trace
 import TraceDiff
 import TraceTesting
 
-/// Every fixture is replayed against the peers that it was recorded from.
+/// Every fixture is replayed against the peers from which it was recorded.
 @Suite(.serialized) struct EveryFixtureTests {
     static let fixtures: [(format: String, name: String)] = [
         ("fixed", "conversation"), ("im-json", "chat"), ("im-magic", "conversation"), ("json-envelope", "conversation"),
@@ -19,7 +19,7 @@ import TraceTesting
         ("text-heartbeat", "conversation"), ("tlv32", "conversation"),
     ]
 
-    /// What the peers of a format say another time: when it is.
+    /// Values that the peers of a format change each time: the time.
     private func rules(_ name: String) throws -> TraceRules {
         let yaml =
             switch name {
@@ -30,7 +30,7 @@ import TraceTesting
         return try RulesYAML.rules(in: yaml, file: name)
     }
 
-    /// The conversation that was recorded.
+    /// The recorded conversation.
     private func peerOptions(_ name: String) -> PeerOptions {
         var options = PeerOptions()
         if name == "im-json" { options.rounds = 10 }
@@ -41,7 +41,7 @@ import TraceTesting
 
     private func recording(_ name: String, _ file: String) throws -> (Recording, Format) {
         var format = try #require(try BuiltInFormats.format(named: name))
-        // What is hidden cannot be said again.
+        // Masked values cannot be sent again.
         format.secrets = []
         let path = URL(filePath: #filePath).appending(path: "../../../fixtures/\(name)/\(file).pcap").standardized
         let trace = try DecodedCapture([UInt8](Data(contentsOf: path)), options: .init(.fixed(format)), bodyLimit: .max)

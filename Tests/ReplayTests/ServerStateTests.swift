@@ -6,7 +6,7 @@ import TraceDiff
 
 @testable import Replay
 
-/// What a replaying server says to what, without sockets.
+/// A replaying server's answers, without sockets.
 @Suite struct ServerStateTests {
     private func frame(
         _ from: Direction, _ type: String, _ fields: [String: String] = [:], at milliseconds: Int64
@@ -42,7 +42,7 @@ import TraceDiff
         return ReplayServerState(try Recording(trace, format: "test", rules: rules))
     }
 
-    /// What is to be done, in short.
+    /// The actions, in short form.
     private func said(_ actions: [ReplayServerState.Action]) -> [String] {
         actions.map { action in
             switch action {
@@ -59,7 +59,7 @@ import TraceDiff
         var state = try state()
         #expect(said(state.opened([])) == [])
         let first = state.received(frame(.fromClient, "ask", ["id": "77", "what": "time"], at: 0), [])
-        // The news came behind a heartbeat once: it belongs to the request before.
+        // The news followed a heartbeat once: it belongs to the preceding request.
         #expect(said(first) == ["77 noon after 20 ms", "- rain after 40 ms"])
         #expect(said(state.received(frame(.fromClient, "beat", at: 0), [])) == [])
         let second = state.received(frame(.fromClient, "ask", ["id": "78", "what": "day"], at: 0), [])

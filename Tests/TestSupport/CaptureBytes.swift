@@ -9,7 +9,7 @@ package struct CaptureBytes: ByteSource {
     private let piece: Int
     private var offset = 0
 
-    /// A source at the first of the bytes.
+    /// A source that starts at the first byte.
     package init(_ bytes: [UInt8], piece: Int = .max) {
         self.bytes = bytes
         self.piece = piece
@@ -26,20 +26,20 @@ package struct CaptureBytes: ByteSource {
     }
 }
 
-/// What became of a capture.
+/// The results of decoding a capture.
 package struct DecodedCapture {
     /// The trace.
     package var ndjson: String
     /// The counts.
     package var summary: Summary
-    /// What was wrong with the file.
+    /// The error in the file.
     package var damage: CaptureError?
-    /// What was seen.
+    /// What the receiver saw.
     package var counters: CaptureCounters
 
     /// Decodes a capture as `frametap decode` does.
     ///
-    /// - Parameter sinks: what takes the trace, too.
+    /// - Parameter sinks: further sinks that receive the trace.
     package init(
         _ bytes: [UInt8], options: DecodingOptions, piece: Int = .max, bodyLimit: Int = 4_096,
         sinks: [any TraceSink] = []

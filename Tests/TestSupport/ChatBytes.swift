@@ -6,7 +6,7 @@ package struct ChatBytes: Sendable {
     /// The format.
     package let format: Format
 
-    /// The built-in format, with another contract for its heartbeats if asked.
+    /// The built-in format, optionally with another heartbeat contract.
     package init(heartbeatEvery every: Interval? = nil, gap: Interval? = nil) throws {
         guard var format = try BuiltInFormats.format(named: "im-json") else { throw MissingFormat() }
         if let every { format.heartbeat?.every = every }
@@ -17,23 +17,23 @@ package struct ChatBytes: Sendable {
     /// There is no im-json.
     package struct MissingFormat: Error {}
 
-    /// A message as it is on the wire.
+    /// The wire form of a message.
     package func message(_ type: String, _ body: [UInt8], from direction: Direction = .fromClient) throws -> [UInt8] {
         let from = direction == .fromClient ? "CinentID" : "sourceClient"
         let fields = [Field("type", .text(type)), Field(from, .text("CinentA")), Field("targetID", .text("CinentB"))]
         return try format.directions[direction].encode(fields, body: body)
     }
 
-    /// A heartbeat as it is on the wire.
+    /// The wire form of a heartbeat.
     package func heartbeat() throws -> [UInt8] {
         try message("heartA", Array("A心跳".utf8))
     }
 
-    /// A stream of messages, now and then with garbage between them, and perhaps with an unfinished one at its end.
+    /// A stream of messages, occasionally with garbage in between, and possibly with an unfinished one at its end.
     ///
     /// - Parameters:
-    ///   - size: about how many bytes.
-    ///   - longest: how long a body may be.
+    ///   - size: the approximate number of bytes.
+    ///   - longest: the maximum length of a body.
     package func stream(
         of size: Int, longest: Int = 2_000, from direction: Direction = .fromClient, garbage: Bool = true,
         using generator: inout SeededGenerator

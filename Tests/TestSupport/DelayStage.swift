@@ -1,7 +1,7 @@
 import Interception
 import Streams
 
-/// Passes everything on after a fixed time: what a stage is at least.
+/// Passes everything on after a fixed time: a minimal stage.
 package struct DelayStage: Stage {
     package var delay: Interval
 

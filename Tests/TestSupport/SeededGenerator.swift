@@ -16,7 +16,7 @@ package struct SeededGenerator: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// So many random bytes.
+    /// This many random bytes.
     package mutating func bytes(_ count: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count + 8)

@@ -1,14 +1,14 @@
 import Foundation
 
-/// One line of an NDJSON trace: its text, and what it says.
+/// One line of an NDJSON trace: its text and its contents.
 package struct TraceLine: Hashable {
     /// The line itself.
     package let text: String
     /// The kind of event.
     package let event: String
-    /// The connection's number, 0 where there is none.
+    /// The connection's number, 0 if there is none.
     package let connection: Int
-    /// Whose bytes, empty where it is nobody's.
+    /// The sender of the bytes, empty if there is none.
     package let from: String
     private let values: [String: String]
     private let numbers: [String: Int]
@@ -42,7 +42,7 @@ package struct TraceLine: Hashable {
         return (all?[object] as? [String: Any])?[key] as? String
     }
 
-    /// The line without what may depend on the cutting: `segments`, `merged`, times, and the numbers of packets.
+    /// The line without anything that may depend on segmentation: `segments`, `merged`, times, and packet numbers.
     package var withoutCutting: String {
         text.replacing(#/"segments":\d+,"merged":(true|false),/#, with: "")
             .replacing(#/"(time|started)":"[^"]*",/#, with: "")
@@ -55,8 +55,8 @@ package func traceLines(_ text: String) throws -> [TraceLine] {
     try text.split(separator: "\n").map { try TraceLine($0) }
 }
 
-/// What must be the same live and offline (`docs/trace.md`): by connection and direction, the lines that must be equal byte
-/// for byte, in their order, and the findings as a set.
+/// The parts that must be the same live and offline (`docs/trace.md`): by connection and direction, the lines that must be equal
+/// byte for byte, in order, and the findings as a set.
 package struct ComparableTrace: Hashable {
     /// A connection and a direction (empty for `closed`).
     package struct Key: Hashable, Comparable, CustomStringConvertible {
@@ -75,7 +75,7 @@ package struct ComparableTrace: Hashable {
     /// The findings.
     package var findings: Set<String> = []
 
-    /// What of a trace is to be compared.
+    /// The parts of a trace that are compared.
     package init(_ trace: [TraceLine]) {
         for line in trace {
             switch line.event {
@@ -87,14 +87,14 @@ package struct ComparableTrace: Hashable {
         }
     }
 
-    /// All but how the connections ended.
+    /// Everything except how the connections ended.
     package var withoutClosed: ComparableTrace {
         var rest = self
         rest.lines = lines.filter { !$0.key.from.isEmpty }
         return rest
     }
 
-    /// Where another trace differs, for people: the first few lines that do.
+    /// The differences from another trace, in words: the first few lines that differ.
     package func differences(to other: ComparableTrace) -> [String] {
         var differences: [String] = []
         for key in Set(lines.keys).union(other.lines.keys).sorted() {

@@ -4,9 +4,9 @@ import Testing
 import Trace
 import TraceDiff
 
-/// Heartbeats are folded: their number may differ by what the difference in duration explains.
+/// Heartbeats are folded: their number may differ as far as the difference in duration explains it.
 @Suite struct HeartbeatTests {
-    /// A conversation of so many seconds with a heartbeat every second, but for those left out.
+    /// A conversation of this many seconds with a heartbeat every second, except for the omitted ones.
     private func trace(seconds: Int64, without left: Set<Int64> = [], text: String = "beat") -> RecordedTrace {
         var frames: [FrameEvent] = []
         for second in 0..<seconds {

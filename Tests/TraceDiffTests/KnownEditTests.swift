@@ -5,7 +5,7 @@ import Testing
 import Trace
 import TraceDiff
 
-/// Pairs of traces that differ by a known edit, and what has to be reported.
+/// Pairs of traces that differ by a known edit, and the expected report.
 @Suite struct KnownEditTests {
     typealias Row = ConversationDifference.Row
 
@@ -34,7 +34,7 @@ import TraceDiff
         var other = conversation
         other.remove(at: place)
         let rows = try differences(conversation, other)
-        // An answer that is missing is that of its question.
+        // A missing answer is the one to its question.
         #expect(rows == [.removed(expected: place)])
     }
 

@@ -5,7 +5,7 @@ import Testing
 import Trace
 @testable import TraceDiff
 
-/// Rules that were learned from some runs of a program accept its next run, and no run in which a word is another one.
+/// Rules learned from some runs of a program accept its next run, and no run in which a word differs.
 @Suite struct LearningPropertyTests {
     private static let words = [
         "login", "alice", "session", "GET", "deliver", "status", "ready", "guest", "INCRBY", "counter", "the", "room",
@@ -13,7 +13,7 @@ import Trace
         "path/to/file", "user-name", "v1", "sha256", "utf8",
     ]
 
-    /// What is another value each time.
+    /// A value that differs each time.
     private enum Volatile: CaseIterable {
         case uuid, epochSeconds, epochMillis, float, iso, http, clock, counter, port, digest, base64, base62, job,
             negative, jwt
@@ -74,7 +74,7 @@ import Trace
             }
         }
 
-        /// - Parameter changed: the place of a word, counted over all frames, that is another one.
+        /// - Parameter changed: the index of the word that differs, counted over all frames.
         func run(_ generator: inout SeededGenerator, changing changed: Int? = nil) -> RecordedTrace {
             var count = 0
             return Traces.trace([

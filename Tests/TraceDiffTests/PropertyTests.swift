@@ -5,7 +5,7 @@ import Testing
 import Trace
 import TraceDiff
 
-/// What holds of any traces.
+/// Properties of any traces.
 @Suite struct PropertyTests {
     @Test func aTraceIsTheSameAtAnotherTimeOnOtherPortsAndCutAnew() {
         for seed in 0..<40 as Range<UInt64> {
@@ -34,7 +34,7 @@ import TraceDiff
         }
     }
 
-    /// Applies what is reported to the expected frames of one side.
+    /// Applies the reported differences to the expected frames of one side.
     private func applied(_ difference: ConversationDifference, _ from: Direction) -> [RecordedItem] {
         var fates: [Int: ConversationDifference.Row] = [:]
         var placed: [Int: RecordedItem] = [:]
@@ -106,7 +106,7 @@ import TraceDiff
         }
     }
 
-    /// The fewest possible: no more is reported than was done.
+    /// A minimal report: no more is reported than was changed.
     @Test func fewEditsOfALongConversationAreReportedAsSuch() {
         for seed in 300..<306 as Range<UInt64> {
             var generator = SeededGenerator(seed: seed)

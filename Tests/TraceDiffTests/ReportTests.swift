@@ -4,7 +4,7 @@ import Testing
 import Trace
 import TraceDiff
 
-/// What people and programs get to see of a difference.
+/// The report of a difference, for people and programs.
 @Suite struct ReportTests {
     private let old = [
         Traces.frame(.fromClient, "login", "ann", fields: ["token": .text("t1")]),

@@ -41,7 +41,7 @@ import TraceDiff
                 "body.json.uptime «number 1-3»",
             ])
         #expect(compared(runs[0], run("z9", "23:00:00.0", number: 1), rules).isEmpty)
-        // A session that is not the token that was given is told.
+        // A session that differs from the issued token is reported.
         let other = compared(runs[0], run("z9", "23:00:00.0", echo: "y8"), rules)
         #expect(other.counts.map(\.count) == [2])
         #expect(DiffText.of(other).contains("(should repeat token)"))

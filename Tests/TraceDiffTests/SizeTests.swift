@@ -5,7 +5,7 @@ import Testing
 import Trace
 import TraceDiff
 
-/// Long traces, and those that have nothing in common, are compared in bounded steps: these tests end.
+/// Long traces, and traces that have nothing in common, are compared in bounded steps: these tests terminate.
 @Suite struct SizeTests {
     @Test func aHundredThousandFramesWithAFewHundredDifferences() {
         var generator = SeededGenerator(seed: 7)
@@ -42,7 +42,7 @@ import TraceDiff
         let difference = TraceComparison.compare(expected: trace(1), actual: shorter)
         #expect(difference.counts.map(\.kind) == ["changed", "removed"])
         #expect(difference.counts.map(\.count) == [9_990, 10])
-        // They found their own partners: only the run differs.
+        // They were matched with their own partners: only the run differs.
         let rows = difference.conversations[0].rows
         #expect(rows.allSatisfy { if case .changed(_, _, let changes) = $0 { changes.count == 1 } else { true } })
     }

@@ -22,7 +22,7 @@ enum Traces {
             ]))
     }
 
-    /// A trace of conversations, each frame a millisecond behind the one before where it has no time of its own.
+    /// A trace of conversations, each frame a millisecond after the previous one if it has no time of its own.
     static func trace(_ conversations: [[FrameEvent]]) -> RecordedTrace {
         var trace = RecordedTrace(source: "test")
         for (index, frames) in conversations.enumerated() {

@@ -4,7 +4,7 @@ import Testing
 import Trace
 import TraceTesting
 
-/// What a test gets to see of `expectTrace`.
+/// What `expectTrace` reports to a test.
 @Suite struct ExpectTraceTests {
     private static let capture = "../../fixtures/line/conversation.pcap"
 

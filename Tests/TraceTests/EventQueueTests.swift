@@ -26,7 +26,7 @@ import Testing
         #expect(queue.take() == nil)
     }
 
-    /// What was lost and what was taken are all that were put in.
+    /// Lost and delivered events together are all events that were added.
     @Test(arguments: [1, 2, 3, 4, 10, 100]) func whoIsTooSlowIsToldHowManyAreLost(limit: Int) {
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)

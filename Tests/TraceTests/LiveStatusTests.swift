@@ -28,7 +28,7 @@ import Testing
             message: "", data: [])
         for _ in 0..<2 { status.finding(gap) }
         status.missing(Gap(direction: .fromClient, offset: 0, byteCount: 1, time: at(0)), on: connection)
-        // What there is, is said at once; what passes a second, later.
+        // Counts are shown immediately; rates later.
         #expect(!status.look(at: at(499)))
         let text = "2 of 3 connections open, 0 frames/s, 0 B/s, 1 byte missing, 2 gaps"
         #expect(status.line(columns: 200) == text)

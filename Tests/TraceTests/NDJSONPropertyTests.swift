@@ -5,7 +5,7 @@ import Testing
 @testable import Framing
 @testable import Trace
 
-/// Every line is JSON, and says what was put in.
+/// Every line is JSON, and contains the values that were written.
 @Suite struct NDJSONPropertyTests {
     @Test func everyLineIsJSON() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
@@ -47,7 +47,7 @@ import Testing
         for _ in 0..<Int.random(in: 0...24, using: &generator) {
             let limit: UInt32 = Bool.random(using: &generator) ? 0x10ffff : 0xff
             let scalar = Unicode.Scalar(UInt32.random(in: 1...limit, using: &generator)) ?? "\u{2029}"
-            // Foundation's reader ends strings at NUL and drops byte order marks: both are left out.
+            // Foundation's reader ends strings at NUL and drops byte order marks: both are omitted.
             if scalar != "\u{feff}" { text.append(scalar) }
         }
         return String(text)

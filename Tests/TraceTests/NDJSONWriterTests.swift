@@ -6,7 +6,7 @@ import Testing
 
 /// NDJSON lines, byte for byte (`docs/trace.md`).
 @Suite struct NDJSONWriterTests {
-    /// The lines behind the first one.
+    /// The lines after the first one.
     private func lines(bodyLimit: Int = 4_096, _ play: (Script, NDJSONWriter) throws -> Void) throws -> [String] {
         try ndjson(bodyLimit: bodyLimit, play).split(separator: "\n").dropFirst().map(String.init)
     }
@@ -35,7 +35,7 @@ import Testing
             ])
     }
 
-    /// There is no `format` line where no format was recognised.
+    /// There is no `format` line if no format was recognised.
     @Test func notRecognised() throws {
         #expect(try lines { script, _ in script.open(isRecognised: false) }.count == 1)
     }
@@ -129,7 +129,7 @@ import Testing
     @Test func bodyLimit() throws {
         let text = Array("心跳a".utf8)
         #expect(try body(limit: 0, text) == #"{"length":7}"#)
-        // Cut in front of the character that does not fit.
+        // Truncated before the character that does not fit.
         #expect(try body(limit: 1, text) == #"{"length":7,"text":"","truncated":true}"#)
         #expect(try body(limit: 3, text) == #"{"length":7,"text":"心","truncated":true}"#)
         #expect(try body(limit: 5, text) == #"{"length":7,"text":"心","truncated":true}"#)
@@ -138,7 +138,7 @@ import Testing
         #expect(try body(limit: 1, []) == #"{"length":0,"text":""}"#)
         #expect(try body(limit: 0, []) == #"{"length":0}"#)
         #expect(try body(limit: 2, [0xff, 0x00, 0xaa]) == #"{"length":3,"hex":"ff00","truncated":true}"#)
-        // Whether it is text is asked of the whole body, not of the part shown.
+        // Whether it is text depends on the whole body, not on the part shown.
         #expect(try body(limit: 2, [0x61, 0x62, 0xff]) == #"{"length":3,"hex":"6162","truncated":true}"#)
     }
 

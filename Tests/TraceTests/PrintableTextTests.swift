@@ -5,9 +5,9 @@ import Testing
 @testable import Framing
 @testable import Trace
 
-/// What the network says never steers the terminal.
+/// Text from the network never controls the terminal.
 @Suite struct PrintableTextTests {
-    /// Not a test with arguments: those are printed as they are, and these are made to upset a terminal.
+    /// Not a parameterised test: arguments are printed unescaped, and these are designed to upset a terminal.
     @Test func shown() {
         let shown = [
             ("Hello", "Hello"),
@@ -32,7 +32,7 @@ import Testing
         #expect(PrintableText.of(text, columns: columns).unicodeScalars.elementsEqual(expected.unicodeScalars))
     }
 
-    /// Marks that pile up on one character would reach into the lines around it, and take no column to be cut at.
+    /// Marks stacked on one character would reach into the lines around it, and take no column at which to truncate.
     @Test func piledUpMarks() {
         let few = "a" + String(repeating: "\u{301}", count: 4)
         #expect(PrintableText.of(few) == few)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    /// Text of scalars that are plain, dangerous or anything at all.
+    /// Text of scalars that are plain, dangerous or arbitrary.
     private func randomText(_ generator: inout SeededGenerator) -> String {
         var text = String.UnicodeScalarView()
         for _ in 0..<Int.random(in: 0...24, using: &generator) {
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    /// The quick way for bytes gives what the other one gives for text.
+    /// The fast path for bytes gives the same result as the path for text.
     @Test func bytesAreShownAsTextIs() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)

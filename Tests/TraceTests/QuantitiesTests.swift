@@ -3,7 +3,7 @@ import Testing
 
 @testable import Trace
 
-/// Numbers as people read them.
+/// Numbers in readable form.
 @Suite struct QuantitiesTests {
     @Test(arguments: [
         (0, "0"), (7, "7"), (999, "999"), (1_000, "1,000"), (48_213, "48,213"), (1_234_567, "1,234,567"),
@@ -31,7 +31,7 @@ import Testing
         #expect(Interval.milliseconds(milliseconds).text(digits: true) == withDigit)
     }
 
-    /// What is rounded up to a second is not called 1000 ms.
+    /// A value rounded up to a second is not shown as 1000 ms.
     @Test func almostASecond() {
         #expect(Interval(nanoseconds: 999_400_000).text() == "999 ms")
         #expect(Interval(nanoseconds: 999_600_000).text() == "1.0 s")

@@ -5,7 +5,7 @@ import Streams
 import Testing
 import Trace
 
-/// The fixed lists of docs/trace.schema.json and docs/trace.md are those of the code.
+/// The fixed lists of docs/trace.schema.json and docs/trace.md match those of the code.
 @Suite struct SchemaTests {
     private static let folder = URL(filePath: #filePath).appending(path: "../../../docs").standardized
 

@@ -6,7 +6,7 @@ import Streams
 /// 2026-11-21T08:00:00Z, when every scripted trace begins.
 let start = Timestamp(seconds: 1_795_248_000, nanoseconds: 0)
 
-/// A trace written by hand: plays events to a sink, filling in what follows from the ones before.
+/// A trace written by hand: plays events to a sink, filling in the values that follow from earlier events.
 final class Script {
     private let sink: any TraceSink
     private let format: Format
@@ -39,7 +39,7 @@ final class Script {
         sink.recognised(connection)
     }
 
-    /// How a frame was cut.
+    /// How a frame was segmented.
     struct Cutting {
         var segments = 1
         var position = 1
@@ -126,7 +126,7 @@ func counts(framed: Int = 0, unframed: Int = 0, padding: Int = 0, missing: Int =
     return counts
 }
 
-/// What a scripted trace looks like as text.
+/// A scripted trace as text.
 func text(_ options: TextOptions = TextOptions(), _ play: (Script, TextWriter) throws -> Void) throws -> String {
     let output = MemoryOutput()
     let writer = TextWriter(to: output, options: options)
@@ -135,7 +135,7 @@ func text(_ options: TextOptions = TextOptions(), _ play: (Script, TextWriter) t
     return output.text
 }
 
-/// What a scripted trace looks like as NDJSON.
+/// A scripted trace as NDJSON.
 func ndjson(
     bodyLimit: Int = 4_096, source: String = "chat.pcapng", _ play: (Script, NDJSONWriter) throws -> Void
 ) throws -> String {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Trace
 
-/// Lines on a terminal of so many columns.
+/// Lines on a terminal with this many columns.
 @Suite struct TerminalWidthTests {
     private func lines(columns: Int?, _ play: (Script) throws -> Void) throws -> [Substring] {
         var options = TextOptions()
@@ -15,7 +15,7 @@ import Testing
         .split(separator: "\n")
     }
 
-    /// A body without a note takes the whole line, and not a column more, whatever it is made of.
+    /// A body without a note takes the whole line, and not a column more, whatever it consists of.
     @Test(arguments: [80, 100, 200], ["abcdefghij", "心跳", "a心"])
     func bodyFillsTheLine(columns: Int, unit: String) throws {
         let lines = try lines(columns: columns) { try $0.text(String(repeating: unit, count: 100)) }
@@ -25,7 +25,7 @@ import Testing
         #expect(lines[1].hasSuffix("…"))
     }
 
-    /// Notes stay in their column: on 80 columns the body is cut in front of it.
+    /// Notes stay in their column: on 80 columns the body is truncated before it.
     @Test func noteKeepsItsColumn() throws {
         let lines = try lines(columns: 80) { try $0.text(String(repeating: "心", count: 50), .merged(1, of: 2)) }
         let note = try #require(lines[1].firstRange(of: "merged"))
@@ -33,7 +33,7 @@ import Testing
         #expect(lines[1].contains("…"))
     }
 
-    /// A body that fits is not cut.
+    /// A body that fits is not truncated.
     @Test func shortBody() throws {
         for columns in [20, 80, 1_000] {
             let lines = try lines(columns: columns) { try $0.text("Hello") }
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// Nobody counts the columns of a pipe; bodies are still only previewed.
+    /// The columns of a pipe are not counted; bodies are still only previewed.
     @Test func pipe() throws {
         let lines = try lines(columns: nil) { try $0.text(String(repeating: "a", count: 10_000)) }
         #expect(lines[1].hasSuffix("10,000 B  \(String(repeating: "a", count: 119))…"))

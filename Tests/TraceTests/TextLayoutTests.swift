@@ -40,7 +40,7 @@ import Testing
             """
         let output = try text(TextOptions(), Self.play)
         #expect(output == golden)
-        // Notes stand below each other, whatever the body is made of: 77 columns lie before them.
+        // Notes are aligned with each other, whatever the body consists of: 77 columns precede them.
         let columns = output.split(separator: "\n").prefix(5).compactMap { line in
             ["im-json (", "♥", "merged", "split over"].compactMap { line.firstRange(of: $0) }.first.map {
                 DisplayWidth.of(line[..<$0.lowerBound])
@@ -65,7 +65,7 @@ import Testing
 
             """
         let output = try text(options, Self.play)
-        // The golden text leaves the escape character out, so that it can be read.
+        // The golden text omits the escape character, so that it can be read.
         #expect(output.replacing(escape, with: "") == golden)
         #expect(output.count { $0 == "\u{1b}" } == golden.count { $0 == "[" })
         // Colour adds escape sequences and nothing else.

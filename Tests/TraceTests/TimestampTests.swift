@@ -27,7 +27,7 @@ import Testing
         #expect(date == [9999, 12, 31, 23, 59, 59] as [Int])
     }
 
-    /// One writer keeps the second of the last time: going back and forth must not matter.
+    /// One writer caches the second of the last time: going back and forth must not matter.
     @Test func sameAsFoundationsCalendar() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)

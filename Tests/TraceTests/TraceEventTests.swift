@@ -7,11 +7,11 @@ import Testing
 
 @testable import Trace
 
-/// A trace as values: what a sink makes of what it is shown is what reading the NDJSON gives, and writes the same lines.
+/// A trace as values: the events that a sink collects equal those read from NDJSON, and write the same lines.
 @Suite struct TraceEventTests {
     private static let fixtures = URL(filePath: #filePath).appending(path: "../../../fixtures").standardized
 
-    /// The captures beside golden traces, and the formats of their names.
+    /// The captures that have golden traces, and the formats in their names.
     static var captures: [String] {
         get throws {
             try FileManager.default.contentsOfDirectory(atPath: fixtures.path)
@@ -27,7 +27,7 @@ import Testing
         var events: [TraceEvent]
     }
 
-    /// What both sinks make of a capture.
+    /// The results of both sinks for a capture.
     private func decode(_ name: String, bodyLimit: Int) throws -> Both {
         let file = Self.fixtures.appending(path: "\(name)/conversation.pcap")
         let bytes = [UInt8](try Data(contentsOf: file))
@@ -61,7 +61,7 @@ import Testing
         #expect(both.lines == output.text)
     }
 
-    /// Names and messages may hold anything: they are escaped, whoever wrote them.
+    /// Names and messages may contain anything: they are escaped, whatever their origin.
     @Test func whatIsWrittenIsJSONWhateverItHolds() throws {
         let odd = "\"\\\u{1b}[2J\n\u{85}ä"
         let time = Timestamp(nanoseconds: 1)

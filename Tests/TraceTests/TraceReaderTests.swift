@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Trace
 
-/// Traces are read as they were written, and what is none is told with its line.
+/// Traces are read as they were written, and invalid ones are reported with their line.
 @Suite struct TraceReaderTests {
     private static let fixture = URL(filePath: #filePath).appending(path: "../../../fixtures/line/conversation.ndjson")
         .standardized
@@ -114,14 +114,14 @@ import Trace
         let ended = try read(lines.dropLast().joined())
         #expect(ended.frames == whole.frames)
         #expect(ended.notes.count == 1 && ended.notes[0].contains("the trace ends here without a summary"))
-        // Begun anew in the same file.
+        // Started again in the same file.
         let resumed = try read((lines[..<5] + [lines[0]] + lines[5...]).joined())
         #expect(resumed.frames == whole.frames && resumed.notes == [])
-        // The file that was begun after HUP alone.
+        // Only the file that was started after HUP.
         let second = try read(([lines[0]] + lines[4...]).joined())
         #expect(second.frames == Array(whole.frames.dropFirst()))
         #expect(second.connections.count == 1 && second.notes[0].contains("connection 1 was opened before"))
-        // Another run that was written behind.
+        // Another run, appended to the file.
         let twice = try read(lines.joined() + lines.joined())
         #expect(twice.connections.count == 2 && twice.frames == whole.frames + whole.frames)
     }

@@ -6,7 +6,7 @@ import Streams
 /// They read as GCDAsyncSocket does: up to the CRLF of a head, then as many bytes as the head says, then up to the next CRLF.
 ///
 ///     zero-size-body  asks for exactly 0 bytes, and is never called back; so it does where a head has no size
-///     bad-head        has no read outstanding behind a head that is not JSON
+///     bad-head        has no read outstanding after a head that is not JSON
 ///     endless-head    looks for the CRLF without limit
 ///     stale-head      keeps the head of a frame that the end of the connection cut, and takes the next connection's first
 ///                     head for its body

@@ -2,7 +2,7 @@ import Framing
 
 /// The published receiver of `len16-id` and its hazards.
 ///
-///     negative-length  the length is read with sign: 0x8000–0xFFFD wait for ever, 0xFFFE loops for ever, 0xFFFF consumes
+///     negative-length  the length is read with sign: 0x8000–0xFFFD wait forever, 0xFFFE loops forever, 0xFFFF consumes
 ///                      one byte
 ///     double-append    a frame cut with at least 5 bytes held is read into the buffer and then appended to it again
 ///

@@ -3,7 +3,7 @@
 ///     shared-buffer     one buffer for the whole server: two clients uploading at once are mixed
 ///     merged-frames     acts only when the buffer's size equals the total; with more, no client is ever answered again
 ///     short-first-read  with under 8 bytes in the buffer: range exception
-///     kept-buffer       after a location or a voice the buffer is not cleared: what comes next only makes it longer
+///     kept-buffer       after a location or a voice the buffer is not cleared: later data only makes it longer
 ///
 /// A buffer that has become useless accepts nothing more, whereas the published one grows.
 struct PublishedUploadReceiver {

@@ -31,7 +31,7 @@ package final class Recorder {
     /// A recorder.
     ///
     /// - Parameters:
-    ///   - decoder: decodes; `packets`, if any, is among its sinks.
+    ///   - decoder: decodes; the frames of `packets`, if any, are among its sinks.
     ///   - packets: writes the capture.
     ///   - patience: the longest time that `run` continues without a pause if nothing happens.
     package init(queue: RecordingQueue, decoder: Decoder, packets: PacketRecorder?, patience: Interval? = nil) {
@@ -68,6 +68,7 @@ package final class Recorder {
 
     private func flush() {
         decoder.flush()
+        packets?.flush()
         lastFlush = .now
     }
 
@@ -184,5 +185,6 @@ package final class Recorder {
         packets?.finish(at: time)
         decoder.finish()
         decoder.flush()
+        packets?.flush()
     }
 }

@@ -92,7 +92,7 @@ package final class RecordingQueue: Sendable {
         var behind: Set<Int> = []
         var unrecorded = (connections: 0, loss: Loss())
         var losses = Losses()
-        /// What is to be reported as soon as the lock is free.
+        /// The notice to report as soon as the lock is free.
         var notice: Notice?
         var noticed: Set<Notice> = []
         /// Since when the relay waits, and the callbacks of the waiting connections.

@@ -73,7 +73,7 @@ final class LiveRecording {
         display = request.status.display()
         // Everything is recorded; only a part of it may be shown.
         var sinks: [any TraceSink] = []
-        if let packets { sinks.append(packets) }
+        if let packets { sinks.append(packets.frames) }
         if let traceFile {
             sinks.append(
                 NDJSONWriter(to: traceFile, source: source.name, tool: Frametap.tool, bodyLimit: output.bodyLimit))

@@ -38,7 +38,7 @@ struct StreamsCommand: ParsableCommand {
         let streams = try directory.map { try StreamFiles(in: $0, fillsMissing: fillMissing) }
         let listing = StreamListing(output: output, files: streams)
         var options = reassembly.options(for: files)
-        options.conflictHistory = 0  // nobody asks
+        options.conflictHistory = 0  // not needed
         // Nothing is framed here, so reassembly gets the whole limit.
         options.totalReorderingLimit = memory.memoryLimit.bytes
         options.serverPorts = Set(BuiltInFormats.outlines.systems.flatMap(\.ports))

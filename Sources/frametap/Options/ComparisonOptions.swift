@@ -24,7 +24,8 @@ struct ComparisonOptions: ParsableArguments {
     var ignore: [String] = []
 
     @Option(
-        help: ArgumentHelp("Mask the values listed in this file (--learn creates one). May be repeated.", valueName: "file"))
+        help: ArgumentHelp(
+            "Mask the values listed in this file (--learn creates one). May be repeated.", valueName: "file"))
     var mask: [String] = []
 
     /// The requested comparison.

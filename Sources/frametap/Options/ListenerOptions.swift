@@ -107,7 +107,8 @@ struct RelayOptions: ParsableArguments {
             valueName: "in,out"))
     var proxyProtocol: ProxyProtocolUse?
 
-    @Option(help: ArgumentHelp("On SIGINT or SIGTERM, let open connections finish for this long.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp("On SIGINT or SIGTERM, let open connections finish for this long.", valueName: "seconds"))
     var drain = 0.0
 
     func validate() throws {

@@ -22,7 +22,8 @@ struct ReassemblyArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Treat a connection as idle after this long without a packet: nothing is waited for any more; 0 disables.", valueName: "time"))
+            "Treat a connection as idle after this long without a packet: nothing is waited for any more; 0 disables.",
+            valueName: "time"))
     var idleTimeout = TimeAmount(seconds: 3600)
 
     @Flag(

@@ -9,7 +9,8 @@ import Trace
 struct SelectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Show only frames that match this expression: 'type == \"img\" && length > 1000'.", valueName: "expression"))
+            "Show only frames that match this expression: 'type == \"img\" && length > 1000'.", valueName: "expression")
+    )
     var filter: String?
 
     @Option(

@@ -53,7 +53,7 @@ import Testing
             let locked = try bodies(yaml)
             #expect(locked.show(Self.plain) == Self.json)
             #expect(try locked.encode(Self.json.content, type: nil) == Self.json.bytes)
-            // With a key it is strange, and said.
+            // With a key it is unusual, and reported.
             let open = try bodies(yaml, BodyResources(keys: ["mine": Array(0..<16), "mine.iv": Self.iv]))
             let shown = open.show(Self.plain)
             #expect(shown.form == .json && shown.bytes == Self.json.bytes && shown.kinds == [.badBody], "\(yaml)")
@@ -68,7 +68,7 @@ import Testing
             let format = try bodies(yaml)
             #expect(format.show(body) == Shown(.opaque, body))
             #expect(format.show("not even encrypted") == Shown(.opaque, "not even encrypted"))
-            // What a trace shows in hex can be sent again; what is plain cannot be encrypted.
+            // A body that a trace shows in hex can be sent again; a plain one cannot be encrypted.
             #expect(try format.encode(.bytes(body), type: nil) == body)
             #expect(throws: EncodingError.self) { try format.encode(.text("x"), type: nil) }
         }
@@ -76,7 +76,7 @@ import Testing
         #expect(try bodies("[{ aes: { mode: cbc } }, json]", onlyKey).show(body) == Shown(.opaque, body))
     }
 
-    /// Every 256th key or so makes valid padding; what comes out then is still no JSON, and no text.
+    /// Every 256th key or so gives valid padding; the result is still neither JSON nor text.
     @Test(arguments: [
         "[aes, json]", "[aes, text]", "[{ aes: { padding: none } }, json]", "[aes, gzip, text]", "[aes, text, raw]",
     ])

@@ -3,7 +3,7 @@ import Streams
 import Testing
 
 @Suite struct BodyLoadingTests {
-    /// `body: ` stands in line 3; what follows starts in column 7.
+    /// `body: ` is on line 3; its value starts in column 7.
     @Test(arguments: [
         ("txt", "3:7: unknown body encoding txt in body; did you mean text?"),
         ("[base64, jsn]", "3:16: unknown body encoding jsn in body; did you mean json?"),

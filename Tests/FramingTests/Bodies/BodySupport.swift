@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// A format whose `body` says this.
+/// A format with this `body`.
 func format(body yaml: String) throws -> Format {
     try FormatLoader.load(
         """
@@ -18,7 +18,7 @@ func bodies(_ yaml: String, _ resources: BodyResources = BodyResources()) throws
     return format.directions.fromClient.body
 }
 
-/// What is wrong with a format file whose body is this.
+/// The error in a format file with this body.
 func faults(body yaml: String) -> [String] {
     do {
         _ = try bodies(yaml)
@@ -61,7 +61,7 @@ extension BodyFormat {
 }
 
 extension Shown {
-    /// What would have to be encoded to get this.
+    /// The value that must be encoded to get this.
     var content: BodyContent {
         switch form {
         case .text: .text(text)

@@ -38,7 +38,7 @@ import Testing
                 var changed = body
                 changed[at] ^= 0x10
                 let shown = format.show(changed)
-                // The compressed data end inside a byte, whose other bits mean nothing.
+                // The compressed data ends inside a byte, whose remaining bits have no meaning.
                 #expect(shown.kinds == [.badBody] || shown.text == Self.plain, "\(name) \(at)")
             }
         }

@@ -83,7 +83,7 @@ import Testing
         #expect(try redacted(#"[[1,2],3]"#, [["0", "1"]]) == #"[[1,"«secret»"],3]"#)
         #expect(try redacted(text, []) == text)
         #expect(try redacted(text, [[]]) == "«secret»")
-        // Where the secret lies in what is no JSON, nobody knows.
+        // In a body that is not JSON, the position of the secret is unknown.
         #expect(try redacted(#"{"password":"x",}"#, [["password"]]) == "«secret»")
         #expect(DecodedBody.incomplete.redacting([["password"]], of: RawSpan()).form == .text)
         #expect(DecodedBody.incomplete.redacting([], of: RawSpan()).form == .opaque)

@@ -51,7 +51,7 @@ import Testing
         #expect(
             try bodies("protobuf").show(nested).text == String(repeating: #"{"1":"#, count: 40) + #"{"1":1}"#
                 + String(repeating: "}", count: 40))
-        // Deeper than anybody nests, they are bytes.
+        // Nested deeper than in practice, they are bytes.
         var deep: [UInt8] = [0x08, 0x01]
         for _ in 0..<100 {
             deep = try bodies("protobuf").encode(.protobuf(Array("{\"1\":{\"hex\":\"\(hex(deep))\"}}".utf8)), type: nil)
@@ -80,7 +80,7 @@ import Testing
             for format in formats {
                 let shown = format.show(random)
                 guard shown.form == .protobuf else { continue }
-                // What was read can be written, and is read as the same again.
+                // A value that was read can be written, and reads back as the same value.
                 let again = try format.encode(shown.content, type: nil)
                 #expect(format.show(again) == shown, "\(hex(random))")
             }

@@ -40,7 +40,7 @@ import Testing
         #expect(Checksum.named("crc-64") == nil)
     }
 
-    /// The catalogue's checks: of the nine bytes "123456789".
+    /// The check values of the CRC catalogue: of the nine bytes "123456789".
     static let checks: [(String, UInt64)] = [
         ("sum8", 0xdd), ("sum16", 0x1dd), ("sum32", 0x1dd), ("xor8", 0x31),
         ("CRC-8/AUTOSAR", 0xdf),
@@ -109,7 +109,7 @@ import Testing
     ]
 }
 
-/// A checksum that lies within what it covers counts as zeros there.
+/// A checksum inside its covered range counts as zeros there.
 @Suite struct CoveredChecksumTests {
     @Test func theFieldCountsAsZeros() throws {
         let yaml = """

@@ -3,9 +3,9 @@ import Framing
 import Streams
 import Testing
 
-/// Every format of the repository on garbage that has its frames in it: with gaps, evictions, and picked up mid-stream.
+/// Every format of the repository on garbage with its frames mixed in: with gaps, evictions, and picked up mid-stream.
 @Suite struct AllFormatsTests {
-    /// Something that happens to a stream at an offset, however it is cut.
+    /// An event that happens to a stream at an offset, however it is segmented.
     private enum Incident {
         case gap(Int)
         case eviction
@@ -45,7 +45,7 @@ import Testing
             let body = (0..<count).map { _ in UInt8.random(in: 0x61...0x7a, using: &generator) }
             if let frame = try? codec.encode([], body: body) { frames.append(frame) }
         }
-        // Of the bytes that the frames have garbage is made that looks like them.
+        // The bytes of the frames are used to make garbage that looks like them.
         let alphabet = Array(frames.joined()) + [0, 0xff]
         var bytes: [UInt8] = []
         for _ in 0..<Int.random(in: 2...9, using: &generator) {
@@ -62,7 +62,7 @@ import Testing
         return bytes
     }
 
-    /// Frames a stream cut at these places, and where something happens.
+    /// Frames a stream split at these offsets, with these events.
     private func framed(
         _ bytes: [UInt8], at cuts: [Int], _ incidents: [(offset: Int, what: Incident)], _ rule: any FramingRule,
         _ direction: Direction, aligned: Bool
@@ -86,7 +86,7 @@ import Testing
         return (log, framer.counts)
     }
 
-    /// Four bytes show that no frame starts there, although a header of 62 is waited for when they come one by one.
+    /// Four bytes show that no frame starts there, although a header of 62 is awaited when they arrive one by one.
     @Test func aBadHeadIsOneHoweverItCameBeforeAGap() throws {
         let header =
             "header: [{ magic: { type: u32, equals: 0x20170817 } }, { to: { type: string, size: 54 } }, { n: u32 }]"
@@ -130,7 +130,7 @@ import Testing
                 for cuts in [Array(0..<bytes.count), random, [random[0]]] {
                     let pieces = framed(bytes, at: cuts, incidents, rule, direction, aligned: round % 2 == 0)
                     #expect(pieces.counts.bytes == length, "\(place)")
-                    // Frames of the rule `chunk` are what was cut.
+                    // Frames of the rule `chunk` are the chunks themselves.
                     if format.directions[direction].rule.dependsOnCutting { continue }
                     let isSame = pieces.log.results == whole.log.results && pieces.counts == whole.counts
                     #expect(isSame, "\(place)")

@@ -2,13 +2,13 @@ import Framing
 import Streams
 import Testing
 
-/// The built-in formats on the examples of the write-ups, and round trips through their encoders.
+/// The built-in formats applied to the examples of the write-ups, and round trips through their encoders.
 @Suite struct BuiltInFormatTests {
     private func format(_ name: String, _ parameters: [String: String] = [:]) throws -> Format {
         try #require(try BuiltInFormats.format(named: name, parameters: parameters))
     }
 
-    /// (type, body as text) of each frame, and what was unframed.
+    /// (type, body as text) of each frame, and the unframed bytes.
     private func read(
         _ bytes: [UInt8], _ format: DirectionFormat, cuts: [Int] = []
     ) -> (frames: [[String]], unframed: Int, padding: Int) {

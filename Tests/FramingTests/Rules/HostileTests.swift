@@ -2,7 +2,7 @@ import Framing
 import Streams
 import Testing
 
-/// Input made to exhaust something: each is an event or an error within the bounds, and framing goes on behind it.
+/// Input designed to exhaust a resource: each is an event or an error within the limits, and framing continues after it.
 @Suite struct HostileTests {
     @Test func aLengthOfFourGigabytesReservesNothingAndIsSkipped() throws {
         let rule = try #require(try BuiltInFormats.format(named: "tlv32")).directions.fromClient.rule
@@ -35,7 +35,7 @@ import Testing
         #expect(log.frames.count == 2)
     }
 
-    /// The longest frame is as long whether or not all of the marker behind it is there.
+    /// The longest frame has the same length whether or not all of the marker after it has arrived.
     @Test func aMarkerAtTheLimitMayBeCut() throws {
         let yaml = "format: x\nframing: { rule: marker, start: abcd, idle: none, limit: 20 B }"
         let rule = try FormatLoader.load(yaml, file: "x").directions.fromClient.rule

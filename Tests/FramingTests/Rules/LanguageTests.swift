@@ -2,13 +2,13 @@ import Framing
 import Streams
 import Testing
 
-/// What the language needed for the protocols of docs/examples.
+/// The language features that the protocols of docs/examples need.
 @Suite struct LanguageTests {
     private func client(_ yaml: String) throws -> DirectionFormat {
         try FormatLoader.load("format: x\n" + yaml, file: "x.yaml").directions.fromClient
     }
 
-    /// The type and the fields of each frame, and how many bytes were no frame.
+    /// The type and the fields of each frame, and the number of unframed bytes.
     private func read(_ bytes: [UInt8], _ format: DirectionFormat) -> (
         types: [String?], fields: [[Field]], unframed: Int
     ) {
@@ -24,7 +24,7 @@ import Testing
         return (types, fields, counts.unframed)
     }
 
-    /// Each frame encoded from its own fields and body is the bytes it was.
+    /// Each frame, encoded from its own fields and body, gives its original bytes.
     private func expectRoundTrip(
         _ bytes: [UInt8], _ format: DirectionFormat, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -75,7 +75,7 @@ import Testing
         #expect(read.fields[1].last == Field("id", .integer(0x7e)))
         try expectRoundTrip(bytes, format)
         expectCuttingDoesNotMatter(bytes + [0x7e, 0x82, 0x7e] + bytes, rule: format.rule)
-        // A kind of frame that is none of them: the frame is lost, not the place.
+        // A frame of an unknown kind: the frame is lost, but not the position.
         #expect(self.read([0x7e, 0x82, 0x7e] + bytes, format).unframed == 3)
     }
 
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    /// The same name in the headers of several kinds: what is given has to fit.
+    /// The same name in the headers of several kinds: the given values have to fit.
     @Test func encodingPicksTheKindThatTheValuesFit() throws {
         let format = try client(
             """

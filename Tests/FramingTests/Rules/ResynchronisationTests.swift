@@ -2,7 +2,7 @@ import Framing
 import Streams
 import Testing
 
-/// The way back to frames: after bad bytes, behind a gap, and in streams that are picked up mid-stream.
+/// Resynchronisation: after bad bytes, after a gap, and in streams that are picked up mid-stream.
 @Suite struct ResynchronisationTests {
     static let ldap = """
         framing: { rule: length-field, field: length }
@@ -50,7 +50,8 @@ import Testing
         }
     }
 
-    /// A byte is inserted, or some are lost, or the beginning is: all but the next few frames are found, and none is invented.
+    /// A byte is inserted, or some bytes are lost, or the beginning is: all but the next few frames are found, and none is
+    /// invented.
     @Test(arguments: 0..<4)
     func framesAreFoundAgain(index: Int) throws {
         let rule = try rule([Self.ldap, Self.resp, Self.handshake, Self.plain][index])
@@ -70,7 +71,7 @@ import Testing
             var pieces: [Piece]
             let shift: Int
             var isAligned = index != 2
-            // With two bytes of length and nothing else a stray byte is a length as good as any.
+            // With a two-byte length and nothing else, a stray byte is as plausible a length as any.
             switch index == 3 ? 1 + round % 2 : round % 3 {
             case 0:
                 (pieces, shift) = ([.bytes(Array(bytes[..<at]) + [0xee] + Array(bytes[at...]))], 1)
@@ -85,7 +86,7 @@ import Testing
             }
             let (log, _) = frame(pieces, with: rule, aligned: isAligned)
             let found = Set(log.frames.map { $0.offset - shift })
-            // From the fourth frame on behind 200 bytes.
+            // From the fourth frame on, after 200 bytes.
             let behind = starts.filter { $0 > at + 200 }.dropFirst(4)
             rounds += 1
             if !behind.allSatisfy({ found.contains($0) }) { lost += 1 }
@@ -94,7 +95,7 @@ import Testing
                 invented += 1
             }
         }
-        // Evidence is evidence and no proof: now and then other bytes look like a frame.
+        // Evidence is not proof: occasionally other bytes look like a frame.
         #expect(lost * 50 <= rounds && invented * 20 <= rounds, "lost \(lost), invented \(invented), seed \(seed)")
     }
 
@@ -119,7 +120,7 @@ import Testing
         expectCuttingDoesNotMatter(bytes, rule: try rule(Self.resp), aligned: false)
     }
 
-    /// One frame whose values the format does not name is all there is of a stream: it explains every byte.
+    /// A single frame whose values the format does not name is a whole stream: it explains every byte.
     @Test func aStreamThatIsOneWholeFrameIsOne() throws {
         let named = "header: [{ n: u16 }, { id: { type: u16, names: { 1: a } } }, { f: u8 }]"
         let rule = try rule(named + "\nframing: { rule: length-field, field: n, counts: rest }")
@@ -128,13 +129,13 @@ import Testing
             let (log, counts) = frame([.bytes(bytes)], with: rule, aligned: false)
             #expect(log.frames.map(\.length) == [45] && counts.unframed == 0, "id \(id)")
             expectCuttingDoesNotMatter(bytes, rule: rule, aligned: false)
-            // With a byte more it does not, and only the name is left to believe.
+            // With one more byte it does not, and only the name is left as evidence.
             let (more, _) = frame([.bytes(bytes + [9])], with: rule, aligned: false)
             #expect(more.frames.isEmpty == (id != 1), "id \(id)")
         }
     }
 
-    /// Whatever the first frames of a stream are, none is lost where it is picked up at the first.
+    /// Whatever the first frames of a stream are, none is lost if it is picked up at the first.
     @Test func aStreamPickedUpAtFramesWithoutNamesLosesNone() throws {
         let named = "header: [{ n: u16 }, { id: { type: u16, names: { 1: a, 3: b } } }, { f: u8 }]"
         let rule = try rule(named + "\nframing: { rule: length-field, field: n, counts: rest }")
@@ -148,7 +149,7 @@ import Testing
         }
     }
 
-    /// Of streams of other bytes few are taken for one frame, however short they are.
+    /// Few streams of other bytes are treated as one frame, however short they are.
     @Test func otherBytesAreSeldomOneWholeFrame() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)
@@ -180,14 +181,14 @@ import Testing
         expectCuttingDoesNotMatter(bytes, rule: try rule(Self.handshake), aligned: false)
     }
 
-    /// Zeros would be one empty frame after another.
+    /// Zeros would be a sequence of empty frames.
     @Test(arguments: [handshake, plain, ldap, "header: [{ n: u16 }]\nframing: { rule: length-field, field: n }"])
     func zerosBehindAGapAreNoFrames(yaml: String) throws {
         let (log, counts) = frame([.gap(10), .bytes([UInt8](repeating: 0, count: 3_000))], with: try rule(yaml))
         #expect(log.frames.isEmpty && counts.unframed == 3_000)
     }
 
-    /// The farther a place is, the more has to be said for it.
+    /// The farther away a position is, the more evidence it needs.
     @Test func evidenceGrowsWithThePlacesTried() throws {
         let rule = try rule(Self.plain)
         let message: [UInt8] = [0, 21] + (0..<21).map { UInt8($0 + 40) }
@@ -205,7 +206,7 @@ import Testing
         #expect(near.map { $0 >= 2 } == true && far.map { $0 > near ?? 0 } == true, "\(near ?? -1), \(far ?? -1)")
     }
 
-    /// The CR of an end is the last byte at hand, behind the places that are tried whatever is before them.
+    /// The CR of a terminator is the last byte at hand, after the positions that are tried whatever precedes them.
     @Test func whatEndsAFrameMayBeCut() throws {
         let bytes = Array("xx*23\r\n\r\n\r\n$7\r\n".utf8)
         expectCuttingDoesNotMatter(bytes, rule: try rule(Self.resp), aligned: false)
@@ -219,7 +220,7 @@ import Testing
         expectCuttingDoesNotMatter(bytes, rule: rule, aligned: false, everyPosition: false)
     }
 
-    /// A frame whose end is beyond the search's window counts neither whole nor in pieces.
+    /// A frame whose end is beyond the search window counts neither whole nor in pieces.
     @Test func anEndBeyondTheWindowIsNotWaitedFor() throws {
         let rule = try rule(
             "header: [{ mark: { type: string, size: 3, equals: abc } }]\nframing: { rule: delimiter, end: \"\\n\" }")
@@ -276,7 +277,7 @@ import Testing
         }
         let (runs, scratch) = (Runs(), FramingScratch())
         var framer = Framer(rule: try rule(Self.ldap), direction: .fromClient, aligned: true)
-        // What may be a head is held until the third chunk shows that it is none.
+        // A possible head is held until the third chunk shows that it is not one.
         let chunks: [[UInt8]] = [[0xee], [0x30, 2], [0x30, 1, 1, 0x30, 1, 2, 0x30, 1, 3, 0x30, 1, 4]]
         for (index, chunk) in chunks.enumerated() {
             let time = Timestamp(seconds: Int64(index + 1), nanoseconds: 0)

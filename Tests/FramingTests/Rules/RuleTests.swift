@@ -2,9 +2,9 @@ import Framing
 import Streams
 import Testing
 
-/// What every rule must do, whatever the bytes: account for each, and not depend on the cutting.
+/// Requirements on every rule, whatever the bytes: account for each, and do not depend on segmentation.
 @Suite struct RuleTests {
-    /// Formats of one rule each, with the bytes that hostile streams for it are made of.
+    /// Formats of one rule each, with the bytes used to build hostile streams for it.
     static let formats: [(yaml: String, alphabet: [UInt8])] = [
         ("framing: { rule: delimiter, end: [\"\\r\\n\", \"\\n\"], limit: 64 B }", Array("ab\r\n".utf8)),
         ("framing: { rule: delimiter, end: abca, limit: 200 B }", Array("abc".utf8)),
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// Gaps anywhere: nothing is lost from the account, and what lies around them is framed.
+    /// Gaps anywhere: every byte is accounted for, and the bytes around them are framed.
     @Test(arguments: formats.indices)
     func gapsAreAccountedFor(index: Int) throws {
         let (yaml, alphabet) = Self.formats[index]
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    /// The write-up's cuts of `abcd` sent repeatedly: seven frames and a remainder.
+    /// The write-up's segmentation of `abcd` sent repeatedly: seven frames and a remainder.
     @Test func fixedFramesOfTheWriteUp() throws {
         let format = try #require(try BuiltInFormats.format(named: "fixed"))
         let pieces = ["abc", "da", "bcdabcd", "abcdabcd", "abcdabcdab"].map { Piece.bytes(Array($0.utf8)) }

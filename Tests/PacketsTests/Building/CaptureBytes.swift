@@ -1,4 +1,4 @@
-/// Bytes put together by hand, in either byte order.
+/// Bytes assembled by hand, in either byte order.
 struct CaptureBytes {
     var bytes: [UInt8] = []
     var isBigEndian = false

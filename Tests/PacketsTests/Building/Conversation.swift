@@ -64,7 +64,7 @@ struct Conversation: ~Copyable {
         reassembler.finish()
     }
 
-    /// What happened, notices left out, in short: `c:Hello` and `s:…` for bytes, `c-5` for missing ones, `c.fin` for ends.
+    /// The events in short form, without notices: `c:Hello` and `s:…` for bytes, `c-5` for missing ones, `c.fin` for ends.
     var story: [String] {
         log.events.compactMap { event in
             switch event {
@@ -81,7 +81,7 @@ struct Conversation: ~Copyable {
         }
     }
 
-    /// The notices of one direction; that it has a SYN is none of interest.
+    /// The notices of one direction, except that it has a SYN.
     func notices(_ direction: Direction) -> [StreamNotice] {
         log.events.compactMap { event in
             guard case .noticed(_, direction, let notice, _, _) = event, notice != .synchronised else { return nil }

@@ -12,7 +12,7 @@ struct ReadPacket: Equatable {
 struct PacketLog: PacketReceiver {
     var packets: [ReadPacket] = []
     var end: Timestamp?
-    /// The number of the packet to stop in front of, once.
+    /// The number of the packet to stop before, once.
     var stopAt: Int?
 
     mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
@@ -29,7 +29,7 @@ struct PacketLog: PacketReceiver {
     }
 }
 
-/// Bytes that come in pieces of the given sizes, over and over.
+/// Bytes that arrive in pieces of the given sizes, repeatedly.
 struct PieceSource: ByteSource {
     var bytes: [UInt8]
     var sizes: [Int]

@@ -146,8 +146,8 @@ import Testing
         #expect(Set((1...1000).flatMap(sequences)).count == 2000)
     }
 
-    /// Whatever happens, each side's bytes lie without gap or overlap behind its initial sequence number, and nobody
-    /// acknowledges what was not sent.
+    /// Whatever happens, each side's bytes follow its initial sequence number without gap or overlap, and unsent bytes are never
+    /// acknowledged.
     @Test func randomEventsKeepTheArithmetic() {
         let seed = UInt64.random(in: 0 ... .max)
         print("synthetic connections: seed \(seed)")

@@ -8,7 +8,7 @@ private let tshark = ["/usr/bin/tshark", "/usr/local/bin/tshark", "/opt/homebrew
     FileManager.default.isExecutableFile(atPath: $0)
 }
 
-/// What tshark says of the files: nothing malformed, no bad checksum, no analysis flag but the gaps of what was dropped.
+/// tshark's view of the files: nothing malformed, no bad checksum, no analysis flag except for the gaps of dropped data.
 @Suite struct TsharkTests {
     /// One connection of each kind: frames of the file are 1 ms apart.
     private func recording() -> [UInt8] {
@@ -87,7 +87,7 @@ private let tshark = ["/usr/bin/tshark", "/usr/local/bin/tshark", "/opt/homebrew
         #expect(
             try lines("_ws.malformed or ip.checksum.status == 0 or tcp.checksum.status == 0", ["frame.number"]) == [])
         #expect(try lines("tcp.checksum.status != 1", ["frame.number"]) == [])
-        // The two gaps: an acknowledgment of what was not seen, and the data behind it.
+        // The two gaps: an acknowledgment of unseen data, and the data after it.
         let flagged = try lines(
             "tcp.analysis.flags", ["tcp.stream", "tcp.analysis.ack_lost_segment", "tcp.analysis.lost_segment"])
         #expect(flagged.allSatisfy { $0.hasPrefix("4\t") && $0 != "4\t\t" }, "\(flagged)")

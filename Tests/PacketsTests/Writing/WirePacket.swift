@@ -52,7 +52,7 @@ struct WirePacket {
         payload = Array(segment[dataOffset...])
     }
 
-    /// The one's complement sum, 16 bits at a time, with the carry brought around at once: RFC 1071 to the letter.
+    /// The one's complement sum, 16 bits at a time, with the carry added immediately: RFC 1071 to the letter.
     static func sum(_ bytes: [UInt8]) -> UInt32 {
         var sum: UInt32 = 0
         for offset in stride(from: 0, to: bytes.count, by: 2) {
@@ -85,7 +85,7 @@ struct Exchange {
 
     var packets: [WirePacket] { raw.map(WirePacket.init) }
 
-    /// `S`, `SA`, `A` and so on, with who sent it and how many bytes it has.
+    /// `S`, `SA`, `A` and so on, with the sender and the number of bytes.
     var summary: [String] {
         packets.map { packet in
             let isClient = packet.sourcePort == Int(connection.client.port)

@@ -6,15 +6,15 @@ import TestSupport
 import Testing
 import Trace
 
-/// What the tests of the hazards have in common: each holds what is reported against the published receivers themselves.
+/// Shared by the tests of the hazards: each compares the report with the published receivers themselves.
 enum HazardRounds {
-    /// What happens on the connections of one server.
+    /// An event on the connections of one server.
     enum Event {
         /// Bytes of one read.
         case read([UInt8], Direction, connection: Int)
         /// The end of a connection.
         case end(connection: Int)
-        /// So much later.
+        /// This much later.
         case pause(Interval)
     }
 
@@ -22,26 +22,26 @@ enum HazardRounds {
     struct Place: Hashable {
         var connection = 1
         var from = Direction.fromClient
-        /// The frame's number; nil where the bytes belong to none.
+        /// The frame's number; nil if the bytes are unframed.
         var index: Int?
         var offset: Int
         var length: Int
     }
 
-    /// What a trace says of a stream.
+    /// The trace of a stream.
     struct Traced {
         /// Its frames and unframed bytes, in order.
         var items: [Place] = []
-        /// Why bytes belong to no frame, by their offset.
+        /// The reason bytes are unframed, by their offset.
         var reasons: [Int: String] = [:]
-        /// Those of which a hazard is reported, in order; unframed bytes as far as they were reported.
+        /// The items for which a hazard is reported, in order; unframed bytes as far as they were reported.
         var reported: [Place] = []
 
         /// The indices of the frames that were reported.
         var frames: [Int] { reported.compactMap(\.index) }
-        /// Which of the frames and runs is the first that was reported.
+        /// The index of the first frame or run that was reported.
         var firstItem: Int? { items.firstIndex { item in reported.contains { $0.offset == item.offset } } }
-        /// Where the first of what was reported begins.
+        /// The offset of the first reported item.
         var first: Int? { reported.map(\.offset).min() }
     }
 
@@ -52,7 +52,7 @@ enum HazardRounds {
         try #require(try formats.get().first { $0.name == name })
     }
 
-    /// Decodes what happens, and gives what is reported of a hazard.
+    /// Decodes the events, and returns the reports of a hazard.
     static func trace(_ hazard: Hazard, _ format: String, _ events: [Event]) throws -> Traced {
         var options = DecodingOptions(.fixed(try Self.format(format)))
         options.findsHazards = true
@@ -88,7 +88,7 @@ enum HazardRounds {
         return try read(output.text, hazard)
     }
 
-    /// The same of the chunks of one stream.
+    /// The same for the chunks of one stream.
     static func trace(
         _ hazard: Hazard, _ format: String, _ chunks: [[UInt8]], from direction: Direction
     ) throws -> Traced {
@@ -117,16 +117,16 @@ enum HazardRounds {
         return traced
     }
 
-    /// The first frame at which what a receiver made of the reads is not what was sent; nil where all is well.
+    /// The first frame at which a receiver's results differ from the data sent; nil if there is none.
     ///
-    /// - Parameter lastIsCut: whether the last one is not all there: nothing should have been made of it.
+    /// - Parameter lastIsCut: whether the last one is incomplete: nothing should have been read from it.
     static func firstFailure(_ bodies: [[UInt8]], _ made: [[UInt8]?], lastIsCut: Bool = false) -> Int? {
         let right = zip(bodies, made).prefix { $0 == $1 }.count
         let due = bodies.count - (lastIsCut ? 1 : 0)
         return right < due || made.count > due ? right : nil
     }
 
-    /// Cuts the end of the last frame off, one time in four.
+    /// Truncates the last frame, one time in four.
     static func cutEnd(of frames: inout [[UInt8]], using generator: inout SeededGenerator) -> Bool {
         guard let last = frames.last, last.count > 1, Int.random(in: 0..<4, using: &generator) == 0 else {
             return false
@@ -135,7 +135,7 @@ enum HazardRounds {
         return true
     }
 
-    /// Cuts bytes at random, often near the ends of frames.
+    /// Splits bytes at random, often near the ends of frames.
     static func cut(_ frames: [[UInt8]], using generator: inout SeededGenerator) -> [[UInt8]] {
         let bytes = frames.flatMap { $0 }
         var cuts: Set<Int> = []
@@ -159,7 +159,7 @@ enum HazardRounds {
         try Self.format(format).directions[direction].encode(fields, body: body)
     }
 
-    /// Checks many times; a check says whether a receiver went wrong, which has to happen often, and not always.
+    /// Checks many times; a check returns whether a receiver failed, which must happen often, but not always.
     static func rounds(
         _ count: UInt64 = 150, sourceLocation: SourceLocation = #_sourceLocation,
         _ check: (inout SeededGenerator, UInt64) throws -> Bool

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Peers
 
-/// Which hazards there are, and where they are looked for.
+/// The known hazards, and where they are looked for.
 @Suite struct HazardTests {
     @Test func everyHazardOfABuiltInFormatIsKnownAndAMisspeltOneIsRefused() throws {
         let names = Set(try BuiltInFormats.all().flatMap(\.hazards))

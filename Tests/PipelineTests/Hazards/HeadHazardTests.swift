@@ -5,7 +5,7 @@ import Testing
 
 @testable import Peers
 
-/// `im-json`: where its published receivers go deaf.
+/// `im-json`: the inputs on which its published receivers get stuck.
 @Suite struct HeadHazardTests {
     private static let time = Timestamp(nanoseconds: 0)
 
@@ -20,7 +20,7 @@ import Testing
             + (Int.random(in: 0..<6, using: &generator) == 0 ? Array("\r\n{\r\nz".utf8) : [])
     }
 
-    /// Reads of a stream of frames, and between them bytes that are none.
+    /// Reads of a stream of frames, with bytes in between that are not frames.
     private func chunks(
         _ others: [String], oftenEmpty: Bool = false, using generator: inout SeededGenerator
     ) throws -> [[UInt8]] {
@@ -38,7 +38,7 @@ import Testing
         return HazardRounds.cut(pieces, using: &generator)
     }
 
-    /// Where the published receiver first does something else than one that is mended.
+    /// The position where the published receiver first differs from a fixed one.
     private func firstDifference(
         _ hazard: Hazard, _ chunks: [[UInt8]], _ traced: HazardRounds.Traced
     ) -> Int? {
@@ -54,7 +54,7 @@ import Testing
         right += mended.finish()
         let same = zip(made, right).prefix { $0 == $1 }.count
         var at = place(of: right.prefix(same), traced)
-        // Space before a head is read with it.
+        // Whitespace before a head is read with it.
         let bytes = chunks.flatMap { $0 }
         if let next = traced.items.first(where: { $0.offset > at }), next.index != nil, same < right.count,
             bytes[at..<next.offset].allSatisfy({ $0 == 0x20 || $0 == 0x0a })
@@ -65,12 +65,12 @@ import Testing
         return same < max(made.count, right.count) ? at : nil
     }
 
-    /// How much of a stream inputs are.
+    /// The number of stream bytes that inputs cover.
     private func place(of inputs: ArraySlice<PeerInput>, _ traced: HazardRounds.Traced) -> Int {
         inputs.reduce(0) { at, input in
             switch input {
             case .unframed(let byteCount, _): return at + byteCount
-            // Space before a head belongs to no frame, but to what the receiver reads.
+            // Whitespace before a head belongs to no frame, but to the data that the receiver reads.
             case .message:
                 return traced.items.first { $0.offset >= at && $0.index != nil }.map { $0.offset + $0.length } ?? at
             }
@@ -87,7 +87,7 @@ import Testing
         return wrong != nil
     }
 
-    /// What may lie between frames: no JSON, JSON without a size that can be, space.
+    /// Possible bytes between frames: invalid JSON, JSON without a valid size, whitespace.
     private static let others = [
         "xyz", "xyz\r\n", "\r\n", " \n", " \r\n", "[1]\r\n", "{\"size\":\"3\"", "{\"a\":}\r\n", "{}{}\r\n",
         "{\"type\":\"txt\"}\r\n", " {\"type\":\"txt\"}\r\n", "{\"size\":\"-4\"}\r\n", "{\"size\":\"abc\"}\r\n",
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    /// Each connection is cut somewhere; a published client connects again, and keeps what it has of a head.
+    /// Each connection is cut somewhere; a published client reconnects, and keeps its partial head.
     @Test func headsThatOutliveTheirConnection() async throws {
         try await HazardRounds.rounds { generator, seed in
             var events: [HazardRounds.Event] = []

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Peers
 
-/// `len16-id` and `fixed`: what is no length, and what is no count of bytes.
+/// `len16-id` and `fixed`: invalid lengths, and characters counted as bytes.
 @Suite struct LengthHazardTests {
     @Test(arguments: [Hazard.negativeLength, .doubleAppend])
     func messagesWithIDs(hazard: Hazard) async throws {

@@ -5,11 +5,11 @@ import Testing
 
 @testable import Peers
 
-/// `line`: the server that takes each read for a line.
+/// `line`: the server that treats each read as a line.
 @Suite struct LineHazardTests {
     private static let time = Timestamp(nanoseconds: 0)
 
-    /// What a server does with one read: the lines that it logs, and whether the session is over.
+    /// A server's result for one read: the lines that it logs, and whether the session is over.
     private func deeds(_ actions: [LineServerState.Action]) -> [String] {
         actions.compactMap { action in
             switch action {
@@ -32,7 +32,8 @@ import Testing
         "#1 " + FieldValue.text(String(decoding: bytes, as: UTF8.self)).shortDescription
     }
 
-    /// The published server answers each read: it goes on, whatever it was. Each line that does not get its one answer is told.
+    /// The published server answers each read and continues, whatever it was. Each line that does not get exactly one answer is
+    /// reported.
     @Test func everyLine() async throws {
         try await HazardRounds.rounds(300) { generator, seed in
             let lines = (0..<3).map { _ in
@@ -44,7 +45,8 @@ import Testing
             let rest = Int.random(in: 0..<8, using: &generator) == 0 ? Array("rest".utf8) : []
             var chunks = HazardRounds.cut(lines + [rest], using: &generator)
             if Bool.random(using: &generator) { chunks = (lines + [rest]).filter { !$0.isEmpty } }
-            // Each read is judged as if all had been well until then: by servers that know nothing but the lines before it.
+            // Each read is judged as if everything before it had been correct: by servers that know nothing but the preceding
+            // lines.
             var wrong: Set<Int> = []
             var at = 0
             let traced = try HazardRounds.trace(.perRead, "line", chunks, from: .fromClient)
@@ -56,7 +58,7 @@ import Testing
                 let before = traced.items.last { $0.offset <= read.lowerBound }?.offset ?? 0
                 _ = right.received(Array(chunks.flatMap { $0 }[before..<read.lowerBound]), on: 1, at: Self.time)
                 let due = deeds(right.received(chunk, on: 1, at: Self.time))
-                // The published one says the line with its end.
+                // The published one logs the line with its terminator.
                 let text = chunk.last == 0x0a ? Array(chunk.dropLast(chunk.suffix(2).first == 0x0d ? 2 : 1)) : nil
                 let isRight = made == due || (text.map { due == [said($0)] } ?? false) && made == [said(chunk)]
                 if isRight { continue }

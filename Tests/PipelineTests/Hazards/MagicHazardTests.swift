@@ -5,7 +5,7 @@ import Testing
 
 @testable import Peers
 
-/// `im-magic`: frames without body, bytes that are lost, lengths beyond all limits, ids that are wide.
+/// `im-magic`: frames without body, lost bytes, excessive lengths, wide ids.
 @Suite struct MagicHazardTests {
     private static let time = Timestamp(nanoseconds: 0)
 
@@ -25,7 +25,7 @@ import Testing
             var right = PublishedMagicReader(of: .fromServer, hazards: [])
             var (made, due) = (0, 0)
             var failure: Int?
-            // It is late, not wrong: read by read it has less than one that is mended.
+            // It is late, not wrong: after each read it has less than a fixed one.
             for chunk in chunks where failure == nil {
                 made += receiver.receive(chunk.span.bytes, at: Self.time).count
                 due += right.receive(chunk.span.bytes, at: Self.time).count
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// Where a published receiver first takes something for a frame that is none, or waits for ever.
+    /// The position where a published receiver first treats other bytes as a frame, or waits forever.
     private func firstMisreading(
         _ hazard: Hazard, _ chunks: [[UInt8]], from direction: Direction, _ traced: HazardRounds.Traced
     ) -> Int? {
@@ -73,7 +73,7 @@ import Testing
                 case 0: frames[index].remove(at: Int.random(in: 0..<frames[index].count, using: &generator))
                 case 1: frames[index] += HazardRounds.body(20, using: &generator)
                 case 2, 3:
-                    // What is not in step is not believed to be so long a frame.
+                    // Out of sync, such a long frame is not credible.
                     let lengths = [limit - head + 1, limit, 1 << 30, 0xffff_ffff, 500, isDamaged ? 0 : limit - head]
                     let length = lengths.randomElement(using: &generator) ?? 0
                     frames[index].replaceSubrange(
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// Frames as they should be: each is told that the published client would have written otherwise.
+    /// Correct frames: a finding reports for each that the published client would have written it differently.
     @Test func framesWithWideIDs() async throws {
         let format = try HazardRounds.format("im-magic")
         let seal = try BodySeal(format, key: nil)
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    /// Frames as the published client writes them: the first that is too wide puts what reads them out of step, and is told.
+    /// Frames as the published client writes them: the first one that is too wide makes the receiver lose sync, and is reported.
     @Test func framesOfThePublishedClient() async throws {
         let format = try HazardRounds.format("im-magic")
         let seal = try BodySeal(format, key: nil)

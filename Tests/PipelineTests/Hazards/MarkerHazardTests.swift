@@ -5,7 +5,7 @@ import Testing
 
 @testable import Peers
 
-/// `marker`: frames that are cut, and broadcasts that are not confirmed.
+/// `marker`: segmented frames, and broadcasts that are not confirmed.
 @Suite struct MarkerHazardTests {
     @Test func framesBehindMarkers() async throws {
         try await HazardRounds.rounds { generator, seed in
@@ -27,8 +27,8 @@ import Testing
         }
     }
 
-    /// A server and three devices, some of whose receipts are lost: of the published server each broadcast that ended its run is
-    /// reported, of one that gives up waiting each that was not confirmed.
+    /// A server and three devices, some of whose receipts are lost: for the published server, each broadcast that ended its run
+    /// is reported; for a server that stops waiting, each unconfirmed one.
     @Test(arguments: [true, false]) func broadcastsWithoutReceipt(isPublished: Bool) async throws {
         try await HazardRounds.rounds(60) { generator, seed in
             var run = BroadcastRun(isPublished: isPublished, loss: 0.03, generator)
@@ -44,7 +44,7 @@ import Testing
     }
 }
 
-/// A server of `marker` and three devices, by a clock of their own.
+/// A server of `marker` and three devices, on a clock of their own.
 private struct BroadcastRun {
     private enum Due {
         case timer(PeerTimer)
@@ -54,7 +54,7 @@ private struct BroadcastRun {
     var events: [HazardRounds.Event] = []
     /// The broadcasts, by connection and index, whose receipt is lost.
     var lost: Set<[Int]> = []
-    /// Whether there was to be no broadcast any more, though the devices were there.
+    /// Whether no further broadcast was due, though the devices were present.
     private(set) var hasStalled = true
     var generator: SeededGenerator
 
@@ -90,7 +90,7 @@ private struct BroadcastRun {
             let (time, what) = due.remove(at: next)
             switch what {
             case .timer(let timer):
-                // In the end all that is under way is still confirmed.
+                // At the end, everything in progress is still confirmed.
                 if time > Self.end, timer == "sweep" { continue }
                 if time > Self.end, timer == "broadcast" {
                     hasStalled = false

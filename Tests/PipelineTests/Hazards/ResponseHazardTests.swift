@@ -5,7 +5,7 @@ import Testing
 
 @testable import Peers
 
-/// `tlv32`: the client that takes each read for one answer.
+/// `tlv32`: the client that treats each read as one answer.
 @Suite struct ResponseHazardTests {
     private static let time = Timestamp(nanoseconds: 0)
 
@@ -32,7 +32,7 @@ import Testing
                 answers[3].removeLast(Int.random(in: 1..<12, using: &generator))
             }
             var chunks = HazardRounds.cut(answers, using: &generator)
-            // Half of them are long enough, whatever they hold.
+            // Half of them are long enough, whatever they contain.
             if Bool.random(using: &generator) {
                 chunks = chunks.reduce(into: []) { joined, chunk in
                     if let last = joined.last, last.count < 12 || chunk.count < 12 {
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// Reads of whole answers: the client goes on, and each answer that it drops is told.
+    /// Reads of whole answers: the client continues, and each answer that it drops is reported.
     @Test func everyAnswerThatIsDropped() async throws {
         try await HazardRounds.rounds { generator, seed in
             var chunks: [[UInt8]] = []

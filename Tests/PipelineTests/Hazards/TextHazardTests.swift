@@ -5,11 +5,11 @@ import Testing
 
 @testable import Peers
 
-/// `text-heartbeat`: the server that crashes inside a character, and knows its clients by what they say.
+/// `text-heartbeat`: the server that crashes inside a character, and identifies its clients by their text.
 @Suite struct TextHazardTests {
     private static let time = Timestamp(nanoseconds: 0)
 
-    /// A server that has crashed is started again: each read that it crashes at is told.
+    /// A server that has crashed is restarted: each read at which it crashes is reported.
     @Test func everyCutCharacter() async throws {
         let format = try HazardRounds.format("text-heartbeat")
         var options = PeerOptions()
@@ -34,21 +34,21 @@ import Testing
             }
             let traced = try HazardRounds.trace(.cutCharacter, "text-heartbeat", chunks, from: .fromClient)
             #expect(traced.reported.map { $0.offset + $0.length } == crashes, "seed \(seed): \(traced), \(chunks)")
-            // The published client only shows what it gets.
+            // The published client only shows what it receives.
             let others = try HazardRounds.trace(.cutCharacter, "text-heartbeat", chunks, from: .fromServer)
             #expect(others.reported.isEmpty)
             return !crashes.isEmpty
         }
     }
 
-    /// What several clients say, read by read.
+    /// The text of several clients, read by read.
     private struct Said {
         var connection: Int
         var offset: Int
         var bytes: [UInt8]
     }
 
-    /// Each read at which the published server's list of clients is not that of the connections, had it been so before.
+    /// Each read at which the published server's list of clients differs from the connections, had it been correct before.
     @Test func clientsKnownByTheirText() async throws {
         try await HazardRounds.rounds(300) { generator, seed in
             let versions = (1...3).map { _ in
@@ -77,7 +77,7 @@ import Testing
                 case 3: bytes = Array(own.dropLast(2))
                 default: bytes = own
                 }
-                // A published server that knows the clients as they are, and then reads this.
+                // A published server with the correct list of clients, which then reads this.
                 var published = ClientsByText()
                 let others = Set(known.subtracting([number]).map { Array(versions[$0 - 1].utf8) })
                 for other in others { _ = published.heard(other, at: Self.time) }

@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// What a server makes of uploads that it can store: its answers.
+    /// A server's answers to uploads that it can store.
     private func answers(_ uploads: [Upload], _ hazards: Set<String>) throws -> [[UInt8]] {
         var options = PeerOptions()
         options.asPublished = hazards
@@ -115,8 +115,8 @@ import Testing
         }
     }
 
-    /// Each answer of a server that says failure whatever happened; those of one that is right are not told, though it
-    /// refuses what it does not know.
+    /// Each answer of a server that always reports failure; those of a correct one are not reported, even if it rejects unknown
+    /// uploads.
     @Test func answersOfFailure() async throws {
         try await HazardRounds.rounds { generator, seed in
             let count = Int.random(in: 1...3, using: &generator)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Trace
 
-/// Whose fault a gap was: for each, a capture in which it was so, and one that looks like it in which it was not.
+/// The cause of a gap: for each cause, a capture in which it applies, and a similar one in which it does not.
 @Suite struct BlameTests {
     @Test func theSenderWasSilent() throws {
         var capture = try MadeCapture()
@@ -25,7 +25,7 @@ import Trace
         let size = capture.heartbeat.count
         capture.handshake()
         capture.heartbeats(0..<2, at: [0, 1_000])
-        // The third is lost on its way, the fourth is not; then the third comes again.
+        // The third is lost in transit, the fourth is not; then the third is retransmitted.
         capture.heartbeats(3..<5, at: [3_000, 4_000])
         capture.send(capture.heartbeat, at: 6_500, position: 2 * size)
         #expect(try capture.blame() == ["network"])
@@ -69,7 +69,7 @@ import Trace
         let size = capture.heartbeat.count
         capture.handshake()
         capture.heartbeats(0..<2, at: [0, 1_000])
-        // Nobody saw numbers 2 to 5; the server acknowledges them.
+        // Numbers 2 to 5 were not captured; the server acknowledges them.
         capture.heartbeats(6..<7, at: [6_000])
         capture.send(.fromServer, at: 6_100, acknowledging: 7 * size)
         capture.advance(to: 7_500)
@@ -103,7 +103,7 @@ import Trace
                 == "heartbeat resumed after 5.0 s: the server accepted no data for 4.5 s: what was sent had to wait")
     }
 
-    /// Closed and open again before a heartbeat was due; closed when it was too late already; the client's own window.
+    /// Closed and open again before a heartbeat was due; closed when it was already too late; the client's own window.
     @Test(arguments: [(1_100, 1_900, Direction.fromServer), (4_500, 6_000, .fromServer), (1_500, 6_000, .fromClient)])
     func aClosedWindowThatKeptNobodyFromSending(from: Int, until: Int, of direction: Direction) throws {
         var capture = try MadeCapture()
@@ -149,7 +149,8 @@ import Trace
         #expect(try capture.blame() == [blame])
     }
 
-    /// What is lost is sent repeatedly, as seen beside the sender: its TCP may hold back what is new until it arrives.
+    /// Lost data is retransmitted repeatedly, as captured near the sender: its TCP may hold back new data until the lost data
+    /// arrives.
     @Test(arguments: [(6_010, "network"), (8_500, "sender")])
     func theNetworkLostWhatTheSenderHadToSendAgain(heartbeat: Int, blame: String) throws {
         var capture = try MadeCapture()
@@ -162,7 +163,7 @@ import Trace
         #expect(try capture.blame() == [blame])
     }
 
-    /// As in a capture that has every packet twice.
+    /// Like a capture that contains every packet twice.
     @Test func whoSendsOtherThingsAndThoseAgainIsNotHeldBack() throws {
         var capture = try MadeCapture()
         let text = try capture.chat.message("txt", [1])
@@ -237,7 +238,7 @@ import Trace
         #expect(try two.blame() == ["sender"], "four were due")
     }
 
-    /// As behind a network that lost everything: TCP first sends again what was lost, then what waited behind that.
+    /// As after a network that lost everything: TCP first retransmits the lost data, then the data queued after it.
     @Test func nobodyCanTellWhereAllThatWereDueFollow() throws {
         for (following, at, blame) in [(3, 5_001, "unknown"), (1, 5_001, "sender"), (3, 5_900, "sender")] {
             var capture = try MadeCapture()

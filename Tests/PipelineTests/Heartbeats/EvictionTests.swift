@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 import Trace
 
-/// Silences that the server may act on: im-json's forgets after 20 s, and looks every 30 s.
+/// Silences that the server may act on: im-json's evicts after 20 s, and sweeps every 30 s.
 @Suite struct EvictionTests {
-    /// Two heartbeats, the last at 1 s, and the end of the connection; what is found of eviction.
+    /// Two heartbeats, the last at 1 s, and the end of the connection; the findings about eviction.
     private func findings(
         closedAt end: Int, by direction: Direction = .fromServer, _ flags: TCPFlags = [.fin, .ack],
         textAt text: Int? = nil

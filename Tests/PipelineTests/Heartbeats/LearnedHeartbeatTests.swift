@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Trace
 
-/// Gaps in what comes regularly, where the format says nothing of heartbeats.
+/// Gaps in regular frames, if the format does not define heartbeats.
 @Suite struct LearnedHeartbeatTests {
     private func findings(_ lines: [(text: String, time: Int64)], learns: Bool = true) throws -> [TraceLine] {
         let output = MemoryOutput()

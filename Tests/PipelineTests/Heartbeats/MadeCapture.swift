@@ -5,7 +5,7 @@ import Streams
 import TestSupport
 import Trace
 
-/// A capture of im-json clients, made segment by segment: what no real network does when it is asked to.
+/// A synthetic capture of im-json clients, made segment by segment: behaviour that no real network produces on demand.
 ///
 /// Heartbeats are due every second, and a gap is three of them; times are in milliseconds.
 struct MadeCapture: ~Copyable {
@@ -15,11 +15,11 @@ struct MadeCapture: ~Copyable {
     private let decoder: Decoder
     private let output: MemoryOutput
     private var packets = 0
-    /// Whether each side counts its packets in the IPv4 identification field, and what comes next.
+    /// Whether each side counts its packets in the IPv4 identification field, and the next value.
     var identifications: PerDirection<UInt16?> = PerDirection(fromClient: nil, fromServer: nil)
-    /// By how much each side's clock (TSval) is behind the capture's, in milliseconds; nil where segments have none.
+    /// How far each side's clock (TSval) is behind the capture's, in milliseconds; nil if segments have none.
     var clocks: PerDirection<Int?> = PerDirection(fromClient: nil, fromServer: nil)
-    /// The client's port: another is another connection.
+    /// The client's port: a different port is a different connection.
     var port: UInt16 = 40_000
 
     init(_ options: DecodingOptions? = nil) throws {
@@ -70,7 +70,7 @@ struct MadeCapture: ~Copyable {
         send(at: time)
     }
 
-    /// Heartbeats in order: the number of each is its place in the stream.
+    /// Heartbeats in order: the number of each is its index in the stream.
     mutating func heartbeats(_ numbers: Range<Int>, at times: [Int]) {
         for (number, time) in zip(numbers, times) { send(heartbeat, at: time, position: number * heartbeat.count) }
     }
@@ -85,14 +85,14 @@ struct MadeCapture: ~Copyable {
         return try traceLines(output.text).filter { $0.event == "finding" }
     }
 
-    /// Ends the capture; the findings of some kinds.
+    /// Ends the capture; returns the findings of some kinds.
     mutating func finish(_ kinds: Finding.Kind...) throws -> [TraceLine] {
         reassembler.finish()
         decoder.finish()
         return try findings().filter { line in kinds.contains { $0.rawValue == line["kind"] } }
     }
 
-    /// Ends the capture; what is said of the pause in the heartbeats: whose fault it was.
+    /// Ends the capture; returns the cause reported for the pause in the heartbeats.
     mutating func blame() throws -> [String] {
         try finish(.heartbeatResumed, .heartbeatStopped).map { $0.text(of: "data", "blame") ?? "-" }
     }

@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 import Trace
 
-/// What segments beside the heartbeats reveal of a pause: for each, a capture in which all heartbeats that were due come at once, so that
-/// the bytes alone say nothing.
+/// What segments other than the heartbeats reveal about a pause: for each case, a capture in which all heartbeats that were due
+/// arrive at once, so that the bytes alone are inconclusive.
 @Suite struct PauseEvidenceTests {
-    /// Four heartbeats and their acknowledgments; the fourth comes at 3 s.
+    /// Four heartbeats and their acknowledgments; the fourth arrives at 3 s.
     private func begun(counting: Bool = false, clocks: Bool = false) throws -> MadeCapture {
         var capture = try MadeCapture()
         if counting { capture.identifications = PerDirection(fromClient: 500, fromServer: nil) }
@@ -34,7 +34,7 @@ import Trace
         #expect(try capture.blame() == ["unknown"])
     }
 
-    /// The client acknowledges what the server says: it is alive, and has sent nothing that is not there.
+    /// The client acknowledges the server's data: it is alive, and has sent nothing that was not captured.
     @Test(arguments: [(4_499, "unknown"), (4_500, "sender"), (7_500, "sender"), (7_501, "unknown")])
     func whoAcknowledgesWhenAHeartbeatIsOverdueHasSentNone(acknowledged: Int, blame: String) throws {
         var capture = try begun()
@@ -58,7 +58,7 @@ import Trace
         #expect(try capture.blame() == [blame])
     }
 
-    /// The first byte of the heartbeat that ends the pause comes by the deadline at 6 s, or behind it.
+    /// The first byte of the heartbeat that ends the pause arrives by the deadline at 6 s, or after it.
     @Test(arguments: [
         (6_000, "cannot tell: its first byte came 3.0 s after the last heartbeat, the rest late"), (6_001, "-"),
     ])
@@ -71,7 +71,7 @@ import Trace
         #expect(found.count == 1 && (reason(found.first) == expected) == (started == 6_000), "\(reason(found.first))")
     }
 
-    /// The first packet behind the pause is counted: as the next, or as one of which others before it are not there.
+    /// The first packet after the pause is counted: as the next one, or as one with uncaptured packets before it.
     @Test(arguments: [(0, "sender"), (1, "network"), (7, "network")])
     func whoCountsItsPacketsShowsHowManyAreNotThere(lost: Int, blame: String) throws {
         var capture = try begun(counting: true)
@@ -89,7 +89,7 @@ import Trace
         #expect(try capture.blame() == ["unknown"])
     }
 
-    /// The server repeats itself, and nothing comes back.
+    /// The server retransmits, and nothing comes back.
     @Test(arguments: [(1, "unknown"), (2, "network")]) func whoDoesNotAnswerIsNotThere(
         repetitions: Int, blame: String
     ) throws {
@@ -127,7 +127,7 @@ import Trace
         #expect(try capture.blame() == ["network"])
     }
 
-    /// By what both clocks say the pause was none, or that of the client only, or none of them.
+    /// Both clocks show no pause, or only the client's does, or neither.
     @Test(arguments: [(4_000, 4_000, "capture"), (4_000, 0, "sender"), (0, 0, "sender")])
     func aClockThatStandsStill(client: Int, server: Int, blame: String) throws {
         var capture = try begun(clocks: true)
@@ -139,7 +139,7 @@ import Trace
         #expect(try capture.blame() == [blame])
     }
 
-    /// What is held up arrives with the copies that TCP sent meanwhile.
+    /// Delayed data arrives together with the copies that TCP sent meanwhile.
     @Test func copiesThatComeWithItShowThatItWasHeldUp() throws {
         var capture = try begun(counting: true)
         let size = capture.heartbeat.count
@@ -149,7 +149,7 @@ import Trace
         #expect(try capture.blame() == ["network"])
     }
 
-    /// Beside the sender: what it sends again is not acknowledged until the pause is over.
+    /// Near the sender: its retransmissions are not acknowledged until the pause is over.
     @Test func whatIsSentAgainUntilTheEndKeepsTheRestBack() throws {
         var capture = try begun()
         let size = capture.heartbeat.count
@@ -163,7 +163,7 @@ import Trace
         #expect(try capture.blame() == ["network"])
     }
 
-    /// What was sent again first by the deadline at 6 s kept the heartbeat back; what was sent again later did not.
+    /// Data first retransmitted by the deadline at 6 s kept the heartbeat back; data retransmitted later did not.
     @Test(arguments: [(6_000, "network"), (6_001, "sender")])
     func whatIsSentAgainFirstBehindTheDeadlineKeptNothingBack(first: Int, blame: String) throws {
         var capture = try begun()
@@ -176,7 +176,7 @@ import Trace
         #expect(try capture.blame() == [blame])
     }
 
-    /// The window does not close, but has room for nothing.
+    /// The window does not close, but has no room for anything.
     @Test func aTinyWindowIsAsGoodAsClosed() throws {
         var capture = try begun()
         let size = capture.heartbeat.count
@@ -186,7 +186,7 @@ import Trace
         #expect(try capture.blame() == ["receiver"])
     }
 
-    /// Sent by the deadline, as what overtook it shows, or not.
+    /// Sent by the deadline, as shown by the data that overtook it, or not.
     @Test(arguments: [(6_000, "network"), (6_001, "unknown")])
     func whatOvertookItAtTheDeadlineItselfWasInTime(overtaken: Int, blame: String) throws {
         var capture = try begun()
@@ -196,7 +196,7 @@ import Trace
         #expect(try capture.blame() == [blame])
     }
 
-    /// 4 s of pause: four were due, and one of them may not have been quite. 3.999 s: three.
+    /// 4 s of pause: four were due, and one of them may have been just about to be due. 3.999 s: three.
     @Test(arguments: [(7_000, 3, "unknown"), (7_000, 2, "sender"), (6_999, 2, "unknown"), (6_999, 1, "sender")])
     func asManyAsWereDue(end: Int, count: Int, blame: String) throws {
         var capture = try begun()

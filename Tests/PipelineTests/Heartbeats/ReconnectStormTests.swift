@@ -5,7 +5,7 @@ import Testing
 import Trace
 
 @Suite struct ReconnectStormTests {
-    /// Connections one after the other; each lives for 100 ms, then the next comes after a pause of so many milliseconds.
+    /// Connections one after the other; each lives for 100 ms, then the next follows after a pause of this many milliseconds.
     private func storms(
         _ connections: Int, pause: (Int) -> Int, endedBy direction: Direction = .fromServer,
         _ flags: TCPFlags = [.fin, .ack], overlapping: Bool = false

@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 import Trace
 
-/// What is found in conversations over the kernel's own TCP (`scripts/record-blame`), in which it is known what happened: all of
-/// that, and nothing else. It holds for every recording of them.
+/// The findings in conversations over the kernel's own TCP (`scripts/record-blame`) whose events are known: all of them, and
+/// nothing else. This holds for every recording of them.
 @Suite struct RecordedBlameTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "fixtures/blame")
@@ -26,7 +26,7 @@ import Trace
     private static let late = "client late-heartbeat"
     private static let window = "client eviction-window"
 
-    /// The findings of each: from whom, kind, and whose fault it was or whether it fits.
+    /// The findings of each: the side, the kind, and the cause or whether it matches.
     static let expected: [String: [String]] = [
         "sender-silent": gap("sender"),
         "sender-hurried": gap("sender"),
@@ -98,7 +98,7 @@ import Trace
 
     @Test func whatIsKnownOnlyLaterToBeAHeartbeatIsNoGap() throws {
         let gaps = try findings(of: "capture-lost-right-before").filter { $0["kind"] == "heartbeat-gap" }
-        // It came 0.4 s after the one before, behind a gap; then there was none for 1.2 s.
+        // It arrived 0.4 s after the previous one, after a gap; then there was none for 1.2 s.
         #expect(gaps.count == 1)
         #expect(gaps.first?["message"]?.hasPrefix("heartbeat gap: 1.2 s") == false)
     }

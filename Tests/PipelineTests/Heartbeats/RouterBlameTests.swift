@@ -6,13 +6,13 @@ import TestSupport
 import Testing
 import Trace
 
-/// Conversations through a router that lost or held packets, recorded at one of its two sides: whose fault the gap was shows in the
-/// segments beside the heartbeats (`fixtures/blame/router`).
+/// Conversations through a router that lost or held packets, recorded on one of its two sides: segments other than the heartbeats
+/// reveal the cause of the gap (`fixtures/blame/router`).
 @Suite struct RouterBlameTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "fixtures/blame/router")
 
-    /// How the gap ended, and whose fault it was.
+    /// How the gap ended, and its cause.
     static let expected: [String: String] = [
         "acks-lost-at-client": "resumed network", "acks-lost-at-server": "resumed network",
         "blocked-at-client": "resumed sender", "blocked-at-server": "resumed sender",

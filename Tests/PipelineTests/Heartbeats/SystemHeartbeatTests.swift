@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Trace
 
-/// What the built-in formats promise of heartbeats and broadcasts, held against conversations of their systems and of others.
+/// The built-in formats' contracts for heartbeats and broadcasts, applied to conversations of their systems and of others.
 @Suite struct SystemHeartbeatTests {
     /// Conversations in one format; times in milliseconds.
     private final class Talk {
@@ -61,7 +61,7 @@ import Trace
         var findings: [String] { get throws { try end().filter { $0.event == "finding" }.compactMap { $0["kind"] } } }
     }
 
-    /// One message every 3 s, which a marker begins: nothing says that it is a heartbeat.
+    /// One message every 3 s, which begins with a marker: nothing says that it is a heartbeat.
     @Test func inMarkerAStreamWithoutLinkHasNoHeartbeatsAndNoRequests() throws {
         let talk = try Talk("marker")
         for round in 0..<8 {
@@ -78,7 +78,7 @@ import Trace
 
     @Test(arguments: [true, false]) func inMarkerOneWithLinkHas(handshake: Bool) throws {
         let talk = try Talk("marker", handshake: handshake)
-        // Who comes in the middle has missed the introduction.
+        // A capture that starts in the middle has missed the introduction.
         if handshake { talk.say("abLink-x:a-1", at: 0) }
         for time in [1_000, 2_000, 7_000] { talk.say("abdevice", at: time) }
         talk.say("abnews", .fromServer, at: 7_500)
@@ -99,7 +99,7 @@ import Trace
         #expect(try talk.findings.count { $0 == "heartbeat-gap" } == gaps)
     }
 
-    /// The server repeats to nobody: an eviction, although the client never closes.
+    /// Only the server ends its stream: an eviction, although the client never closes.
     @Test func aFINOfTheServerAloneIsAnEviction() throws {
         let talk = try Talk("im-json")
         let chat = try ChatBytes()
@@ -118,7 +118,7 @@ import Trace
         #expect(try talk.findings.contains("heartbeat-never") == !hasEnded)
     }
 
-    /// Clients that repeat what the server says: their other text, and their heartbeats, confirm nothing.
+    /// Clients that repeat the server's text: their other text, and their heartbeats, confirm nothing.
     @Test func inTextHeartbeatBroadcastsAreRepeated() throws {
         let talk = try Talk("text-heartbeat", connections: 3)
         for number in 1...3 { talk.say("12310.300000", at: number, on: number) }
@@ -130,7 +130,7 @@ import Trace
                 talk.say("round \(round)", at: time + 10 * number, on: number)
             }
         }
-        // Nobody repeats that.
+        // No client repeats that.
         for number in 1...3 { talk.say("to all", .fromServer, at: 9_000 + number, on: number) }
         _ = try talk.end()
         let outcome = try #require(talk.skew.results().first?.outcome)

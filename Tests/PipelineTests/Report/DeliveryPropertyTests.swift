@@ -6,9 +6,9 @@ import TestSupport
 import Testing
 import Trace
 
-/// Random conversations in which messages are lost, repeated and overtaken: just what was planted is found.
+/// Random conversations in which messages are lost, repeated and overtaken: exactly the planted faults are found.
 @Suite struct DeliveryPropertyTests {
-    /// A message on its way, times in milliseconds.
+    /// A message in transit, times in milliseconds.
     private struct Message {
         var sender: Int
         var target: Int
@@ -100,7 +100,7 @@ import Trace
         for connection in connections { connection.closed(Closing(reason: .fin, by: .fromClient, time: at(end))) }
         decoder.finish()
         var outcome = Outcome(result: try #require(deliveries.results().first).outcome)
-        // A message is known by its sender's connection, and its place there behind the greeting.
+        // A message is identified by its sender's connection, and its index there after the greeting.
         var numbers: [Int: [Int]] = [:]
         for (place, message) in messages.enumerated() { numbers[message.sender, default: []].append(place) }
         for line in try traceLines(output.text) where line.event == "finding" {
@@ -116,7 +116,7 @@ import Trace
         return outcome
     }
 
-    /// Messages of random pairs, each pair's 100 ms apart or more, which take 10 to 60 ms.
+    /// Messages of random pairs, each pair's 100 ms apart or more, with a transit time of 10 to 60 ms.
     private func conversation(_ count: Int, people: Int, using generator: inout SeededGenerator) -> [Message] {
         var last: [Int: Int64] = [:]
         var now: Int64 = 100
@@ -137,7 +137,7 @@ import Trace
         var messages = conversation(700, people: 3, using: &generator)
         var (missing, twice, overtaken): ([Int], [Int], [Int]) = ([], [], [])
         for place in messages.indices {
-            // With an id, what is said tells nothing.
+            // With an id, the contents do not matter.
             if identity == .id { messages[place].body = "the same" }
             switch Int.random(in: 0..<12, using: &generator) {
             case 0:

@@ -51,7 +51,7 @@ import Trace
             connections[number]?.received(bytes.span.bytes, from: direction, at: at(time), packet: 0)
         }
 
-        /// A chat message that is sent, and received by a connection at a time.
+        /// A chat message that is sent, and received on a connection at a given time.
         func send(_ body: String, at time: Int64) { say(1, .fromClient, "chat", "A", "B", body, time) }
         func deliver(_ body: String, to number: Int = 2, at time: Int64) {
             say(number, .fromServer, "chat", "A", "", body, time)

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import Trace
 
-/// What a report counts is what the trace has.
+/// A report's counts match the trace.
 @Suite struct ReportTests {
     static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "fixtures")

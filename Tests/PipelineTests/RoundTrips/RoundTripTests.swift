@@ -7,9 +7,9 @@ import TestSupport
 import Testing
 import Trace
 
-/// Requests and answers, in the ways that formats pair them.
+/// Requests and answers, in the ways in which formats pair them.
 @Suite struct RoundTripTests {
-    /// Something that a side sends, at a time in milliseconds: `2`, or `2 7` with an id.
+    /// A message of one side, at a time in milliseconds: `2`, or `2 7` with an id.
     struct Step: Sendable {
         var from: Direction
         var line: String
@@ -148,7 +148,7 @@ import Trace
     }
 
     @Test func aRoundTripMayTakeNoTime() throws {
-        // Of a marker's frames the end is known later: the request is complete at the very time of its answer.
+        // For a marker's frames the end is known later: the request completes at the very time of its answer.
         let swapped = try play("by: order", [.report("x1", 5), .ask("a1", 5)])
         #expect(swapped.times == [0] && swapped.kinds == [])
         let before = try play("by: fields.id", [.report("x1", 5), .ask("a1", 6)])

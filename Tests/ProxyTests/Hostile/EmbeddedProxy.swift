@@ -62,13 +62,13 @@ final class EmbeddedProxy {
         loop.run()
     }
 
-    /// What was noted since it was last asked for.
+    /// The events recorded since the last call.
     func recorded() -> [RecordingQueue.Event] {
         queue.take(until: Timestamp(nanoseconds: 0)).events
     }
 }
 
-/// Connects when the test says so.
+/// Connects when the test tells it to.
 ///
 /// Safe: everything happens on the thread of the test.
 final class ScriptedConnector: ServerConnecting, @unchecked Sendable {
@@ -89,18 +89,18 @@ final class ScriptedConnector: ServerConnecting, @unchecked Sendable {
     }
 }
 
-/// The network's side of a channel: what a socket would do.
+/// The network's side of a channel: behaves like a socket.
 final class Wire: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
 
     let channel: EmbeddedChannel
-    /// What the proxy sent so far.
+    /// The data that the proxy has sent so far.
     private(set) var sent: [UInt8] = []
     /// Whether it sent FIN.
     private(set) var hasFIN = false
-    /// How often it asked for more.
+    /// How often it requested a read.
     private(set) var reads = 0
-    /// Whether writes stay where they are until `deliver`.
+    /// Whether writes are held until `deliver`.
     var isStuck = false
     private var undelivered: [EventLoopPromise<Void>] = []
     private var isInputClosed = false
@@ -116,7 +116,7 @@ final class Wire: ChannelOutboundHandler {
 
     var isOpen: Bool { channel.isActive }
 
-    /// Bytes come in.
+    /// Bytes arrive.
     func receive(_ bytes: some Sequence<UInt8>) {
         guard isOpen, !isInputClosed else { return }
         channel.pipeline.fireChannelRead(ByteBuffer(bytes: bytes))
@@ -124,7 +124,7 @@ final class Wire: ChannelOutboundHandler {
         channel.embeddedEventLoop.run()
     }
 
-    /// FIN comes in.
+    /// A FIN arrives.
     func finish() {
         guard isOpen, !isInputClosed else { return }
         isInputClosed = true
@@ -133,7 +133,7 @@ final class Wire: ChannelOutboundHandler {
         channel.embeddedEventLoop.run()
     }
 
-    /// RST comes in.
+    /// A RST arrives.
     func reset() {
         guard isOpen else { return }
         channel.pipeline.fireErrorCaught(IOError(errnoCode: 104, reason: "reset"))
@@ -148,7 +148,7 @@ final class Wire: ChannelOutboundHandler {
         channel.embeddedEventLoop.run()
     }
 
-    /// The other end takes bytes, or does not.
+    /// The other end accepts bytes, or does not.
     func setWritable(_ isWritable: Bool) {
         guard isOpen, channel.isWritable != isWritable else { return }
         channel.isWritable = isWritable
@@ -156,7 +156,7 @@ final class Wire: ChannelOutboundHandler {
         channel.embeddedEventLoop.run()
     }
 
-    /// What was written is on its way.
+    /// Delivers the pending writes.
     func deliver() {
         isStuck = false
         let promises = undelivered

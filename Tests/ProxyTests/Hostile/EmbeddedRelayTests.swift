@@ -28,7 +28,7 @@ import Testing
         let (client, server) = try joined(proxy)
         proxy.loop.advanceTime(by: .nanoseconds(4_999_999_999))
         #expect(client.isOpen && server.isOpen && !expired(proxy))
-        // A byte in the last moment begins the time anew, whichever side it comes from.
+        // A byte at the last moment restarts the timeout, whichever side it comes from.
         server.receive([1])
         proxy.loop.advanceTime(by: .nanoseconds(4_999_999_999))
         client.receive([1])
@@ -132,7 +132,7 @@ import Testing
         #expect(read(client))
         for _ in 0..<4 { client.receive([UInt8](repeating: 1, count: 4_000)) }
         #expect(!read(client) && !read(server), "nobody reads while the recorder is behind")
-        // That is no silence of the peers.
+        // That does not count as silence of the peers.
         proxy.loop.advanceTime(by: .seconds(60))
         #expect(client.isOpen && server.isOpen)
         let before = (client.reads, server.reads)

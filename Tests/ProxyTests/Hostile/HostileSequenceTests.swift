@@ -8,7 +8,7 @@ import Testing
 
 /// Random clients and servers at every kind of listener: whatever they send, in whatever pieces, and whenever they end.
 @Suite struct HostileSequenceTests {
-    /// What a client sends before its own bytes, and whether that is as it should be.
+    /// The bytes that a client sends before its own data, and whether they are valid.
     struct Opening {
         var bytes: [UInt8]
         var isRight: Bool
@@ -132,7 +132,7 @@ import Testing
                 server?.deliver()
             }
         }
-        // Nobody does anything any more: what was not joined by then is sent away.
+        // Nothing more happens: clients that were not joined by then are rejected.
         proxy.fail(ChannelError.connectTimeout(.seconds(10)))
         proxy.loop.advanceTime(by: .seconds(30))
         #expect(server != nil || !client.isOpen, "\(seed): a client that is not served is still there")
@@ -151,14 +151,14 @@ import Testing
         return server == nil ? 0 : 1
     }
 
-    /// Whether bytes are the beginning of others, behind a PROXY line if there is one.
+    /// Whether bytes are a prefix of others, after a PROXY line if there is one.
     private static func isPrefix(_ bytes: [UInt8], of others: [UInt8], behindLine: Bool) -> Bool {
         var bytes = bytes[...]
         if bytes.starts(with: Array("PROXY ".utf8)), let end = bytes.firstIndex(of: 10) { bytes = bytes[(end + 1)...] }
         return others.starts(with: bytes)
     }
 
-    /// What is noted of connections makes sense: each is opened once, and nothing follows its end.
+    /// The events recorded for connections are consistent: each is opened once, and nothing follows its end.
     private func check(_ events: [RecordingQueue.Event], _ seed: Comment) {
         var (open, finished): (Set<Int>, [Int: Set<Direction>]) = ([], [:])
         for event in events {
@@ -178,7 +178,7 @@ import Testing
         #expect(open.isEmpty, "\(seed): a connection that is over has no end")
     }
 
-    /// The next client is served as if nothing had been.
+    /// The next client is served normally.
     private func relays(
         _ proxy: EmbeddedProxy, _ kind: Kind, _ isHeaderExpected: Bool, _ seed: Comment,
         _ generator: inout SeededGenerator

@@ -4,10 +4,10 @@ import Testing
 /// Both ends of a proxied connection, played by `ends.py`.
 struct Ends {
     let program: Program
-    /// Where its server listens.
+    /// The address of its server.
     let server: Int
 
-    /// Starts to play a scenario, up to where the proxy is needed.
+    /// Starts to play a scenario, up to the point where the proxy is needed.
     init(_ scenario: String..., script name: String = "ends.py") async throws {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent(name)
@@ -26,7 +26,7 @@ struct Ends {
             numbers: values.compactMapValues { $0 as? Int })
     }
 
-    /// What both ends saw.
+    /// The observations of both ends.
     struct Seen: CustomStringConvertible {
         let text: String
         let texts: [String: String]
@@ -37,7 +37,7 @@ struct Ends {
         /// A text at a key.
         subscript(key: String) -> String { texts[key] ?? "nothing" }
 
-        /// Whether one side got exactly what the other one sent.
+        /// Whether one side received exactly what the other one sent.
         func arrived(from sender: String, to receiver: String) -> Bool {
             texts["\(sender) sent"] != nil && texts["\(sender) sent"] == texts["\(receiver) got"]
         }

@@ -1,11 +1,11 @@
 import Streams
 import Trace
 
-/// Files in memory that a record goes through.
+/// A series of files in memory for a record.
 final class FileSeries: RecordOutput {
     /// All files, in order.
     private(set) var all: [[UInt8]] = [[]]
-    /// How long one may become.
+    /// The maximum length of each.
     let limit: Int
     private let interval: Interval
     private var start: Timestamp?

@@ -1,16 +1,16 @@
 import Foundation
 import Testing
 
-/// A program at work beside the tests; what it prints goes to files.
+/// A program that runs alongside the tests; its output goes to files.
 final class Program {
     private let process = Process()
     private let input = Pipe()
     private let folder: Folder
 
-    /// How long anything may take; only something that is broken takes so long.
+    /// The maximum time for anything; only a failure takes that long.
     static let patience: Duration = .seconds(40)
 
-    /// What went wrong with a program.
+    /// A program's failure.
     struct Failure: Error, CustomStringConvertible {
         var description: String
     }
@@ -31,7 +31,7 @@ final class Program {
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     }
 
-    /// Where a program is. One that is missing is a failure: `scripts/test` installs them.
+    /// The path of a program. A missing one is a failure: `scripts/test` installs them.
     static func find(_ name: String) throws -> URL {
         var folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
         if name == "frametap", let tests = Bundle.main.executableURL {
@@ -44,24 +44,24 @@ final class Program {
         throw Failure(description: "\(name) is not installed; looked in \(folders.joined(separator: ", "))")
     }
 
-    /// What it printed so far.
+    /// Its output so far.
     var output: String { folder.text("output") }
-    /// What it printed on standard error so far.
+    /// Its standard error output so far.
     var errors: String { folder.text("errors") }
-    /// Its process's number.
+    /// Its process ID.
     var identifier: Int32 { process.processIdentifier }
 
-    /// Gives it a line to read.
+    /// Sends it a line of input.
     func send(_ line: String) throws {
         try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
     }
 
-    /// Gives it bytes to read.
+    /// Sends it bytes of input.
     func send(_ bytes: ArraySlice<UInt8>) throws {
         try input.fileHandleForWriting.write(contentsOf: Data(bytes))
     }
 
-    /// Ends what it reads.
+    /// Ends its input.
     func endInput() throws {
         try input.fileHandleForWriting.close()
     }
@@ -71,7 +71,7 @@ final class Program {
         kill(process.processIdentifier, number)
     }
 
-    /// Waits until it has printed a whole line that matches; returns what the first group matched.
+    /// Waits until it has printed a whole line that matches; returns the match of the first group.
     func match(_ pattern: Regex<(Substring, Substring)>, inErrors: Bool = false) async throws -> String {
         let deadline = ContinuousClock.now + Self.patience
         while true {
@@ -84,7 +84,7 @@ final class Program {
         }
     }
 
-    /// Waits until it has ended; returns its exit status, negative where a signal ended it.
+    /// Waits until it has ended; returns its exit status, negative if a signal ended it.
     func exitStatus() async throws -> Int32 {
         let deadline = ContinuousClock.now + Self.patience
         while process.isRunning {
@@ -97,7 +97,7 @@ final class Program {
         return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
     }
 
-    /// Runs a program to its end, which must be a success; returns what it printed.
+    /// Runs a program to its end, which must be a success; returns its output.
     static func run(_ name: String, _ arguments: [String]) async throws -> String {
         let program = try Program(name, arguments)
         let status = try await program.exitStatus()
@@ -106,7 +106,7 @@ final class Program {
     }
 }
 
-/// A folder for a test's files, gone when nobody needs it any more.
+/// A folder for a test's files, deleted when it is no longer needed.
 final class Folder {
     let url: URL
 
@@ -134,7 +134,7 @@ final class Folder {
         return path(name)
     }
 
-    /// The bytes of a file; none where there is no such file.
+    /// The bytes of a file; none if there is no such file.
     func bytes(_ name: String) -> [UInt8] {
         (try? Data(contentsOf: url.appendingPathComponent(name))).map { Array($0) } ?? []
     }

@@ -8,7 +8,7 @@ struct ProxyProgram {
     let port: Int
     let files: Folder
 
-    /// Starts it in front of a server of this machine.
+    /// Starts it in front of a server on this machine.
     init(to server: Int, _ arguments: [String] = []) async throws {
         try await self.init(["--listen", "127.0.0.1:0", "--to", "127.0.0.1:\(server)"] + arguments)
     }
@@ -22,7 +22,7 @@ struct ProxyProgram {
         port = try #require(Int(address))
     }
 
-    /// Ends it in order; returns the lines of its trace.
+    /// Ends it cleanly; returns the lines of its trace.
     func stop() async throws -> [TraceLine] {
         program.signal(SIGTERM)
         let status = try await program.exitStatus()

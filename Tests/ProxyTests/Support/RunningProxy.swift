@@ -18,7 +18,7 @@ final class RunningProxy: Sendable {
     private let server: ProxyServer
     private let recording: EventLoopFuture<Recording>
 
-    /// What a proxy recorded.
+    /// The recording of a proxy.
     struct Recording: Sendable {
         var ndjson: String
         var text: String
@@ -26,10 +26,10 @@ final class RunningProxy: Sendable {
         var summary: Summary
     }
 
-    /// Starts a proxy on a port of the system's choice.
+    /// Starts a proxy on a port chosen by the system.
     ///
     /// - Parameters:
-    ///   - hold: while the recorder is to wait before its first batch.
+    ///   - hold: a semaphore that the recorder waits for before its first batch.
     init(
         to port: Int, options decoding: DecodingOptions? = nil, queue: RecordingQueue = RecordingQueue(),
         connectTimeout: Double = 10, stages: (@Sendable () -> StageChain)? = nil, hold: DispatchSemaphore? = nil,
@@ -58,14 +58,14 @@ final class RunningProxy: Sendable {
         let (ndjson, text, capture) = (MemoryOutput(), MemoryOutput(), MemoryOutput())
         let packets = PacketRecorder(to: capture, tool: "tests", start: WallClock.now())
         let sinks: [any TraceSink] = [
-            packets, NDJSONWriter(to: ndjson, source: "tests", tool: "tests"), TextWriter(to: text),
+            packets.frames, NDJSONWriter(to: ndjson, source: "tests", tool: "tests"), TextWriter(to: text),
         ]
         let decoder = Decoder(options, sinks: sinks)
         Recorder(queue: queue, decoder: decoder, packets: packets).run {}
         return Recording(ndjson: ndjson.text, text: text.text, capture: capture.bytes, summary: decoder.summary)
     }
 
-    /// Waits until what is open has ended by itself, stops, and returns what was recorded.
+    /// Waits until all connections have ended by themselves, stops, and returns the recording.
     func stop(draining seconds: Double = 20) async throws -> Recording {
         _ = try await server.drained(within: seconds)
         try await server.close()

@@ -9,10 +9,10 @@ import Trace
 
 @testable import Proxy
 
-/// Random conversations noted in a queue and recorded from it, without sockets: the test is the clock, and says when the
-/// recorder comes to take a batch.
+/// Random conversations, queued and then recorded, without sockets: the test is the clock, and decides when the recorder takes a
+/// batch.
 final class ScriptedRecording {
-    /// The time, as the test wants it.
+    /// The time, set by the test.
     final class Clock: Sendable {
         private let state = Mutex(Timestamp(seconds: 1_795_248_000, nanoseconds: 0))
 
@@ -38,23 +38,23 @@ final class ScriptedRecording {
     private let capture: any RecordOutput
     private var open: [Int: PerDirection<Side>] = [:]
     private let chat: ChatBytes
-    /// Whether the queue has anything; the recorder would wait otherwise.
+    /// Whether the queue has any events; otherwise the recorder would wait.
     private var hasNews = false
     private(set) var relayed: [Int: PerDirection<Int>] = [:]
 
     /// - Parameters:
-    ///   - limit: of the queue, in bytes.
-    ///   - capture: where the capture goes.
+    ///   - limit: the queue's limit, in bytes.
+    ///   - capture: the output for the capture.
     init(limit: Int, options: DecodingOptions, chat: ChatBytes, capture: any RecordOutput = MemoryOutput()) {
         self.chat = chat
         self.capture = capture
         queue = RecordingQueue(limit: limit, clock: { [clock] in clock.now() })
         let packets = PacketRecorder(to: capture, tool: "tests", start: clock.now())
-        decoder = Decoder(options, sinks: [packets, NDJSONWriter(to: ndjson, source: "tests", tool: "tests")])
+        decoder = Decoder(options, sinks: [packets.frames, NDJSONWriter(to: ndjson, source: "tests", tool: "tests")])
         recorder = Recorder(queue: queue, decoder: decoder, packets: packets)
     }
 
-    /// A connection opens; its streams wait to be received.
+    /// A connection opens; its streams are ready to be received.
     func open(size: Int, longest: Int, using generator: inout SeededGenerator) throws {
         hasNews = true
         let client = Endpoint(IPAddress(v4: 0x7f00_0001), UInt16(40_000 + relayed.count))
@@ -69,7 +69,7 @@ final class ScriptedRecording {
     /// The numbers of the connections that are open.
     var numbers: [Int] { open.keys.sorted() }
 
-    /// The next bytes of a direction pass; false where there are none.
+    /// The next bytes of a direction pass; false if there are none.
     func pass(_ count: Int, on number: Int, from direction: Direction) -> Bool {
         guard let side = open[number]?[direction], !side.isFinished, !side.rest.isEmpty else { return false }
         let bytes = side.rest.prefix(count)
@@ -80,7 +80,7 @@ final class ScriptedRecording {
         return true
     }
 
-    /// What a direction sends has to wait, or goes on.
+    /// A direction is held, or continues.
     func toggleHold(on number: Int, from direction: Direction) {
         guard let side = open[number]?[direction], !side.isFinished else { return }
         open[number]?[direction].isHeld.toggle()
@@ -102,7 +102,7 @@ final class ScriptedRecording {
         Direction.allCases.contains { open[number]?[$0].isFinished == true }
     }
 
-    /// The recorder comes, and takes what there is.
+    /// The recorder takes all queued events.
     func record() {
         guard hasNews else { return }
         hasNews = false

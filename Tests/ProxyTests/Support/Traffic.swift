@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// A client and a server that send what they are told (`traffic.py`): lines, each a frame of `Traffic.format`.
+/// A client and a server that send lines on command (`traffic.py`), each a frame of `Traffic.format`.
 struct Traffic {
     let program: Program
-    /// Where its server listens.
+    /// The address of its server.
     let server: Int
 
     /// A format for what is sent, as `--format` takes it.
@@ -17,7 +17,7 @@ struct Traffic {
         server = try #require(Int(try await program.match(/(\d+)\n/)))
     }
 
-    /// Connects, to its own server or by way of a proxy.
+    /// Connects, directly to its own server or through a proxy.
     func connect(to port: Int? = nil) async throws {
         try await report("connect \(port ?? server)", /(connected)\n/)
     }
@@ -44,7 +44,7 @@ struct Traffic {
     }
 }
 
-/// Waits until something holds.
+/// Waits until a condition holds.
 func eventually(_ what: String, _ holds: () async throws -> Bool) async throws {
     let deadline = ContinuousClock.now + Program.patience
     while try await !holds() {
@@ -54,7 +54,7 @@ func eventually(_ what: String, _ holds: () async throws -> Bool) async throws {
 }
 
 extension Folder {
-    /// Who may do what with a file.
+    /// The permissions of a file.
     func mode(_ name: String) throws -> Int {
         try #require(try FileManager.default.attributesOfItem(atPath: path(name))[.posixPermissions] as? Int)
     }
