@@ -165,7 +165,7 @@ package struct PublishedHeadReader: MessageReader {
         var text = bytes[...]
         while let last = text.last, last == 0x0a || last == 0x0d || last == 0x20 || last == 0x09 { text.removeLast() }
         text = text.drop { $0 == 0x0a || $0 == 0x0d || $0 == 0x20 || $0 == 0x09 }
-        guard text.first == UInt8(ascii: "{"), PeerJSON.isObject(Array(text)) else { return nil }
+        guard text.first == UInt8(ascii: "{"), JSONValue(body: Array(text))?.isObject == true else { return nil }
         let fields = JSONHead(sizeField: "size").fields(of: Array(text).span.bytes)
         let size: Int
         switch fields.first(where: { $0.name == "size" })?.value {

@@ -15,10 +15,9 @@ package struct Envelope: Hashable, Sendable, CustomStringConvertible {
 
     /// The envelope in a message; nil if it lacks a head or a number.
     package init?(_ message: PeerMessage) {
-        guard let head = PeerJSON.text("head", of: message.body),
-            case .integer(let body)? = PeerJSON.member("body", of: message.body)
-        else { return nil }
-        self.init(head: head, body: body)
+        let value = JSONValue(body: message.body)
+        guard let head = value?["head"]?.string, let body = value?["body"]?.integer else { return nil }
+        self.init(head: head, body: Int64(body))
     }
 
     /// The phone numbers that clients send, from 13133334444 on.
@@ -28,9 +27,8 @@ package struct Envelope: Hashable, Sendable, CustomStringConvertible {
 
     /// Its wire form; `end` is the number of digits, as in the published example.
     package var bytes: [UInt8] {
-        PeerJSON.object([
-            Field("head", .text(head)), Field("body", .integer(body)),
-            Field("end", .integer(Int64(String(body).count))),
+        JSONValue.body([
+            ("head", .text(head)), ("body", .integer(Int(body))), ("end", .integer(String(body).count)),
         ])
     }
 

@@ -55,7 +55,7 @@ package struct MagicClientState: ClientState {
                 answeredPings += 1
                 return []
             case .chat:
-                let text = PeerJSON.text("text", of: message.body)
+                let text = JSONValue(body: message.body)?["text"]?.string
                 if let text { chats.append(text) }
                 return [.log("\(name) got \(shown(message.body))")]
             case .kick:
@@ -96,7 +96,7 @@ package struct MagicClientState: ClientState {
     }
 
     private mutating func loginAnswered(_ message: MagicMessage) -> [ClientAction] {
-        guard case .integer(0)? = PeerJSON.member("code", of: message.body) else {
+        guard JSONValue(body: message.body)?["code"]?.integer == 0 else {
             phase = .loggedOut
             return [.log("\(name) was refused: \(shown(message.body))"), .close]
         }

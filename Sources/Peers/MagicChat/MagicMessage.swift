@@ -37,10 +37,10 @@ package struct MagicMessage: Hashable, Sendable {
     package static func login(_ userID: String, serialNo: String) -> MagicMessage {
         MagicMessage(
             .login, from: userID,
-            body: PeerJSON.object([
-                Field("userId", .text(userID)), Field("userName", .text("user \(userID)")),
-                Field("password", .text("5f4dcc3b5aa765d61d8327deb882cf99")), Field("deviceType", .text("iPhone")),
-                Field("serialNo", .text(serialNo)),
+            body: JSONValue.body([
+                ("userId", .text(userID)), ("userName", .text("user \(userID)")),
+                ("password", .text("5f4dcc3b5aa765d61d8327deb882cf99")), ("deviceType", .text("iPhone")),
+                ("serialNo", .text(serialNo)),
             ]))
     }
 
@@ -48,7 +48,7 @@ package struct MagicMessage: Hashable, Sendable {
     package static func chat(_ text: String, from: String, to: String) -> MagicMessage {
         MagicMessage(
             .chat, from: from, to: to,
-            body: PeerJSON.object([Field("from", .text(from)), Field("to", .text(to)), Field("text", .text(text))]))
+            body: JSONValue.body([("from", .text(from)), ("to", .text(to)), ("text", .text(text))]))
     }
 
     /// The message as a frame of `direction`.

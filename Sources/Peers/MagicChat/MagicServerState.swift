@@ -43,7 +43,7 @@ package struct MagicServerState: ServerState {
     }
 
     private mutating func logIn(_ message: MagicMessage, on number: Int) -> [ServerAction] {
-        guard let user = PeerJSON.text("userId", of: message.body), !user.isEmpty else {
+        guard let user = JSONValue(body: message.body)?["userId"]?.string, !user.isEmpty else {
             return [
                 .log("#\(number) login without user id, refused"), send(answer(code: 1), to: number),
             ]
@@ -68,7 +68,7 @@ package struct MagicServerState: ServerState {
     }
 
     private func answer(code: Int64) -> MagicMessage {
-        MagicMessage(.login, body: PeerJSON.object([Field("code", .integer(code))]))
+        MagicMessage(.login, body: JSONValue.body([("code", .integer(Int(code)))]))
     }
 
     private func send(_ message: MagicMessage, to number: Int) -> ServerAction {
