@@ -6,9 +6,16 @@ import Synchronization
 final class ReadingProgress: Sendable {
     private let done = Atomic(false)
     private let interrupted = Atomic(false)
+    private let abandoned = Atomic(false)
 
     /// Whether to stop reading. Data read so far still counts, unless a consumer already has all it asked for.
-    var isOver: Bool { isDone || isInterrupted }
+    var isOver: Bool { isDone || isInterrupted || isAbandoned }
+
+    /// Whether what is being read will be read again in another way.
+    var isAbandoned: Bool {
+        get { abandoned.load(ordering: .relaxed) }
+        set { abandoned.store(newValue, ordering: .relaxed) }
+    }
 
     /// Whether a signal ended reading.
     var isInterrupted: Bool { interrupted.load(ordering: .relaxed) }
@@ -34,6 +41,9 @@ struct CaptureReading {
     private(set) var counters = CaptureCounters()
     /// Whether a limit that all connections share was reached.
     private(set) var hasReachedLimit = false
+
+    /// Whether reading is abandoned as soon as a limit of reassembly that all connections share is reached.
+    var abandonsAtLimit = false
 
     /// Whether a file could not be read to its end.
     var hasFailed: Bool { !complaints.isEmpty }
@@ -68,12 +78,13 @@ struct CaptureReading {
             while !progress.isOver, try reader.step(to: &decoder) != .end {
                 if input.isFollowed { whenRead() }
                 bar?.update(bytes: reader.bytesRead, packets: reader.packetCount)
+                if abandonsAtLimit, decoder.hasReachedLimit { progress.isAbandoned = true }
             }
         } catch {
             // If a signal ends the reading of a followed file, that may be in the middle of a packet.
             if !progress.isInterrupted { warn(about: error, path) }
         }
-        decoder.finish()
+        if !progress.isAbandoned { decoder.finish() }
         (counters, hasReachedLimit) = (decoder.counters, decoder.hasReachedLimit)
     }
 

@@ -52,7 +52,10 @@ struct SharedReading {
             own.memoryLimit /= shares.count
             let part = Decoder(own, sinks: [])
             var reading = CaptureReading(showsProgress: index == 0)
+            // All of it has to be read again then, by one thread.
+            reading.abandonsAtLimit = true
             reading.read(paths, options: options.taking(shares[index]), to: part, progress: progress) {}
+            if progress.isAbandoned { return }
             part.finish()
             parts.withLock {
                 $0.append(
@@ -68,6 +71,10 @@ struct SharedReading {
         read(0)
         group.wait()
         let all = parts.withLock { $0 }.sorted { $0.index < $1.index }
+        if progress.isAbandoned {
+            progress.isAbandoned = false
+            return false
+        }
         guard let first = all.first else { return false }
         // If a signal ended reading, each thread stopped where it was.
         if !progress.isInterrupted {
