@@ -28,7 +28,7 @@ public struct FrameInfo: Hashable, Sendable {
     public var streamed: Int { Int(streamedBytes.magnitude) }
     /// If bytes were streamed: whether the whole body is valid UTF-8.
     public var isText: Bool { streamedBytes < 0 }
-    /// Both in one word, negative for text: many frames are passed on, and hardly any is streamed.
+    /// Both in one word, negative for text: frames are passed on often, and rarely streamed.
     private var streamedBytes = 0
 
     /// The parts of the available bytes.

@@ -10,7 +10,7 @@ struct ChunkPlace: Hashable, Sendable {
 /// The chunks that a framer's held bytes lie in.
 ///
 /// Each is remembered for as long as a frame may still turn out to start in it. Once the extent of the frame in progress is known
-/// (or so many chunks are held that remembering them would cost more than the bytes), they are only counted.
+/// (or remembering the chunks would take more memory than their bytes), they are only counted.
 struct HeldChunks: Sendable {
     /// The first chunk remembered, or the first of those counted; nil if there are none.
     private var first: ChunkPlace?

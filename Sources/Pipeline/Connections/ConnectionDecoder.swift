@@ -118,7 +118,7 @@ final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
             let gap = Gap(direction: direction, offset: offset, byteCount: byteCount, time: time)
             output.dropped(gap, reason: "recorder too slow", on: connection)
         case .idle:
-            // Detection holds a lot of memory, and an idle connection will hardly send more.
+            // Detection holds a lot of memory, and an idle connection rarely resumes.
             if !isFraming { giveUpDetection() }
         case .conflict, .late, .afterEnd, .memoryLimit:
             let packet = NoticedPacket(from: direction, time: time, number: packet)

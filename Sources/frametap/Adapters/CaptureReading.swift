@@ -129,7 +129,7 @@ struct CaptureReading {
         switch error {
         case CaptureReadFailure<CommandError>.damaged(let damage):
             "\(path == "-" ? "standard input" : path): \(damage)"
-        case CaptureReadFailure<CommandError>.unreadable(let trouble): "\(trouble)"
+        case CaptureReadFailure<CommandError>.unreadable(let error): "\(error)"
         default: "\(error)"
         }
     }

@@ -11,7 +11,7 @@ struct DiffCommand: ParsableCommand {
         abstract: "Compare the conversations of traces or captures.",
         discussion: """
             Connections are matched by what was said on them, frames by type and content. Times, ports, offsets and how frames \
-            were split do not count, unless they are asked for. Exit status: 0 the same, 1 different, 2 trouble.
+            were split do not count, unless you request them. Exit status: 0 the same, 1 different, 2 error.
 
               frametap diff golden.ndjson chat.pcapng
               frametap diff --mask rules.yaml --as junit golden.ndjson chat.pcapng
