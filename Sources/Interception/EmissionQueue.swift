@@ -25,19 +25,27 @@ struct EmissionQueue: Sendable {
     /// The entry that passes next.
     var first: Emission? { emissions.first }
 
-    /// Appends bytes or an end after the others; they are due no earlier.
+    /// Where the next bytes are appended: nothing passes after an end.
+    private var end: Int {
+        var end = emissions.endIndex
+        while end > emissions.startIndex, case .end = emissions[end - 1].content { end -= 1 }
+        return end
+    }
+
+    /// Appends bytes after the others, or an end: they pass when they are due and everything before them has passed.
     mutating func append(_ content: Content, due: Timestamp, at now: Timestamp) {
         byteCount += content.byteCount
-        emissions.append(Emission(content: content, due: max(due, emissions.last?.due ?? due), since: now))
+        let place = if case .end = content { emissions.endIndex } else { end }
+        emissions.insert(Emission(content: content, due: due, since: now), at: place)
     }
 
     /// Inserts bytes before those that are due later.
     mutating func insert(_ content: Content, due: Timestamp, at now: Timestamp) {
         byteCount += content.byteCount
-        let place = emissions.firstIndex { $0.due > due } ?? emissions.endIndex
-        // Nothing passes after the end.
-        let end = emissions.firstIndex { if case .end = $0.content { true } else { false } } ?? emissions.endIndex
-        emissions.insert(Emission(content: content, due: due, since: now), at: min(place, end))
+        let place = min(emissions.firstIndex { $0.due > due } ?? emissions.endIndex, end)
+        // They must not keep what they overtake any longer than that may be held.
+        let since = place < emissions.endIndex ? min(now, emissions[place].since) : now
+        emissions.insert(Emission(content: content, due: due, since: since), at: place)
     }
 
     /// Removes the first entry.

@@ -50,8 +50,8 @@ public struct StageChain: Sendable {
     private var isPaused = PerDirection(fromClient: false, fromServer: false)
     /// When a RST stops waiting.
     private var resetAt = PerDirection<Timestamp?>(fromClient: nil, fromServer: nil)
-    /// Directions whose end has passed: nothing follows.
-    private var isOver = PerDirection(fromClient: false, fromServer: false)
+    /// The ends that have passed: only a RST follows a FIN, and nothing a RST.
+    private var ended = PerDirection<Ending?>(fromClient: nil, fromServer: nil)
     private var outputs: [Output] = []
 
     /// A chain of stages; the first takes what is read.
@@ -62,15 +62,18 @@ public struct StageChain: Sendable {
 
     /// How many bytes of a direction are held.
     public func heldBytes(_ direction: Direction) -> Int {
-        steps.reduce(0) { $0 + $1.queues[direction].byteCount + $1.stage.heldBytes[direction] }
+        // A stage may still keep bytes of a direction that was reset: they are lost.
+        ended[direction] == .reset
+            ? 0 : steps.reduce(0) { $0 + $1.queues[direction].byteCount + $1.stage.heldBytes[direction] }
     }
 
     /// When the chain must be woken; nil if nothing is pending.
     public var nextWake: Timestamp? {
-        var times = Direction.allCases.compactMap { isOver[$0] ? nil : resetAt[$0] }
+        let directions = Direction.allCases.filter { ended[$0] != .reset }
+        var times = directions.compactMap { resetAt[$0] }
         for step in steps {
             if let wake = step.wake { times.append(wake) }
-            for direction in Direction.allCases {
+            for direction in directions {
                 if let first = step.queues[direction].first { times.append(min(first.due, first.since + limits.time)) }
                 if let since = step.keepsSince[direction] { times.append(since + limits.time) }
             }
@@ -119,7 +122,8 @@ public struct StageChain: Sendable {
         for action in actions {
             switch action {
             case .emit(let bytes, let direction, let due, let overtakes, let cause):
-                guard !bytes.isEmpty else { continue }
+                guard !bytes.isEmpty, ended[direction] != .reset else { continue }
+                if ended[direction] != nil { outputs.append(.discarded(bytes.count, direction)) }
                 if overtakes {
                     steps[index].queues[direction].insert(.bytes(bytes, cause: cause), due: due, at: now)
                 } else {
@@ -146,7 +150,7 @@ public struct StageChain: Sendable {
                 if emission.due > now { outputs.append(.released(bytes.count, direction)) }
                 if index + 1 < steps.count {
                     pass(.bytes(bytes, direction), to: index + 1, at: now)
-                } else if !isOver[direction] {
+                } else if ended[direction] == nil {
                     outputs.append(.write(bytes, direction, cause: cause))
                 }
             case .end(let ending): pass(.end(ending, direction), to: index + 1, at: now)
@@ -156,10 +160,11 @@ public struct StageChain: Sendable {
 
     private mutating func output(_ event: StageEvent) {
         switch event {
-        case .bytes(let bytes, let direction): if !isOver[direction] { outputs.append(.write(bytes, direction)) }
+        case .bytes(let bytes, let direction):
+            if ended[direction] == nil { outputs.append(.write(bytes, direction)) }
         case .end(let ending, let direction):
-            guard !isOver[direction] else { return }
-            isOver[direction] = true
+            guard ended[direction] == nil || (ended[direction] == .fin && ending == .reset) else { return }
+            ended[direction] = ending
             outputs.append(.end(ending, direction))
         case .wake, .release: break
         }
@@ -172,7 +177,7 @@ public struct StageChain: Sendable {
             steps[index].wake = nil
             pass(.wake, to: index, at: now)
         }
-        for direction in Direction.allCases {
+        for direction in Direction.allCases where ended[direction] != .reset {
             if let since = steps[index].keepsSince[direction], since + limits.time <= now {
                 outputs.append(.released(steps[index].stage.heldBytes[direction], direction))
                 pass(.release(direction), to: index, at: now)
@@ -185,7 +190,7 @@ public struct StageChain: Sendable {
 
     /// A RST stops waiting: the data that it waited for is lost.
     private mutating func cutOff(_ direction: Direction) {
-        guard !isOver[direction] else { return }
+        guard ended[direction] != .reset else { return }
         let lost = heldBytes(direction)
         for index in steps.indices { _ = steps[index].queues[direction].removeAll() }
         if lost > 0 { outputs.append(.discarded(lost, direction)) }

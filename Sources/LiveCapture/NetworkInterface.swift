@@ -50,15 +50,12 @@ public struct NetworkInterface: Hashable, Sendable {
     private static func address(_ socket: UnsafeMutablePointer<sockaddr>) -> IPAddress? {
         switch Int32(socket.pointee.sa_family) {
         case AF_INET:
-            let bytes = UnsafeRawPointer(socket).loadUnaligned(as: sockaddr_in.self).sin_addr.s_addr
-            return IPAddress(v4: UInt32(bigEndian: bytes))
+            return IPAddress(
+                v4: InternetAddress.parts(of: UnsafeRawPointer(socket).loadUnaligned(as: sockaddr_in.self)).bits)
         case AF_INET6:
-            var address = UnsafeRawPointer(socket).loadUnaligned(as: sockaddr_in6.self).sin6_addr
-            return withUnsafeBytes(of: &address) { bytes in
-                IPAddress(
-                    v6: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
-                    UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
-            }
+            let (high, low, _) = InternetAddress.parts(
+                of: UnsafeRawPointer(socket).loadUnaligned(as: sockaddr_in6.self))
+            return IPAddress(v6: high, low)
         default: return nil
         }
     }

@@ -39,14 +39,12 @@ extension Endpoint {
     }
 
     private static func address(of socket: sockaddr_in) -> IPAddress {
-        IPAddress(v4: UInt32(bigEndian: socket.sin_addr.s_addr))
+        IPAddress(v4: InternetAddress.parts(of: socket).bits)
     }
 
     private static func address(of socket: sockaddr_in6) -> IPAddress {
-        let (high, low) = withUnsafeBytes(of: socket.sin6_addr) { bytes in
-            (bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-        }
-        return IPAddress(v6: UInt64(bigEndian: high), UInt64(bigEndian: low))
+        let (high, low, _) = InternetAddress.parts(of: socket)
+        return IPAddress(v6: high, low)
     }
 }
 

@@ -74,6 +74,12 @@ public final class Decoder: StreamReceiver {
         output.finish(skipped: skipped)
     }
 
+    /// Ends without completing the trace, and releases the memory of all connections. Only this may follow.
+    package func abandon() {
+        resources.budget.forgetAll()
+        output.deadlines.cancelAll()
+    }
+
     // MARK: Results
 
     /// What is looked for.

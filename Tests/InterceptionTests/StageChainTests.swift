@@ -36,6 +36,28 @@ import Testing
         #expect(chain.nextWake == nil && chain.heldBytes(.fromClient) == 0)
     }
 
+    /// A stage may emit earlier what came later: the order stays, unless it says otherwise.
+    @Test func whatIsDueEarlierDoesNotOvertake() {
+        struct Jitter: Stage {
+            mutating func take(_ event: StageEvent, at now: Timestamp) -> [StageAction] {
+                switch event {
+                case .bytes(let bytes, let direction):
+                    [.emit(bytes, direction, at: now + .milliseconds(Int64(bytes[0])))]
+                case .end(let ending, let direction): [.end(ending, direction)]
+                case .wake, .release: []
+                }
+            }
+        }
+        var chain = StageChain([Jitter()])
+        for delay in [50, 10, 30] as [UInt8] {
+            #expect(chain.take(.bytes([delay], .fromClient), at: time(0)) == [])
+        }
+        #expect(chain.take(.end(.fin, .fromClient), at: time(0)) == [])
+        #expect(chain.take(.wake, at: time(49)) == [] && chain.nextWake == time(50))
+        let passed = chain.take(.wake, at: time(50))
+        #expect(passed == [[50], [10], [30]].map { .write($0, .fromClient) } + [.end(.fin, .fromClient)])
+    }
+
     @Test func aFINFollowsWhatWasEmittedBeforeIt() {
         var chain = StageChain(delay(20, 30))
         #expect(chain.take(.bytes([1], .fromClient), at: time(0)) == [])
@@ -63,6 +85,52 @@ import Testing
         // Nothing follows, whatever becomes due.
         #expect(chain.take(.bytes([4], .fromServer), at: time(10_006)) == [])
         #expect(chain.take(.wake, at: time(90_000)).contains(.write([4], .fromServer)) == false)
+    }
+
+    /// A client that closes and then resets has the server reset, too.
+    @Test(arguments: [0, 1, 2]) func aRSTFollowsAFIN(stages: Int) {
+        var chain = StageChain((0..<stages).map { _ in DelayStage(delay: .milliseconds(20)) })
+        var outputs = chain.take(.end(.fin, .fromClient), at: time(0))
+        outputs += chain.take(.end(.reset, .fromClient), at: time(1))
+        outputs += chain.take(.end(.reset, .fromClient), at: time(2))
+        #expect(outputs == [.end(.fin, .fromClient), .end(.reset, .fromClient)] && chain.nextWake == nil)
+    }
+
+    /// What overtakes other bytes does not keep them longer than that may be held.
+    @Test func whatIsOvertakenIsNotHeldForLonger() {
+        struct Express: Stage {
+            mutating func take(_ event: StageEvent, at now: Timestamp) -> [StageAction] {
+                guard case .bytes(let bytes, let direction) = event else { return [] }
+                return [.emit(bytes, direction, at: now + .milliseconds(Int64(bytes[0]) * 1_000), overtakes: true)]
+            }
+        }
+        var chain = StageChain([Express()])
+        #expect(chain.take(.bytes([200], .fromClient), at: time(0)) == [])
+        #expect(chain.take(.bytes([100], .fromClient), at: time(30_000)) == [])
+        #expect(chain.nextWake == time(60_000))
+        let written = chain.take(.wake, at: time(60_000)).filter { if case .write = $0 { true } else { false } }
+        #expect(written == [.write([100], .fromClient), .write([200], .fromClient)])
+    }
+
+    /// Bytes that a stage emits after its end pass before it, as long as that has not passed.
+    @Test func nothingPassesBehindAnEnd() {
+        struct Late: Stage {
+            mutating func take(_ event: StageEvent, at now: Timestamp) -> [StageAction] {
+                switch event {
+                case .bytes(let bytes, let direction): [.emit(bytes, direction, at: now + .milliseconds(10))]
+                case .end(let ending, let direction):
+                    [.end(ending, direction), .emit([9], direction, at: now), .wake(at: now + .milliseconds(50))]
+                case .wake: [.emit([7, 7], .fromClient, at: now)]
+                case .release: []
+                }
+            }
+        }
+        var chain = StageChain([Late()])
+        #expect(chain.take(.bytes([1], .fromClient), at: time(0)) == [])
+        #expect(chain.take(.end(.fin, .fromClient), at: time(1)) == [])
+        let passed = chain.take(.wake, at: time(10))
+        #expect(passed == [.write([1], .fromClient), .write([9], .fromClient), .end(.fin, .fromClient)])
+        #expect(chain.take(.wake, at: time(51)) == [.discarded(2, .fromClient)])
     }
 
     @Test func whatIsHeldForTooLongPasses() {
@@ -157,6 +225,25 @@ import Testing
         #expect(chain.take(.wake, at: time(60_000)) == [.released(2, .fromClient)])
         #expect(chain.take(.wake, at: time(60_001)) == [.write([1, 2], .fromClient)])
         #expect(chain.take(.end(.fin, .fromClient), at: time(60_002)) == [.end(.fin, .fromClient)])
+    }
+
+    /// What a stage keeps of a direction that was reset is lost, reported once, and keeps nothing awake.
+    @Test func whatAStageKeepsIsLostWithARST() {
+        struct Hoard: Stage {
+            var kept = 0
+            var heldBytes: PerDirection<Int> { PerDirection(fromClient: kept, fromServer: 0) }
+
+            mutating func take(_ event: StageEvent, at now: Timestamp) -> [StageAction] {
+                if case .bytes(let bytes, _) = event { kept += bytes.count }
+                return []
+            }
+        }
+        var chain = StageChain([Hoard()])
+        #expect(chain.take(.bytes([1, 2, 3], .fromClient), at: time(0)) == [])
+        #expect(chain.take(.end(.reset, .fromClient), at: time(1)) == [])
+        #expect(chain.take(.wake, at: time(10_001)) == [.discarded(3, .fromClient), .end(.reset, .fromClient)])
+        #expect(chain.heldBytes(.fromClient) == 0 && chain.nextWake == nil)
+        #expect(chain.take(.wake, at: time(90_000)) == [])
     }
 
     /// Any delays, any events, any waking: each direction is unchanged, and its end comes last.

@@ -168,6 +168,45 @@ import Testing
         #expect(client == "127.85.78.88:1024")
     }
 
+    /// Connecting to a Unix socket succeeds at once, while the client's channel is still being registered: the client is read
+    /// all the same, and not only when it ends.
+    @Test func aUnixServerAnswersBeforeTheClientEnds() async throws {
+        let folder = try Folder()
+        let path = folder.path("server.sock")
+        let server = try Program(
+            "python3",
+            [
+                "-c",
+                """
+                import socket, sys
+                listener = socket.socket(socket.AF_UNIX); listener.bind(sys.argv[1]); listener.listen()
+                print("ready", flush=True)
+                while True:
+                    peer = listener.accept()[0]
+                    while data := peer.recv(100): peer.sendall(data.upper())
+                """, path,
+            ])
+        _ = try await server.match(/(ready)/)
+        let proxy = try await ProxyProgram(["--listen", "127.0.0.1:0", "--to", "unix:\(path)"])
+        let answers = try await Program.run(
+            "python3",
+            [
+                "-c",
+                """
+                import socket, sys
+                for _ in range(20):
+                    peer = socket.create_connection(("127.0.0.1", int(sys.argv[1])), 10)
+                    peer.settimeout(10)
+                    for _ in range(2):
+                        peer.sendall(b"hello")
+                        print(peer.recv(100).decode())
+                """, "\(proxy.port)",
+            ])
+        #expect(answers == String(repeating: "HELLO\n", count: 40))
+        _ = try await proxy.stop()
+        server.signal(SIGTERM)
+    }
+
     @Test func aFileThatIsNoSocketStays() async throws {
         let folder = try Folder()
         let path = try folder.write([1, 2, 3], to: "file")

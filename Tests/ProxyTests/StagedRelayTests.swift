@@ -75,6 +75,20 @@ import Testing
         #expect(endings == ["reset fromClient"], "recorded when it was seen, and once")
     }
 
+    @Test(arguments: [false, true]) func aRSTAfterAFINReachesTheOtherEnd(stage: Bool) throws {
+        let proxy = EmbeddedProxy(Self.listener) { options in
+            if stage { options.stages = { StageChain([DelayStage(delay: .milliseconds(5))]) } }
+        }
+        let client = try proxy.accept()
+        let server = try #require(try proxy.connect())
+        client.finish()
+        proxy.loop.advanceTime(by: .milliseconds(50))
+        #expect(server.hasFIN && server.isOpen)
+        client.reset()
+        proxy.loop.advanceTime(by: .seconds(1))
+        #expect(!server.isOpen)
+    }
+
     @Test func readingPausesAboveTheLimit() throws {
         var limits = StageChain.Limits()
         limits.bytes = 1_000

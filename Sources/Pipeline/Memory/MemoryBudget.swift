@@ -89,6 +89,9 @@ final class MemoryBudget {
         account = Account()
     }
 
+    /// Forgets all holders, which would otherwise keep one another alive through the budget.
+    func forgetAll() { (places, free) = ([], []) }
+
     /// Evicts the largest holders if the limit is reached.
     @inline(__always)
     func enforce(at time: Timestamp) {

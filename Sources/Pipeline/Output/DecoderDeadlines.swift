@@ -62,6 +62,12 @@ final class DecoderDeadlines {
         pauses.cancel(Pause(receiver: receiver, number: number, direction: direction))
     }
 
+    /// No frame is ended by a pause any more, and no connection is kept for that.
+    func cancelAll() {
+        pauses = PendingDeadlines()
+        look()
+    }
+
     /// Checks the frames whose senders have paused until a given time.
     func passPauses(before time: Timestamp) {
         while let (pause, deadline) = pauses.popFirst(before: time) {

@@ -21,9 +21,11 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var place: (place: Place, address: SocketAddress?)?
     /// What the client's end of the relay must be notified of once it exists.
     private var ends = RelayHandler.EarlyEnds()
-    private var state = State.entering
+    private var state = State.admitting
 
     private enum State {
+        /// Nothing is read before the layers have begun.
+        case admitting
         case entering
         /// Input is discarded until the client has been sent the reason.
         case dismissed
@@ -51,6 +53,7 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
             return
         }
         proxy.isItself(channel).assumeIsolated().whenSuccess { isItself in
+            self.state = .entering
             if isItself { return self.perform([.close(Self.loopFault, isOrderly: false)]) }
             if self.stack.awaitsClient {
                 let amount = TimeAmount.nanoseconds(Int64(self.proxy.options.connectTimeout * 1e9))
@@ -77,7 +80,12 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     /// Nothing is read on behalf of other handlers before there is a server.
-    func read(context: ChannelHandlerContext) { if state != .entering { context.read() } }
+    func read(context: ChannelHandlerContext) {
+        switch state {
+        case .admitting, .entering: break
+        case .dismissed, .over: context.read()
+        }
+    }
 
     private func readIfNeeded() {
         guard state == .entering, stack.needsBytes, let context, context.channel.isActive else { return }
@@ -168,7 +176,9 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func join() {
         guard let server, let place,
             let serverEnd = try? server.pipeline.syncOperations.handler(type: RelayHandler.self)
-        else { return }
+        else {
+            return close(EntryFault("the server closed the connection before it was relayed"), isOrderly: false)
+        }
         state = .over
         let clientEnd = RelayHandler(reading: .fromClient, isUnix: isUnix, relays: proxy.relays, options: proxy.options)
         if let context {

@@ -12,35 +12,27 @@ extension Endpoint {
         }
     }
 
-    init(_ address: sockaddr_in) {
-        self.init(IPAddress(v4: UInt32(bigEndian: address.sin_addr.s_addr)), UInt16(bigEndian: address.sin_port))
+    private init(_ address: sockaddr_in) {
+        let (bits, port) = InternetAddress.parts(of: address)
+        self.init(IPAddress(v4: bits), port)
     }
 
-    init(_ address: sockaddr_in6) {
-        self.init(
-            IPAddress(networkOrder: withUnsafeBytes(of: address.sin6_addr) { Array($0) }),
-            UInt16(bigEndian: address.sin6_port))
+    private init(_ address: sockaddr_in6) {
+        let (high, low, port) = InternetAddress.parts(of: address)
+        self.init(IPAddress(v6: high, low), port)
     }
 }
 
 extension IPAddress {
     /// Parses an address as people write it, without a zone; nil if the text is not one.
     init?(text: String) {
-        var v4 = in_addr()
-        var v6 = in6_addr()
-        if inet_pton(AF_INET, text, &v4) == 1 {
-            self.init(v4: UInt32(bigEndian: v4.s_addr))
-        } else if inet_pton(AF_INET6, text, &v6) == 1 {
-            self.init(networkOrder: withUnsafeBytes(of: v6) { Array($0) })
+        if let bits = InternetAddress.bits(ofIPv4: text) {
+            self.init(v4: bits)
+        } else if let (high, low) = InternetAddress.halves(ofIPv6: text) {
+            self.init(v6: high, low)
         } else {
             return nil
         }
-    }
-
-    /// An IPv6 address from its 16 bytes.
-    init(networkOrder bytes: [UInt8]) {
-        let halves = [bytes.prefix(8), bytes.dropFirst(8)].map { $0.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
-        self.init(v6: halves[0], halves[1])
     }
 
     /// 0.0.0.0 and ::, which mean all addresses of a machine when listening, and loopback when connecting.

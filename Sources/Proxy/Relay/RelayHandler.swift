@@ -91,19 +91,23 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         if ends.hasInputEnded { client.endInput() }
         if ends.isLost { client.lose() } else if ends.isInactive { client.becameInactive() }
         if server.state.isLost { server.performLoss() }
-        // Reads requested before there was a server did not happen.
+        // Reads requested before there was a server did not happen. A channel that is still being registered would never carry
+        // out a read: its own first one, once it is active, is taken then.
         for end in [client, server] {
             end.gate.want()
-            end.readIfWanted()
+            if end.context?.channel.isActive == true { end.readIfWanted() }
         }
         if let limit = client.options.idleTimeout, let eventLoop {
-            SilenceWatch(shared, limit: .nanoseconds(Int64(limit * 1e9)), on: eventLoop) { [weak client, weak server] in
+            let watch = SilenceWatch(shared, limit: .nanoseconds(Int64(limit * 1e9)), on: eventLoop) {
+                [weak client, weak server] in
                 guard let client, !client.relays.isStopping else { return nil }
                 return client.gate.waitsForRecorder || server?.gate.waitsForRecorder == true
             } expire: { [weak client] in
                 guard let client else { return }
                 client.perform(shared.state.expire())
-            }.begin()
+            }
+            watch.begin()
+            watch.end(with: [client, server].compactMap { $0.context?.channel })
         }
     }
 
@@ -159,10 +163,9 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
 
     private func readIfWanted() {
         guard let context, let shared else { return }
-        let step = gate.step(isTaken: partner?.takesBytes == true) {
-            heldReading?.end()
-            return shared.recording.hasRoom
-        }
+        let isTaken = partner?.takesBytes == true
+        if isTaken { heldReading?.end() }
+        let step = gate.step(isTaken: isTaken) { shared.recording.hasRoom }
         switch step {
         case .read: context.read()
         case .awaitRecorder: shared.recording.whenThereIsRoom { [weak self] in self?.recorderHasRoom() }

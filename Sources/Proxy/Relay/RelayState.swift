@@ -48,13 +48,3 @@ struct RelayState: Hashable, Sendable {
         isOver = true
     }
 }
-
-extension RelayState {
-    static func == (left: RelayState, right: RelayState) -> Bool {
-        left.isOver == right.isOver && left.finished == right.finished
-    }
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(isOver)
-    }
-}

@@ -7,6 +7,7 @@ final class SilenceWatch {
     private let eventLoop: any EventLoop
     private let waits: () -> Bool?
     private let expire: () -> Void
+    private var next: Scheduled<Void>?
 
     /// - Parameters:
     ///   - limit: the idle timeout.
@@ -21,12 +22,18 @@ final class SilenceWatch {
 
     /// Watches until the connection is over.
     func begin() {
-        eventLoop.assumeIsolated().scheduleTask(deadline: shared.lastRead + limit) {
+        next = eventLoop.assumeIsolated().scheduleTask(deadline: shared.lastRead + limit) {
             guard let waits = self.waits() else { return }
             let now = self.eventLoop.now
             if waits { self.shared.lastRead = now }
             if self.shared.lastRead + self.limit > now { return self.begin() }
             self.expire()
         }
+    }
+
+    /// Ends with the connection's channels, so that nothing of it is kept until the timeout.
+    func end(with channels: [any Channel]) {
+        EventLoopFuture.andAllComplete(channels.map(\.closeFuture), on: eventLoop).assumeIsolated()
+            .whenComplete { _ in self.next?.cancel() }
     }
 }

@@ -1,10 +1,11 @@
 import Packets
+import Platform
 
 /// One of several captures: a file is open only while it is being read, so that there may be more files than a process may have
 /// open. A pipe stays open.
 struct CaptureInput: ByteSource {
     private let path: String
-    private let identity: FileInput.Identity?
+    private let identity: FileStatus?
     private let pipe: FileInput?
     private var offset = 0
 

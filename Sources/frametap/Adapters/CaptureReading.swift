@@ -1,4 +1,5 @@
 import Packets
+import Platform
 import Streams
 import Synchronization
 
@@ -12,10 +13,15 @@ final class ReadingProgress: Sendable {
     var isOver: Bool { isDone || isInterrupted || isAbandoned }
 
     /// Whether what is being read will be read again in another way.
-    var isAbandoned: Bool {
-        get { abandoned.load(ordering: .relaxed) }
-        set { abandoned.store(newValue, ordering: .relaxed) }
+    var isAbandoned: Bool { abandoned.load(ordering: .relaxed) }
+
+    /// Stops reading in this way. After a signal nothing is read again, so what was read so far counts.
+    func abandon() {
+        if !isInterrupted { abandoned.store(true, ordering: .relaxed) }
     }
+
+    /// Reading starts over.
+    func startOver() { abandoned.store(false, ordering: .relaxed) }
 
     /// Whether a signal ended reading.
     var isInterrupted: Bool { interrupted.load(ordering: .relaxed) }
@@ -42,9 +48,6 @@ struct CaptureReading {
     /// Whether a limit that all connections share was reached.
     private(set) var hasReachedLimit = false
 
-    /// Whether reading is abandoned as soon as a limit of reassembly that all connections share is reached.
-    var abandonsAtLimit = false
-
     /// Whether a file could not be read to its end.
     var hasFailed: Bool { !complaints.isEmpty }
 
@@ -52,21 +55,25 @@ struct CaptureReading {
     ///
     /// - Parameters:
     ///   - progress: where a consumer may report that it has enough.
+    ///   - isFutile: whether reading is to be abandoned; called between packets with whether reassembly has reached a limit that
+    ///     all connections share.
     ///   - whenRead: called after each reading of a file that is being followed.
     mutating func read(
         _ paths: [String], options: ReassemblyOptions, to receiver: any StreamReceiver,
-        progress: ReadingProgress = ReadingProgress(), whenRead: () -> Void
+        progress: ReadingProgress = ReadingProgress(), isFutile: (_ hasReachedLimit: Bool) -> Bool = { _ in false },
+        whenRead: () -> Void
     ) {
         let decoder = CaptureDecoder(options: options, receiver: receiver)
         if paths.count == 1 {
-            readAlone(paths[0], decoder, progress, whenRead)
+            readAlone(paths[0], decoder, progress, isFutile, whenRead)
         } else {
-            readMerged(paths, decoder, progress, whenRead)
+            readMerged(paths, decoder, progress, isFutile, whenRead)
         }
     }
 
     private mutating func readAlone(
-        _ path: String, _ decoder: consuming CaptureDecoder, _ progress: ReadingProgress, _ whenRead: () -> Void
+        _ path: String, _ decoder: consuming CaptureDecoder, _ progress: ReadingProgress, _ isFutile: (Bool) -> Bool,
+        _ whenRead: () -> Void
     ) {
         var decoder = decoder
         do {
@@ -78,7 +85,7 @@ struct CaptureReading {
             while !progress.isOver, try reader.step(to: &decoder) != .end {
                 if input.isFollowed { whenRead() }
                 bar?.update(bytes: reader.bytesRead, packets: reader.packetCount)
-                if abandonsAtLimit, decoder.hasReachedLimit { progress.isAbandoned = true }
+                if isFutile(decoder.hasReachedLimit) { progress.abandon() }
             }
         } catch {
             // If a signal ends the reading of a followed file, that may be in the middle of a packet.
@@ -90,7 +97,8 @@ struct CaptureReading {
 
     /// Connections continue from one file to the next.
     private mutating func readMerged(
-        _ paths: [String], _ decoder: consuming CaptureDecoder, _ progress: ReadingProgress, _ whenRead: () -> Void
+        _ paths: [String], _ decoder: consuming CaptureDecoder, _ progress: ReadingProgress, _ isFutile: (Bool) -> Bool,
+        _ whenRead: () -> Void
     ) {
         var inputs: [(path: String, input: CaptureInput)] = []
         for path in paths {
@@ -112,12 +120,13 @@ struct CaptureReading {
             case .more:
                 if isFollowed { whenRead() }
                 bar?.update(bytes: merge.bytesRead, packets: packets.packetCount)
+                if isFutile(packets.receiver.hasReachedLimit) { progress.abandon() }
             case .failed(let index, let failure):
                 if !progress.isInterrupted { warn(about: failure, inputs[index].path) }
             case .stopped, .end: break reading
             }
         }
-        packets.receiver.finish()
+        if !progress.isAbandoned { packets.receiver.finish() }
         (counters, hasReachedLimit) = (packets.receiver.counters, packets.receiver.hasReachedLimit)
     }
 

@@ -4,25 +4,10 @@ import Synchronization
 
 /// A capture file, or standard input.
 struct FileInput: ByteSource {
-    /// The identity of a regular file, whatever its name.
-    struct Identity {
-        private let device: dev_t
-        private let number: ino_t
-        /// Its length when it was opened.
-        let size: Int
-
-        fileprivate init?(_ status: stat) {
-            guard status.st_mode & S_IFMT == S_IFREG else { return nil }
-            (device, number, size) = (status.st_dev, status.st_ino, Int(status.st_size))
-        }
-
-        func isSameFile(as other: Identity) -> Bool { device == other.device && number == other.number }
-    }
-
     private let descriptor: Int32
     let name: String
-    /// The file's identity; nil for a pipe or terminal.
-    let identity: Identity?
+    /// What a regular file was when it was opened; nil for a pipe or terminal.
+    let identity: FileStatus?
 
     /// Whether more data may arrive while it is being read: results should then be shown immediately.
     var isFollowed: Bool { identity == nil }
@@ -37,13 +22,14 @@ struct FileInput: ByteSource {
         name = path == "-" ? "standard input" : path
         descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw CommandError("cannot open \(path): \(systemError())") }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw CommandError("cannot open \(path): \(systemError())") }
-        if status.st_mode & S_IFMT == S_IFDIR {
+        guard let status = FileStatus(ofDescriptor: descriptor) else {
+            throw CommandError("cannot open \(path): \(systemError())")
+        }
+        if status.kind == .folder {
             if path != "-" { close(descriptor) }
             throw CommandError("\(path) is a folder; expected a capture file")
         }
-        identity = Identity(status)
+        identity = status.kind == .regular ? status : nil
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(CommandError) -> Int {

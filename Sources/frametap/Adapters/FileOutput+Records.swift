@@ -11,21 +11,18 @@ extension FileOutput {
 
     /// Whether it is a file on a disk, and not a pipe or terminal.
     var isRegular: Bool {
-        var status = stat()
-        return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        FileStatus(ofDescriptor: descriptor)?.kind == .regular
     }
 
     /// How many bytes it has.
     var length: Int {
-        var status = stat()
-        return fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
+        FileStatus(ofDescriptor: descriptor)?.size ?? 0
     }
 
     /// Whether the path still names this file: it has not been moved away.
     func isFile(at path: String) -> Bool {
-        var (own, other) = (stat(), stat())
-        return fstat(descriptor, &own) == 0 && stat(path, &other) == 0
-            && (own.st_dev, own.st_ino) == (other.st_dev, other.st_ino)
+        guard let own = FileStatus(ofDescriptor: descriptor), let other = FileStatus(of: path) else { return false }
+        return own.isSameFile(as: other)
     }
 
     /// Removes a partial write, so that the rest is readable.

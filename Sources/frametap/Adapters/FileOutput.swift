@@ -103,8 +103,7 @@ final class FileOutput: ByteOutput {
 
     /// Whether writing may have to wait for a reader: never for files.
     private lazy var mayBlock: Bool = {
-        var status = stat()
-        return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+        return FileStatus(ofDescriptor: descriptor).map { $0.kind != .regular } ?? false
     }()
 
     /// Waits until the output is writable. Returns false if the process must end first.

@@ -13,8 +13,7 @@ struct ParallelReading {
     /// Whether all of these are complete files on disk: a file that is still being written is followed, and its reader waits.
     static func suits(_ paths: [String]) -> Bool {
         paths.allSatisfy { path in
-            var status = stat()
-            return path != "-" && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+            path != "-" && FileStatus(of: path)?.kind == .regular
         }
     }
 

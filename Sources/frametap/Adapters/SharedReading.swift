@@ -1,6 +1,7 @@
 import Dispatch
 import Packets
 import Pipeline
+import Platform
 import Streams
 import Synchronization
 import Trace
@@ -52,10 +53,12 @@ struct SharedReading {
             own.memoryLimit /= shares.count
             let part = Decoder(own, sinks: [])
             var reading = CaptureReading(showsProgress: index == 0)
-            // All of it has to be read again then, by one thread.
-            reading.abandonsAtLimit = true
-            reading.read(paths, options: options.taking(shares[index]), to: part, progress: progress) {}
-            if progress.isAbandoned { return }
+            // At a limit that all connections share, everything has to be read again, by one thread.
+            reading.read(paths, options: options.taking(shares[index]), to: part, progress: progress) {
+                $0 || part.hasReachedMemoryLimit
+            } whenRead: {
+            }
+            if progress.isAbandoned { return part.abandon() }
             part.finish()
             parts.withLock {
                 $0.append(
@@ -72,7 +75,7 @@ struct SharedReading {
         group.wait()
         let all = parts.withLock { $0 }.sorted { $0.index < $1.index }
         if progress.isAbandoned {
-            progress.isAbandoned = false
+            progress.startOver()
             return false
         }
         guard let first = all.first else { return false }

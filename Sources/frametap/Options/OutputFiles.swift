@@ -39,16 +39,16 @@ enum OutputFiles {
                 self = .standardOutput
                 return
             }
-            var status = stat()
-            if stat(path, &status) == 0 {
-                guard status.st_mode & S_IFMT == S_IFREG else { return nil }
-                self = .file(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
+            if let status = FileStatus(of: path) {
+                guard status.kind == .regular else { return nil }
+                self = .file(device: status.device, number: status.number)
                 return
             }
             // A link whose target does not exist yet is followed: creating it creates the target.
-            guard let (folder, name) = Self.parts(of: Self.target(of: path, depth: 0)), stat(folder, &status) == 0
+            guard let (folder, name) = Self.parts(of: Self.target(of: path, depth: 0)),
+                let status = FileStatus(of: folder)
             else { return nil }
-            self = .name(device: UInt64(status.st_dev), folder: UInt64(status.st_ino), name: name)
+            self = .name(device: status.device, folder: status.number, name: name)
         }
 
         private static func target(of path: String, depth: Int) -> String {

@@ -54,8 +54,7 @@ struct ReassemblyArguments: ParsableArguments {
 
     /// The length of a file; 0 for a pipe, whose packets arrive no faster than they can be compared.
     private static func size(of path: String) -> Int {
-        var status = stat()
-        return path != "-" && stat(path, &status) == 0 ? Int(status.st_size) : 0
+        path != "-" ? FileStatus(of: path)?.size ?? 0 : 0
     }
 }
 

@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+
+/// Counting reads large captures on two threads; at a limit that all connections share, it starts over on one.
+@Suite struct SharedReadingTests {
+    /// A capture of connections picked up mid-stream, a whole len16-id frame each (pcap, link type RAW).
+    private static func capture(_ connections: Int) -> [UInt8] {
+        func little(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+        var bytes = [0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0] + little(0) + little(0) + little(65_535) + little(101)
+        let frame: [UInt8] = [0, 43, 0, 3, 0, 0x0a, 38] + [UInt8](repeating: 0x61, count: 38)
+        for index in 0..<connections {
+            let count = 40 + frame.count
+            bytes += little(1_700_000_000) + little(3 * index) + little(count) + little(count)
+            bytes += [0x45, 0, 0, UInt8(count), 0, 0, 0, 0, 64, 6, 0, 0]
+            bytes += [10, UInt8(index >> 16 & 255), UInt8(index >> 8 & 255), UInt8(index & 255), 10, 200, 0, 1]
+            bytes += [0x9c, 0x40, 0x1f, 0x98, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 0x18, 0xff, 0xff, 0, 0, 0, 0] + frame
+        }
+        return bytes
+    }
+
+    @Test(arguments: [("1MiB", 1), ("256MiB", 1), ("1MiB", 2)])
+    func countsAreThoseOfOneThread(limit: String, files: Int) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("shared-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let bytes = Self.capture(50_000)
+        var paths: [String] = []
+        for file in 0..<files {
+            let path = folder.appendingPathComponent("\(file).pcap").path
+            try Data(bytes).write(to: URL(fileURLWithPath: path))
+            paths.append(path)
+        }
+        let options = ["--as", "summary", "--format", "len16-id", "--memory-limit", limit]
+        let shared = try Program.output("frametap", ["decode"] + paths + options).text
+        #expect(shared.hasPrefix("len16-id: 50,000 connections, "), "\(shared)")
+        // Showing frames takes one thread; the summary is its last line.
+        let alone = try Program.output("frametap", ["decode"] + paths + options.dropFirst(2)).text
+        #expect(alone.hasSuffix("\n" + shared), "\(alone.suffix(200)) instead of \(shared)")
+        if files == 1 { #expect(shared.contains(" 50,000 frames"), "\(shared)") }
+    }
+}
