@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Counts what decoding a frame takes and compares with Benchmarks/guard.json: scripts/guard [--accept] [--frametap FILE].
+"""Counts what decoding a frame and relaying a message take and compares with Benchmarks/guard.json: scripts/guard [--accept] [--frametap FILE].
 
 It counts with the optimised build, since that is what has a hot path: in a debug build, most instructions are of what the optimiser takes
-away. Each capture is decoded twice, a short one and a longer one; the difference is what the frames took, without starting up.
+away. Each capture is decoded twice, a short one and a longer one; the difference is what the frames took, without starting up. Relaying is
+counted in the same way: on one connection, each message is sent when the one before it came back.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import re
 import subprocess
 import sys
 
+from proxying import echo_server, frametap_proxy
 from tools import BENCHMARKS, Trouble, Workshop, output, say
 
 LIMITS = BENCHMARKS / "guard.json"
@@ -32,19 +34,29 @@ CASES = {
     "1-byte segments of one frame": ("bytewise {}", 20_000, 80_000, "im-json", "summary"),
 }
 
+RELAYING = "relaying a 64-byte message there and back"
+ROUND_TRIPS = (1_000, 3_000)
+
+
+def valgrind(counts, *options):
+    return ["valgrind", "-q", "--tool=callgrind", "--compress-strings=no", f"--callgrind-out-file={counts}", *options]
+
 
 def counted(shop, program, capture, *arguments):
     """Instructions and allocations of a run that reads a capture from its standard input: then one thread does all."""
     counts = shop.folder / "callgrind.out"
     environment = {"PATH": os.environ["PATH"], "SWIFT_DETERMINISTIC_HASHING": "1", "TZ": "UTC"}
-    command = [
-        "valgrind", "--tool=callgrind", "--compress-strings=no", f"--callgrind-out-file={counts}", program, "decode", "-",
-        "--conflict-history", "0", *arguments]
+    command = [*valgrind(counts), program, "decode", "-", "--conflict-history", "0", *arguments]
     with capture.open("rb") as file:
         done = subprocess.run(
             [str(word) for word in command], stdin=file, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment)
     if done.returncode != 0:
         raise Trouble(f"{' '.join(map(str, command))}: exit status {done.returncode}\n{done.stderr[-2000:]}")
+    return totals(counts)
+
+
+def totals(counts):
+    """Instructions and allocations of callgrind's file."""
     text = counts.read_text()
     total = re.search(r"^(?:summary|totals): (\d+)", text, re.MULTILINE)
     if not total:
@@ -55,6 +67,22 @@ def counted(shop, program, capture, *arguments):
     return {"instructions": int(total[1]), "allocations": sum(map(int, calls))}
 
 
+def relayed(shop, program, messages):
+    """Instructions and allocations of the event loop that relays messages. The recorder's thread depends on when it wakes."""
+    counts = shop.folder / "callgrind-relay.out"
+    for old in shop.folder.glob(f"{counts.name}*"):
+        old.unlink()
+    counting = [*valgrind(counts, "--separate-threads=yes"), program]
+    with echo_server(shop) as server, frametap_proxy(shop, server, "--format", "len16-id", program=counting) as (_, port, _):
+        output(shop.program("ping_pong"), "client", port, 1, messages)
+    # Accepting a client happens on another thread than relaying it.
+    threads = shop.folder.glob(f"{counts.name}-*")
+    relaying = [path for path in threads if re.search(r"^c?fn=.*RelayHandler.*channelRead", path.read_text(), re.MULTILINE)]
+    if len(relaying) != 1:
+        raise Trouble(f"{len(relaying)} threads relayed one connection")
+    return totals(relaying[0])
+
+
 def measure(shop):
     """What each frame takes, by case."""
     # Valgrind reads debugging information for as long as it takes to count.
@@ -63,7 +91,14 @@ def measure(shop):
     for name, (shape, short, long, format_name, form) in CASES.items():
         few, many = (
             counted(shop, program, shop.capture(None, shape.format(count)), "--format", format_name, "--as", form) for count in (short, long))
-        yield name, {what: round((many[what] - few[what]) / (long - short), 3) for what in few}
+        yield name, each(few, many, long - short)
+    few, many = (relayed(shop, program, messages) for messages in ROUND_TRIPS)
+    yield RELAYING, each(few, many, ROUND_TRIPS[1] - ROUND_TRIPS[0])
+
+
+def each(few, many, difference):
+    """What each of the additional ones took."""
+    return {what: round((many[what] - few[what]) / difference, 3) for what in few}
 
 
 def compare(name, now, limits):
@@ -81,7 +116,7 @@ def compare(name, now, limits):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="scripts/guard", description="Fails where decoding a frame takes more than was accepted.")
+    parser = argparse.ArgumentParser(prog="scripts/guard", description="Fails where decoding a frame or relaying a message takes more than was accepted.")
     parser.add_argument("--accept", action="store_true", help="take what is counted now as the measure, in Benchmarks/guard.json")
     parser.add_argument("--frametap", metavar="FILE", help="the program; built with optimisation where none is named")
     options = parser.parse_args()
@@ -104,7 +139,7 @@ def main():
     for complaint in complaints:
         print(f"FAILED: {complaint}")
     if complaints:
-        print("Decoding has become slower. If it has to be: scripts/guard --accept, and commit Benchmarks/guard.json with the reason.")
+        print("It has become slower. If it has to be: scripts/guard --accept, and commit Benchmarks/guard.json with the reason.")
     return 1 if complaints else 0
 
 

@@ -61,10 +61,12 @@ def running(*command, **options):
 
 
 @contextlib.contextmanager
-def frametap_proxy(shop, server, *arguments):
-    """frametap before a server, decoding all and writing a trace; gives its process, its port and the trace's path."""
+def frametap_proxy(shop, server, *arguments, program=None):
+    """frametap before a server, decoding all and writing a trace; gives its process, its port and the trace's path.
+
+    `program` is another command that runs it."""
     trace = shop.folder / "proxy.ndjson"
-    command = [shop.frametap, "proxy", "--listen", "127.0.0.1:0", "--to", f"127.0.0.1:{server}", "--as", "none", "--trace", trace, *arguments]
+    command = [*(program or [shop.frametap]), "proxy", "--listen", "127.0.0.1:0", "--to", f"127.0.0.1:{server}", "--as", "none", "--trace", trace, *arguments]
     try:
         with running(*command, stderr=subprocess.PIPE, text=True) as process:
             line = process.stderr.readline()
