@@ -1,0 +1,79 @@
+import Streams
+
+/// Waiting for the other direction.
+extension TLSConnection {
+    /// Whether a record can only be read once more of the other direction is known.
+    func mustWait(_ header: RecordHeader, _ direction: Direction) -> Bool {
+        let side = sides[direction]
+        guard !side.held.isGivenUp, !sides[direction.opposite].isFinished else { return false }
+        switch direction {
+        case .fromServer:
+            // Whose keys? An alert needs none.
+            return side.phase == .plaintext && header.type != .alert && state.agreed == nil && state.pending == nil
+                && !state.isClientHelloLost
+        case .fromClient:
+            let isEncrypted = header.type == .applicationData && side.phase == .plaintext
+            let changes = header.type == .changeCipherSpec && !state.isTLS13
+            let isAfterGap = side.phase == .plaintext && side.recovery != nil
+            guard isEncrypted || changes || isAfterGap else { return false }
+            if state.pending != nil { return !state.isServerHelloLost }
+            // Early data: accepted or not is known from the server's EncryptedExtensions.
+            return isEncrypted && state.earlyData == .undecided
+        }
+    }
+
+    /// Holds what cannot be read yet.
+    mutating func hold(_ bytes: RawSpan, _ wait: HeldInput.Wait, _ direction: Direction) {
+        sides[direction].held.wait = wait
+        sides[direction].held.add(bytes)
+    }
+
+    /// Reads on where the wait is over, as long as that changes anything.
+    mutating func settle(_ context: Context) {
+        var hasChanged = true
+        while hasChanged {
+            hasChanged = false
+            for direction in Direction.allCases {
+                if sides[direction].held.wait != nil, sides[direction].held.isFull {
+                    sides[direction].held.isGivenUp = true
+                }
+                guard let wait = sides[direction].held.wait, !isWaiting(wait, direction) else { continue }
+                release(direction, context)
+                hasChanged = true
+            }
+        }
+    }
+
+    private func isWaiting(_ wait: HeldInput.Wait, _ direction: Direction) -> Bool {
+        switch wait {
+        case .record(let header): mustWait(header, direction)
+        case .renegotiation: mustWaitForRenegotiation
+        }
+    }
+
+    /// Whether the ServerHello of a renegotiation has to wait for its ClientHello.
+    var mustWaitForRenegotiation: Bool {
+        state.pending == nil && !sides.fromServer.held.isGivenUp && !sides.fromClient.isFinished
+    }
+
+    private mutating func release(_ direction: Direction, _ context: Context) {
+        for item in sides[direction].held.take() {
+            if sides[direction].held.wait != nil {
+                sides[direction].held.add(item)
+                continue
+            }
+            switch item {
+            case .bytes(let bytes): feed(bytes.span.bytes, direction, context)
+            case .missing(let count): passGap(count, direction, context)
+            case .finish: end(direction, context)
+            }
+        }
+    }
+}
+
+extension Side {
+    /// How many bytes are kept.
+    var heldBytes: Int {
+        reader.heldBytes + handshake.heldBytes + search.heldBytes + tail.count + held.byteCount
+    }
+}

@@ -1,0 +1,71 @@
+import Streams
+
+/// What is lost.
+extension TLSConnection {
+    /// Reports what lies before a record that was decrypted again.
+    mutating func report(_ recovery: Recovery, _ found: Found, _ direction: Direction, _ context: Context) {
+        let side = sides[direction]
+        switch recovery.purpose {
+        case .missingSecret: return
+        case .rejectedEarlyData:
+            reportSkipped(recovery, direction, context)
+            return
+        case .gap: break
+        }
+        // Its number tells how many records are lost, unless keys changed in between.
+        let isCounted = found.candidate.isCurrent
+        let unknown = side.position - recovery.knownEnd
+        let records =
+            isCounted
+            ? Int(found.sequence - side.sequence)
+            : recovery.knownRecords + (unknown > 0 ? 1 : 0)
+        if side.epoch == .handshake, isCounted {
+            // The handshake has no application data.
+            context.receiver.lost(plaintextBytes: 0, isExact: true, records: records, from: direction)
+            return
+        }
+        let isExact = isCounted && side.epoch == .application && hasExactLengths(direction)
+        reportLoss(recovery, until: side.position, records, isExact: isExact, direction, context)
+    }
+
+    /// Reports what is lost at the end.
+    mutating func reportUnrecovered(until end: Int, _ direction: Direction, _ context: Context) {
+        guard let recovery = sides[direction].recovery, end > recovery.start, sides[direction].phase != .plaintext
+        else { return }
+        sides[direction].recovery = nil
+        switch recovery.purpose {
+        case .missingSecret: return
+        case .rejectedEarlyData:
+            reportSkipped(recovery, direction, context)
+            return
+        case .gap: break
+        }
+        let unknown = end - recovery.knownEnd
+        let longest = RecordHeader.byteCount + RecordHeader.longestFragment
+        let isExact = unknown == 0 && sides[direction].epoch == .application && hasExactLengths(direction)
+        reportLoss(
+            recovery, until: end, recovery.knownRecords + (unknown + longest - 1) / longest, isExact: isExact,
+            direction, context)
+    }
+
+    private func reportLoss(
+        _ recovery: Recovery, until end: Int, _ records: Int, isExact: Bool, _ direction: Direction, _ context: Context
+    ) {
+        let wire = end - recovery.start - recovery.otherBytes
+        let overhead = RecordHeader.byteCount + sides[direction].overhead
+        let plaintext = max(0, wire - max(0, records - recovery.otherRecords) * overhead)
+        context.receiver.lost(plaintextBytes: plaintext, isExact: isExact, records: records, from: direction)
+    }
+
+    private func reportSkipped(_ recovery: Recovery, _ direction: Direction, _ context: Context) {
+        guard recovery.knownRecords > 0 else { return }
+        context.receiver.event(
+            .earlyDataSkipped(records: recovery.knownRecords, byteCount: recovery.knownEnd - recovery.start),
+            from: direction)
+    }
+
+    /// Whether a record's length tells its content's.
+    private func hasExactLengths(_ direction: Direction) -> Bool {
+        sides[direction].protection?.hasExactOverhead == true && !sides[direction].hasPadding
+    }
+}

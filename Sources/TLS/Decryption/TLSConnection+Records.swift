@@ -1,0 +1,102 @@
+import Streams
+
+/// From bytes to records.
+extension TLSConnection {
+    /// Takes the next bytes of a direction.
+    mutating func feed(_ bytes: RawSpan, _ direction: Direction, _ context: Context) {
+        guard sides[direction].held.wait == nil else {
+            sides[direction].held.add(bytes)
+            return
+        }
+        var at = 0
+        while at < bytes.byteCount {
+            switch sides[direction].mode {
+            case .ignored:
+                sides[direction].position += bytes.byteCount - at
+                return
+            case .skipping(let left):
+                skip(bytes, &at, left, direction)
+            case .searching:
+                sides[direction].search.add(bytes.extracting(at..<bytes.byteCount))
+                search(direction, isLast: false, context)
+                return
+            case .records:
+                guard readRecord(bytes, &at, direction, context) else { return }
+            }
+        }
+    }
+
+    /// Reads one record; false if the chunk is used up, or its rest is held.
+    private mutating func readRecord(
+        _ bytes: RawSpan, _ at: inout Int, _ direction: Direction, _ context: Context
+    ) -> Bool {
+        let start = at
+        switch sides[direction].reader.next(bytes, &at) {
+        case .needsMore: return false
+        case .inChunk(let header, let range):
+            if let wait = take(header, bytes.extracting(range), direction, context) {
+                hold(bytes.extracting(start..<bytes.byteCount), wait, direction)
+                return false
+            }
+        case .buffered(let header):
+            let record = sides[direction].reader.takeRecord()
+            if let wait = take(header, record.span.bytes, direction, context) {
+                hold(record.span.bytes, wait, direction)
+                sides[direction].held.add(bytes.extracting(at..<bytes.byteCount))
+                return false
+            }
+        case .notARecord(let found):
+            let begun = sides[direction].reader.takeRecord()
+            loseFraming(found, begun.span.bytes, direction, context)
+        }
+        return true
+    }
+
+    /// Takes a record; returns what it has to wait for, if it could not be read yet.
+    mutating func take(
+        _ header: RecordHeader, _ record: RawSpan, _ direction: Direction, _ context: Context
+    ) -> HeldInput.Wait? {
+        if mustWait(header, direction) { return .record(header) }
+        let wait: HeldInput.Wait? =
+            switch sides[direction].phase {
+            case .plaintext: takePlaintext(header, record, direction, context)
+            case .encrypted: takeEncrypted(header, record, direction, context)
+            case .seeking: takeSeeking(header, record, direction, context)
+            case .opaque: takeOpaque(header, record, direction, context)
+            case .lost: nil
+            }
+        guard wait == nil else { return wait }
+        sides[direction].recordVersion = header.version
+        sides[direction].position += header.recordLength
+        sides[direction].counts.records += 1
+        return nil
+    }
+
+    /// No record begins where one should.
+    private mutating func loseFraming(
+        _ found: [UInt8], _ begun: RawSpan, _ direction: Direction, _ context: Context
+    ) {
+        let side = sides[direction]
+        if side.counts.records > 0, side.phase != .plaintext {
+            // A record's length was damaged: as after a gap.
+            if side.phase == .encrypted {
+                fail("no record begins with \(Hexadecimal.text(found))", direction, context)
+            }
+            startSearch(direction, at: side.position)
+            sides[direction].search.add(begun)
+            return
+        }
+        sides[direction].mode = .ignored
+        sides[direction].position += begun.byteCount
+        loseHello(direction, context)
+        let name =
+            if case .unsupported(let name) = TLSBeginning(found.span.bytes), side.counts.records == 0 {
+                name
+            } else if side.counts.records == 0, found.first.map({ $0 & 0x80 != 0 }) == true, found[2] == 1 {
+                "SSL 2.0 hello"
+            } else {
+                "no record begins with \(Hexadecimal.text(found))"
+            }
+        context.receiver.event(.unsupported(name), from: direction)
+    }
+}

@@ -1,0 +1,74 @@
+import Streams
+
+/// Follows a TLS connection passively and decrypts it with the secrets of a key log: TLS 1.0 to 1.3.
+///
+/// Both directions are fed as they arrive, in any segmentation and relative order; feeding begins at the first TLS byte of each,
+/// which need not be the first byte of the stream. Tags and MACs are always verified: no plaintext is ever delivered that does
+/// not belong there. After a gap it finds the next record and its number, and resumes.
+///
+/// What it keeps per direction: one incomplete record (18 KiB); one incomplete handshake message (1 MiB); while it waits for the
+/// other direction's hello, 256 KiB and one chunk; after a gap, one record and one chunk.
+public struct TLSConnection: Sendable {
+    /// What a call works with.
+    struct Context {
+        let keys: KeyLog
+        let receiver: any TLSReceiver
+    }
+
+    var sides = PerDirection(fromClient: Side(), fromServer: Side())
+    var state = HandshakeState()
+
+    /// A connection of which nothing was seen.
+    public init() {}
+
+    /// What a direction has carried so far.
+    public func counts(from direction: Direction) -> TLSCounts { sides[direction].counts }
+
+    /// The number of bytes that are kept, of both directions.
+    public var heldBytes: Int {
+        Direction.allCases.reduce(0) { $0 + sides[$1].heldBytes }
+    }
+
+    /// The next bytes of a direction.
+    ///
+    /// - Parameter keys: the secrets known so far. They are looked up when a record needs them.
+    public mutating func receive(
+        _ bytes: RawSpan, from direction: Direction, keys: KeyLog, into receiver: some TLSReceiver
+    ) {
+        let context = Context(keys: keys, receiver: receiver)
+        sides[direction].counts.wireBytes += bytes.byteCount
+        feed(bytes, direction, context)
+        settle(context)
+    }
+
+    /// The next `byteCount` bytes of a direction were not captured.
+    public mutating func missing(
+        _ byteCount: Int, from direction: Direction, keys: KeyLog, into receiver: some TLSReceiver
+    ) {
+        guard byteCount > 0 else { return }
+        let context = Context(keys: keys, receiver: receiver)
+        if sides[direction].held.wait != nil {
+            sides[direction].held.add(.missing(byteCount))
+        } else {
+            passGap(byteCount, direction, context)
+        }
+        settle(context)
+    }
+
+    /// A direction ended: no more calls for it follow.
+    public mutating func finish(from direction: Direction, keys: KeyLog, into receiver: some TLSReceiver) {
+        let context = Context(keys: keys, receiver: receiver)
+        if sides[direction].held.wait != nil {
+            sides[direction].held.add(.finish)
+        } else {
+            end(direction, context)
+        }
+        // What would have decided how the other direction is read does not come any more.
+        sides[direction.opposite].held.isGivenUp = sides[direction].held.wait == nil
+        settle(context)
+        if sides[direction].held.wait != nil, sides[direction.opposite].held.wait != nil {
+            sides[direction].held.isGivenUp = true
+            settle(context)
+        }
+    }
+}
