@@ -20,6 +20,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -42,6 +43,12 @@ let package = Package(
             name: "Packets",
             dependencies: ["CZlib", "Streams", .product(name: "HeapModule", package: "swift-collections")],
             swiftSettings: fuzzed),
+        .target(
+            name: "TLS",
+            dependencies: [
+                "Streams", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ], swiftSettings: fuzzed),
         .target(name: "Trace", dependencies: ["Framing", "Streams"]),
         .target(
             name: "Analysis",
@@ -55,7 +62,7 @@ let package = Package(
         .target(
             name: "Pipeline",
             dependencies: [
-                "Analysis", "Framing", "Packets", "Streams", "Trace",
+                "Analysis", "Framing", "Packets", "Streams", "TLS", "Trace",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
             ]),
@@ -65,8 +72,10 @@ let package = Package(
         .target(
             name: "Proxy",
             dependencies: [
-                "Framing", "Interception", "Packets", "Pipeline", "Platform", "Streams", "Trace",
+                "Framing", "Interception", "Packets", "Pipeline", "Platform", "Streams", "TLS", "Trace",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"), .product(name: "NIOTLS", package: "swift-nio"),
             ]),
         .target(
             name: "Replay",

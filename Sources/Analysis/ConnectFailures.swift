@@ -12,7 +12,8 @@ public final class ConnectFailures: Analysis {
         guard let detail = closing.detail else { return }
         findings.append(
             Finding(
-                kind: .connectFailed, severity: .error, connection: connection.number, format: connection.format?.name,
+                kind: closing.reason == .tlsFailed ? .tlsFailed : .connectFailed, severity: .error,
+                connection: connection.number, format: connection.format?.name,
                 from: .fromServer, time: closing.time, message: detail, data: []))
     }
 }

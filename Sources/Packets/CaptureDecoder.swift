@@ -74,6 +74,9 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
         if drops.byInterface > 0 { skipped[.droppedByInterface, default: 0] &+= Int(drops.byInterface) }
     }
 
+    /// Passes on secrets.
+    public mutating func learned(keyLog: RawSpan) { reassembler.learned(keyLog: keyLog) }
+
     /// Advances time to the end that the file states.
     public mutating func captured(until time: Timestamp) {
         reassembler.advance(to: time)

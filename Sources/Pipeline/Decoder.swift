@@ -33,7 +33,7 @@ public final class Decoder: StreamReceiver {
     public static func allAnalyses() -> [any Analysis] {
         [
             HeartbeatMonitor(), RoundTripMonitor(), ReconnectStorms(), ChecksumCheck(), BodyFaults(), ConnectFailures(),
-            StreamFaults(),
+            StreamFaults(), TLSFaults(),
         ]
     }
 
@@ -45,6 +45,9 @@ public final class Decoder: StreamReceiver {
         output.opened(connection)
         return ConnectionDecoder(connection, resources)
     }
+
+    /// The source has secrets of TLS connections.
+    public func learned(keyLog: RawSpan) { resources.keys?.add(keyLog) }
 
     /// Deadlines before `time` have passed.
     public func advance(to time: Timestamp) {

@@ -27,6 +27,9 @@ public struct DecodingOptions: Sendable {
     /// How long a silence ends format detection.
     public var idleTimeout = Interval(nanoseconds: 3_600_000_000_000)
 
+    /// How TLS is decrypted; nil: it is not looked at.
+    public var tls: TLSDecoding? = TLSDecoding()
+
     /// Whether heartbeats are learned if a format does not define them; every frame must then be inspected.
     public var learnsHeartbeats = false
     /// Whether to report frames that published receivers would have mishandled; every frame must then be inspected.

@@ -13,6 +13,8 @@ final class ProxyContext: Sendable {
     /// The original destination of a redirected client.
     let destination: @Sendable (any Channel) -> EventLoopFuture<SocketAddress>
     private let counts = Mutex(Counts())
+    /// The TLS contexts of each event loop.
+    private let contexts = Mutex<[ObjectIdentifier: TLSContexts]>([:])
     /// The servers that are Unix sockets; the index of each gives the port that represents it.
     private let unixServers: [String]
 
@@ -55,7 +57,18 @@ final class ProxyContext: Sendable {
         case .chosen(let choice): layers.append(choice.layer())
         }
         if let version = options.proxyProtocol.sent { layers.append(SentHeaderLayer(version: version)) }
+        if options.tls.mode != .pass { layers.append(TLSLayer(options.tls)) }
         return layers
+    }
+
+    /// The TLS contexts of an event loop.
+    func tlsContexts(of loop: any EventLoop) -> TLSContexts {
+        contexts.withLock { contexts in
+            if let known = contexts[ObjectIdentifier(loop)] { return known }
+            let made = TLSContexts(options.tls)
+            contexts[ObjectIdentifier(loop)] = made
+            return made
+        }
     }
 
     // MARK: Admission

@@ -17,6 +17,9 @@ public struct ProxyOptions: Sendable {
     /// How long bytes read from a side that is gone may take to reach the other side before that side is reset, in seconds.
     public var deliveryTimeout = 10.0
 
+    /// What is done with TLS.
+    public var tls = TLSOptions()
+
     /// Makes the stages of a connection, which process its bytes on their way; nil: none.
     package var stages: (@Sendable () -> StageChain)?
 

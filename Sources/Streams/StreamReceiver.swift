@@ -10,6 +10,14 @@ public protocol StreamReceiver: AnyObject {
     ///
     /// A source calls this before every event with the event's own time, and periodically when nothing happens.
     func advance(to time: Timestamp)
+
+    /// The source has secrets of TLS connections, in the form of an NSS key log. They come before the bytes that need them.
+    func learned(keyLog: RawSpan)
+}
+
+extension StreamReceiver {
+    /// Ignores them, as those do that do not decrypt.
+    public func learned(keyLog: RawSpan) {}
 }
 
 /// Receives the bytes and events of one connection.
@@ -114,6 +122,8 @@ public enum CloseReason: String, Sendable, Hashable, CaseIterable {
     case connectFailed = "connect-failed"
     /// The proxy had as many connections as it was allowed.
     case refusedByLimit = "refused-by-limit"
+    /// A TLS handshake of the proxy failed.
+    case tlsFailed = "tls-failed"
 }
 
 /// An event other than a direction's bytes; the direction is that of the packet's sender.
@@ -148,6 +158,14 @@ public enum StreamNotice: Hashable, Sendable {
     case unrecorded(offset: Int, byteCount: Int)
     /// The proxy held the sender's bytes back because the other side did not accept them.
     case held(Bool)
+    /// The connection uses TLS: reported once, before the first bytes that were decrypted.
+    indirect case tls(TLSFacts)
+    /// The direction's TLS ended without a close_notify (RFC 8446 section 6.1): its data may be truncated.
+    case tlsTruncated
+    /// There are no keys to decrypt the connection's TLS; its client random, in hexadecimal, says which keys they would be.
+    case tlsKeysMissing(clientRandom: String)
+    /// TLS broke, in words: an alert, records that cannot be decrypted.
+    case tlsFault(String)
     /// A segment during a pause of one side.
     case segment(SegmentNotice)
 }

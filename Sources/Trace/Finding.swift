@@ -59,6 +59,12 @@ public struct Finding: Hashable, Sendable {
         case lateData = "late-data"
         /// Bytes after their sender's FIN; from captures only.
         case dataAfterEnd = "data-after-end"
+        /// A TLS handshake failed, or TLS broke later: an alert, a record that cannot be decrypted.
+        case tlsFailed = "tls-failed"
+        /// A side's TLS ended without a close_notify: its data may be truncated.
+        case tlsTruncated = "tls-truncated"
+        /// There are no keys to decrypt a connection's TLS.
+        case tlsKeysMissing = "tls-keys-missing"
         /// Bytes held for a connection were discarded, because all connections together held too much.
         case memoryLimit = "memory-limit"
     }

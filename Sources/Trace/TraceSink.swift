@@ -3,7 +3,7 @@ import Streams
 
 /// Receives a trace as it is produced: one kind of output.
 ///
-/// Per connection the calls come in this order: opened, recognised, then frames, gaps, unframed runs and findings, then closed.
+/// Per connection the calls come in this order: opened, tls if it uses TLS, recognised, then frames, gaps, unframed runs and findings, then closed.
 /// Bytes are borrowed for the duration of the call.
 public protocol TraceSink: AnyObject {
     /// Whether it must be notified of frames.
@@ -14,6 +14,9 @@ public protocol TraceSink: AnyObject {
 
     /// A connection opened.
     func opened(_ connection: TracedConnection)
+
+    /// What is known about the connection's TLS.
+    func tls(_ facts: TLSFacts, at time: Timestamp, on connection: TracedConnection)
 
     /// The connection's format is known, or (`connection.format` is nil) is known to be none of the candidates.
     func recognised(_ connection: TracedConnection)
@@ -50,6 +53,9 @@ public protocol TraceSink: AnyObject {
 extension TraceSink {
     /// Most do.
     public var takesFrames: Bool { true }
+
+    /// Ignores it, as most do.
+    public func tls(_ facts: TLSFacts, at time: Timestamp, on connection: TracedConnection) {}
 
     /// All of them.
     public var bodyLimit: Int { .max }

@@ -73,7 +73,8 @@ extension PairedConnection {
             switch closing.reason {
             case .endOfInput: ("when the capture ended", .info)
             case .evicted: ("when the connection was evicted", .info)
-            case .fin, .reset, .timeout, .connectFailed, .refusedByLimit: ("before the connection was over", .warning)
+            case .fin, .reset, .timeout, .connectFailed, .refusedByLimit, .tlsFailed:
+                ("before the connection was over", .warning)
             }
         var found: [Finding] = []
         for (index, pairing) in pairings.enumerated() {

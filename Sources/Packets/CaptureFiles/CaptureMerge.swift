@@ -128,6 +128,9 @@ public struct MergedPackets<Receiver: PacketReceiver & ~Copyable>: PacketReceive
         self.receiver = receiver
     }
 
+    /// Passes on secrets.
+    public mutating func learned(keyLog: RawSpan) { receiver.learned(keyLog: keyLog) }
+
     /// Passes on a packet, unless it is another capture's turn.
     public mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
         isRefused = false

@@ -16,6 +16,7 @@ extension CaptureParser {
         static let simplePacket: UInt32 = 3
         static let interfaceStatistics: UInt32 = 5
         static let enhancedPacket: UInt32 = 6
+        static let decryptionSecrets: UInt32 = 10
     }
 
     /// A block that must lie whole in a window and is longer than this is treated as damage.
@@ -81,7 +82,8 @@ extension CaptureParser {
     private func isRead(_ type: UInt32) -> Bool {
         switch type {
         case BlockType.interfaceDescription, BlockType.obsoletePacket, BlockType.simplePacket,
-            BlockType.interfaceStatistics, BlockType.enhancedPacket, PcapngSection.blockType:
+            BlockType.interfaceStatistics, BlockType.enhancedPacket, BlockType.decryptionSecrets,
+            PcapngSection.blockType:
             true
         default: false
         }
@@ -122,6 +124,17 @@ extension CaptureParser {
         case BlockType.interfaceDescription:
             try require(body, 8, offset)
             receiver.described(section.addInterface(body))
+        case BlockType.decryptionSecrets:
+            // Type (4), length (4), secrets.
+            try require(body, 8, offset)
+            let count = Int(PcapngOption.number(body.u32(4), section.isBigEndian))
+            guard count <= body.byteCount - 8 else {
+                throw CaptureError(
+                    kind: .badLength, offset: offset + 4, expected: "at most \(body.byteCount - 8) bytes of secrets",
+                    found: "\(count)")
+            }
+            let kind = PcapngOption.number(body.u32(0), section.isBigEndian)
+            if kind == PcapngOption.tlsKeyLog { receiver.learned(keyLog: body.extracting(8..<8 + count)) }
         case BlockType.interfaceStatistics:
             try require(body, 12, offset)
             takeEndTime(body, section)

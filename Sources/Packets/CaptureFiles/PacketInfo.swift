@@ -80,6 +80,9 @@ public protocol PacketReceiver: ~Copyable {
     /// The file reports packets lost while it was captured, in addition to those reported before. Optional to implement.
     mutating func dropped(_ drops: CaptureDrops)
 
+    /// The file has secrets of TLS connections, in the form of an NSS key log (a decryption secrets block). Optional to implement.
+    mutating func learned(keyLog: RawSpan)
+
     /// The file has ended, and states that nothing more was seen until `time` (pcapng `isb_endtime`).
     mutating func captured(until time: Timestamp)
 }
@@ -87,6 +90,9 @@ public protocol PacketReceiver: ~Copyable {
 extension PacketReceiver where Self: ~Copyable {
     /// Ignores the description.
     public mutating func described(_ interface: CaptureInterface) {}
+
+    /// Ignores them.
+    public mutating func learned(keyLog: RawSpan) {}
 
     /// Ignores them.
     public mutating func dropped(_ drops: CaptureDrops) {}

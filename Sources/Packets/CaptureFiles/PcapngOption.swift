@@ -4,6 +4,8 @@
 enum PcapngOption {
     /// `opt_endofopt`
     static let end: UInt16 = 0
+    /// The secrets of a decryption secrets block are an NSS key log: `TLSK`.
+    static let tlsKeyLog: UInt32 = 0x544c_534b
     /// `opt_comment`
     static let comment: UInt16 = 1
     /// `if_name` of an interface description.

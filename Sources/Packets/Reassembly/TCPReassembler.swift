@@ -49,6 +49,9 @@ public struct TCPReassembler: ~Copyable {
         receiver.advance(to: min(time, shared.heldSince))
     }
 
+    /// Passes on secrets; bytes that are held back come after them.
+    public func learned(keyLog: RawSpan) { receiver.learned(keyLog: keyLog) }
+
     /// Takes a segment.
     ///
     /// - Parameters:

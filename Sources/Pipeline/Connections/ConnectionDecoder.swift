@@ -4,7 +4,7 @@ import Streams
 import Trace
 
 /// Decodes one connection.
-final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
+final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiver {
     private let resources: ConnectionResources
     private let output: TraceOutput
     private let connection: TracedConnection
@@ -22,10 +22,15 @@ final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
     private var isQueued = false
     /// The memory that its detection holds; each side has an account of its own.
     private var account = MemoryBudget.Account()
+    /// Removes TLS, if the connection begins with it.
+    private var filter: TLSFilter?
+    /// Whether it is known whether the connection begins with TLS.
+    private var hasBegun: Bool
 
     init(_ connection: TracedConnection, _ resources: ConnectionResources) {
         self.connection = connection
         (self.resources, output) = (resources, resources.output)
+        hasBegun = resources.keys == nil
         let options = resources.options
         let port = connection.opening.server.port
         if let plan = resources.plans.plan(forPort: port) {
@@ -45,6 +50,25 @@ final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
     // MARK: Stream events
 
     func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
+        if !hasBegun { begin(with: bytes) }
+        if let filter {
+            filter.received(bytes, from: direction, at: time, packet: packet)
+        } else {
+            passed(bytes, from: direction, at: time, packet: packet)
+        }
+    }
+
+    /// The connection's first bytes decide whether TLS is looked for.
+    private func begin(with bytes: RawSpan) {
+        hasBegun = true
+        let isWhole = connection.opening.handshake
+        guard let keys = resources.keys, TLSFilter.mayBegin(with: bytes, isWhole: isWhole) else { return }
+        filter = TLSFilter(
+            keys, isWhole: isWhole, describe: resources.options.tls?.describe, to: self)
+    }
+
+    @inline(__always)
+    func passed(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
         if !output.packetAnalyses.isEmpty { passed(bytes.byteCount, false, direction, time, packet) }
         take(bytes, from: direction, at: time, packet: packet)
     }
@@ -94,6 +118,13 @@ final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
     }
 
     func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
+        if let filter { return filter.missing(byteCount, from: direction, at: time) }
+        // What begins behind a gap may be anything.
+        hasBegun = true
+        passedMissing(byteCount, from: direction, at: time)
+    }
+
+    func passedMissing(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
         if !output.packetAnalyses.isEmpty { passed(byteCount, true, direction, time, 0) }
         miss(byteCount, from: direction, at: time)
     }
@@ -136,6 +167,9 @@ final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
             connection.traffic[direction].disturb { $0.retransmitted = time }
         case .segment(let segment):
             for witness in connection.witnesses { witness.saw(segment, from: direction, at: time) }
+        case .tls(let facts): for sink in output.sinks { sink.tls(facts, at: time, on: connection) }
+        case .tlsTruncated, .tlsFault, .tlsKeysMissing:
+            report(notice, NoticedPacket(from: direction, time: time, number: packet))
         case .synchronised, .acknowledged:
             break
         }
@@ -146,6 +180,11 @@ final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
     }
 
     func finished(_ ending: Ending, from direction: Direction, at time: Timestamp) {
+        if let filter { return filter.finished(ending, from: direction, at: time) }
+        passedEnd(ending, from: direction, at: time)
+    }
+
+    func passedEnd(_ ending: Ending, from direction: Direction, at time: Timestamp) {
         // Earlier deadlines are judged by the bytes received by then: held bytes may still become frames.
         output.settle(connection, before: time, from: direction)
         if isFraming {
@@ -156,6 +195,8 @@ final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
     }
 
     func closed(_ closing: Closing) {
+        filter?.closed(at: closing.time)
+        filter = nil
         for direction in Direction.allCases { output.settle(connection, before: closing.time, from: direction) }
         if !isFraming { giveUpDetection() }
         for direction in Direction.allCases {
@@ -289,7 +330,7 @@ final class ConnectionDecoder: ConnectionReceiver, PauseReceiver {
             case .noticed:
                 let packet = NoticedPacket(from: event.direction, time: event.time, number: event.packet)
                 report(held.content.notices[event.place], packet)
-            case .opened, .closed, .advanced: continue
+            case .opened, .closed, .advanced, .learned: continue
             }
         }
         resources.budget.close(&account)

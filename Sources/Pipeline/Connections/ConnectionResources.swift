@@ -9,6 +9,8 @@ final class ConnectionResources {
     /// The memory budget of framers and detections.
     let budget: MemoryBudget
     let scratch = FramingScratch()
+    /// The secrets with which TLS is decrypted; nil if it is not looked at.
+    let keys: TLSKeys?
     /// Working memory for whichever connection receives bytes, borrowed and returned as a whole.
     @exclusivity(unchecked) var picks: [FrameSieve.Pick] = []
     /// Connections whose formats are on trial: only a limited number at once, to bound memory.
@@ -18,6 +20,7 @@ final class ConnectionResources {
         (self.options, self.output) = (options, output)
         plans = FormatPlans(options, output)
         budget = MemoryBudget(limit: options.memoryLimit)
+        keys = options.tls.map { TLSKeys($0.keyLog, more: $0.more) }
     }
 
     /// A connection's formats are on trial from now on.

@@ -93,7 +93,7 @@ final class Detection {
             case .finished:
                 finishTrials(of: event.direction)
                 if let choice = decide() { return choice }
-            case .noticed, .opened, .closed, .advanced: continue
+            case .noticed, .opened, .closed, .advanced, .learned: continue
             }
         }
         return nil

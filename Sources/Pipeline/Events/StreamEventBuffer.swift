@@ -6,7 +6,7 @@ struct StreamEventBuffer: Sendable {
     /// One event; whatever does not fit is in `openings`, `closings`, `notices`, or, for bytes, in `bytes`.
     struct Event: Sendable {
         enum Kind: UInt8 {
-            case opened, received, missing, noticed, finished, closed, advanced
+            case opened, received, missing, noticed, finished, closed, advanced, learned
         }
 
         var kind: Kind

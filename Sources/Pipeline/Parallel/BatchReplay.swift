@@ -35,6 +35,9 @@ package final class BatchReplay {
                 connections[Int(event.slot)]?.received(
                     bytes.span.bytes.extracting(event.place..<event.place + event.count), from: event.direction,
                     at: event.time, packet: event.packet)
+            case .learned:
+                receiver.learned(
+                    keyLog: bytes.span.bytes.extracting(event.place..<event.place + event.count))
             case .advanced: receiver.advance(to: event.time)
             case .opened:
                 while connections.count <= Int(event.slot) { connections.append(nil) }

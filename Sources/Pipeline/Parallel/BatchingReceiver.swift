@@ -17,6 +17,8 @@ package final class BatchingReceiver: StreamReceiver {
         batches.advance(to: time)
     }
 
+    package func learned(keyLog: RawSpan) { batches.learned(keyLog: keyLog) }
+
     /// Hands on the remaining events; nothing follows.
     package func finish() {
         batches.finish()
@@ -89,6 +91,12 @@ private final class BatchFilling {
 
     func receive(_ span: RawSpan, _ slot: Int32, from direction: Direction, at time: Timestamp, packet: Int) {
         add(content.receive(span, direction, slot, time, packet: packet))
+    }
+
+    func learned(keyLog: RawSpan) {
+        var event = content.receive(keyLog, .fromClient, 0, now, packet: 0)
+        event.kind = .learned
+        add(event)
     }
 
     /// Time passes. If nothing has happened since it last did, that is an event of its own.

@@ -18,6 +18,8 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var context: ChannelHandlerContext?
     private var patience: Scheduled<Void>?
     private var server: (any Channel)?
+    /// The handlers of the client's TLS, if it is decrypted here.
+    private var clientTLS: (wire: TLSWire, edge: TLSEdge)?
     private var place: (place: Place, address: SocketAddress?)?
     /// What the client's end of the relay must be notified of once it exists.
     private var ends = RelayHandler.EarlyEnds()
@@ -128,6 +130,10 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
             case .sendToServer(let bytes): server?.write(ByteBuffer(bytes: bytes), promise: nil)
             case .findDestination: findDestination()
             case .connect(let place, let address): connect(to: place, address: address)
+            case .watchServer: serverEnd?.readEarly { self.perform(self.stack.take(.serverSpoke)) }
+            case .wake(let amount):
+                channel.eventLoop.assumeIsolated().scheduleTask(in: amount) { self.perform(self.stack.take(.woke)) }
+            case .secure(let request): secure(request)
             case .done: join()
             case .close(let fault, let isOrderly): close(fault, isOrderly: isOrderly)
             }
@@ -172,21 +178,58 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
+    /// The server's end of the relay; nil before it is connected, and after it is gone.
+    private var serverEnd: RelayHandler? {
+        try? server?.pipeline.syncOperations.handler(type: RelayHandler.self)
+    }
+
+    // MARK: TLS
+
+    /// Puts TLS on a socket, below everything else there.
+    private func secure(_ request: TLSRequest) {
+        let leg = request.leg
+        func finish(_ result: Result<TLSOutcome, TLSFault>) {
+            switch result {
+            case .success(let outcome): perform(stack.take(.secured(leg, outcome)))
+            case .failure(let fault): perform(stack.take(.failed(leg, fault)))
+            }
+        }
+        do {
+            switch leg {
+            case .server:
+                guard let server, let serverEnd else { throw TLSFault(text: "the server closed the connection") }
+                serverEnd.readEarly {}
+                let (wire, edge) = try proxy.secure(server, request, finish)
+                serverEnd.secured(by: wire, edge)
+            case .client:
+                guard channel.isActive else { throw TLSFault(text: "the client closed the connection") }
+                let unread = stack.takeUnread()
+                let tls = try proxy.secure(channel, request, finish)
+                clientTLS = tls
+                // The hello that was read already.
+                tls.wire.context.map { tls.wire.channelRead(context: $0, data: NIOAny(unread)) }
+                tls.wire.context?.fireChannelReadComplete()
+            }
+        } catch {
+            finish(.failure(error as? TLSFault ?? TLSFault(text: "\(error)")))
+        }
+    }
+
     /// The client and its server are joined; early bytes go first.
     private func join() {
-        guard let server, let place,
-            let serverEnd = try? server.pipeline.syncOperations.handler(type: RelayHandler.self)
-        else {
+        guard let server, let place, let serverEnd else {
             return close(EntryFault("the server closed the connection before it was relayed"), isOrderly: false)
         }
         state = .over
         let clientEnd = RelayHandler(reading: .fromClient, isUnix: isUnix, relays: proxy.relays, options: proxy.options)
+        if let clientTLS { clientEnd.secured(by: clientTLS.wire, clientTLS.edge) }
         if let context {
             try? context.pipeline.syncOperations.addHandler(clientEnd, position: .after(self))
             context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
         }
         let connection = proxy.queue.open(
-            client: stack.connection.client, server: proxy.endpoint(ofServer: server, at: place.place))
+            client: stack.connection.client, server: proxy.endpoint(ofServer: server, at: place.place),
+            tls: stack.connection.tls)
         let recording = QueuedRecording(proxy.queue, connection: connection, on: channel.eventLoop)
         RelayHandler.join(clientEnd, serverEnd, recording: recording, early: stack.takeUnread(), ends)
     }
@@ -195,7 +238,8 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func close(_ fault: EntryFault, isOrderly: Bool) {
         let server = place.map { proxy.endpoint(ofMissed: $0.place, at: $0.address) }
-        refuse(.connectFailed, at: server ?? Endpoint(IPAddress(v4: 0), 0), detail: fault.description)
+        refuse(fault.reason, at: server ?? Endpoint(IPAddress(v4: 0), 0), detail: fault.description)
+        self.server?.close(promise: nil)
         guard isOrderly else {
             state = .over
             context?.reset()

@@ -25,6 +25,10 @@ struct EntryConnection: Sendable {
     var isUnixClient = false
     /// Bytes from the client that no layer has consumed.
     var unread = ByteBuffer()
+    /// The server that the client is connected to, or being connected to.
+    var server: Place?
+    /// What is known about the TLS that the proxy has removed.
+    var tls: TLSFacts?
 }
 
 /// An event for a layer.
@@ -41,6 +45,14 @@ enum EntryEvent: Sendable {
     case connected(bound: SocketAddress?)
     /// The requested server cannot be reached.
     case unreachable(Place, ConnectFailure)
+    /// The server sent bytes; reported once, if it is watched.
+    case serverSpoke
+    /// The time that the layer asked for has passed.
+    case woke
+    /// The requested handshake is done.
+    case secured(TLSRequest.Leg, TLSOutcome)
+    /// The requested handshake failed.
+    case failed(TLSRequest.Leg, TLSFault)
 }
 
 /// An action that a layer asks for.
@@ -53,6 +65,12 @@ enum EntryAction: Sendable, Equatable {
     case findDestination
     /// Connect to a server; `address` is the destination if it is an address that is already known.
     case connect(Place, address: SocketAddress? = nil)
+    /// Read what the server sends, up to its first bytes.
+    case watchServer
+    /// Send `EntryEvent.woke` after a time.
+    case wake(in: TimeAmount)
+    /// Begin TLS on one of the two sockets; the bytes that no layer has consumed are the beginning of the client's.
+    case secure(TLSRequest)
     /// The layer is done; the rest belongs to the next one.
     case done
     /// Reject the client. `isOrderly`: it was sent a reason, and gets time to read it; otherwise it is reset.
@@ -62,8 +80,10 @@ enum EntryAction: Sendable, Equatable {
 /// Why a client could not be connected to a server, in words.
 struct EntryFault: Error, CustomStringConvertible, Equatable {
     var description: String
+    /// How the trace classifies it.
+    var reason: CloseReason
 
-    init(_ description: String) {
-        self.description = description
+    init(_ description: String, _ reason: CloseReason = .connectFailed) {
+        (self.description, self.reason) = (description, reason)
     }
 }

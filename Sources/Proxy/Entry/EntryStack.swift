@@ -58,6 +58,9 @@ struct EntryStack: Sendable {
                 if connection.unread.readableBytes > 0, needsBytes { actions += take(.bytes) }
                 return actions
             case .close: return over(actions + [action])
+            case .connect(let place, _):
+                connection.server = place
+                actions.append(action)
             default: actions.append(action)
             }
         }

@@ -10,7 +10,7 @@ struct FixedServerLayer: EntryLayer {
         case .began: [.connect(server)]
         case .connected: [.done]
         case .unreachable(let place, let failure): [.close(EntryFault(place, failure), isOrderly: false)]
-        case .bytes, .ended, .destination: []
+        default: []
         }
     }
 }

@@ -15,7 +15,7 @@ struct TransparentLayer: EntryLayer {
         case .destination(.failure(let fault)): return [.close(fault, isOrderly: false)]
         case .connected: return [.done]
         case .unreachable(let place, let failure): return [.close(EntryFault(place, failure), isOrderly: false)]
-        case .bytes, .ended: return []
+        default: return []
         }
     }
 }

@@ -26,6 +26,9 @@ public enum Place: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The host's name or address; nil for a Unix socket.
+    var host: String? { if case .tcp(let address) = self { address.host } else { nil } }
+
     /// Whether it is a Unix socket.
     var isUnix: Bool { if case .unix = self { true } else { false } }
 

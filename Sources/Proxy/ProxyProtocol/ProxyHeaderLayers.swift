@@ -22,7 +22,7 @@ struct ReceivedHeaderLayer: EntryLayer {
             let count = connection.unread.readableBytes
             let fault = EntryFault("the client was gone after \(count) bytes of a PROXY protocol header")
             return [.close(fault, isOrderly: false)]
-        case .began, .destination, .connected, .unreachable: return []
+        default: return []
         }
     }
 }

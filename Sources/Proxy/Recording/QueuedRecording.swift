@@ -28,6 +28,10 @@ final class QueuedRecording: RelayRecording {
         queue.hold(isHeld, on: connection, from: direction)
     }
 
+    func noticed(_ notice: StreamNotice, from direction: Direction) {
+        queue.notice(notice, on: connection, from: direction)
+    }
+
     func finished(_ ending: Ending, from direction: Direction) {
         queue.finish(ending, on: connection, from: direction)
     }

@@ -100,6 +100,10 @@ package final class Recorder {
         case .held(let connection, let direction, let isHeld, let time):
             decoder.advance(to: time)
             held(isHeld, connection, direction, time)
+        case .noticed(let connection, let direction, let notice, let time):
+            decoder.advance(to: time)
+            connections[connection]?.receiver.noticed(
+                notice, from: direction, at: time, packet: packets?.nextPacket ?? 0)
         case .finished(let connection, let direction, let ending, let time):
             decoder.advance(to: time)
             finished(ending, connection, direction, time)

@@ -19,6 +19,7 @@ package final class RecordingQueue: Sendable {
         case received(connection: Int, Direction, ByteBuffer, Timestamp)
         case dropped(connection: Int, Direction, Loss, Timestamp)
         case held(connection: Int, Direction, Bool, Timestamp)
+        case noticed(connection: Int, Direction, StreamNotice, Timestamp)
         case finished(connection: Int, Direction, Ending, Timestamp)
         case expired(connection: Int, Timestamp)
         case refused(Opening, reason: CloseReason, detail: String)
@@ -115,6 +116,8 @@ package final class RecordingQueue: Sendable {
     private struct Recorded {
         var client: Endpoint
         var server: Endpoint
+        /// What is known about its TLS.
+        let tls: TLSFacts?
         /// Its number in the trace; nil while the recorder has not been notified of it.
         var number: Int?
         var dropped = PerDirection(fromClient: Loss(), fromServer: Loss())
@@ -133,8 +136,8 @@ package final class RecordingQueue: Sendable {
             case expired
         }
 
-        init(client: Endpoint, server: Endpoint) {
-            (self.client, self.server) = (client, server)
+        init(client: Endpoint, server: Endpoint, tls: TLSFacts?) {
+            (self.client, self.server, self.tls) = (client, server, tls)
         }
 
         mutating func end(_ end: End) {
@@ -202,11 +205,13 @@ package final class RecordingQueue: Sendable {
     // MARK: The relay's side
 
     /// A connection opened; returns its handle in this queue. Its number in the trace may differ.
-    func open(client: Endpoint, server: Endpoint) -> Int {
+    ///
+    /// - Parameter tls: what is known about the TLS that the proxy removed from it.
+    func open(client: Endpoint, server: Endpoint, tls: TLSFacts? = nil) -> Int {
         add { state, time in
             state.lastConnection += 1
             let connection = state.lastConnection
-            var recorded = Recorded(client: client, server: server)
+            var recorded = Recorded(client: client, server: server, tls: tls)
             if takes(Self.eventCost, &state) {
                 Self.announce(&recorded, &state, time)
             } else {
@@ -272,6 +277,14 @@ package final class RecordingQueue: Sendable {
                 state.behind.insert(connection)
             }
             state.connections[connection] = recorded
+        }
+    }
+
+    /// Something other than bytes was noticed. It is not recorded while the queue is full.
+    func notice(_ notice: StreamNotice, on connection: Int, from direction: Direction) {
+        add { state, time in
+            guard let number = state.connections[connection]?.number, takes(Self.eventCost, &state) else { return }
+            state.events.append(.noticed(connection: number, direction, notice, time))
         }
     }
 
@@ -357,6 +370,9 @@ package final class RecordingQueue: Sendable {
         let opening = opening(&state, recorded.client, recorded.server, time)
         recorded.number = opening.number
         state.events.append(.opened(opening))
+        if let tls = recorded.tls {
+            state.events.append(.noticed(connection: opening.number, .fromServer, .tls(tls), time))
+        }
     }
 
     private static func opening(

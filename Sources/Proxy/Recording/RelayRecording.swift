@@ -15,6 +15,9 @@ protocol RelayRecording: AnyObject {
     /// A direction has been held for a long time because the other side does not read; or it continues.
     func held(_ isHeld: Bool, from direction: Direction)
 
+    /// Something other than bytes was noticed, such as TLS that broke.
+    func noticed(_ notice: StreamNotice, from direction: Direction)
+
     /// One direction ended.
     func finished(_ ending: Ending, from direction: Direction)
 

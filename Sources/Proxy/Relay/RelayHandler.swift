@@ -39,6 +39,12 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     private var heldReading: HeldReading?
     /// Whether this end is about to be reset.
     private var isEnding = false
+    /// Bytes that were read before there was a partner.
+    private var early = ByteBuffer()
+    /// Called with the first bytes that are read before there is a partner; nil: nothing is read before.
+    private var whenEarly: (() -> Void)?
+    /// The handlers of TLS on this end, if it is decrypted here.
+    private var tls: (wire: TLSWire, edge: TLSEdge)?
 
     /// - Parameters:
     ///   - direction: the direction of the bytes that are read here.
@@ -71,6 +77,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         _ client: RelayHandler, _ server: RelayHandler, recording: any RelayRecording, early: ByteBuffer,
         _ ends: EarlyEnds
     ) {
+        (client.whenEarly, server.whenEarly) = (nil, nil)
         let eventLoop = (client.context ?? server.context)?.eventLoop
         let shared = Shared(recording: recording, now: eventLoop?.now ?? .now())
         (client.shared, server.shared) = (shared, shared)
@@ -87,9 +94,15 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
             shared.stages = StageDriver(stages, on: eventLoop, from: client, to: server)
         }
         if early.readableBytes > 0 { client.forward(early) }
+        if server.early.readableBytes > 0 {
+            server.forward(server.early)
+            server.early = ByteBuffer()
+        }
         server.context?.flush()
+        client.context?.flush()
         if ends.hasInputEnded { client.endInput() }
         if ends.isLost { client.lose() } else if ends.isInactive { client.becameInactive() }
+        if server.state.hasInputEnded { server.endInput() }
         if server.state.isLost { server.performLoss() }
         // Reads requested before there was a server did not happen. A channel that is still being registered would never carry
         // out a read: its own first one, once it is active, is taken then.
@@ -119,14 +132,40 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
+        whenEarly = nil
         if partner?.state.hasDeparted == true { partner?.partner = nil }
         // An end that is gone may have to reset the other one later.
         if !state.hasDeparted { partner = nil }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if partner == nil, shared == nil { return holdEarly(unwrapInboundIn(data)) }
         forward(unwrapInboundIn(data))
     }
+
+    // MARK: Before there is a partner
+
+    /// Reads what this end sends, until `whenEarly` is called with its first bytes.
+    func readEarly(whenEarly: @escaping () -> Void) {
+        self.whenEarly = whenEarly
+        if context?.channel.isActive == true { context?.read() }
+    }
+
+    private func holdEarly(_ buffer: ByteBuffer) {
+        var buffer = buffer
+        early.writeBuffer(&buffer)
+        let whenEarly = whenEarly
+        self.whenEarly = nil
+        whenEarly?()
+    }
+
+    /// TLS was put below this handler.
+    func secured(by wire: TLSWire, _ edge: TLSEdge) { tls = (wire, edge) }
+
+    /// The context from which this end is closed: TLS would delay a reset, and add a close_notify to a FIN that came without.
+    private var lowest: ChannelHandlerContext? { tls?.wire.context ?? context }
+
+    // MARK: Forwarding
 
     private func forward(_ buffer: ByteBuffer) {
         guard let partner, let shared else { return }
@@ -151,6 +190,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
 
     func read(context: ChannelHandlerContext) {
         gate.want()
+        if whenEarly != nil { return context.read() }
         guard let partner, partner.takesBytes else {
             heldReading?.begin()
             return
@@ -202,10 +242,12 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
 
     private func endInput() {
         state.hasInputEnded = true
+        if tls?.edge.isTruncated == true { shared?.recording.noticed(.tlsTruncated, from: direction) }
         if let shared { perform(shared.state.finish(direction)) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if let fault = tls?.edge.fault { shared?.recording.noticed(.tlsFault(fault.text), from: direction) }
         lose()
         context.close(promise: nil)
     }
@@ -239,8 +281,8 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
             case .reset(let direction): passOn(.reset, of: direction)
             case .recordExpiry: shared?.recording.expired()
             case .cutOff:
-                partner?.context?.reset()
-                context?.reset()
+                partner?.lowest?.reset()
+                lowest?.reset()
             }
         }
     }
@@ -257,11 +299,16 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     /// Ends the output, after everything that was written.
     func end(_ ending: Ending) {
         switch ending {
-        case .fin: context?.whenFlushed { [weak self] in self?.context?.close(mode: .output, promise: nil) }
+        case .fin:
+            // Data that may be truncated must not look complete at the other end.
+            let isTruncated = partner?.tls?.edge.isTruncated == true
+            context?.whenFlushed { [weak self] in
+                (isTruncated ? self?.lowest : self?.context)?.close(mode: .output, promise: nil)
+            }
         case .reset:
             guard !isEnding else { return }
             isEnding = true
-            context?.resetWhenDelivered(within: .nanoseconds(Int64(options.deliveryTimeout * 1e9)))
+            lowest?.resetWhenDelivered(within: .nanoseconds(Int64(options.deliveryTimeout * 1e9)))
         }
     }
 }

@@ -8,7 +8,6 @@ struct SOCKSLayer: EntryLayer {
 
     mutating func take(_ event: EntryEvent, of connection: inout EntryConnection) -> [EntryAction] {
         switch event {
-        case .began, .destination: return []
         case .bytes: return negotiation.take(&connection.unread)
         case .ended:
             guard needsBytes else { return [] }
@@ -16,6 +15,7 @@ struct SOCKSLayer: EntryLayer {
         case .connected(let bound): return [.sendToClient(SOCKSReply.succeeded.bytes(bound: bound)), .done]
         case .unreachable(let place, let failure):
             return [.sendToClient(failure.reply.bytes()), .close(EntryFault(place, failure), isOrderly: true)]
+        default: return []
         }
     }
 }

@@ -93,7 +93,9 @@ extension TLSConnection {
     mutating func noteApplicationData(_ direction: Direction, _ context: Context) {
         guard !sides[direction].hasApplicationData else { return }
         sides[direction].hasApplicationData = true
-        context.receiver.event(.applicationDataBegins(offset: sides[direction].position), from: direction)
+        context.receiver.event(
+            .applicationDataBegins(offset: sides[direction].position, records: sides[direction].counts.records),
+            from: direction)
     }
 
     /// A direction's hello is not there, and will not come.

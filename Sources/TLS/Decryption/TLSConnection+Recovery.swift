@@ -46,7 +46,9 @@ extension TLSConnection {
     func later(_ direction: Direction, _ most: Int, _ context: Context) -> [Candidate] {
         let side = sides[direction]
         let sequences = 0...UInt64(min(most, Recovery.window))
-        func candidate(_ epoch: Side.Epoch, _ secret: TrafficSecret?, _ suite: CipherSuite, _ protection: RecordProtection)
+        func candidate(
+            _ epoch: Side.Epoch, _ secret: TrafficSecret?, _ suite: CipherSuite, _ protection: RecordProtection
+        )
             -> Candidate
         {
             Candidate(

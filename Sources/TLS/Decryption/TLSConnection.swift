@@ -29,6 +29,9 @@ public struct TLSConnection: Sendable {
         Direction.allCases.reduce(0) { $0 + sides[$1].heldBytes }
     }
 
+    /// Whether a direction's bytes wait for the other direction's hello.
+    public func isHolding(from direction: Direction) -> Bool { sides[direction].held.wait != nil }
+
     /// The next bytes of a direction.
     ///
     /// - Parameter keys: the secrets known so far. They are looked up when a record needs them.

@@ -21,8 +21,8 @@ public enum TLSEvent: Hashable, Sendable {
     case keysMissing(ClientRandom)
     /// A record could not be decrypted.
     case decryptionFailed(DecryptionFailure)
-    /// The first application data of the sender begins in the record at this offset of its stream.
-    case applicationDataBegins(offset: Int)
+    /// The first application data of the sender begins in the record at this offset of its stream, behind so many records.
+    case applicationDataBegins(offset: Int, records: Int)
     /// The server rejected the client's early data: so many records and bytes with their headers were passed over.
     case earlyDataSkipped(records: Int, byteCount: Int)
     /// The sender changed to its next key (RFC 8446 section 4.6.3).

@@ -25,6 +25,10 @@ package final class EventSink: TraceSink {
 
     package func opened(_ connection: TracedConnection) { take(.opened(OpenedEvent(connection))) }
 
+    package func tls(_ facts: TLSFacts, at time: Timestamp, on connection: TracedConnection) {
+        take(.tls(TLSEvent(connection: connection.number, time: time, facts: facts)))
+    }
+
     package func recognised(_ connection: TracedConnection) {
         if let format = FormatEvent(connection) { take(.format(format)) }
     }

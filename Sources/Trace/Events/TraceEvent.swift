@@ -8,6 +8,8 @@ public enum TraceEvent: Hashable, Sendable {
     case trace(TraceStart)
     /// A connection opened.
     case opened(OpenedEvent)
+    /// A connection's TLS.
+    case tls(TLSEvent)
     /// The format of a connection is known.
     case format(FormatEvent)
     /// A frame.
@@ -30,6 +32,7 @@ public enum TraceEvent: Hashable, Sendable {
         switch self {
         case .trace, .summary: nil
         case .opened(let opened): opened.connection
+        case .tls(let tls): tls.connection
         case .format(let format): format.connection
         case .frame(let frame): frame.connection
         case .missing(let run), .unframed(let run), .dropped(let run): run.connection
@@ -43,6 +46,7 @@ public enum TraceEvent: Hashable, Sendable {
         switch self {
         case .trace, .format, .summary: nil
         case .opened(let opened): opened.time
+        case .tls(let tls): tls.time
         case .frame(let frame): frame.time
         case .missing(let run), .unframed(let run), .dropped(let run): run.time
         case .finding(let finding): finding.time

@@ -8,6 +8,7 @@ extension NDJSONWriter {
         switch event {
         case .trace(let start): write(start)
         case .opened(let opened): write(opened)
+        case .tls(let tls): write(tls)
         case .format(let format): write(format)
         case .frame(let frame): write(frame)
         case .missing(let run):
@@ -47,6 +48,18 @@ extension NDJSONWriter {
         boolean(opened.handshake)
         put(",\"clientGuessed\":")
         boolean(opened.clientGuessed)
+        end()
+    }
+
+    private func write(_ tls: TLSEvent) {
+        begin("tls", tls.connection)
+        time(tls.time)
+        for part in tls.members {
+            put(",")
+            string(part.name)
+            put(":")
+            value(part.value)
+        }
         end()
     }
 

@@ -41,6 +41,10 @@ package final class NDJSONWriter: TraceSink {
         write(.opened(OpenedEvent(connection)))
     }
 
+    package func tls(_ facts: TLSFacts, at time: Timestamp, on connection: TracedConnection) {
+        write(.tls(TLSEvent(connection: connection.number, time: time, facts: facts)))
+    }
+
     package func recognised(_ connection: TracedConnection) {
         if let format = FormatEvent(connection) { write(.format(format)) }
     }

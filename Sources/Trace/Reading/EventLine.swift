@@ -20,6 +20,9 @@ struct EventLine {
             let version = try integer("version")
             return .trace(TraceStart(version: version, source: try text("source"), tool: optionalText("tool")))
         case "opened": return .opened(try opened())
+        case "tls":
+            return .tls(
+                TLSEvent(connection: try integer("connection"), time: try time("time"), facts: TLSFacts(value)))
         case "format":
             return .format(
                 FormatEvent(

@@ -22,6 +22,10 @@ package final class SelectingSink: TraceSink {
         if selection.includes(connection.number) { sink.opened(connection) }
     }
 
+    package func tls(_ facts: TLSFacts, at time: Timestamp, on connection: TracedConnection) {
+        if selection.includes(connection.number) { sink.tls(facts, at: time, on: connection) }
+    }
+
     package func recognised(_ connection: TracedConnection) {
         if selection.includes(connection.number) { sink.recognised(connection) }
     }

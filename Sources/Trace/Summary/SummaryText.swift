@@ -73,6 +73,9 @@ extension Finding.Kind {
         case .lateData: "late segment"
         case .dataAfterEnd: "FIN overrun"
         case .memoryLimit: "eviction"
+        case .tlsFailed: "TLS failure"
+        case .tlsTruncated: "TLS truncation"
+        case .tlsKeysMissing: "TLS connection without keys"
         }
     }
 }

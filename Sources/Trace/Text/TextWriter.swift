@@ -22,6 +22,8 @@ package final class TextWriter: TraceSink {
     private var lastTime: Timestamp?
     /// Connections whose opening line waits for the format's name.
     private var unannounced: [Int: Opening] = [:]
+    /// The lines about TLS that follow opening lines.
+    private var unannouncedTLS: [Int: String] = [:]
 
     /// The widest each column has been, in columns of the terminal, up to a limit.
     private struct Columns {
@@ -43,6 +45,15 @@ package final class TextWriter: TraceSink {
 
     package func opened(_ connection: TracedConnection) {
         unannounced[connection.number] = connection.opening
+    }
+
+    package func tls(_ facts: TLSFacts, at time: Timestamp, on connection: TracedConnection) {
+        let text = PrintableText.of(TLSText.of(facts), columns: 320)
+        if unannounced[connection.number] != nil {
+            unannouncedTLS[connection.number] = text
+        } else {
+            warn(time, connection.number, text, .info)
+        }
     }
 
     package func recognised(_ connection: TracedConnection) {
@@ -190,6 +201,9 @@ package final class TextWriter: TraceSink {
         if opening.clientGuessed { notes.append("client guessed") }
         if !notes.isEmpty { put(", " + notes.joined(separator: ", "), .faint) }
         output.endLine()
+        if let text = unannouncedTLS.removeValue(forKey: connection.number) {
+            warn(opening.time, connection.number, text, .info)
+        }
         if let format = connection.format, !format.isFramed, let choice = connection.choice {
             warn(opening.time, connection.number, PrintableText.of(choice.evidence, columns: 320), .info)
         }

@@ -55,6 +55,8 @@ enum HazardRounds {
     /// Decodes the events, and returns the reports of a hazard.
     static func trace(_ hazard: Hazard, _ format: String, _ events: [Event]) throws -> Traced {
         var options = DecodingOptions(.fixed(try Self.format(format)))
+        // Bytes that may be the beginning of TLS would be held, and others overtake them.
+        options.tls = nil
         options.findsHazards = true
         let output = MemoryOutput()
         let decoder = Decoder(options, sinks: [NDJSONWriter(to: output, source: "tests", tool: "tests")])

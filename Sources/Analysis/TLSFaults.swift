@@ -1,0 +1,35 @@
+import Framing
+import Streams
+import Trace
+
+/// Reports TLS that breaks, that ends without saying so, or that cannot be decrypted.
+public final class TLSFaults: Analysis {
+    /// Nothing is waited for.
+    public let nextDeadline: Timestamp? = nil
+
+    /// Reports nothing yet.
+    public init() {}
+
+    /// Reports what was noticed.
+    public func noticed(
+        _ notice: StreamNotice, _ packet: NoticedPacket, on connection: TracedConnection, into findings: inout [Finding]
+    ) {
+        let sender = packet.direction.sender
+        let (kind, severity, message, data): (Finding.Kind, Finding.Severity, String, [Field])
+        switch notice {
+        case .tlsTruncated:
+            (kind, severity, data) = (.tlsTruncated, .info, [])
+            message = "the \(sender)'s TLS ended without a close_notify: its data may be truncated"
+        case .tlsFault(let text): (kind, severity, message, data) = (.tlsFailed, .error, text, [])
+        case .tlsKeysMissing(let random):
+            (kind, severity) = (.tlsKeysMissing, .info)
+            message = "no keys for this TLS connection; its client random is \(random) (--key-log)"
+            data = [Field("clientRandom", .text(random))]
+        default: return
+        }
+        findings.append(
+            Finding(
+                kind: kind, severity: severity, connection: connection.number, format: connection.format?.name,
+                from: packet.direction, time: packet.time, message: message, data: data))
+    }
+}

@@ -1,0 +1,312 @@
+import Streams
+import TLS
+
+/// Receives a connection's streams after its TLS was removed, or unchanged if it has none or cannot be decrypted.
+package protocol FilteredReceiver: AnyObject {
+    /// The next bytes of a direction.
+    func passed(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int)
+    /// The next bytes of a direction are not known.
+    func passedMissing(_ byteCount: Int, from direction: Direction, at time: Timestamp)
+    /// A direction ended.
+    func passedEnd(_ ending: Ending, from direction: Direction, at time: Timestamp)
+    /// Something about TLS.
+    func noticed(_ notice: StreamNotice, from direction: Direction, at time: Timestamp, packet: Int)
+}
+
+/// Removes TLS from the streams of one connection that begins with it.
+///
+/// Until it is known whether there are keys, the streams are held: a handshake's length, at most `heldLimit` bytes. Without keys
+/// they are then passed on as they are, and the handshake is still followed for what can be seen of it.
+package final class TLSFilter {
+    /// At most how many bytes are held until it is known whether they can be decrypted.
+    package static let heldLimit = 128 << 10
+
+    private enum State {
+        /// The streams are held, until it is known whether they begin as TLS does.
+        case beginning
+        /// The streams are held.
+        case undecided
+        case decrypting
+        /// The streams are passed on as they are.
+        case passing
+    }
+
+    private let keys: TLSKeys
+    private unowned let receiver: any FilteredReceiver
+    private let describe: (@Sendable ([UInt8]) -> TLSFacts.Certificate?)?
+    private var state: State
+    /// The first bytes of the direction that has any.
+    private var first: (direction: Direction, bytes: [UInt8])?
+    private var connection = TLSConnection()
+    private var held = StreamEventBuffer()
+    private var facts = TLSFacts()
+    private var isReported = false
+    /// Ends that are not passed on yet.
+    private var ends: [(ending: Ending, direction: Direction, time: Timestamp)] = []
+    private var isReset = false
+    /// When the event being taken happened, and in which packet.
+    private var now = (time: Timestamp(nanoseconds: 0), packet: 0)
+
+    /// A filter of a connection.
+    ///
+    /// - Parameters:
+    ///   - isWhole: whether the streams begin with their first byte; otherwise they may begin with any record.
+    ///   - describe: reads a certificate in DER.
+    ///   - receiver: receives the result; it owns this filter.
+    package init(
+        _ keys: TLSKeys, isWhole: Bool, describe: (@Sendable ([UInt8]) -> TLSFacts.Certificate?)? = nil,
+        to receiver: any FilteredReceiver
+    ) {
+        (self.keys, self.describe, self.receiver) = (keys, describe, receiver)
+        state = isWhole ? .beginning : .undecided
+    }
+
+    /// Whether the first bytes of a connection may be a TLS record's header (RFC 8446 section 5.1).
+    ///
+    /// - Parameter isWhole: whether they are the streams' first bytes: a handshake begins with a handshake record.
+    @inline(__always)
+    package static func mayBegin(with bytes: RawSpan, isWhole: Bool) -> Bool {
+        let first = bytes[unchecked: 0]
+        return (isWhole ? first == 22 : (20...23).contains(first)) && isPlausible(bytes)
+    }
+
+    @inline(never)
+    private static func isPlausible(_ bytes: RawSpan) -> Bool {
+        (bytes.byteCount < 2 || bytes[byte: 1] == 3) && (bytes.byteCount < 3 || bytes[byte: 2] <= 4)
+    }
+
+    // MARK: Stream events
+
+    /// The next bytes of a direction.
+    package func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
+        now = (time, packet)
+        if state == .beginning { return begin(bytes, direction) }
+        if state == .undecided {
+            held.events.append(held.receive(bytes, direction, 0, time, packet: packet))
+        } else if state == .passing {
+            receiver.passed(bytes, from: direction, at: time, packet: packet)
+        }
+        count(direction.opposite)
+        connection.receive(bytes, from: direction, keys: keys.log, into: self)
+        if state == .undecided, held.bytes.count > Self.heldLimit { pass() }
+        passEnds()
+    }
+
+    /// Judges the first bytes of the connection.
+    private func begin(_ bytes: RawSpan, _ direction: Direction) {
+        held.events.append(held.receive(bytes, direction, 0, now.time, packet: now.packet))
+        var first = first ?? (direction, [])
+        if first.direction == direction { first.bytes.append(contentsOf: bytes.extracting(first: 16)) }
+        self.first = first
+        switch TLSBeginning(first.bytes.span.bytes) {
+        case .undecided: return
+        case .notTLS:
+            state = .undecided
+            pass()
+        case .tls, .unsupported: follow()
+        }
+    }
+
+    /// It is TLS: what is held is the beginning.
+    private func follow() {
+        state = .undecided
+        let (events, bytes) = (held.events, held.bytes)
+        held = StreamEventBuffer()
+        for event in events {
+            switch event.kind {
+            case .received:
+                received(
+                    bytes.span.bytes.extracting(event.place..<event.place + event.count), from: event.direction,
+                    at: event.time, packet: event.packet)
+            case .missing: missing(event.count, from: event.direction, at: event.time)
+            case .finished: finished(event.ending, from: event.direction, at: event.time)
+            case .opened, .closed, .advanced, .learned, .noticed: continue
+            }
+        }
+    }
+
+    /// The next bytes of a direction were not seen.
+    package func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
+        now = (time, 0)
+        if state == .beginning { first = first ?? (direction, []) }
+        if state == .beginning, first?.direction == direction {
+            // What begins behind a gap may be anything.
+            state = .undecided
+            pass()
+        }
+        if state == .beginning || state == .undecided {
+            held.events.append(.missing(byteCount, direction, 0, time))
+            if state == .beginning { return }
+        } else if state == .passing {
+            receiver.passedMissing(byteCount, from: direction, at: time)
+        }
+        connection.missing(byteCount, from: direction, keys: keys.log, into: self)
+    }
+
+    /// A direction ended.
+    package func finished(_ ending: Ending, from direction: Direction, at time: Timestamp) {
+        now = (time, 0)
+        if state == .beginning {
+            held.events.append(.finished(ending, direction, 0, time))
+            if first?.direction == direction {
+                state = .undecided
+                pass()
+            }
+            return
+        }
+        isReset = ending == .reset
+        connection.finish(from: direction, keys: keys.log, into: self)
+        switch state {
+        case .beginning, .undecided: held.events.append(.finished(ending, direction, 0, time))
+        case .passing: receiver.passedEnd(ending, from: direction, at: time)
+        case .decrypting: ends.append((ending, direction, time))
+        }
+        passEnds()
+    }
+
+    /// Passes on the ends of directions all of whose records were decrypted: some wait for the other direction's hello.
+    private func passEnds() {
+        guard state == .decrypting, !ends.isEmpty else { return }
+        let waiting = ends
+        ends = []
+        for end in waiting {
+            if connection.isHolding(from: end.direction) {
+                ends.append(end)
+            } else {
+                receiver.passedEnd(end.ending, from: end.direction, at: end.time)
+            }
+        }
+    }
+
+    /// The connection is over: what is still held is passed on.
+    package func closed(at time: Timestamp) {
+        now = (time, 0)
+        if state == .beginning { state = .undecided }
+        if state == .undecided { pass() }
+        for end in ends { receiver.passedEnd(end.ending, from: end.direction, at: end.time) }
+        ends = []
+    }
+
+    // MARK: Deciding
+
+    /// The streams are passed on as they are, from their beginning.
+    private func pass() {
+        guard state == .undecided else { return }
+        state = .passing
+        reportFacts()
+        let (events, bytes) = (held.events, held.bytes)
+        held = StreamEventBuffer()
+        for event in events {
+            switch event.kind {
+            case .received:
+                receiver.passed(
+                    bytes.span.bytes.extracting(event.place..<event.place + event.count), from: event.direction,
+                    at: event.time, packet: event.packet)
+            case .missing: receiver.passedMissing(event.count, from: event.direction, at: event.time)
+            case .finished: receiver.passedEnd(event.ending, from: event.direction, at: event.time)
+            case .opened, .closed, .advanced, .learned, .noticed: continue
+            }
+        }
+    }
+
+    /// From now on only plaintext is passed on.
+    private func decrypt() {
+        guard state == .undecided else { return }
+        state = .decrypting
+        facts.decryption = .keys
+        reportFacts()
+        ends = held.events.filter { $0.kind == .finished }.map { ($0.ending, $0.direction, $0.time) }
+        held = StreamEventBuffer()
+    }
+
+    /// Notes what a direction has sent so far, until that is reported.
+    private func count(_ direction: Direction) {
+        guard !isReported else { return }
+        let counts = connection.counts(from: direction)
+        facts.handshake[direction] = TLSFacts.Handshake(records: counts.records, bytes: counts.wireBytes)
+    }
+
+    private func reportFacts(evenIfUnknown: Bool = false) {
+        guard !isReported, evenIfUnknown || !facts.offeredVersions.isEmpty || facts.version != nil else { return }
+        isReported = true
+        receiver.noticed(.tls(facts), from: .fromServer, at: now.time, packet: now.packet)
+    }
+
+    private func notice(_ notice: StreamNotice, from direction: Direction) {
+        receiver.noticed(notice, from: direction, at: now.time, packet: now.packet)
+    }
+}
+
+extension TLSFilter: TLSReceiver {
+    /// Passes plaintext on.
+    package func plaintext(_ bytes: RawSpan, from direction: Direction) {
+        decrypt()
+        if state == .decrypting { receiver.passed(bytes, from: direction, at: now.time, packet: now.packet) }
+    }
+
+    /// Passes on that plaintext is lost.
+    package func lost(plaintextBytes: Int, isExact: Bool, records: Int, from direction: Direction) {
+        if state == .decrypting, plaintextBytes > 0 {
+            receiver.passedMissing(plaintextBytes, from: direction, at: now.time)
+        }
+    }
+
+    /// Gathers what the handshake shows, and reports what breaks.
+    package func event(_ event: TLSEvent, from direction: Direction) {
+        switch event {
+        case .clientHello(let hello):
+            keys.look(for: hello.random)
+            guard !isReported else { return }
+            let (decryption, handshake) = (facts.decryption, facts.handshake)
+            facts = TLSFacts(hello, by: decryption)
+            facts.handshake = handshake
+        case .negotiated(let negotiation):
+            facts.version = "\(negotiation.version)"
+            facts.cipherSuite = "\(negotiation.cipherSuite)"
+            facts.applicationProtocol = negotiation.applicationProtocol
+            facts.isResumed = negotiation.isResumed ?? false
+        case .certificate(let chain):
+            if direction == .fromServer, let leaf = chain.first { facts.certificate = describe?(leaf) }
+        case .keysMissing(let random):
+            if state == .undecided { pass() }
+            if keys.isRequested { notice(.tlsKeysMissing(clientRandom: "\(random)"), from: .fromClient) }
+        case .applicationDataBegins(let offset, let records):
+            if !isReported { facts.handshake[direction] = TLSFacts.Handshake(records: records, bytes: offset) }
+        case .alert(let alert, _):
+            guard alert.isFatal, !alert.isCloseNotify else { return }
+            reportAlert("the \(direction.sender) sent the alert \(alert.name)", alert, from: direction)
+        case .alertSuspected:
+            notice(
+                .tlsFault(
+                    "the client ended with what is probably an alert: it refused the server's certificate, or pins another"
+                ),
+                from: direction)
+        case .decryptionFailed(let failure):
+            let random = failure.clientRandom.map { "; its client random is \($0)" } ?? ""
+            notice(
+                .tlsFault("TLS record \(failure.record) from the \(direction.sender): \(failure.reason)\(random)"),
+                from: direction)
+            // The keys are wrong if they never fitted.
+            if state == .undecided { pass() }
+        case .truncated(let truncation):
+            if case .withoutCloseNotify = truncation, isReset { return }
+            if facts.version != nil { notice(.tlsTruncated, from: direction) }
+        case .unsupported(let name):
+            if !facts.offeredVersions.isEmpty { notice(.tlsFault("not decrypted: \(name)"), from: direction) }
+            if state == .undecided { pass() }
+        case .withoutHello:
+            reportFacts(evenIfUnknown: true)
+            if state == .undecided { pass() }
+        case .helloRetryRequest, .certificateRequested, .unreadableAlert, .earlyDataSkipped, .keyUpdated,
+            .renegotiated:
+            return
+        }
+    }
+
+    private func reportAlert(_ text: String, _ alert: Alert, from direction: Direction) {
+        let isRefusal = direction == .fromClient && ((42...46).contains(alert.code) || alert.code == 48)
+        let hint = isRefusal ? ": it does not trust the server's certificate, or pins another" : ""
+        if state == .undecided { pass() }
+        notice(.tlsFault(text + hint), from: direction)
+    }
+}

@@ -1,0 +1,117 @@
+import NIOCore
+import NIOSSL
+import Synchronization
+import TLS
+
+/// The TLS contexts of one event loop: making one takes far longer than a handshake needs of it, so each is kept for all
+/// connections that ask for the same.
+///
+/// One for each event loop, so that the secrets that a context reports belong to the handshake that is being carried out.
+final class TLSContexts: Sendable {
+    /// At most this many are kept.
+    static let capacity = 1_000
+
+    private struct State {
+        var contexts: [TLSRequest: NIOSSLContext] = [:]
+        /// What contexts are for, the longest unused first.
+        var order: [TLSRequest] = []
+    }
+
+    private let options: TLSOptions
+    private let state = Mutex(State())
+    private let lines = Mutex<[[UInt8]]>([])
+
+    init(_ options: TLSOptions) { self.options = options }
+
+    /// The context for a handshake.
+    ///
+    /// - Throws: `TLSFault` if a file of certificates cannot be read, or no identity be made.
+    func context(for request: TLSRequest) throws(TLSFault) -> NIOSSLContext {
+        // The server's name is not part of a client's context.
+        var key = request
+        if key.leg == .server { key.names = [] }
+        if let known = state.withLock({ $0.contexts[key] }) { return known }
+        let made = try make(request)
+        state.withLock { state in
+            if state.order.count >= Self.capacity { state.contexts[state.order.removeFirst()] = nil }
+            state.contexts[key] = made
+            state.order.append(key)
+        }
+        return made
+    }
+
+    /// The secrets reported since the last call, as lines of a key log.
+    func takeKeyLines() -> [[UInt8]] {
+        lines.withLock { lines in
+            defer { lines = [] }
+            return lines
+        }
+    }
+
+    private func make(_ request: TLSRequest) throws(TLSFault) -> NIOSSLContext {
+        do {
+            var configuration =
+                switch request.leg {
+                case .client: try serverConfiguration(request)
+                case .server: try clientConfiguration()
+                }
+            configuration.minimumTLSVersion = TLSVersion(min(options.minimum, request.maximum))
+            configuration.maximumTLSVersion = TLSVersion(request.maximum)
+            configuration.applicationProtocols = request.protocols
+            // Ends are passed on as they come: nothing waits for the other end's close_notify.
+            configuration.shutdownTimeout = .seconds(5)
+            configuration.keyLogCallback = { [options, weak self] line in
+                let line = Array(line.readableBytesView)
+                self?.lines.withLock { $0.append(line) }
+                options.keyLog?(line)
+            }
+            return try NIOSSLContext(configuration: configuration)
+        } catch let fault as TLSFault {
+            throw fault
+        } catch {
+            throw TLSFault(text: "\(error)")
+        }
+    }
+
+    private func serverConfiguration(_ request: TLSRequest) throws -> TLSConfiguration {
+        guard let identity = try options.identity?(request.names, request.model) else {
+            throw TLSFault(text: "there is no certificate to show to clients")
+        }
+        let chain = try identity.certificates.map {
+            NIOSSLCertificateSource.certificate(try NIOSSLCertificate(bytes: $0, format: .der))
+        }
+        let key = NIOSSLPrivateKeySource.privateKey(try NIOSSLPrivateKey(bytes: identity.key, format: .der))
+        var configuration = TLSConfiguration.makeServerConfiguration(certificateChain: chain, privateKey: key)
+        // Whatever the client shows is accepted: the server verifies what the proxy shows.
+        if request.requestsCertificate { configuration.certificateVerification = .optionalVerification }
+        return configuration
+    }
+
+    private func clientConfiguration() throws -> TLSConfiguration {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        switch options.trust {
+        case .system: break
+        case .file(let path): configuration.trustRoots = .file(path)
+        case .nothing: configuration.certificateVerification = .none
+        }
+        if let files = options.clientIdentity {
+            configuration.certificateChain = try NIOSSLCertificate.fromPEMFile(files.certificates)
+                .map { .certificate($0) }
+            configuration.privateKey = .privateKey(try NIOSSLPrivateKey(file: files.key, format: .pem))
+        }
+        return configuration
+    }
+}
+
+extension TLSVersion {
+    /// The version by its number; the oldest or newest one where there is none.
+    init(_ version: ProtocolVersion) {
+        self =
+            switch version {
+            case ...ProtocolVersion.tls10: .tlsv1
+            case ProtocolVersion.tls11: .tlsv11
+            case ProtocolVersion.tls12: .tlsv12
+            default: .tlsv13
+            }
+    }
+}

@@ -1,0 +1,69 @@
+import NIOCore
+import NIOSSL
+import TLS
+
+extension TLSFault {
+    /// The error of a handshake or of a connection's records.
+    ///
+    /// - Parameter leg: whose error it is.
+    init(_ error: any Error, on leg: TLSRequest.Leg) {
+        let errors = Self.stack(error)
+        let end = leg == .client ? "client" : "server"
+        for error in errors {
+            if let alert = Self.alert(error) {
+                self.init(text: "the \(end) refused with the alert \(alert.name)\(Self.hint(alert, leg))", alert: alert)
+                return
+            }
+        }
+        let texts = errors.map { "\($0)" }
+        if texts.contains(where: { $0.contains("CERTIFICATE_VERIFY_FAILED") }) {
+            self.init(text: "the \(end)'s certificate cannot be verified")
+        } else if texts.contains(where: { $0.contains("EOF during handshake") }) {
+            self.init(text: "the \(end) closed the connection during the handshake")
+        } else if let reason = texts.lazy.compactMap(Self.reason).first {
+            self.init(text: "the handshake with the \(end) failed: \(reason)")
+        } else {
+            self.init(text: "the handshake with the \(end) failed: \(Self.text(error))")
+        }
+    }
+
+    private static func text(_ error: any Error) -> String {
+        switch error as? NIOSSLExtraError {
+        case NIOSSLExtraError.failedToValidateHostname?: "the certificate is for another host"
+        default: error is IOError ? ConnectFailure.cause(of: error) : "\(error)"
+        }
+    }
+
+    private static func stack(_ error: any Error) -> NIOBoringSSLErrorStack {
+        switch error {
+        case NIOSSLError.handshakeFailed(.sslError(let stack)), NIOSSLError.shutdownFailed(.sslError(let stack)),
+            BoringSSLError.sslError(let stack):
+            stack
+        default: []
+        }
+    }
+
+    /// An alert that was received: BoringSSL's reason is 1000 and its number.
+    private static func alert(_ error: BoringSSLInternalError) -> Alert? {
+        guard let code = "\(error)".split(separator: " ").dropFirst().first.flatMap({ UInt32($0) }) else { return nil }
+        let reason = code & 0xfff
+        return (1_000..<1_256).contains(reason) ? Alert(level: 2, code: UInt8(reason - 1_000)) : nil
+    }
+
+    /// BoringSSL's reason, such as `WRONG_VERSION_NUMBER`, as words.
+    private static func reason(_ text: String) -> String? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count > 4, let reason = parts[4].split(separator: " ").first else { return nil }
+        return reason.lowercased().split(separator: "_").joined(separator: " ")
+    }
+
+    private static func hint(_ alert: Alert, _ leg: TLSRequest.Leg) -> String {
+        switch (alert.code, leg) {
+        case (42...46, .client), (48, .client):
+            ": it does not trust frametap's certificate authority (frametap ca trust), or it pins the server's certificate"
+        case (116, .server): ": it requires a client certificate (--client-cert)"
+        case (70, _): ": it speaks none of the versions offered (--tls-min)"
+        default: ""
+        }
+    }
+}

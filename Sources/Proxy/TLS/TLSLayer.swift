@@ -1,0 +1,178 @@
+import NIOCore
+import Streams
+import TLS
+
+/// Decides whether and how a connection's TLS is decrypted: the last layer, when the server is already connected.
+///
+/// With `intercept` the server is met first, so that the client is shown what the server negotiated: its protocol (ALPN), its
+/// version, and its refusals.
+struct TLSLayer: EntryLayer {
+    /// How long a client may take to begin with a hello before its connection is relayed as it is.
+    static let patience = TimeAmount.seconds(1)
+
+    private enum State {
+        case awaitingHello(ClientHelloReader, read: Int)
+        case securingServer(ClientHello?)
+        case securingClient
+        case over
+    }
+
+    private let options: TLSOptions
+    private var state = State.over
+
+    init(_ options: TLSOptions) { self.options = options }
+
+    var needsBytes: Bool {
+        switch state {
+        case .awaitingHello, .securingClient: true
+        case .securingServer, .over: false
+        }
+    }
+
+    mutating func take(_ event: EntryEvent, of connection: inout EntryConnection) -> [EntryAction] {
+        switch (event, state) {
+        case (.began, _): return begin(connection)
+        case (.bytes, .awaitingHello(let reader, let count)): return read(reader, count, &connection)
+        case (.serverSpoke, .awaitingHello), (.woke, .awaitingHello):
+            // With `server` the client has to begin, whatever the server does.
+            return options.mode == .intercept ? pass() : []
+        case (.ended, .awaitingHello), (.ended, .securingClient):
+            return options.mode == .intercept && isAwaitingHello ? pass() : []
+        case (.secured(.server, let outcome), .securingServer(let hello)): return met(outcome, hello, &connection)
+        case (.failed(.server, let fault), .securingServer(let hello)): return refuse(fault, hello, connection)
+        case (.secured(.client, _), .securingClient): return pass()
+        case (.failed(.client, let fault), .securingClient):
+            state = .over
+            return [.close(EntryFault(fault.text + Self.target(connection), .tlsFailed), isOrderly: false)]
+        default: return []
+        }
+    }
+
+    private var isAwaitingHello: Bool { if case .awaitingHello = state { true } else { false } }
+
+    private mutating func begin(_ connection: EntryConnection) -> [EntryAction] {
+        switch options.mode {
+        case .pass: return pass()
+        case .client:
+            state = .securingServer(nil)
+            return [.secure(serverRequest(nil, connection))]
+        case .intercept:
+            state = .awaitingHello(ClientHelloReader(), read: 0)
+            return [.watchServer, .wake(in: Self.patience)]
+        case .server:
+            state = .awaitingHello(ClientHelloReader(), read: 0)
+            return []
+        }
+    }
+
+    /// The rest of the connection is relayed.
+    private mutating func pass() -> [EntryAction] {
+        state = .over
+        return [.done]
+    }
+
+    private mutating func read(
+        _ reader: ClientHelloReader, _ count: Int, _ connection: inout EntryConnection
+    ) -> [EntryAction] {
+        var reader = reader
+        let bytes = connection.unread.readableBytesView.dropFirst(count)
+        let answer = Array(bytes).withUnsafeBytes { reader.read($0.bytes) }
+        switch answer {
+        case .needsMore:
+            state = .awaitingHello(reader, read: connection.unread.readableBytes)
+            return []
+        case .hello(let hello): return begin(hello, &connection)
+        case .notTLS: return options.mode == .intercept ? pass() : reject("bytes that are not TLS")
+        case .unsupported(let name): return options.mode == .intercept ? pass() : reject("a hello of \(name)")
+        case .malformed(let reason): return options.mode == .intercept ? pass() : reject(reason)
+        }
+    }
+
+    private mutating func reject(_ found: String) -> [EntryAction] {
+        state = .over
+        return [
+            .close(
+                EntryFault("expected a TLS ClientHello from the client, found \(found)", .tlsFailed), isOrderly: false)
+        ]
+    }
+
+    private mutating func begin(_ hello: ClientHello, _ connection: inout EntryConnection) -> [EntryAction] {
+        let host = hello.serverName ?? connection.server?.host
+        if let host, options.ignoredHosts.contains(where: { $0.matches(host) }) { return pass() }
+        guard let newest = Self.newest(hello), newest >= options.minimum else {
+            state = .over
+            let offered = Self.newest(hello).map { "\($0)" } ?? "no version that frametap speaks"
+            let fault = "the client offers \(offered) at most, which is older than --tls-min"
+            return [
+                .sendToClient(Self.record(Alert(level: 2, code: 70))),
+                .close(EntryFault(fault, .tlsFailed), isOrderly: true),
+            ]
+        }
+        connection.tls = TLSFacts(hello, by: .intercepted)
+        guard options.mode == .intercept else {
+            let names = hello.serverName.map { [$0] } ?? Self.names(of: connection)
+            state = .securingClient
+            return [.secure(TLSRequest(leg: .client, names: names, maximum: newest))]
+        }
+        state = .securingServer(hello)
+        return [.secure(serverRequest(hello, connection))]
+    }
+
+    /// What the server is offered: what the client offers, as far as the proxy speaks it.
+    private func serverRequest(_ hello: ClientHello?, _ connection: EntryConnection) -> TLSRequest {
+        let name = hello?.serverName ?? options.serverName ?? connection.server?.host
+        return TLSRequest(
+            leg: .server, names: name.map { [$0] } ?? [], maximum: hello.flatMap(Self.newest) ?? .tls13,
+            protocols: hello?.applicationProtocols ?? [])
+    }
+
+    /// The server's handshake is done: the client gets what the server chose.
+    private mutating func met(
+        _ outcome: TLSOutcome, _ hello: ClientHello?, _ connection: inout EntryConnection
+    ) -> [EntryAction] {
+        connection.tls = connection.tls ?? TLSFacts(by: .intercepted)
+        connection.tls?.learn(outcome)
+        connection.tls?.isVerified = options.trust != .nothing
+        guard let hello else { return pass() }
+        let names = hello.serverName.map { [$0] } ?? Self.names(of: connection)
+        state = .securingClient
+        return [
+            .secure(
+                TLSRequest(
+                    leg: .client, names: names, model: outcome.certificate, maximum: outcome.version ?? .tls13,
+                    protocols: outcome.applicationProtocol.map { [$0] } ?? [],
+                    requestsCertificate: outcome.requestsCertificate))
+        ]
+    }
+
+    /// The server's handshake failed: the client gets the server's alert, or that of a proxy that cannot go on.
+    private mutating func refuse(
+        _ fault: TLSFault, _ hello: ClientHello?, _ connection: EntryConnection
+    ) -> [EntryAction] {
+        state = .over
+        let close = EntryAction.close(
+            EntryFault(fault.text + Self.target(connection), .tlsFailed), isOrderly: hello != nil)
+        guard hello != nil else { return [close] }
+        return [.sendToClient(Self.record(fault.alert ?? Alert(level: 2, code: 80))), close]
+    }
+
+    // MARK: Facts
+
+    /// The newest version that a client offers and the proxy speaks.
+    private static func newest(_ hello: ClientHello) -> ProtocolVersion? {
+        let offered = hello.supportedVersions.isEmpty ? [hello.legacyVersion] : hello.supportedVersions
+        return offered.filter { (.tls10 ... .tls13).contains($0) }.max()
+    }
+
+    private static func names(of connection: EntryConnection) -> [String] {
+        connection.server?.host.map { [$0] } ?? ["\(connection.reached.address)"]
+    }
+
+    private static func target(_ connection: EntryConnection) -> String {
+        guard let name = connection.tls?.serverName ?? connection.server?.host else { return "" }
+        return " (\(name))"
+    }
+
+    /// An alert in a record of its own (RFC 8446 section 6, RFC 5246 section 7.2).
+    private static func record(_ alert: Alert) -> [UInt8] { [21, 3, 3, 0, 2, alert.level, alert.code] }
+}

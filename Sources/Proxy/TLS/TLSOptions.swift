@@ -1,0 +1,69 @@
+import TLS
+
+/// How the proxy treats TLS.
+public struct TLSOptions: Sendable {
+    /// What the proxy does with TLS.
+    public enum Mode: String, Sendable, CaseIterable {
+        /// Relays it untouched.
+        case pass
+        /// Decrypts it, and encrypts it anew to the server. A client that does not begin with a ClientHello is relayed as it is.
+        case intercept
+        /// Clients speak plaintext, the server TLS.
+        case client
+        /// Clients speak TLS, the server plaintext.
+        case server
+    }
+
+    /// Which certificate authorities servers are verified against.
+    public enum Trust: Hashable, Sendable {
+        /// The system's.
+        case system
+        /// Those in a file of PEM certificates.
+        case file(String)
+        /// None: any certificate is accepted.
+        case nothing
+    }
+
+    /// Files in PEM with a certificate chain and its private key.
+    public struct IdentityFiles: Hashable, Sendable {
+        /// The file with the chain, leaf first.
+        public var certificates: String
+        /// The file with the key; it may be the same one.
+        public var key: String
+
+        /// Files with an identity.
+        public init(certificates: String, key: String) { (self.certificates, self.key) = (certificates, key) }
+    }
+
+    /// A certificate chain and its private key.
+    public struct Identity: Sendable {
+        /// The certificates in DER, leaf first.
+        public var certificates: [[UInt8]]
+        /// The private key in DER (PKCS #8 or SEC 1).
+        public var key: [UInt8]
+
+        /// An identity.
+        public init(certificates: [[UInt8]], key: [UInt8]) { (self.certificates, self.key) = (certificates, key) }
+    }
+
+    /// What the proxy does.
+    public var mode = Mode.pass
+    /// The name by which servers are verified if the client sends none; nil: the host connected to.
+    public var serverName: String?
+    /// Which authorities servers are verified against.
+    public var trust = Trust.system
+    /// The identity that servers are shown if they request one.
+    public var clientIdentity: IdentityFiles?
+    /// The oldest version accepted on either side.
+    public var minimum = ProtocolVersion.tls12
+    /// Servers whose TLS is relayed untouched.
+    public var ignoredHosts: [HostPattern] = []
+    /// Issues the identity shown to clients: for the name that they ask for, or the server's host, and for the names of the
+    /// server's certificate (in DER), if it has shown one. Called on event loops.
+    public var identity: (@Sendable (_ names: [String], _ server: [UInt8]?) throws -> Identity)?
+    /// Receives the secrets of every handshake, as lines of an NSS key log. Called on event loops.
+    public var keyLog: (@Sendable (_ line: [UInt8]) -> Void)?
+
+    /// TLS is relayed untouched.
+    public init() {}
+}

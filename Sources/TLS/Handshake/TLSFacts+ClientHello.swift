@@ -1,0 +1,13 @@
+import Streams
+
+extension TLSFacts {
+    /// What a ClientHello says.
+    public init(_ hello: ClientHello, by decryption: Decryption? = nil) {
+        self.init(by: decryption)
+        serverName = hello.serverName
+        if decryption != .intercepted { clientRandom = "\(hello.random)" }
+        offeredProtocols = hello.applicationProtocols
+        let versions = hello.supportedVersions.isEmpty ? [hello.legacyVersion] : hello.supportedVersions
+        offeredVersions = versions.map { "\($0)" }
+    }
+}
