@@ -34,8 +34,8 @@ package struct CertificateAuthority: Sendable {
         // A common name has at most 64 characters (RFC 5280 appendix A).
         let label = label.map { String($0.filter { $0.isASCII && !$0.isWhitespace }.prefix(50)) } ?? ""
         let name = try DistinguishedName {
-            CommonName("frametap CA \(label.isEmpty ? digits : label)")
             OrganizationName("frametap")
+            CommonName("frametap CA \(label.isEmpty ? digits : label)")
         }
         let certificate = try Certificate(
             version: .v3, serialNumber: .random127(), publicKey: key.publicKey,

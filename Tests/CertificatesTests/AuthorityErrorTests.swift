@@ -78,7 +78,7 @@ import X509
     @Test func theKeyOfAnother() throws {
         let other = try CertificateAuthority.create(label: "test", now: now)
         let expected =
-            "does not belong to the certificate of O=frametap,CN=frametap CA test; "
+            "does not belong to the certificate of CN=frametap CA test,O=frametap; "
             + "expected the key that it was made with"
         #expect(try error(key: other.keyPEM) == "the CA's key \(expected)")
         let rsa = Certificate.PrivateKey(try _RSA.Signing.PrivateKey(keySize: .bits2048))

@@ -10,7 +10,7 @@ import X509
     @Test func aNewAuthority() throws {
         let authority = try CertificateAuthority.create(label: "laptop", now: now)
         let certificate = try Certificate(pemEncoded: authority.certificatePEM)
-        #expect(authority.subject == "O=frametap,CN=frametap CA laptop")
+        #expect(authority.subject == "CN=frametap CA laptop,O=frametap")
         #expect(
             authority.certificate.notBefore == now.adding(days: -2) && authority.notAfter == now.adding(days: 3_652))
         #expect(certificate.issuer == certificate.subject && certificate.version == .v3)
@@ -30,13 +30,13 @@ import X509
     ])
     func labels(label: String, written: String) throws {
         let authority = try CertificateAuthority.create(label: label, now: now)
-        #expect(authority.subject == "O=frametap,CN=frametap CA \(written)")
+        #expect(authority.subject == "CN=frametap CA \(written),O=frametap")
     }
 
     @Test(arguments: [nil, "", "日本"]) func withoutALabelItHasDigits(label: String?) throws {
         let subjects = try (0..<20).map { _ in try CertificateAuthority.create(label: label, now: now).subject }
         #expect(Set(subjects).count == 20)
-        #expect(subjects.allSatisfy { $0.utf8.count == "O=frametap,CN=frametap CA 12345678".utf8.count })
+        #expect(subjects.allSatisfy { $0.utf8.count == "CN=frametap CA 12345678,O=frametap".utf8.count })
     }
 
     @Test func itIsReadAsItWasWritten() async throws {

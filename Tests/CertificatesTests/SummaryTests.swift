@@ -13,7 +13,7 @@ import X509
         let leaf = try LeafCertificates(of: authority).issue(for: ["example.org", "::1", "10.0.0.1"], now: now)
         let summary = try #require(CertificateSummary(der: leaf.chain[0]))
         #expect(summary.subject == "CN=example.org" && summary.commonName == "example.org")
-        #expect(summary.issuer == "O=frametap,CN=frametap CA x" && !summary.isSelfSigned)
+        #expect(summary.issuer == "CN=frametap CA x,O=frametap" && !summary.isSelfSigned)
         #expect(summary.names == ["example.org", "::1", "10.0.0.1"])
         #expect(summary.notBefore == now.adding(days: -2) && summary.notAfter == now.adding(days: 197))
         let root = try #require(CertificateSummary(der: leaf.chain[1]))
