@@ -13,7 +13,7 @@ import Testing
     }
 
     /// A system whose program notes that it ran.
-    private func system(_ script: String = "echo updated >> \"$0.log\"") throws -> SystemTrust {
+    private func system(_ script: String = "echo \"updated $*\" >> \"$0.log\"") throws -> SystemTrust {
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
         let program = "\(folder.path)/it's up date"
         try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(filePath: program))
@@ -28,9 +28,14 @@ import Testing
         try system.install(authority.certificate)
         #expect(system.installed == authority.fingerprint)
         #expect(try String(contentsOfFile: system.file, encoding: .utf8) == authority.certificatePEM)
+        let other = try CertificateAuthority.create(now: .now)
+        try system.install(other.certificate)
+        #expect(system.installed == other.fingerprint)
         try system.remove()
         #expect(system.installed == nil && !FileManager.default.fileExists(atPath: system.file))
-        #expect(try String(contentsOfFile: "\(system.program).log", encoding: .utf8) == "updated\nupdated\n")
+        #expect(
+            try String(contentsOfFile: "\(system.program).log", encoding: .utf8)
+                == "updated \nupdated --fresh\nupdated --fresh\n")
     }
 
     @Test func aProgramThatFails() throws {
@@ -64,6 +69,7 @@ import Testing
         }
         let remove = try ca("remove")
         #expect(remove.status == 0 && remove.text.contains("sudo rm /usr/local/share/ca-certificates/frametap-ca.crt"))
+        #expect(remove.text.contains("&& sudo update-ca-certificates --fresh\n"))
         #expect(SystemTrust().installed == before)
         #expect(FileManager.default.fileExists(atPath: path))
     }

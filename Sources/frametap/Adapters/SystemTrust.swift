@@ -22,14 +22,15 @@ struct SystemTrust {
 
     /// Makes the system trust a CA.
     func install(_ certificate: AuthorityCertificate) throws {
+        let isReplaced = PrivateFile.exists(file)
         try PrivateFile.write(certificate.pem, to: file, mode: 0o644)
-        try update()
+        try update(afresh: isReplaced)
     }
 
     /// Undoes it.
     func remove() throws {
         guard unlink(file) == 0 else { throw CommandError("cannot delete \(file): \(systemError())") }
-        try update()
+        try update(afresh: true)
     }
 
     /// How people install a certificate themselves; the path is a word of a shell.
@@ -38,11 +39,13 @@ struct SystemTrust {
     }
 
     /// How people remove it themselves.
-    var removeCommand: String { "sudo rm \(file) && sudo update-ca-certificates" }
+    var removeCommand: String { "sudo rm \(file) && sudo update-ca-certificates --fresh" }
 
-    private func update() throws {
+    /// - Parameter afresh: whether files were removed or replaced. Only with `--fresh` does the program look for that: without it, Java's
+    ///   certificates and the folder that OpenSSL searches keep what was there.
+    private func update(afresh: Bool) throws {
         // Its report is no result of this command.
-        let status = system("\(ShellWord.quoted(program)) >&2")
+        let status = system(ShellWord.quoted(program) + (afresh ? " --fresh" : "") + " >&2")
         guard status == 0 else {
             throw CommandError("\(program) failed (status \(status >> 8 & 255)); its messages are above")
         }

@@ -49,6 +49,8 @@ struct TrustInstructions {
           Settings > Privacy & Security > View Certificates > Authorities: delete it under "frametap"
         Java
           keytool -delete -cacerts -storepass changeit -alias frametap
+          on Debian, where update-ca-certificates adds to Java's certificates but removes none (ca-certificates-java):
+          sudo keytool -delete -cacerts -storepass changeit -alias debian:frametap-ca.pem
         Android
           Settings, search for "user credentials" or "trusted credentials", User: remove it
         iOS
