@@ -17,6 +17,8 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -70,6 +72,14 @@ let package = Package(
             name: "Interception",
             dependencies: ["Streams", .product(name: "DequeModule", package: "swift-collections")]),
         .target(
+            name: "Certificates",
+            dependencies: [
+                "Platform", "Streams",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
+            ]),
+        .target(
             name: "Proxy",
             dependencies: [
                 "Framing", "Interception", "Packets", "Pipeline", "Platform", "Streams", "TLS", "Trace",
@@ -97,8 +107,9 @@ let package = Package(
         .executableTarget(
             name: "frametap",
             dependencies: [
-                "Analysis", "Framing", "LiveCapture", "Packets", "Peers", "Pipeline", "Platform", "Proxy", "Replay",
-                "Streams", "Trace", "TraceDiff",
+                "Analysis", "Certificates", "Framing", "LiveCapture", "Packets", "Peers", "Pipeline", "Platform",
+                "Proxy",
+                "Replay", "Streams", "Trace", "TraceDiff",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
@@ -133,6 +144,15 @@ let package = Package(
             ]),
         .testTarget(name: "InterceptionTests", dependencies: ["Interception", "Streams", "TestSupport"]),
         .testTarget(
+            name: "CertificatesTests",
+            dependencies: [
+                "Certificates", "Streams",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
+            ]),
+        .testTarget(
             name: "TraceDiffTests",
             dependencies: ["Framing", "Pipeline", "Streams", "TestSupport", "Trace", "TraceDiff"]),
         .testTarget(
@@ -146,7 +166,9 @@ let package = Package(
             dependencies: ["Framing", "Peers", "Streams", "TestSupport", "Trace", "TraceDiff", "TraceTesting"]),
         .testTarget(
             name: "ExampleTests",
-            dependencies: ["Framing", "Packets", "Pipeline", "Streams", "TestSupport", "Trace", "frametap"]),
+            dependencies: [
+                "Certificates", "Framing", "Packets", "Pipeline", "Streams", "TestSupport", "Trace", "frametap",
+            ]),
         .testTarget(
             name: "ProxyTests",
             dependencies: [
