@@ -45,7 +45,8 @@ extension TLSConnection {
         case .ignored: return nil
         case .records, .searching: break
         }
-        guard side.counts.records > 0, !side.hasEnded else { return nil }
+        // After a fatal alert nobody sends more (RFC 8446 section 6.2).
+        guard side.counts.records > 0, !side.hasEnded, !sides[direction.opposite].hasFailed else { return nil }
         // Without keys, TLS 1.3 hides its close_notify.
         let hidesEnd = state.agreed?.version != .tls12 && (side.phase == .opaque || side.phase == .lost)
         return hidesEnd || state.isClientHelloLost ? nil : .withoutCloseNotify

@@ -56,7 +56,8 @@ extension TLSConnection {
     mutating func take(
         _ header: RecordHeader, _ record: RawSpan, _ direction: Direction, _ context: Context
     ) -> HeldInput.Wait? {
-        if mustWait(header, direction) { return .record(header) }
+        let mayWait = header.type == .changeCipherSpec || sides[direction].isPlaintext
+        if mayWait, mustWait(header, direction) { return .record(header) }
         let wait: HeldInput.Wait? =
             switch sides[direction].phase {
             case .plaintext: takePlaintext(header, record, direction, context)
