@@ -44,7 +44,8 @@ func filled(_ log: TLSLog, _ direction: Direction) -> Int {
 
 /// Where the first application data is, in the stream.
 func applicationDataOffset(_ log: TLSLog, _ direction: Direction) -> Int? {
-    log.events(direction).lazy.compactMap { if case .applicationDataBegins(let offset) = $0 { offset } else { nil } }.first
+    log.events(direction).lazy.compactMap { if case .applicationDataBegins(let offset) = $0 { offset } else { nil } }
+        .first
 }
 
 /// Whether the plaintext is a subsequence of the whole's records, at the right positions as far as losses are exact.

@@ -52,7 +52,8 @@ struct GapTests {
                 let end = Int.random(in: start + 1...min(start + 700, length - 60), using: &random)
                 let log = run(gap(recording, direction, start..<end), recording.keys).log
                 #expect(
-                    filled(log, direction) == whole.text(direction).count, "seed \(seed), \(direction) \(start)..<\(end)")
+                    filled(log, direction) == whole.text(direction).count,
+                    "seed \(seed), \(direction) \(start)..<\(end)")
                 let losses = log.entries[direction].compactMap { entry -> Bool? in
                     if case .lost(_, let isExact, _) = entry { isExact } else { nil }
                 }

@@ -93,7 +93,9 @@ struct NegotiationTests {
     }
 
     @Test func `renegotiation`() throws {
-        for (name, count) in [("tls12-renegotiation", 2), ("tls12-server-renegotiation", 2), ("gnutls-tls10-rehandshake", 1)] {
+        for (name, count) in [
+            ("tls12-renegotiation", 2), ("tls12-server-renegotiation", 2), ("gnutls-tls10-rehandshake", 1),
+        ] {
             let log = try log(name)
             #expect(log.events(.fromServer).filter { $0 == .renegotiated }.count == count)
             #expect(log.negotiations.count == count + 1)
@@ -103,7 +105,8 @@ struct NegotiationTests {
     @Test func `alerts and truncation`() throws {
         let refused = try log("tls12-unknown-ca").events(.fromClient)
         #expect(refused.contains(.alert(Alert(level: 2, code: 48), isEncrypted: false)))
-        #expect(try log("tls13-no-common").events(.fromServer) == [.alert(Alert(level: 2, code: 70), isEncrypted: false)])
+        #expect(
+            try log("tls13-no-common").events(.fromServer) == [.alert(Alert(level: 2, code: 70), isEncrypted: false)])
         #expect(try log("tls13-truncated").events(.fromClient).last == .truncated(.withoutCloseNotify))
         let closed = try log("chat-tls13")
         for direction in Direction.allCases {

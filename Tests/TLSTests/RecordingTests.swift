@@ -14,7 +14,8 @@ struct RecordingTests {
             #expect(log.text(.fromClient) == expected.fromClient)
             #expect(log.text(.fromServer) == expected.fromServer)
             #expect(log.failures.isEmpty)
-            #expect(log.entries.fromClient.allSatisfy { !$0.isLoss } && log.entries.fromServer.allSatisfy { !$0.isLoss })
+            #expect(
+                log.entries.fromClient.allSatisfy { !$0.isLoss } && log.entries.fromServer.allSatisfy { !$0.isLoss })
         }
     }
 

@@ -25,7 +25,8 @@ extension TLSConnection {
             return
         }
         // Where a handshake goes on, some of what was lost was its.
-        let goesOn = found.opened.type == ContentType.handshake.rawValue
+        let goesOn =
+            found.opened.type == ContentType.handshake.rawValue
             || found.opened.type == ContentType.changeCipherSpec.rawValue
         let isExact = isCounted && !goesOn && hasExactLengths(direction)
         reportLoss(recovery, until: side.position, records, isExact: isExact, direction, context)
@@ -71,7 +72,9 @@ extension TLSConnection {
     /// Whether a record's length tells its content's, and that is application data.
     private func hasExactLengths(_ direction: Direction) -> Bool {
         let side = sides[direction]
-        guard side.epoch == .application, side.protection?.hasExactOverhead == true, !side.hasPadding else { return false }
+        guard side.epoch == .application, side.protection?.hasExactOverhead == true, !side.hasPadding else {
+            return false
+        }
         // Finished is the first record under the keys of TLS 1.2; in TLS 1.3 servers begin with session tickets.
         if !state.isTLS13 { return side.sequence > 0 }
         return direction == .fromClient || side.hasApplicationData

@@ -16,12 +16,16 @@ extension TLSConnection {
         if state.agreed == nil, header.type != .applicationData { return nil }
         if passesUnprotected(header, record, direction, context) { return nil }
         let position = sides[direction].position
-        if let found = trial(header, record, candidates(direction, at: position, context)) {
+        let found = trial(header, record, candidates(direction, at: position, context))
+        if let found, !found.opened.lacksIV || !found.candidate.isCurrent {
             adopt(found, header, record, direction, context)
+        } else if found != nil {
+            passRecord(header, direction)
+            sides[direction].protection?.passed(record)
         } else {
             sides[direction].recovery?.failures += 1
             passRecord(header, direction)
-            sides[direction].protection?.passed(record)
+            sides[direction].protection?.passed(record, isGenuine: false)
             giveUpIfHopeless(direction, context)
         }
         return nil
@@ -46,7 +50,9 @@ extension TLSConnection {
     func later(_ direction: Direction, _ most: Int, _ context: Context) -> [Candidate] {
         let side = sides[direction]
         let sequences = 0...UInt64(min(most, Recovery.window))
-        func candidate(_ epoch: Side.Epoch, _ secret: TrafficSecret?, _ suite: CipherSuite, _ protection: RecordProtection)
+        func candidate(
+            _ epoch: Side.Epoch, _ secret: TrafficSecret?, _ suite: CipherSuite, _ protection: RecordProtection
+        )
             -> Candidate
         {
             Candidate(
@@ -55,8 +61,10 @@ extension TLSConnection {
         }
         if let agreed = state.agreed, agreed.version < .tls13 {
             guard side.epoch == .plaintext, state.pending == nil,
-                let protection = protection12(agreed, direction, context)
+                var protection = protection12(agreed, direction, context)
             else { return [] }
+            // TLS 1.0's first IV is not that of a later record, and with encrypt-then-MAC nothing would tell.
+            if agreed.usesEncryptThenMAC { protection.passed(RawSpan()) }
             return [candidate(.application, nil, agreed.suite, protection)]
         }
         if side.epoch == .application {
@@ -108,7 +116,13 @@ extension TLSConnection {
             presume(found.candidate.suite, context)
         }
         sides[direction].protection?.passed(record)
-        deliver(found.opened, direction, context)
+        if found.opened.lacksIV {
+            guard header.type == .applicationData else { return }
+            let length = max(0, header.length - found.candidate.protection.overhead)
+            context.receiver.lost(plaintextBytes: length, isExact: false, records: 1, from: direction)
+        } else {
+            deliver(found.opened, direction, context)
+        }
     }
 
     /// A record that was decrypted tells the suite of a ServerHello that was not captured.
