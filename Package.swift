@@ -42,6 +42,13 @@ let package = Package(
             name: "Packets",
             dependencies: ["CZlib", "Streams", .product(name: "HeapModule", package: "swift-collections")],
             swiftSettings: fuzzed),
+        .target(
+            name: "TLS",
+            dependencies: [
+                "Streams", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            swiftSettings: fuzzed),
         .target(name: "Trace", dependencies: ["Framing", "Streams"]),
         .target(
             name: "Analysis",
@@ -106,6 +113,9 @@ let package = Package(
         .testTarget(name: "FramingTests", dependencies: ["Framing"]),
         .testTarget(name: "PacketsTests", dependencies: ["CZlib", "Packets", "TestSupport"]),
         .testTarget(
+            name: "TLSTests",
+            dependencies: ["Packets", "Streams", "TLS", .product(name: "Crypto", package: "swift-crypto")]),
+        .testTarget(
             name: "PeersTests",
             dependencies: [
                 "Framing", "Peers", "Platform", "Streams", .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -155,7 +165,7 @@ if let fuzzer {
     package.targets += [
         .systemLibrary(name: "CFuzzer", path: "Fuzz/CFuzzer"),
         .executableTarget(
-            name: "fuzz", dependencies: ["CFuzzer", "Expressions", "Framing", "Packets", "Streams"],
+            name: "fuzz", dependencies: ["CFuzzer", "Expressions", "Framing", "Packets", "Streams", "TLS"],
             path: "Fuzz/Targets", swiftSettings: fuzzed,
             linkerSettings: [
                 .unsafeFlags([

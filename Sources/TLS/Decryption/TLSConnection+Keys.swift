@@ -12,7 +12,7 @@ extension TLSConnection {
         sides[direction].handshake.reset()
         sides[direction].ignoresHandshake = false
         sides[direction].recovery = nil
-        guard let agreed = state.agreed, state.pending == nil else {
+        guard let agreed = state.agreed, hasAgreement(direction) else {
             lackServerHello(direction, context)
             return
         }
@@ -22,6 +22,11 @@ extension TLSConnection {
             sides[direction].phase = .opaque
             if !state.isUnsupported { sides[direction].lackedKeys = agreed.clientRandom }
         }
+    }
+
+    /// Whether a direction's last handshake is the one that was agreed on. The client may have begun the next one already.
+    func hasAgreement(_ direction: Direction) -> Bool {
+        direction == .fromServer || state.pending == nil
     }
 
     /// The protection that ChangeCipherSpec begins; nil without its master secret.

@@ -22,6 +22,8 @@ extension TLSConnection {
                 return
             case .records:
                 guard readRecord(bytes, &at, direction, context) else { return }
+                // At once, so that the order of events does not depend on the segmentation.
+                if sides[direction.opposite].held.wait != nil { settle(context) }
             }
         }
     }

@@ -60,7 +60,7 @@ extension TLSConnection {
                 isCurrent: false)
         }
         if let agreed = state.agreed, agreed.version < .tls13 {
-            guard side.epoch == .plaintext, state.pending == nil,
+            guard side.epoch == .plaintext, hasAgreement(direction),
                 var protection = protection12(agreed, direction, context)
             else { return [] }
             // TLS 1.0's first IV is not that of a later record, and with encrypt-then-MAC nothing would tell.

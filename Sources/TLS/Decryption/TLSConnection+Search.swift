@@ -18,6 +18,7 @@ extension TLSConnection {
                 if let wait = take(header, record.span.bytes, direction, context) {
                     hold(record.span.bytes, wait, direction)
                 }
+                if sides[direction.opposite].held.wait != nil { settle(context) }
                 feed(rest.span.bytes, direction, context)
                 return
             }
