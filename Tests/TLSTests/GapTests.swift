@@ -14,7 +14,7 @@ struct GapTests {
         var random = Random(seed)
         for (number, steps) in recording.connections.enumerated() {
             let whole = run(steps, recording.keys).log
-            for _ in 0..<12 {
+            for _ in 0..<8 {
                 let recut = recut(steps, &random, longest: 400)
                 let dropped = recut.map { step -> Step in
                     guard case .bytes(let bytes, let direction) = step, Int.random(in: 0..<20, using: &random) == 0

@@ -12,7 +12,7 @@ struct HostileTests {
         var random = Random(seed)
         for (number, steps) in recording.connections.enumerated() {
             let whole = run(steps, recording.keys).log
-            for _ in 0..<12 {
+            for _ in 0..<8 {
                 var steps = steps
                 let at = Int.random(in: steps.indices, using: &random)
                 guard case .bytes(var bytes, let direction) = steps[at] else { continue }

@@ -25,9 +25,9 @@ struct RecordingTests {
         let seed = UInt64.random(in: 0 ... .max)
         var random = Random(seed)
         for steps in recording.connections {
-            let whole = run(steps, recording.keys).log.entries
+            let whole = run(steps, recording.keys).log.calls
             for longest in [1, 7, 300] {
-                let cut = run(recut(steps, &random, longest: longest), recording.keys).log.entries
+                let cut = run(recut(steps, &random, longest: longest), recording.keys).log.calls
                 #expect(cut == whole, "seed \(seed), pieces of up to \(longest)")
             }
         }
@@ -41,12 +41,15 @@ struct RecordingTests {
             let interleaved = run(steps, recording.keys).log
             let client = Step.bytes(recording.stream(.fromClient, of: number), .fromClient)
             let server = Step.bytes(recording.stream(.fromServer, of: number), .fromServer)
-            for order in [[client, server], [server, client]] {
+            let seed = UInt64.random(in: 0 ... .max)
+            var random = Random(seed)
+            let shuffled = (0..<5).map { _ in shuffle(steps, &random) }
+            for order in [[client, server], [server, client]] + shuffled {
                 let (log, connection) = run(order + Recording.ends, recording.keys)
-                #expect(log.text(.fromClient) == interleaved.text(.fromClient))
-                #expect(log.text(.fromServer) == interleaved.text(.fromServer))
-                #expect(log.negotiations == interleaved.negotiations)
-                #expect(log.failures.isEmpty)
+                #expect(log.text(.fromClient) == interleaved.text(.fromClient), "seed \(seed)")
+                #expect(log.text(.fromServer) == interleaved.text(.fromServer), "seed \(seed)")
+                #expect(log.negotiations == interleaved.negotiations, "seed \(seed)")
+                #expect(log.failures.isEmpty, "seed \(seed)")
                 #expect(connection.heldBytes == 0)
             }
         }

@@ -5,24 +5,37 @@ import TLS
 
 /// Keeps what a connection reports, per direction.
 final class TLSLog: TLSReceiver {
+    /// An entry and its direction.
+    struct Call: Hashable {
+        let entry: Entry
+        let direction: Direction
+    }
+
     enum Entry: Hashable {
         case plaintext([UInt8])
         case lost(Int, isExact: Bool, records: Int)
         case event(TLSEvent)
     }
 
-    var entries = PerDirection<[Entry]>(fromClient: [], fromServer: [])
+    private(set) var entries = PerDirection<[Entry]>(fromClient: [], fromServer: [])
+    /// Those of both directions, in order.
+    private(set) var calls: [Call] = []
 
     func plaintext(_ bytes: RawSpan, from direction: Direction) {
-        entries[direction].append(.plaintext(bytes.copied()))
+        add(.plaintext(bytes.copied()), direction)
     }
 
     func lost(plaintextBytes: Int, isExact: Bool, records: Int, from direction: Direction) {
-        entries[direction].append(.lost(plaintextBytes, isExact: isExact, records: records))
+        add(.lost(plaintextBytes, isExact: isExact, records: records), direction)
     }
 
     func event(_ event: TLSEvent, from direction: Direction) {
-        entries[direction].append(.event(event))
+        add(.event(event), direction)
+    }
+
+    private func add(_ entry: Entry, _ direction: Direction) {
+        entries[direction].append(entry)
+        calls.append(Call(entry: entry, direction: direction))
     }
 
     /// All plaintext of a direction.
@@ -185,4 +198,21 @@ func recut(_ steps: [Step], _ random: inout Random, longest: Int) -> [Step] {
         }
         return pieces
     }
+}
+
+/// The segments of both directions in another order, in which each direction keeps its own. Without the ends.
+func shuffle(_ steps: [Step], _ random: inout Random) -> [Step] {
+    var rest = PerDirection<ArraySlice<Step>>(fromClient: [], fromServer: [])
+    for step in steps {
+        if case .bytes(_, let direction) = step { rest[direction].append(step) }
+    }
+    var shuffled: [Step] = []
+    // Now this direction gets far ahead, now that.
+    while !rest.fromClient.isEmpty || !rest.fromServer.isEmpty {
+        let direction: Direction = Bool.random(using: &random) ? .fromClient : .fromServer
+        for _ in 0..<Int.random(in: 1...6, using: &random) {
+            if let step = rest[direction].popFirst() { shuffled.append(step) }
+        }
+    }
+    return shuffled
 }
