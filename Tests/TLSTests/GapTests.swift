@@ -63,6 +63,23 @@ struct GapTests {
         }
     }
 
+    /// Short records: more than 64 of them may be lost at once.
+    @Test func `a gap of 100 records`() throws {
+        let conversation = try SealedConversation(records: 160, length: 40)
+        let log = run(conversation.steps(missing: 20..<120), conversation.keys).log
+        #expect(plaintexts(log, .fromClient).count == 60)
+        #expect(log.entries.fromClient.contains(.lost(4_000, isExact: true, records: 100)))
+        #expect(log.failures.isEmpty)
+    }
+
+    /// Long ones: the bytes that are missing tell how many they are at least.
+    @Test func `a gap of a megabyte`() throws {
+        let conversation = try SealedConversation(records: 80, length: 16_384)
+        let log = run(conversation.steps(missing: 5..<75), conversation.keys).log
+        #expect(plaintexts(log, .fromClient).count == 10)
+        #expect(log.entries.fromClient.contains(.lost(70 * 16_384, isExact: true, records: 70)))
+    }
+
     /// One missing byte costs one record, wherever in the record it is.
     @Test(arguments: chats)
     func `one byte costs at most the records it is part of`(name: String) throws {
@@ -100,7 +117,7 @@ struct GapTests {
 
     /// In TLS 1.3 the offered suites are tried.
     @Test(arguments: [
-        "chat-tls13", "tls13-TLS_CHACHA20_POLY1305_SHA256", "tls13-TLS_AES_128_CCM_8_SHA256", "tls13-hrr",
+        "chat-tls13", "tls13-TLS_CHACHA20_POLY1305_SHA256", "tls13-TLS_AES_128_CCM_8_SHA256", "tls13-hrr", "tls13-psk",
     ])
     func `a lost ServerHello of TLS 1.3`(name: String) throws {
         let recording = try Recording(name)

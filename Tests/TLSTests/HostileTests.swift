@@ -46,6 +46,22 @@ struct HostileTests {
         #expect(log.text(.fromServer) == whole.text(.fromServer))
     }
 
+    /// With encrypt-then-MAC no MAC covers the IV, which in TLS 1.0 is the end of the record before.
+    @Test func `the end of a damaged record is no IV`() throws {
+        let recording = try Recording("chat-tls10-cbc")
+        let whole = plaintexts(run(recording.connections[0], recording.keys).log, .fromClient)
+        let stream = recording.stream(.fromClient)
+        let server = Step.bytes(recording.stream(.fromServer), .fromServer)
+        for record in records(stream).dropFirst(5).dropLast(2) {
+            var damaged = stream
+            damaged[record.upperBound - 25] ^= 1
+            let log = run([.bytes(damaged, .fromClient), server] + Recording.ends, recording.keys).log
+            #expect(log.failures.map(\.offset) == [record.lowerBound])
+            let rest = plaintexts(log, .fromClient)
+            #expect(rest.allSatisfy { whole.contains($0) } && rest.count >= whole.count - 2)
+        }
+    }
+
     @Test(arguments: ["chat-tls13", "chat-tls12-gcm", "chat-tls12-cbc"])
     func `wrong keys are reported by client random`(name: String) throws {
         let recording = try Recording(name)

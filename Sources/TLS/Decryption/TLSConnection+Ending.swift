@@ -48,7 +48,7 @@ extension TLSConnection {
         // After a fatal alert nobody sends more (RFC 8446 section 6.2).
         guard side.counts.records > 0, !side.hasEnded, !sides[direction.opposite].hasFailed else { return nil }
         // Without keys, TLS 1.3 hides its close_notify.
-        let hidesEnd = state.agreed?.version != .tls12 && (side.phase == .opaque || side.phase == .lost)
+        let hidesEnd = (state.agreed?.version ?? .tls13) == .tls13 && (side.phase == .opaque || side.phase == .lost)
         return hidesEnd || state.isClientHelloLost ? nil : .withoutCloseNotify
     }
 }

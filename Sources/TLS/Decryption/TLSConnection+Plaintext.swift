@@ -11,7 +11,7 @@ extension TLSConnection {
         }
         if sides[direction].recovery != nil, !state.isTLS13 {
             // ChangeCipherSpec may have been in the gap.
-            let candidates = candidates(direction, at: sides[direction].position, context)
+            let candidates = candidates(header, direction, at: sides[direction].position, context)
             if let found = trial(header, record, candidates) {
                 adopt(found, header, record, direction, context)
                 return nil

@@ -16,7 +16,7 @@ extension TLSConnection {
         if state.agreed == nil, header.type != .applicationData { return nil }
         if passesUnprotected(header, record, direction, context) { return nil }
         let position = sides[direction].position
-        let found = trial(header, record, candidates(direction, at: position, context))
+        let found = trial(header, record, candidates(header, direction, at: position, context))
         if let found, !found.opened.lacksIV || !found.candidate.isCurrent {
             adopt(found, header, record, direction, context)
         } else if found != nil {
@@ -32,9 +32,12 @@ extension TLSConnection {
     }
 
     /// The keys and numbers that the record at `position` may have.
-    func candidates(_ direction: Direction, at position: Int, _ context: Context) -> [Candidate] {
+    func candidates(
+        _ header: RecordHeader, _ direction: Direction, at position: Int, _ context: Context
+    ) -> [Candidate] {
         let side = sides[direction]
-        let skipped = side.recovery?.skipped(at: position, overhead: side.overhead) ?? 0...0
+        let skipped =
+            side.recovery?.skipped(at: position, length: header.length, overhead: side.overhead) ?? 0...0
         var candidates: [Candidate] = []
         if let protection = side.protection, let suite = state.agreed?.suite {
             candidates.append(
