@@ -179,5 +179,15 @@ struct HostileTests {
         ]
         let log = run(steps + Recording.ends, recording.keys).log
         #expect(log.events(.fromClient).last == .truncated(.withinRecord(received: 30, length: last.count)))
+
+        // Where only the capture ends, nothing is truncated.
+        let other = TLSLog()
+        var connection = TLSConnection()
+        for case .bytes(let bytes, let direction) in steps {
+            connection.receive(bytes.span.bytes, from: direction, keys: recording.keys, into: other)
+        }
+        connection.finish(from: .fromClient, hasEnded: false, keys: recording.keys, into: other)
+        #expect(other.text(.fromClient) == log.text(.fromClient))
+        #expect(!other.events(.fromClient).contains { if case .truncated = $0 { true } else { false } })
     }
 }
