@@ -13,7 +13,7 @@ struct Recovery: Sendable {
     static let window = 64
     static let largestWindow = 4_096
     /// How many bytes are decrypted at most for one record's numbers: for short records, of which many may be lost, more of them.
-    static let trialBytes = 4 << 20
+    static let trialBytes = 1 << 20
     /// How many records may fail before the rest is given up.
     static let failureLimit = 8
     /// How many bytes are passed over while the next key does not open anything.
