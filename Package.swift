@@ -126,6 +126,9 @@ let package = Package(
         .testTarget(name: "FramingTests", dependencies: ["Framing"]),
         .testTarget(name: "PacketsTests", dependencies: ["CZlib", "Packets", "TestSupport"]),
         .testTarget(
+            name: "TLSTests",
+            dependencies: ["Packets", "Streams", "TLS", .product(name: "Crypto", package: "swift-crypto")]),
+        .testTarget(
             name: "PeersTests",
             dependencies: [
                 "Framing", "Peers", "Platform", "Streams", .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -186,7 +189,7 @@ if let fuzzer {
     package.targets += [
         .systemLibrary(name: "CFuzzer", path: "Fuzz/CFuzzer"),
         .executableTarget(
-            name: "fuzz", dependencies: ["CFuzzer", "Expressions", "Framing", "Packets", "Streams"],
+            name: "fuzz", dependencies: ["CFuzzer", "Expressions", "Framing", "Packets", "Streams", "TLS"],
             path: "Fuzz/Targets", swiftSettings: fuzzed,
             linkerSettings: [
                 .unsafeFlags([

@@ -1,6 +1,6 @@
 /// What is fuzzed. A new target is a case, a line in `run`, and a folder of seeds in `Fuzz/corpus`.
 enum FuzzTarget: String, CaseIterable {
-    case rules, bodies, formats, expressions, captures, packets, reassembly
+    case rules, bodies, formats, expressions, captures, packets, reassembly, tls
 
     /// The one that the first argument names.
     static let chosen = CommandLine.arguments.dropFirst().first.flatMap { FuzzTarget(rawValue: $0) }
@@ -15,6 +15,7 @@ enum FuzzTarget: String, CaseIterable {
         case .captures: fuzzCaptures(input)
         case .packets: fuzzPackets(input)
         case .reassembly: fuzzReassembly(input)
+        case .tls: fuzzTLS(input)
         }
     }
 }

@@ -13,6 +13,8 @@ struct CBC: Sendable {
     private let isEncryptedFirst: Bool
     /// The last block before the record, which is its IV in TLS 1.0; nil if records bring their own. Empty if unknown.
     private var chain: [UInt8]?
+    /// With encrypt-then-MAC, that IV is the only thing that no MAC covers: a damaged one would give a wrong first block.
+    private var isChainGenuine = true
 
     init(_ keys: KeyBlock.Keys, _ hash: HashAlgorithm, chained: Bool, encryptThenMAC: Bool) {
         key = SymmetricKey(data: keys.key)
@@ -32,6 +34,9 @@ struct CBC: Sendable {
             guard let sent = CBC.removeLast(hash.length, &encrypted) else { return nil }
             let data = header.authenticated(sequence, length: encrypted.count)
             guard hash.hmac(key: macKey, data[...], encrypted).elementsEqual(sent) else { return nil }
+            if let chain, chain.isEmpty || !isChainGenuine {
+                return OpenedRecord(type: header.type.rawValue, bytes: Data(), length: 0, padding: 0, lacksIV: true)
+            }
         }
         var iv = chain?[...]
         if iv == nil {
@@ -56,8 +61,9 @@ struct CBC: Sendable {
     }
 
     /// Keeps the last block of a record for the next one's IV.
-    mutating func passed(_ record: RawSpan) {
+    mutating func passed(_ record: RawSpan, isGenuine: Bool) {
         guard chain != nil else { return }
+        isChainGenuine = isGenuine
         let end = record.byteCount - (isEncryptedFirst ? hash.length : 0)
         chain = end >= CBC.blockSize ? record.copied(end - CBC.blockSize..<end) : []
     }

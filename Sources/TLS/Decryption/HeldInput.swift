@@ -5,7 +5,7 @@ struct HeldInput: Sendable {
     enum Item: Sendable {
         case bytes([UInt8])
         case missing(Int)
-        case finish
+        case finish(hasEnded: Bool)
     }
 
     /// Why a direction waits.

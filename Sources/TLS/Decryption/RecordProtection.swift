@@ -11,6 +11,8 @@ struct OpenedRecord {
     let length: Int
     /// How many bytes of padding it has.
     let padding: Int
+    /// The record is genuine, but its content cannot be decrypted: the IV, the end of the record before, is not known.
+    var lacksIV = false
 }
 
 /// The protection of one direction's records: a key, and how nonces and additional data are made.
@@ -94,9 +96,11 @@ struct RecordProtection: Sendable {
     }
 
     /// Notes a record that has passed, opened or not: in TLS 1.0 its last block is the next one's IV.
-    mutating func passed(_ record: RawSpan) {
+    ///
+    /// - Parameter isGenuine: whether its bytes can be trusted.
+    mutating func passed(_ record: RawSpan, isGenuine: Bool = true) {
         guard case .cbc(var cbc) = kind else { return }
-        cbc.passed(record)
+        cbc.passed(record, isGenuine: isGenuine)
         kind = .cbc(cbc)
     }
 

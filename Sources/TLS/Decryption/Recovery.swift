@@ -9,8 +9,11 @@ struct Recovery: Sendable {
         case missingSecret
     }
 
-    /// How many sequence numbers are tried.
+    /// How many sequence numbers are tried at least, and at most.
     static let window = 64
+    static let largestWindow = 4_096
+    /// How many bytes are decrypted at most for one record's numbers: for short records, of which many may be lost, more of them.
+    static let trialBytes = 1 << 20
     /// How many records may fail before the rest is given up.
     static let failureLimit = 8
     /// How many bytes are passed over while the next key does not open anything.
@@ -34,14 +37,17 @@ struct Recovery: Sendable {
 
     /// How many records may lie before the one at `position`.
     ///
-    /// - Parameter overhead: how many bytes a record has at least besides its header.
-    func skipped(at position: Int, overhead: Int) -> ClosedRange<Int> {
+    /// - Parameters:
+    ///   - length: the length of that record's fragment.
+    ///   - overhead: how many bytes a record has at least besides its header.
+    func skipped(at position: Int, length: Int, overhead: Int) -> ClosedRange<Int> {
         guard purpose == .gap else { return 0...0 }
         let unknown = position - knownEnd
         guard unknown > 0 else { return knownRecords...knownRecords }
         let longest = RecordHeader.byteCount + RecordHeader.longestFragment
         let fewest = (unknown + longest - 1) / longest
-        let most = max(fewest, min(unknown / (RecordHeader.byteCount + overhead), fewest + Recovery.window - 1))
+        let window = min(max(Recovery.window, Recovery.trialBytes / (length + 64)), Recovery.largestWindow)
+        let most = max(fewest, min(unknown / (RecordHeader.byteCount + overhead), fewest + window - 1))
         return knownRecords + fewest...knownRecords + most
     }
 

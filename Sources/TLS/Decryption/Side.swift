@@ -48,6 +48,9 @@ struct Side: Sendable {
     var search = RecordSearch()
     /// The header of a record of which a part is missing.
     var skipped: RecordHeader?
+    /// For which handshake there are no keys; until it is reported.
+    var lackedKeys: ClientRandom?
+    var hasFailed = false
     /// The last bytes of a record that is skipped.
     var tail: [UInt8] = []
     var held = HeldInput()
@@ -62,4 +65,6 @@ struct Side: Sendable {
     var isFinished = false
     /// The fragment lengths of the encrypted records of a side without keys: the first two.
     var opaqueLengths: [Int] = []
+
+    var isPlaintext: Bool { if case .plaintext = phase { true } else { false } }
 }

@@ -17,7 +17,7 @@ extension TLSConnection {
                 fail("the record's tag or MAC is wrong", direction, context)
                 sides[direction].recovery?.failures += 1
                 passRecord(header, direction)
-                sides[direction].protection?.passed(record)
+                sides[direction].protection?.passed(record, isGenuine: false)
             }
             return nil
         }

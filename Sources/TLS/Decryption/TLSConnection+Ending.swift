@@ -3,11 +3,11 @@ import Streams
 /// The end of a direction.
 extension TLSConnection {
     /// No more bytes of a direction follow.
-    mutating func end(_ direction: Direction, _ context: Context) {
+    mutating func end(_ direction: Direction, hasEnded: Bool, _ context: Context) {
         guard !sides[direction].isFinished else { return }
         if case .searching = sides[direction].mode { search(direction, isLast: true, context) }
         guard sides[direction].held.wait == nil else {
-            sides[direction].held.add(.finish)
+            sides[direction].held.add(.finish(hasEnded: hasEnded))
             return
         }
         if direction == .fromServer { reportNegotiation(context) }
@@ -17,7 +17,9 @@ extension TLSConnection {
         {
             context.receiver.event(.alertSuspected, from: direction)
         }
-        if let truncation = truncation(direction) { context.receiver.event(.truncated(truncation), from: direction) }
+        if hasEnded, let truncation = truncation(direction) {
+            context.receiver.event(.truncated(truncation), from: direction)
+        }
         sides[direction].isFinished = true
     }
 
@@ -36,6 +38,7 @@ extension TLSConnection {
 
     private func truncation(_ direction: Direction) -> Truncation? {
         let side = sides[direction]
+        guard !state.isClientHelloLost else { return nil }
         switch side.mode {
         case .records where side.reader.heldBytes > 0:
             return .withinRecord(received: side.reader.heldBytes, length: side.reader.partialHeader?.recordLength)
@@ -45,9 +48,10 @@ extension TLSConnection {
         case .ignored: return nil
         case .records, .searching: break
         }
-        guard side.counts.records > 0, !side.hasEnded else { return nil }
+        // After a fatal alert nobody sends more (RFC 8446 section 6.2).
+        guard side.counts.records > 0, !side.hasEnded, !sides[direction.opposite].hasFailed else { return nil }
         // Without keys, TLS 1.3 hides its close_notify.
-        let hidesEnd = state.agreed?.version != .tls12 && (side.phase == .opaque || side.phase == .lost)
-        return hidesEnd || state.isClientHelloLost ? nil : .withoutCloseNotify
+        let hidesEnd = (state.agreed?.version ?? .tls13) == .tls13 && (side.phase == .opaque || side.phase == .lost)
+        return hidesEnd ? nil : .withoutCloseNotify
     }
 }

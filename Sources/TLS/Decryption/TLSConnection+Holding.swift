@@ -65,7 +65,7 @@ extension TLSConnection {
             switch item {
             case .bytes(let bytes): feed(bytes.span.bytes, direction, context)
             case .missing(let count): passGap(count, direction, context)
-            case .finish: end(direction, context)
+            case .finish(let hasEnded): end(direction, hasEnded: hasEnded, context)
             }
         }
     }

@@ -12,7 +12,7 @@ extension TLSConnection {
         sides[direction].handshake.reset()
         sides[direction].ignoresHandshake = false
         sides[direction].recovery = nil
-        guard let agreed = state.agreed, state.pending == nil else {
+        guard let agreed = state.agreed, hasAgreement(direction) else {
             lackServerHello(direction, context)
             return
         }
@@ -20,8 +20,13 @@ extension TLSConnection {
             begin(.application, nil, protection, direction)
         } else {
             sides[direction].phase = .opaque
-            if !state.isUnsupported { reportMissingKeys(agreed.clientRandom, direction, context) }
+            if !state.isUnsupported { sides[direction].lackedKeys = agreed.clientRandom }
         }
+    }
+
+    /// Whether a direction's last handshake is the one that was agreed on. The client may have begun the next one already.
+    func hasAgreement(_ direction: Direction) -> Bool {
+        direction == .fromServer || state.pending == nil
     }
 
     /// The protection that ChangeCipherSpec begins; nil without its master secret.
@@ -48,7 +53,7 @@ extension TLSConnection {
         guard agreed.version == .tls13 else {
             sides[direction].phase = .opaque
             if protection12(agreed, direction, context) == nil, !state.isUnsupported {
-                reportMissingKeys(agreed.clientRandom, direction, context)
+                sides[direction].lackedKeys = agreed.clientRandom
             }
             return
         }
@@ -86,7 +91,7 @@ extension TLSConnection {
     mutating func beginApplicationKeys(_ direction: Direction, _ context: Context) {
         guard !begin13(.application, direction, context), let agreed = state.agreed else { return }
         sides[direction].phase = .opaque
-        reportMissingKeys(agreed.clientRandom, direction, context)
+        sides[direction].lackedKeys = agreed.clientRandom
     }
 
     /// The next generation of application keys (RFC 8446 section 7.2).
@@ -142,7 +147,7 @@ extension TLSConnection {
         guard later(direction, 0, context).isEmpty else { return }
         sides[direction].recovery = nil
         sides[direction].phase = .opaque
-        if !state.isUnsupported { reportMissingKeys(agreed.clientRandom, direction, context) }
+        if !state.isUnsupported { sides[direction].lackedKeys = agreed.clientRandom }
     }
 
     /// The ServerHello is not there: in TLS 1.3 the suites offered are tried, else nothing can be decrypted.
@@ -157,11 +162,14 @@ extension TLSConnection {
             state.isUnsupported = true
             context.receiver.event(.unsupported("without its ServerHello nothing is decrypted"), from: direction)
         } else {
-            reportMissingKeys(hello.random, direction, context)
+            sides[direction].lackedKeys = hello.random
         }
     }
 
-    private mutating func reportMissingKeys(_ random: ClientRandom, _ direction: Direction, _ context: Context) {
+    /// Reports missing keys, once for a handshake: when a record needs them.
+    mutating func reportMissingKeys(_ direction: Direction, _ context: Context) {
+        guard let random = sides[direction].lackedKeys else { return }
+        sides[direction].lackedKeys = nil
         guard state.missingKeys != random else { return }
         state.missingKeys = random
         context.receiver.event(.keysMissing(random), from: direction)

@@ -24,7 +24,11 @@ extension TLSConnection {
             context.receiver.lost(plaintextBytes: 0, isExact: true, records: records, from: direction)
             return
         }
-        let isExact = isCounted && side.epoch == .application && hasExactLengths(direction)
+        // Where a handshake goes on, some of what was lost was its.
+        let goesOn =
+            found.opened.type == ContentType.handshake.rawValue
+            || found.opened.type == ContentType.changeCipherSpec.rawValue
+        let isExact = isCounted && !goesOn && hasExactLengths(direction)
         reportLoss(recovery, until: side.position, records, isExact: isExact, direction, context)
     }
 
@@ -42,7 +46,8 @@ extension TLSConnection {
         }
         let unknown = end - recovery.knownEnd
         let longest = RecordHeader.byteCount + RecordHeader.longestFragment
-        let isExact = unknown == 0 && sides[direction].epoch == .application && hasExactLengths(direction)
+        // In TLS 1.3 the last record may as well be close_notify.
+        let isExact = unknown == 0 && !state.isTLS13 && hasExactLengths(direction)
         reportLoss(
             recovery, until: end, recovery.knownRecords + (unknown + longest - 1) / longest, isExact: isExact,
             direction, context)
@@ -64,8 +69,14 @@ extension TLSConnection {
             from: direction)
     }
 
-    /// Whether a record's length tells its content's.
+    /// Whether a record's length tells its content's, and that is application data.
     private func hasExactLengths(_ direction: Direction) -> Bool {
-        sides[direction].protection?.hasExactOverhead == true && !sides[direction].hasPadding
+        let side = sides[direction]
+        guard side.epoch == .application, side.protection?.hasExactOverhead == true, !side.hasPadding else {
+            return false
+        }
+        // Finished is the first record under the keys of TLS 1.2; in TLS 1.3 servers begin with session tickets.
+        if !state.isTLS13 { return side.sequence > 0 }
+        return direction == .fromClient || side.hasApplicationData
     }
 }

@@ -11,7 +11,7 @@ extension TLSConnection {
         }
         if sides[direction].recovery != nil, !state.isTLS13 {
             // ChangeCipherSpec may have been in the gap.
-            let candidates = candidates(direction, at: sides[direction].position, context)
+            let candidates = candidates(header, direction, at: sides[direction].position, context)
             if let found = trial(header, record, candidates) {
                 adopt(found, header, record, direction, context)
                 return nil
@@ -67,6 +67,7 @@ extension TLSConnection {
         guard content.byteCount == 2 else { return }
         let alert = Alert(level: content[byte: 0], code: content[byte: 1])
         if alert.isCloseNotify || alert.isFatal { sides[direction].hasEnded = true }
+        if alert.isFatal { sides[direction].hasFailed = true }
         context.receiver.event(.alert(alert, isEncrypted: isEncrypted), from: direction)
     }
 
@@ -74,6 +75,8 @@ extension TLSConnection {
     mutating func takeOpaque(
         _ header: RecordHeader, _ record: RawSpan, _ direction: Direction, _ context: Context
     ) -> HeldInput.Wait? {
+        let isUnprotected = header.type == .changeCipherSpec || (header.type == .alert && header.length == 2)
+        if !isUnprotected { reportMissingKeys(direction, context) }
         switch header.type {
         case .alert where header.length == 2:
             takeUnprotected(header, record, direction, context)

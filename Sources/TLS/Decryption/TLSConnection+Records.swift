@@ -22,6 +22,8 @@ extension TLSConnection {
                 return
             case .records:
                 guard readRecord(bytes, &at, direction, context) else { return }
+                // At once, so that the order of events does not depend on the segmentation.
+                if sides[direction.opposite].held.wait != nil { settle(context) }
             }
         }
     }
@@ -56,7 +58,8 @@ extension TLSConnection {
     mutating func take(
         _ header: RecordHeader, _ record: RawSpan, _ direction: Direction, _ context: Context
     ) -> HeldInput.Wait? {
-        if mustWait(header, direction) { return .record(header) }
+        let mayWait = header.type == .changeCipherSpec || sides[direction].isPlaintext
+        if mayWait, mustWait(header, direction) { return .record(header) }
         let wait: HeldInput.Wait? =
             switch sides[direction].phase {
             case .plaintext: takePlaintext(header, record, direction, context)

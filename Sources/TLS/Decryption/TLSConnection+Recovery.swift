@@ -16,21 +16,28 @@ extension TLSConnection {
         if state.agreed == nil, header.type != .applicationData { return nil }
         if passesUnprotected(header, record, direction, context) { return nil }
         let position = sides[direction].position
-        if let found = trial(header, record, candidates(direction, at: position, context)) {
+        let found = trial(header, record, candidates(header, direction, at: position, context))
+        if let found, !found.opened.lacksIV || !found.candidate.isCurrent {
             adopt(found, header, record, direction, context)
+        } else if found != nil {
+            passRecord(header, direction)
+            sides[direction].protection?.passed(record)
         } else {
             sides[direction].recovery?.failures += 1
             passRecord(header, direction)
-            sides[direction].protection?.passed(record)
+            sides[direction].protection?.passed(record, isGenuine: false)
             giveUpIfHopeless(direction, context)
         }
         return nil
     }
 
     /// The keys and numbers that the record at `position` may have.
-    func candidates(_ direction: Direction, at position: Int, _ context: Context) -> [Candidate] {
+    func candidates(
+        _ header: RecordHeader, _ direction: Direction, at position: Int, _ context: Context
+    ) -> [Candidate] {
         let side = sides[direction]
-        let skipped = side.recovery?.skipped(at: position, overhead: side.overhead) ?? 0...0
+        let skipped =
+            side.recovery?.skipped(at: position, length: header.length, overhead: side.overhead) ?? 0...0
         var candidates: [Candidate] = []
         if let protection = side.protection, let suite = state.agreed?.suite {
             candidates.append(
@@ -56,9 +63,11 @@ extension TLSConnection {
                 isCurrent: false)
         }
         if let agreed = state.agreed, agreed.version < .tls13 {
-            guard side.epoch == .plaintext, state.pending == nil,
-                let protection = protection12(agreed, direction, context)
+            guard side.epoch == .plaintext, hasAgreement(direction),
+                var protection = protection12(agreed, direction, context)
             else { return [] }
+            // TLS 1.0's first IV is not that of a later record, and with encrypt-then-MAC nothing would tell.
+            if agreed.usesEncryptThenMAC { protection.passed(RawSpan()) }
             return [candidate(.application, nil, agreed.suite, protection)]
         }
         if side.epoch == .application {
@@ -110,7 +119,13 @@ extension TLSConnection {
             presume(found.candidate.suite, context)
         }
         sides[direction].protection?.passed(record)
-        deliver(found.opened, direction, context)
+        if found.opened.lacksIV {
+            guard header.type == .applicationData else { return }
+            let length = max(0, header.length - found.candidate.protection.overhead)
+            context.receiver.lost(plaintextBytes: length, isExact: false, records: 1, from: direction)
+        } else {
+            deliver(found.opened, direction, context)
+        }
     }
 
     /// A record that was decrypted tells the suite of a ServerHello that was not captured.

@@ -18,6 +18,7 @@ extension TLSConnection {
                 if let wait = take(header, record.span.bytes, direction, context) {
                     hold(record.span.bytes, wait, direction)
                 }
+                if sides[direction.opposite].held.wait != nil { settle(context) }
                 feed(rest.span.bytes, direction, context)
                 return
             }
@@ -47,7 +48,7 @@ extension TLSConnection {
         _ header: RecordHeader, _ record: RawSpan, _ position: Int, _ direction: Direction, _ context: Context
     ) -> Bool {
         switch sides[direction].phase {
-        case .seeking: trial(header, record, candidates(direction, at: position, context)) != nil
+        case .seeking: trial(header, record, candidates(header, direction, at: position, context)) != nil
         // That it has a successor was checked.
         case .plaintext, .opaque: true
         case .encrypted, .lost: false

@@ -58,13 +58,17 @@ public struct TLSConnection: Sendable {
         settle(context)
     }
 
-    /// A direction ended: no more calls for it follow.
-    public mutating func finish(from direction: Direction, keys: KeyLog, into receiver: some TLSReceiver) {
+    /// No more calls for a direction follow.
+    ///
+    /// - Parameter hasEnded: whether its sender ended it; false if only the capture did, which truncates nothing.
+    public mutating func finish(
+        from direction: Direction, hasEnded: Bool = true, keys: KeyLog, into receiver: some TLSReceiver
+    ) {
         let context = Context(keys: keys, receiver: receiver)
         if sides[direction].held.wait != nil {
-            sides[direction].held.add(.finish)
+            sides[direction].held.add(.finish(hasEnded: hasEnded))
         } else {
-            end(direction, context)
+            end(direction, hasEnded: hasEnded, context)
         }
         // What would have decided how the other direction is read does not come any more.
         sides[direction.opposite].held.isGivenUp = sides[direction].held.wait == nil
