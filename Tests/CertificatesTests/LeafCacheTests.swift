@@ -47,6 +47,14 @@ import Testing
         #expect(try !isIssued("a.example", &cache, at: now.adding(days: 197)) && cache.count == 1)
     }
 
+    @Test func anotherOfTheSameNameTakesNoPlace() throws {
+        var cache = LeafCache(limit: 2)
+        #expect(try isIssued("a.example", &cache))
+        #expect(try isIssued("b.example", &cache, at: now.adding(days: 100)))
+        #expect(try isIssued("b.example", &cache, at: now.adding(days: 296)) && cache.count == 2)
+        #expect(try !isIssued("a.example", &cache, at: now))
+    }
+
     @Test func anErrorIsNotKept() throws {
         var cache = LeafCache()
         let request = try LeafRequest(names: ["a.example"])
