@@ -108,8 +108,7 @@ let package = Package(
             name: "frametap",
             dependencies: [
                 "Analysis", "Certificates", "Framing", "LiveCapture", "Packets", "Peers", "Pipeline", "Platform",
-                "Proxy",
-                "Replay", "Streams", "Trace", "TraceDiff",
+                "Proxy", "Replay", "Streams", "TLS", "Trace", "TraceDiff",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
@@ -142,8 +141,8 @@ let package = Package(
         .testTarget(
             name: "PipelineTests",
             dependencies: [
-                "Analysis", "Framing", "Packets", "Peers", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace",
-                .product(name: "NIOCore", package: "swift-nio"),
+                "Analysis", "Framing", "Packets", "Peers", "Pipeline", "Proxy", "Streams", "TLS", "TestSupport",
+                "Trace", .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .testTarget(name: "InterceptionTests", dependencies: ["Interception", "Streams", "TestSupport"]),
         .testTarget(
@@ -175,12 +174,12 @@ let package = Package(
         .testTarget(
             name: "ProxyTests",
             dependencies: [
-                "Framing", "Interception", "Packets", "Pipeline", "Proxy", "Streams", "TestSupport", "Trace",
+                "Framing", "Interception", "Packets", "Pipeline", "Proxy", "Streams", "TLS", "TestSupport", "Trace",
                 "frametap",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            exclude: ["ends.py", "listeners.py", "servers.bash", "traffic.py", "transparent.bash"]),
+            exclude: ["ends.py", "listeners.py", "servers.bash", "tls.py", "traffic.py", "transparent.bash"]),
     ],
     swiftLanguageModes: [.v6]
 )

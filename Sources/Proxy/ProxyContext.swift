@@ -7,6 +7,8 @@ import Synchronization
 final class ProxyContext: Sendable {
     let options: ProxyOptions
     let queue: RecordingQueue
+    /// Where the ciphertext of decrypted connections is recorded; nil: it is not.
+    let ciphertext: RecordingQueue?
     let relays = OpenRelays()
     let own: OwnAddresses
     let connector: any ServerConnecting
@@ -28,11 +30,13 @@ final class ProxyContext: Sendable {
     ///   - connector: connects to servers.
     ///   - destination: the original destination of a redirected client.
     init(
-        _ options: ProxyOptions, queue: RecordingQueue, connector: any ServerConnecting, own: OwnAddresses,
+        _ options: ProxyOptions, queue: RecordingQueue, ciphertext: RecordingQueue? = nil,
+        connector: any ServerConnecting, own: OwnAddresses,
         destination: @escaping @Sendable (any Channel) -> EventLoopFuture<SocketAddress> = OriginalDestination.of
     ) {
         self.options = options
         self.queue = queue
+        self.ciphertext = ciphertext
         self.own = own
         self.destination = destination
         self.connector = connector

@@ -23,12 +23,16 @@ package final class ProxyServer: Sendable {
 
     /// A proxy that does not listen yet.
     ///
-    /// - Parameter queue: where relayed data is recorded.
-    package init(_ options: ProxyOptions, queue: RecordingQueue, threads: Int = 1) {
+    /// - Parameters:
+    ///   - queue: where relayed data is recorded.
+    ///   - ciphertext: where the ciphertext of decrypted connections is recorded; nil: it is not.
+    package init(
+        _ options: ProxyOptions, queue: RecordingQueue, ciphertext: RecordingQueue? = nil, threads: Int = 1
+    ) {
         names = NIOThreadPool(numberOfThreads: 4)
         let own = OwnAddresses()
         context = ProxyContext(
-            options, queue: queue,
+            options, queue: queue, ciphertext: ciphertext,
             connector: Connector(own: own, names: NameResolution(threads: names), options: options), own: own)
         group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
     }

@@ -44,7 +44,7 @@ func filled(_ log: TLSLog, _ direction: Direction) -> Int {
 
 /// Where the first application data is, in the stream.
 func applicationDataOffset(_ log: TLSLog, _ direction: Direction) -> Int? {
-    log.events(direction).lazy.compactMap { if case .applicationDataBegins(let offset) = $0 { offset } else { nil } }
+    log.events(direction).lazy.compactMap { if case .applicationDataBegins(let offset, _) = $0 { offset } else { nil } }
         .first
 }
 

@@ -87,6 +87,16 @@ public struct PcapngWriter: Sendable {
         }
     }
 
+    /// Appends a decryption secrets block (section 4.7) with lines of an NSS key log.
+    public func appendSecrets(keyLog: RawSpan, to buffer: inout [UInt8]) {
+        PcapngBlock.append(type: 10, to: &buffer) { block in
+            block.append(UInt32(0x544c_534b))
+            block.append(UInt32(truncatingIfNeeded: keyLog.byteCount))
+            block.append(contentsOf: keyLog)
+            block.pad()
+        }
+    }
+
     /// Appends an interface statistics block (section 4.6).
     ///
     /// - Parameters:

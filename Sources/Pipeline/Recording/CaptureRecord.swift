@@ -77,6 +77,11 @@ package final class CaptureRecord {
         if buffer.count > Self.bufferLimit { flush() }
     }
 
+    /// Secrets of TLS connections became known, as lines of an NSS key log. Packets that need them must follow.
+    package func append(secrets: RawSpan) {
+        writer.appendSecrets(keyLog: secrets, to: &buffer)
+    }
+
     /// The source of the packets omitted some for lack of room. Once this has been called, even with 0, statistics report their
     /// number (`isb_ifdrop`).
     package func dropped(_ packets: Int) {

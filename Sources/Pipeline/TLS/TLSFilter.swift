@@ -44,6 +44,7 @@ package final class TLSFilter {
     /// Ends that are not passed on yet.
     private var ends: [(ending: Ending, direction: Direction, time: Timestamp)] = []
     private var isReset = false
+    private var hasFinished = PerDirection(fromClient: false, fromServer: false)
     /// When the event being taken happened, and in which packet.
     private var now = (time: Timestamp(nanoseconds: 0), packet: 0)
 
@@ -155,6 +156,7 @@ package final class TLSFilter {
             return
         }
         isReset = ending == .reset
+        hasFinished[direction] = true
         connection.finish(from: direction, keys: keys.log, into: self)
         switch state {
         case .beginning, .undecided: held.events.append(.finished(ending, direction, 0, time))
@@ -182,6 +184,10 @@ package final class TLSFilter {
     package func closed(at time: Timestamp) {
         now = (time, 0)
         if state == .beginning { state = .undecided }
+        // What waits for the other direction does not come any more.
+        for direction in Direction.allCases where !hasFinished[direction] {
+            connection.finish(from: direction, hasEnded: false, keys: keys.log, into: self)
+        }
         if state == .undecided { pass() }
         for end in ends { receiver.passedEnd(end.ending, from: end.direction, at: end.time) }
         ends = []
@@ -267,12 +273,15 @@ extension TLSFilter: TLSReceiver {
             facts.isResumed = negotiation.isResumed ?? false
         case .certificate(let chain):
             if direction == .fromServer, let leaf = chain.first { facts.certificate = describe?(leaf) }
+            // It is encrypted: the keys fit.
+            if facts.version == "\(ProtocolVersion.tls13)" { decrypt() }
         case .keysMissing(let random):
             if state == .undecided { pass() }
             if keys.isRequested { notice(.tlsKeysMissing(clientRandom: "\(random)"), from: .fromClient) }
         case .applicationDataBegins(let offset, let records):
             if !isReported { facts.handshake[direction] = TLSFacts.Handshake(records: records, bytes: offset) }
-        case .alert(let alert, _):
+        case .alert(let alert, let isEncrypted):
+            if isEncrypted { decrypt() }
             guard alert.isFatal, !alert.isCloseNotify else { return }
             reportAlert("the \(direction.sender) sent the alert \(alert.name)", alert, from: direction)
         case .alertSuspected:

@@ -18,8 +18,9 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var context: ChannelHandlerContext?
     private var patience: Scheduled<Void>?
     private var server: (any Channel)?
-    /// The handlers of the client's TLS, if it is decrypted here.
+    /// The handlers of both sides' TLS, if it is decrypted here.
     private var clientTLS: (wire: TLSWire, edge: TLSEdge)?
+    private var serverTLS: (wire: TLSWire, edge: TLSEdge)?
     private var place: (place: Place, address: SocketAddress?)?
     /// What the client's end of the relay must be notified of once it exists.
     private var ends = RelayHandler.EarlyEnds()
@@ -201,6 +202,7 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 serverEnd.readEarly {}
                 let (wire, edge) = try proxy.secure(server, request, finish)
                 serverEnd.secured(by: wire, edge)
+                serverTLS = (wire, edge)
             case .client:
                 guard channel.isActive else { throw TLSFault(text: "the client closed the connection") }
                 let unread = stack.takeUnread()
@@ -218,7 +220,12 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// The client and its server are joined; early bytes go first.
     private func join() {
         guard let server, let place, let serverEnd else {
-            return close(EntryFault("the server closed the connection before it was relayed"), isOrderly: false)
+            // A server of TLS 1.3 may refuse when the handshake is over for its client.
+            let fault = serverTLS?.edge.fault
+            return close(
+                EntryFault(
+                    fault?.text ?? "the server closed the connection before it was relayed",
+                    fault == nil ? .connectFailed : .tlsFailed), isOrderly: false)
         }
         state = .over
         let clientEnd = RelayHandler(reading: .fromClient, isUnix: isUnix, relays: proxy.relays, options: proxy.options)
@@ -237,12 +244,15 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: Failing to connect
 
     private func close(_ fault: EntryFault, isOrderly: Bool) {
-        let server = place.map { proxy.endpoint(ofMissed: $0.place, at: $0.address) }
-        refuse(fault.reason, at: server ?? Endpoint(IPAddress(v4: 0), 0), detail: fault.description)
+        let known = self.server.flatMap { server in place.map { proxy.endpoint(ofServer: server, at: $0.place) } }
+        let missed = place.map { proxy.endpoint(ofMissed: $0.place, at: $0.address) }
+        refuse(
+            fault.reason, at: known ?? missed ?? Endpoint(IPAddress(v4: 0), 0), by: fault.side,
+            detail: fault.description)
         self.server?.close(promise: nil)
         guard isOrderly else {
             state = .over
-            context?.reset()
+            (clientTLS?.wire.context ?? context)?.reset()
             return
         }
         state = .dismissed
@@ -256,8 +266,11 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if !isEnded { context.read() }
     }
 
-    private func refuse(_ reason: CloseReason, at server: Endpoint, detail: String) {
+    private func refuse(
+        _ reason: CloseReason, at server: Endpoint, by side: Direction = .fromServer, detail: String
+    ) {
         guard !proxy.relays.isStopping else { return }
-        proxy.queue.refuse(client: stack.connection.client, server: server, reason: reason, detail: detail)
+        proxy.queue.refuse(
+            client: stack.connection.client, server: server, reason: reason, by: side, detail: detail)
     }
 }

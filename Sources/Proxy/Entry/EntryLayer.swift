@@ -82,8 +82,10 @@ struct EntryFault: Error, CustomStringConvertible, Equatable {
     var description: String
     /// How the trace classifies it.
     var reason: CloseReason
+    /// Whose fault it is.
+    var side: Direction
 
-    init(_ description: String, _ reason: CloseReason = .connectFailed) {
-        (self.description, self.reason) = (description, reason)
+    init(_ description: String, _ reason: CloseReason = .connectFailed, by side: Direction = .fromServer) {
+        (self.description, self.reason, self.side) = (description, reason, side)
     }
 }

@@ -94,6 +94,9 @@ package final class PacketRecorder {
         openCount = connections.count
     }
 
+    /// Secrets of TLS connections became known.
+    func learned(_ lines: [UInt8]) { record.append(secrets: lines.span.bytes) }
+
     /// Lets time pass: the next file may be due.
     func advance(to time: Timestamp) {
         record.advance(to: time, openConnections: openCount)

@@ -78,13 +78,13 @@ package final class Recorder {
             decoder.advance(to: opening.time)
             connections[opening.number] = Recorded(receiver: decoder.open(opening))
             packets?.opened(opening)
-        case .refused(let opening, let reason, let detail):
+        case .refused(let opening, let reason, let side, let detail):
             decoder.advance(to: opening.time)
             let receiver = decoder.open(opening)
             packets?.refused(opening, detail: detail)
             // The reason alone says that there were too many clients.
-            let cause = reason == .connectFailed ? detail : nil
-            receiver.closed(Closing(reason: reason, by: .fromServer, time: opening.time, detail: cause))
+            let cause = reason == .refusedByLimit ? nil : detail
+            receiver.closed(Closing(reason: reason, by: side, time: opening.time, detail: cause))
         case .received(let connection, let direction, let buffer, let time):
             decoder.advance(to: time)
             if isLate() {
@@ -111,6 +111,7 @@ package final class Recorder {
             decoder.advance(to: time)
             packets?.expired(connection, at: time)
             close(connection, Closing(reason: .timeout, by: nil, time: time))
+        case .learned(let lines): packets?.learned(lines)
         case .unrecorded(let connections, let loss):
             decoder.unrecorded(connections, byteCount: loss.bytes)
             packets?.unrecorded(connections, loss)

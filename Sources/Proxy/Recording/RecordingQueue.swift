@@ -22,7 +22,9 @@ package final class RecordingQueue: Sendable {
         case noticed(connection: Int, Direction, StreamNotice, Timestamp)
         case finished(connection: Int, Direction, Ending, Timestamp)
         case expired(connection: Int, Timestamp)
-        case refused(Opening, reason: CloseReason, detail: String)
+        case refused(Opening, reason: CloseReason, by: Direction, detail: String)
+        /// Secrets of TLS connections, as lines of a key log.
+        case learned([UInt8])
         /// This many connections opened and closed without being recorded, and the bytes relayed on them.
         case unrecorded(connections: Int, Loss)
     }
@@ -222,15 +224,26 @@ package final class RecordingQueue: Sendable {
         }
     }
 
-    /// A client connected, but its server could not be reached.
-    func refuse(client: Endpoint, server: Endpoint, reason: CloseReason, detail: String) {
+    /// A client connected, but it was not relayed.
+    ///
+    /// - Parameter side: the side that is the reason for that.
+    func refuse(
+        client: Endpoint, server: Endpoint, reason: CloseReason, by side: Direction = .fromServer, detail: String
+    ) {
         add { state, time in
             guard takes(Self.eventCost + detail.utf8.count, &state) else {
                 Self.overlook(Loss(), &state)
                 return
             }
             let opening = Self.opening(&state, client, server, time)
-            state.events.append(.refused(opening, reason: reason, detail: detail))
+            state.events.append(.refused(opening, reason: reason, by: side, detail: detail))
+        }
+    }
+
+    /// Secrets of TLS connections became known: whatever needs them is recorded later.
+    func learn(_ lines: [UInt8]) {
+        add { state, _ in
+            if takes(Self.eventCost + lines.count, &state) { state.events.append(.learned(lines)) }
         }
     }
 

@@ -28,17 +28,26 @@ extension ProxyContext {
                 throw TLSFault(text: "\(name ?? "") cannot be sent as a server name: \(error)")
             }
         }
-        let hellos = HelloWatch(on: request.leg)
-        let wire = TLSWire(tap: hellos)
-        let edge = TLSEdge(on: request.leg) { [weak tls] result in
-            whenDone(
-                result.map { negotiated in
-                    var outcome = TLSOutcome(applicationProtocol: negotiated)
-                    outcome.version = hellos.hello?.version
-                    outcome.cipherSuite = hellos.hello.map { "\($0.cipherSuite)" }
-                    outcome.certificate = try? tls?.peerCertificate?.toDERBytes()
-                    return outcome
-                })
+        let watch = HandshakeWatch(on: request.leg)
+        let record = ciphertext.map { CiphertextRecording($0, channel, on: request.leg) }
+        let wire = TLSWire(watch, record: record, contexts: tlsContexts(of: channel.eventLoop), relays: relays)
+        let explain = options.tls.explain
+        func explained(_ fault: TLSFault, _ watch: HandshakeWatch, _ request: TLSRequest) -> TLSFault {
+            if let alert = watch.alert { return TLSFault(alert, on: request.leg) }
+            guard fault.isUnverified, let certificate = watch.certificate,
+                let flaw = explain?(certificate, request.names.first)
+            else { return fault }
+            return TLSFault(text: "\(TLSFault.unverified): \(flaw) (--server-ca, --insecure-server)")
+        }
+        let edge = TLSEdge(on: request.leg) { [weak wire] result in
+            let finish = {
+                whenDone(
+                    result.map { TLSOutcome(watch, applicationProtocol: $0) }
+                        .mapError { explained($0, watch, request) })
+                wire?.endHandshake()
+            }
+            // The chunk that completes it may still have to be followed.
+            if let wire { wire.whenTaken(finish) } else { finish() }
         }
         // TLS last: it begins when it is added.
         let pipeline = channel.pipeline.syncOperations
@@ -55,5 +64,17 @@ extension TLSFacts {
         version = outcome.version.map { "\($0)" }
         cipherSuite = outcome.cipherSuite
         applicationProtocol = outcome.applicationProtocol
+    }
+}
+
+extension TLSOutcome {
+    /// What a handshake has shown.
+    fileprivate init(_ watch: HandshakeWatch, applicationProtocol: String?) {
+        self.init(
+            version: watch.negotiation?.version, cipherSuite: watch.negotiation.map { "\($0.cipherSuite)" },
+            applicationProtocol: applicationProtocol, certificate: watch.certificate,
+            requestsCertificate: watch.requestsCertificate,
+            wire: PerDirection(fromClient: watch.counts(from: .fromClient), fromServer: watch.counts(from: .fromServer))
+        )
     }
 }

@@ -19,7 +19,7 @@ final class TLSContexts: Sendable {
 
     private let options: TLSOptions
     private let state = Mutex(State())
-    private let lines = Mutex<[[UInt8]]>([])
+    private let lines = Mutex<[UInt8]>([])
 
     init(_ options: TLSOptions) { self.options = options }
 
@@ -41,7 +41,7 @@ final class TLSContexts: Sendable {
     }
 
     /// The secrets reported since the last call, as lines of a key log.
-    func takeKeyLines() -> [[UInt8]] {
+    func takeKeyLines() -> [UInt8] {
         lines.withLock { lines in
             defer { lines = [] }
             return lines
@@ -58,11 +58,11 @@ final class TLSContexts: Sendable {
             configuration.minimumTLSVersion = TLSVersion(min(options.minimum, request.maximum))
             configuration.maximumTLSVersion = TLSVersion(request.maximum)
             configuration.applicationProtocols = request.protocols
-            // Ends are passed on as they come: nothing waits for the other end's close_notify.
-            configuration.shutdownTimeout = .seconds(5)
+            // Ends are passed on as they come: nothing waits long for the other end's close_notify.
+            configuration.shutdownTimeout = .milliseconds(200)
             configuration.keyLogCallback = { [options, weak self] line in
                 let line = Array(line.readableBytesView)
-                self?.lines.withLock { $0.append(line) }
+                self?.lines.withLock { $0 += line }
                 options.keyLog?(line)
             }
             return try NIOSSLContext(configuration: configuration)

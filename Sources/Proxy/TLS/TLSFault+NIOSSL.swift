@@ -9,15 +9,14 @@ extension TLSFault {
     init(_ error: any Error, on leg: TLSRequest.Leg) {
         let errors = Self.stack(error)
         let end = leg == .client ? "client" : "server"
-        for error in errors {
-            if let alert = Self.alert(error) {
-                self.init(text: "the \(end) refused with the alert \(alert.name)\(Self.hint(alert, leg))", alert: alert)
-                return
-            }
+        if let alert = errors.lazy.compactMap(Self.alert).first {
+            self.init(alert, on: leg)
+            return
         }
         let texts = errors.map { "\($0)" }
-        if texts.contains(where: { $0.contains("CERTIFICATE_VERIFY_FAILED") }) {
-            self.init(text: "the \(end)'s certificate cannot be verified")
+        let isOtherHost = (error as? NIOSSLExtraError) == .failedToValidateHostname
+        if isOtherHost || texts.contains(where: { $0.contains("CERTIFICATE_VERIFY_FAILED") }) {
+            self.init(text: Self.unverified, isUnverified: true)
         } else if texts.contains(where: { $0.contains("EOF during handshake") }) {
             self.init(text: "the \(end) closed the connection during the handshake")
         } else if let reason = texts.lazy.compactMap(Self.reason).first {
@@ -27,11 +26,17 @@ extension TLSFault {
         }
     }
 
+    /// The server's certificate is not accepted.
+    static let unverified = "the server's certificate cannot be verified"
+
+    /// An alert that was received.
+    init(_ alert: Alert, on leg: TLSRequest.Leg) {
+        let end = leg == .client ? "client" : "server"
+        self.init(text: "the \(end) refused with the alert \(alert.name)\(Self.hint(alert, leg))", alert: alert)
+    }
+
     private static func text(_ error: any Error) -> String {
-        switch error as? NIOSSLExtraError {
-        case NIOSSLExtraError.failedToValidateHostname?: "the certificate is for another host"
-        default: error is IOError ? ConnectFailure.cause(of: error) : "\(error)"
-        }
+        error is IOError ? ConnectFailure.cause(of: error) : "\(error)"
     }
 
     private static func stack(_ error: any Error) -> NIOBoringSSLErrorStack {
@@ -53,14 +58,18 @@ extension TLSFault {
     /// BoringSSL's reason, such as `WRONG_VERSION_NUMBER`, as words.
     private static func reason(_ text: String) -> String? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count > 4, let reason = parts[4].split(separator: " ").first else { return nil }
+        // Error: CODE error:CODE:library:function:REASON at FILE:LINE
+        guard parts.count > 5, let reason = parts[5].split(separator: " ").first else { return nil }
+        if ["WRONG_VERSION_NUMBER", "HTTP_REQUEST", "HTTPS_PROXY_REQUEST"].contains(reason) {
+            return "what it sent is not TLS"
+        }
         return reason.lowercased().split(separator: "_").joined(separator: " ")
     }
 
     private static func hint(_ alert: Alert, _ leg: TLSRequest.Leg) -> String {
         switch (alert.code, leg) {
         case (42...46, .client), (48, .client):
-            ": it does not trust frametap's certificate authority (frametap ca trust), or it pins the server's certificate"
+            ": the client probably pins its certificate, or does not trust frametap's CA (frametap ca trust)"
         case (116, .server): ": it requires a client certificate (--client-cert)"
         case (70, _): ": it speaks none of the versions offered (--tls-min)"
         default: ""

@@ -40,10 +40,14 @@ struct TLSLayer: EntryLayer {
             return options.mode == .intercept && isAwaitingHello ? pass() : []
         case (.secured(.server, let outcome), .securingServer(let hello)): return met(outcome, hello, &connection)
         case (.failed(.server, let fault), .securingServer(let hello)): return refuse(fault, hello, connection)
-        case (.secured(.client, _), .securingClient): return pass()
+        case (.secured(.client, let outcome), .securingClient):
+            connection.tls?.handshake.fromClient = outcome.wire.fromClient
+            if options.mode == .server { connection.tls?.learn(outcome) }
+            return pass()
         case (.failed(.client, let fault), .securingClient):
             state = .over
-            return [.close(EntryFault(fault.text + Self.target(connection), .tlsFailed), isOrderly: false)]
+            let fault = EntryFault(fault.text + Self.target(connection), .tlsFailed, by: .fromClient)
+            return [.close(fault, isOrderly: false)]
         default: return []
         }
     }
@@ -92,20 +96,23 @@ struct TLSLayer: EntryLayer {
         state = .over
         return [
             .close(
-                EntryFault("expected a TLS ClientHello from the client, found \(found)", .tlsFailed), isOrderly: false)
+                EntryFault("expected a TLS ClientHello from the client, found \(found)", .tlsFailed, by: .fromClient),
+                isOrderly: false)
         ]
     }
 
     private mutating func begin(_ hello: ClientHello, _ connection: inout EntryConnection) -> [EntryAction] {
         let host = hello.serverName ?? connection.server?.host
-        if let host, options.ignoredHosts.contains(where: { $0.matches(host) }) { return pass() }
+        if options.mode == .intercept, let host, options.ignoredHosts.contains(where: { $0.matches(host) }) {
+            return pass()
+        }
         guard let newest = Self.newest(hello), newest >= options.minimum else {
             state = .over
             let offered = Self.newest(hello).map { "\($0)" } ?? "no version that frametap speaks"
             let fault = "the client offers \(offered) at most, which is older than --tls-min"
             return [
                 .sendToClient(Self.record(Alert(level: 2, code: 70))),
-                .close(EntryFault(fault, .tlsFailed), isOrderly: true),
+                .close(EntryFault(fault, .tlsFailed, by: .fromClient), isOrderly: true),
             ]
         }
         connection.tls = TLSFacts(hello, by: .intercepted)
@@ -132,6 +139,8 @@ struct TLSLayer: EntryLayer {
     ) -> [EntryAction] {
         connection.tls = connection.tls ?? TLSFacts(by: .intercepted)
         connection.tls?.learn(outcome)
+        connection.tls?.handshake.fromServer = outcome.wire.fromServer
+        connection.tls?.certificate = outcome.certificate.flatMap { options.describe?($0) }
         connection.tls?.isVerified = options.trust != .nothing
         guard let hello else { return pass() }
         let names = hello.serverName.map { [$0] } ?? Self.names(of: connection)

@@ -1,3 +1,4 @@
+import Streams
 import TLS
 
 /// How the proxy treats TLS.
@@ -61,6 +62,10 @@ public struct TLSOptions: Sendable {
     /// Issues the identity shown to clients: for the name that they ask for, or the server's host, and for the names of the
     /// server's certificate (in DER), if it has shown one. Called on event loops.
     public var identity: (@Sendable (_ names: [String], _ server: [UInt8]?) throws -> Identity)?
+    /// Reads a certificate in DER, for traces.
+    public var describe: (@Sendable ([UInt8]) -> TLSFacts.Certificate?)?
+    /// Says why a certificate in DER is not accepted for a name.
+    public var explain: (@Sendable (_ certificate: [UInt8], _ name: String?) -> String?)?
     /// Receives the secrets of every handshake, as lines of an NSS key log. Called on event loops.
     public var keyLog: (@Sendable (_ line: [UInt8]) -> Void)?
 

@@ -1,3 +1,4 @@
+import Streams
 import TLS
 
 /// A handshake that a layer asks for on one of its connection's two sockets.
@@ -34,6 +35,8 @@ struct TLSOutcome: Hashable, Sendable {
     var certificate: [UInt8]?
     /// Whether the server requested a certificate.
     var requestsCertificate = false
+    /// What both sides had sent on the socket when the handshake was over.
+    var wire = PerDirection(fromClient: TLSFacts.Handshake(), fromServer: TLSFacts.Handshake())
 }
 
 /// Why a handshake failed.
@@ -42,4 +45,6 @@ struct TLSFault: Error, Hashable, Sendable {
     var text: String
     /// The alert received from the other end (RFC 8446 section 6), if that was the reason.
     var alert: Alert?
+    /// Whether it is the server's certificate that was not accepted.
+    var isUnverified = false
 }

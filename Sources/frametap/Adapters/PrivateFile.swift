@@ -7,8 +7,7 @@ enum PrivateFile {
 
     /// Whether there is something at the path, if only a symbolic link to nothing.
     static func exists(_ path: String) -> Bool {
-        var status = stat()
-        return lstat(path, &status) == 0
+        FileStatus(of: path, followsLinks: false) != nil
     }
 
     /// The text of a file that anyone may read.
@@ -22,11 +21,12 @@ enum PrivateFile {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw CommandError("cannot open \(path): \(systemError())") }
         defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw CommandError("cannot open \(path): \(systemError())") }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw CommandError("\(path) is not a file; expected a key") }
-        guard status.st_mode & 0o077 == 0 else {
-            let mode = String(status.st_mode & 0o777, radix: 8)
+        guard let status = FileStatus(ofDescriptor: descriptor) else {
+            throw CommandError("cannot open \(path): \(systemError())")
+        }
+        guard status.kind == .regular else { throw CommandError("\(path) is not a file; expected a key") }
+        guard status.permissions & 0o077 == 0 else {
+            let mode = String(status.permissions, radix: 8)
             throw CommandError(
                 "\(path) is open to other users (mode \(mode)); expected mode 600: chmod 600 \(ShellWord.quoted(path))")
         }

@@ -11,6 +11,8 @@ struct TraceLoading {
     let bodyLimit: Int
     /// How much memory decoding a capture may take; nil: the default.
     var memory: MemoryOptions?
+    /// How TLS in captures is decrypted; nil: with the secrets in the captures.
+    var decryption: DecryptionOptions?
 
     private enum Kind { case lines, capture }
 
@@ -63,6 +65,7 @@ struct TraceLoading {
         var options = try format.decodingOptions()
         try bodies.apply(to: &options)
         memory?.apply(to: &options)
+        if let decryption { options.tls = try decryption.decoding() }
         let trace = TraceReading(of: paths.joined(separator: " "))
         let decoder = Decoder(options, sinks: [trace.sink(tool: Frametap.tool, bodyLimit: bodyLimit)])
         var reassembly = ReassemblyOptions()

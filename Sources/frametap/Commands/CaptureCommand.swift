@@ -30,6 +30,7 @@ struct CaptureCommand: ParsableCommand {
     @OptionGroup var records: RecordOptions
     @OptionGroup var selection: SelectionOptions
     @OptionGroup var status: StatusOptions
+    @OptionGroup(title: "Decryption") var decryption: DecryptionOptions
     @OptionGroup(title: "Reassembly") var reassembly: ReassemblyArguments
     @OptionGroup(title: "Memory") var memory: MemoryOptions
 
@@ -45,6 +46,7 @@ struct CaptureCommand: ParsableCommand {
         guard let interface, !listInterfaces else { return try InterfaceListing.write() }
         var options = try format.decodingOptions()
         try bodies.apply(to: &options)
+        options.tls = try decryption.decoding(isFollowed: true)
         options.idleTimeout = reassembly.idleTimeout.interval
         memory.apply(to: &options)
         try selection.check(against: options)

@@ -27,14 +27,18 @@ struct DecodeCommand: ParsableCommand {
     @OptionGroup var bodies: BodyOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var selection: SelectionOptions
+    @OptionGroup(title: "Decryption") var decryption: DecryptionOptions
     @OptionGroup(title: "Reassembly") var reassembly: ReassemblyArguments
     @OptionGroup(title: "Memory") var memory: MemoryOptions
 
-    func validate() throws { try OutputFiles.check([("--output", output.output)], inputs: files) }
+    func validate() throws {
+        try OutputFiles.check([("--output", output.output)], inputs: files + [decryption.keyLog].compactMap { $0 })
+    }
 
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
-        let options = try decodingOptions()
+        var options = try decodingOptions()
+        options.tls = raw ? nil : try decryption.decoding()
         try selection.check(against: options)
         let sink = try output.sink(source: files.joined(separator: " ")) { $0.endProcess() }
         let progress = ReadingProgress()
@@ -72,7 +76,12 @@ struct DecodeCommand: ParsableCommand {
             {
                 var reading = SharedReading()
                 let isRead = try reading.read(
-                    files, shares, options: options, to: decoder, { try decodingOptions() }, progress: progress)
+                    files, shares, options: options, to: decoder,
+                    {
+                        var others = try decodingOptions()
+                        others.tls = decoder.options.tls
+                        return others
+                    }, progress: progress)
                 if isRead { return (reading.hasFailed, reading.counters) }
             }
             var reading = ParallelReading()

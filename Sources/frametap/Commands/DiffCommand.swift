@@ -42,6 +42,7 @@ struct DiffCommand: ParsableCommand {
     @OptionGroup(title: "Comparing") var comparing: ComparisonOptions
     @OptionGroup(title: "Decoding captures") var format: FormatOptions
     @OptionGroup(title: "Decoding captures") var bodies: BodyOptions
+    @OptionGroup(title: "Decoding captures") var decryption: DecryptionOptions
     @OptionGroup(title: "Decoding captures") var memory: MemoryOptions
 
     @Option(help: ArgumentHelp("Compare at most N bytes of each body of a capture.", valueName: "bytes"))
@@ -75,7 +76,8 @@ struct DiffCommand: ParsableCommand {
         let output = FileOutput.standardOutput()
         output.whenBroken = { $0.endProcess() }
         let comparison = try comparing.comparison()
-        let loading = TraceLoading(format: format, bodies: bodies, bodyLimit: bodyLimit, memory: memory)
+        let loading = TraceLoading(
+            format: format, bodies: bodies, bodyLimit: bodyLimit, memory: memory, decryption: decryption)
         if learn {
             let runs = try files.map { try loading.trace(of: [$0]) }
             let result = RuleLearning.learn(from: runs, comparison)

@@ -20,6 +20,7 @@ struct ProxyCommand: ParsableCommand {
 
     @OptionGroup var listeners: ListenerOptions
     @OptionGroup var relay: RelayOptions
+    @OptionGroup(title: "TLS") var tls: InterceptionOptions
     @OptionGroup var format: FormatOptions
     @OptionGroup var bodies: BodyOptions
     @OptionGroup var output: OutputOptions
@@ -29,13 +30,15 @@ struct ProxyCommand: ParsableCommand {
     @OptionGroup var status: StatusOptions
     @OptionGroup(title: "Memory") var memory: MemoryOptions
 
-    func validate() throws { try records.check(output) }
+    func validate() throws { try records.check(output, [("--key-log", tls.keyLog), ("--write-tls", tls.writeTLS)]) }
 
     func run() throws {
         // Survives the terminal that started it, and treats a file size limit like a full disk.
         for number in [SIGHUP, SIGXFSZ] { signal(number, SIG_IGN) }
         DescriptorLimit.raise()
         let listeners = try listeners.listeners()
+        var options = relay.options(listeners)
+        options.tls = try tls.options()
         let queue = waiting.queue()
         var decoding = try format.decodingOptions()
         try bodies.apply(to: &decoding)
@@ -45,7 +48,8 @@ struct ProxyCommand: ParsableCommand {
             decoding: decoding, output: output, records: records, selection: selection, status: status)
         let recording = try LiveRecording(of: .relay(ListenerOptions.source(of: listeners)), request)
         let recorder = Recorder(of: recording, queue: queue)
-        let proxy = ProxyServer(relay.options(listeners), queue: queue)
+        let ciphertext = try tls.writeTLS.map { try CiphertextRecord($0, queue: waiting.queue()) }
+        let proxy = ProxyServer(options, queue: queue, ciphertext: ciphertext?.queue)
         let places: [Place]
         do {
             places = try proxy.start()
@@ -67,6 +71,7 @@ struct ProxyCommand: ParsableCommand {
         // A program that reads this may send a signal immediately.
         for (listener, place) in zip(listeners, places) { Self.announce(listener, at: place) }
         recording.run(recorder, queue)
+        ciphertext?.finish()
         signals.cancel()
         for line in QueueOptions.lines(queue.losses, late: recorder.late) { warn(line) }
         if proxy.refused > 0 { warn("refused clients beyond the limit of connections: \(proxy.refused)") }

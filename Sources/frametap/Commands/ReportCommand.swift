@@ -33,6 +33,7 @@ struct ReportCommand: ParsableCommand {
     @OptionGroup var format: FormatOptions
     @OptionGroup var bodies: BodyOptions
     @OptionGroup var failing: FailOptions
+    @OptionGroup(title: "Decryption") var decryption: DecryptionOptions
     @OptionGroup(title: "Reassembly") var reassembly: ReassemblyArguments
     @OptionGroup(title: "Memory") var memory: MemoryOptions
 
@@ -42,6 +43,7 @@ struct ReportCommand: ParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         var options = try format.decodingOptions()
         try bodies.apply(to: &options)
+        options.tls = try decryption.decoding()
         options.idleTimeout = reassembly.idleTimeout.interval
         memory.apply(to: &options)
         let file = try output.map { try FileOutput(creating: $0) } ?? FileOutput.standardOutput()

@@ -2,6 +2,7 @@ import ArgumentParser
 import Crypto
 import Framing
 import Packets
+import Pipeline
 import Platform
 import Streams
 import Trace
@@ -24,6 +25,7 @@ struct StreamsCommand: ParsableCommand {
     @Flag(help: "With --directory: write zeros for bytes that are missing, instead of leaving them out.")
     var fillMissing = false
 
+    @OptionGroup(title: "Decryption") var decryption: DecryptionOptions
     @OptionGroup(title: "Reassembly") var reassembly: ReassemblyArguments
     @OptionGroup(title: "Memory") var memory: MemoryOptions
 
@@ -46,7 +48,8 @@ struct StreamsCommand: ParsableCommand {
         let signals = progress.endingOnSignals()
         defer { signals.cancel() }
         var reading = CaptureReading()
-        reading.read(files, options: options, to: listing, progress: progress) {}
+        let decrypting = try decryption.decoding().map { DecryptedStreams($0, to: listing) }
+        reading.read(files, options: options, to: decrypting ?? listing, progress: progress) {}
         listing.finish()
         for complaint in reading.complaints { warn(complaint) }
         if reading.hasFailed || streams?.hasFailed == true { throw ExitCode(2) }

@@ -30,11 +30,9 @@ struct RecordOptions: ParsableArguments {
     }
 
     /// Rejects writing two outputs to one file.
-    func check(_ output: OutputOptions) throws {
-        try OutputFiles.check([
-            ("--write", write), ("--trace", trace),
-            ("--output", output.form == .none ? nil : output.output ?? (write == "-" || trace == "-" ? "-" : nil)),
-        ])
+    func check(_ output: OutputOptions, _ others: [(option: String, path: String?)] = []) throws {
+        let shown = output.form == .none ? nil : output.output ?? (write == "-" || trace == "-" ? "-" : nil)
+        try OutputFiles.check([("--write", write), ("--trace", trace), ("--output", shown)] + others)
     }
 
     /// Creates the file of the capture, if one is requested.

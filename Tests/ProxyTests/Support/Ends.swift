@@ -9,9 +9,14 @@ struct Ends {
 
     /// Starts to play a scenario, up to the point where the proxy is needed.
     init(_ scenario: String..., script name: String = "ends.py") async throws {
+        try await self.init(arguments: scenario, script: name)
+    }
+
+    /// The same, with the arguments of a script.
+    init(arguments: [String], script name: String) async throws {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent(name)
-        program = try Program("python3", [script.path] + scenario)
+        program = try Program("python3", [script.path] + arguments)
         server = try #require(Int(try await program.match(/(\d+)\n/)))
     }
 

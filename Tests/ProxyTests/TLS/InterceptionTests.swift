@@ -1,0 +1,198 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `frametap proxy --tls` between OpenSSL at both ends.
+@Suite struct InterceptionTests {
+    /// The files of the server and of both authorities.
+    private let files: Identities
+
+    init() throws { files = try Identities() }
+
+    private struct Played {
+        var seen: Ends.Seen
+        var trace: [TraceLine]
+        var proxy: ProxyProgram
+    }
+
+    /// Plays a scenario of `tls.py` through the proxy.
+    private func play(
+        _ scenario: String, _ options: [String] = [], mode: String = "intercept", _ arguments: [String] = []
+    ) async throws -> Played {
+        let ends = try await Ends(
+            arguments: [scenario, files.folder.url.path] + options, script: "tls.py")
+        let proxy = try await ProxyProgram(
+            to: ends.server,
+            ["--format", "line", "--tls", mode]
+                + (mode == "pass" ? [] : ["--ca", files.authority]) + arguments)
+        try ends.program.send("\(proxy.port)")
+        let seen = try await ends.result()
+        return Played(seen: seen, trace: try await proxy.stop(), proxy: proxy)
+    }
+
+    private var trusting: [String] {
+        ["--server-ca", files.folder.path("ca.crt"), "--server-name", "chat.example.com"]
+    }
+
+    /// Frames without times, in order.
+    private func frames(_ trace: [TraceLine]) -> [String] {
+        trace.filter { $0.event == "frame" }.map { "\($0["from"] ?? "") \($0.text.split(separator: "\"offset\"")[1])" }
+    }
+
+    @Test(arguments: ["1.2", "1.3"]) func bothSidesAreDecrypted(version: String) async throws {
+        let (keys, capture) = (files.folder.path("keys"), files.folder.path("wire.pcapng"))
+        let records = ["--key-log", keys, "--write-tls", capture]
+        let played = try await play("tls", [version], trusting + records)
+        let seen = played.seen
+        #expect(seen["client got"] == "answer\n" && seen["server got"] == "question\n", "\(seen)")
+        // What the server chose is what the client gets; the certificate has the name that the client asked for, too.
+        #expect(seen["client version"] == "TLSv\(version)" && seen["server version"] == "TLSv\(version)", "\(seen)")
+        #expect(seen["server alpn"] == "two" && seen["client alpn"] == "two", "\(seen)")
+        #expect(seen["names"].contains("chat.example.com") && seen["names"].contains("localhost"))
+        #expect(seen["issuer"].hasPrefix("frametap CA") && seen["server end"] == "clean", "\(seen)")
+        let tls = try #require(played.trace.first { $0.event == "tls" })
+        #expect(tls["decrypted"] == "intercepted" && tls["version"] == "TLS \(version)", "\(tls.text)")
+        #expect(tls["serverName"] == "chat.example.com" && tls["protocol"] == "two", "\(tls.text)")
+        #expect(tls["suite"]?.hasPrefix("TLS_") == true && tls.text.contains("\"verified\":true"), "\(tls.text)")
+        #expect(tls.text.contains("\"subject\":\"CN=localhost\""), "\(tls.text)")
+        let live = frames(played.trace)
+        #expect(live.count == 2)
+        // The recording of the plaintext, and both legs' ciphertext, have the same frames.
+        let decode = ["decode", "--format", "line", "--as", "ndjson"]
+        let plain = try await Program.run("frametap", decode + [played.proxy.files.path("capture.pcapng")])
+        #expect(frames(try traceLines(plain)) == live)
+        let wire = try traceLines(try await Program.run("frametap", decode + [capture]))
+        for connection in [1, 2] {
+            #expect(frames(wire.filter { $0.connection == connection }) == live, "leg \(connection)")
+        }
+        #expect(wire.count { $0.event == "tls" && $0["decrypted"] == "keys" } == 2)
+        let closed = wire.filter { $0.event == "closed" }
+        #expect(closed.map { $0["reason"] } == ["fin", "fin"], "\(closed.map(\.text))")
+        // The key log alone decrypts them as well.
+        let logged = try await Program.run(
+            "frametap", decode + ["--key-log", keys, capture])
+        #expect(frames(try traceLines(logged)).count == 4)
+        let untouched = try await Program.run("frametap", decode + ["--no-decrypt", capture])
+        #expect(try traceLines(untouched).allSatisfy { $0.event != "tls" })
+    }
+
+    /// A server that speaks TLS 1.2 at most: its client is not offered more.
+    @Test func theServersVersionIsTheClients() async throws {
+        let played = try await play("tls", ["server-1.2", "no-alpn"], trusting)
+        #expect(played.seen["client version"] == "TLSv1.2" && played.seen["client alpn"] == "nothing", "\(played.seen)")
+        #expect(played.seen["client got"] == "answer\n", "\(played.seen)")
+    }
+
+    @Test(arguments: ["plain", "greeting"]) func whatIsNotTLSIsRelayed(scenario: String) async throws {
+        let played = try await play(scenario, [], trusting)
+        #expect(played.seen["client got"] == "answer\n" && played.seen["server got"] == "question\n", "\(played.seen)")
+        if scenario == "greeting" { #expect(played.seen["greeting"] == "220 hello\n") }
+        #expect(!played.trace.contains { $0.event == "tls" } && !frames(played.trace).isEmpty)
+    }
+
+    @Test func onlyOneSideMaySpeakTLS() async throws {
+        let outwards = try await play("from-plain", [], mode: "client", trusting)
+        #expect(outwards.seen["client got"] == "answer\n" && outwards.seen["server got"] == "question\n")
+        #expect(outwards.trace.contains { $0.event == "tls" && $0["decrypted"] == "intercepted" })
+        let inwards = try await play("to-plain", [], mode: "server")
+        #expect(
+            inwards.seen["client got"] == "answer\n" && inwards.seen["server got"] == "question\n", "\(inwards.seen)")
+        #expect(inwards.seen["names"] == "chat.example.com", "\(inwards.seen)")
+    }
+
+    @Test(arguments: ["pass", "intercept"]) func whatIsPassedIsUntouched(mode: String) async throws {
+        let ignored = mode == "pass" ? [] : ["--ignore-host", "*.example.com"]
+        let played = try await play("tls", ["own-ca"], mode: mode, ignored)
+        #expect(played.seen["client got"] == "answer\n" && played.seen["issuer"] == "Test CA", "\(played.seen)")
+        let tls = try #require(played.trace.first { $0.event == "tls" })
+        #expect(tls.text.contains("\"decrypted\":null") && tls["serverName"] == "chat.example.com", "\(tls.text)")
+        #expect(tls["version"] == "TLS 1.3" && tls["clientRandom"]?.count == 64, "\(tls.text)")
+    }
+
+    /// A client that trusts other authorities, or pins a certificate.
+    @Test(arguments: ["1.2", "1.3"]) func aClientThatRefusesIsReported(version: String) async throws {
+        let played = try await play("tls", ["own-ca", version], trusting)
+        #expect(played.seen["client error"] != "nothing", "\(played.seen)")
+        let finding = try #require(played.trace.first { $0.event == "finding" })
+        #expect(
+            finding["kind"] == "tls-failed" && finding["message"]?.contains("unknown_ca") == true, "\(finding.text)")
+        #expect(finding["message"]?.contains("probably pins its certificate") == true, "\(finding.text)")
+        let closed = try #require(played.trace.first { $0.event == "closed" })
+        #expect(closed["reason"] == "tls-failed" && closed["by"] == "client", "\(closed.text)")
+    }
+
+    /// A server whose certificate is not accepted: the client is not served, and told by an alert.
+    @Test(arguments: [
+        ([], "it was issued by an unknown authority (CN=Test CA)"),
+        (["name-other.example"], "it is not for other.example, but for localhost, chat.example.com"),
+    ])
+    func aServerIsVerified(options: [String], reason: String) async throws {
+        let arguments = options.isEmpty ? [] : trusting
+        let played = try await play("tls", options, arguments)
+        #expect(played.seen["client error"].lowercased().contains("alert"), "\(played.seen)")
+        let finding = try #require(played.trace.first { $0.event == "finding" })
+        #expect(finding["message"]?.contains(reason) == true, "\(finding.text)")
+        #expect(played.trace.contains { $0.event == "closed" && $0["reason"] == "tls-failed" && $0["by"] == "server" })
+        let accepted = try await play("tls", options, ["--insecure-server"])
+        #expect(accepted.seen["client got"] == "answer\n", "\(accepted.seen)")
+        #expect(accepted.trace.contains { $0.event == "tls" && $0.text.contains("\"verified\":false") })
+    }
+
+    @Test(arguments: ["1.2", "1.3"]) func aServerMayAskForACertificate(version: String) async throws {
+        let files = files.folder
+        let refused = try await play("tls", ["client-cert", version], trusting)
+        #expect(refused.trace.contains { $0.event == "finding" && $0["kind"] == "tls-failed" })
+        let identity = ["--client-cert", "\(files.path("server.crt")),\(files.path("server.key"))"]
+        let played = try await play("tls", ["client-cert", version], trusting + identity)
+        #expect(played.seen["client got"] == "answer\n", "\(played.seen)")
+    }
+
+    /// Each end's way to end the connection reaches the other end as what it is.
+    @Test(arguments: ["clean", "truncated", "reset"], [true, false])
+    func endsArePassedOnAsWhatTheyAre(ending: String, byServer: Bool) async throws {
+        for version in ["1.2", "1.3"] {
+            let played = try await play(
+                "tls", ["end-\(ending)", version] + (byServer ? ["server-ends"] : []), trusting)
+            let other = byServer ? "client end" : "server end"
+            #expect(played.seen[other] == ending, "\(version) \(played.seen)")
+            let truncations = played.trace.filter { $0.event == "finding" && $0["kind"] == "tls-truncated" }
+            let side = byServer ? "server" : "client"
+            #expect(
+                truncations.contains { $0["from"] == side } == (ending == "truncated"),
+                "\(version) \(played.trace.map(\.text))")
+        }
+    }
+}
+
+/// A server's certificate and its authority, made by OpenSSL, and the proxy's authority.
+private struct Identities {
+    let folder: Folder
+    /// The folder of the proxy's authority.
+    var authority: String { folder.path("ca") }
+
+    init() throws {
+        folder = try Folder()
+        let curve = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes"
+        try run(
+            """
+            openssl req -x509 \(curve) -days 30 -subj '/CN=Test CA' -keyout ca.key -out ca.crt
+            openssl req \(curve) -subj /CN=localhost -keyout server.key -out server.csr
+            echo subjectAltName=DNS:localhost,DNS:chat.example.com > names
+            openssl x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 30 -extfile names -out server.crt
+            '\(try Program.find("frametap").path)' ca create --ca ca
+            cp ca/ca.pem proxy.pem
+            """)
+    }
+
+    private func run(_ script: String) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-e", "-c", script]
+        process.currentDirectoryURL = folder.url
+        process.standardOutput = try folder.create("output")
+        process.standardError = try folder.create("errors")
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw Program.Failure(description: folder.text("errors")) }
+    }
+}

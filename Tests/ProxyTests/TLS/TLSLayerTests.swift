@@ -1,0 +1,144 @@
+import NIOCore
+import Streams
+import TLS
+import Testing
+
+@testable import Proxy
+
+/// The layer that decides about TLS as a playbook: events, and the expected actions. No sockets, no TLS.
+@Suite struct TLSLayerTests {
+    private static let place = Place.tcp(HostPort(host: "chat.example.com", port: 443))
+
+    private func options(_ mode: TLSOptions.Mode, _ change: (inout TLSOptions) -> Void = { _ in }) -> TLSOptions {
+        var options = TLSOptions()
+        options.mode = mode
+        change(&options)
+        return options
+    }
+
+    /// A stack whose server is connected: the TLS layer has begun.
+    private func stack(_ options: TLSOptions) -> (stack: EntryStack, actions: [EntryAction]) {
+        var stack = EntryStack(
+            [FixedServerLayer(server: Self.place), TLSLayer(options)],
+            of: EntryConnection(
+                client: Endpoint(IPAddress(v4: 1), 1), reached: Endpoint(IPAddress(v4: 0x7f00_0001), 2)),
+            patience: "3000 ms")
+        _ = stack.begin()
+        let actions = stack.take(.connected(bound: nil))
+        return (stack, actions)
+    }
+
+    /// A ClientHello of TLS 1.2, or with `supported_versions` (RFC 8446 section 4.1.2), in records of at most `fragment` bytes.
+    private func hello(
+        name: String? = nil, protocols: [String] = [], versions: [UInt16] = [0x0304, 0x0303], legacy: UInt16 = 0x0303,
+        fragment: Int = 16_384
+    ) -> [UInt8] {
+        func u16(_ number: Int) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 255)] }
+        func vector(_ bytes: [UInt8], _ width: Int) -> [UInt8] {
+            (width == 1 ? [UInt8(bytes.count)] : u16(bytes.count)) + bytes
+        }
+        var extensions: [UInt8] = []
+        if let name { extensions += u16(0) + vector(vector([0] + vector(Array(name.utf8), 2), 2), 2) }
+        if !protocols.isEmpty {
+            extensions += u16(16) + vector(vector(protocols.flatMap { vector(Array($0.utf8), 1) }, 2), 2)
+        }
+        if !versions.isEmpty { extensions += u16(43) + vector(vector(versions.flatMap { u16(Int($0)) }, 1), 2) }
+        let body =
+            u16(Int(legacy)) + [UInt8](repeating: 7, count: 32) + vector([], 1) + vector(u16(0x1301) + u16(0xc02f), 2)
+            + vector([0], 1) + vector(extensions, 2)
+        let message = [1, 0] + u16(body.count) + body
+        return stride(from: 0, to: message.count, by: fragment).flatMap { start -> [UInt8] in
+            let piece = Array(message[start..<min(message.count, start + fragment)])
+            return [22, 3, 1] + u16(piece.count) + piece
+        }
+    }
+
+    @Test func theServerIsSecuredFirstAndTheClientGetsWhatItChose() {
+        var (stack, actions) = stack(options(.intercept))
+        #expect(actions == [.watchServer, .wake(in: .seconds(1))] && stack.needsBytes)
+        // Cut anywhere, and in many records.
+        let hello = hello(name: "a.example.com", protocols: ["x", "y"], fragment: 9)
+        for byte in hello.dropLast() { #expect(stack.receive(ByteBuffer(bytes: [byte])) == []) }
+        let request = TLSRequest(leg: .server, names: ["a.example.com"], maximum: .tls13, protocols: ["x", "y"])
+        #expect(stack.receive(ByteBuffer(bytes: hello.suffix(1))) == [.secure(request)])
+        #expect(!stack.needsBytes && stack.take(.woke) == [] && stack.take(.serverSpoke) == [])
+        let outcome = TLSOutcome(
+            version: .tls12, cipherSuite: "S", applicationProtocol: "y", certificate: [1], requestsCertificate: true)
+        let answer = TLSRequest(
+            leg: .client, names: ["a.example.com"], model: [1], maximum: .tls12, protocols: ["y"],
+            requestsCertificate: true)
+        #expect(stack.take(.secured(.server, outcome)) == [.secure(answer)])
+        #expect(stack.connection.unread.readableBytes == hello.count, "the hello is the beginning of the client's TLS")
+        #expect(stack.take(.secured(.client, TLSOutcome())) == [.done])
+        let facts = stack.connection.tls
+        #expect(facts?.version == "TLS 1.2" && facts?.applicationProtocol == "y" && facts?.isVerified == true)
+    }
+
+    @Test func whatDoesNotBeginWithAHelloIsRelayed() {
+        for event in [EntryEvent.serverSpoke, .woke, .ended] {
+            var (stack, _) = stack(options(.intercept))
+            #expect(stack.take(event) == [.done])
+        }
+        var (stack, _) = stack(options(.intercept))
+        #expect(stack.receive(ByteBuffer(string: "GET / HTTP/1.1\r\n")) == [.done])
+        #expect(stack.takeUnread().readableBytes == 16)
+    }
+
+    @Test func ignoredHostsAreRelayed() {
+        let patterns = [HostPattern("*.example.com"), HostPattern("other.org")].compactMap { $0 }
+        for (name, isIgnored) in [
+            ("a.example.com", true), ("A.Example.COM.", true), ("example.com", false), ("other.org", true),
+            ("x.other.org", false), (nil, true),
+        ] {
+            var (stack, _) = stack(options(.intercept) { $0.ignoredHosts = patterns })
+            let actions = stack.receive(ByteBuffer(bytes: hello(name: name)))
+            // Without a name, the host connected to counts.
+            #expect((actions == [.done]) == isIgnored, "\(name ?? "none")")
+        }
+    }
+
+    /// The client gets the server's alert, or internal_error if it was the proxy that refused.
+    @Test func refusalsArePassedOn() {
+        for (alert, code) in [(Alert(level: 2, code: 120), 120), (nil, 80)] as [(Alert?, UInt8)] {
+            var (stack, _) = stack(options(.intercept))
+            _ = stack.receive(ByteBuffer(bytes: hello(name: "a.b")))
+            let actions = stack.take(.failed(.server, TLSFault(text: "no", alert: alert)))
+            #expect(
+                actions == [
+                    .sendToClient([21, 3, 3, 0, 2, 2, code]),
+                    .close(EntryFault("no (a.b)", .tlsFailed), isOrderly: true),
+                ])
+        }
+        var (stack, _) = stack(options(.intercept))
+        _ = stack.receive(ByteBuffer(bytes: hello(name: "a.b")))
+        _ = stack.take(.secured(.server, TLSOutcome()))
+        let refused = stack.take(.failed(.client, TLSFault(text: "the client refused")))
+        #expect(
+            refused == [.close(EntryFault("the client refused (a.b)", .tlsFailed, by: .fromClient), isOrderly: false)])
+    }
+
+    @Test func oldVersionsAreRefused() {
+        let old = hello(versions: [], legacy: 0x0302)
+        var (stack, _) = stack(options(.intercept))
+        let actions = stack.receive(ByteBuffer(bytes: old))
+        #expect(actions.first == .sendToClient([21, 3, 3, 0, 2, 2, 70]))
+        var (other, _) = self.stack(options(.intercept) { $0.minimum = .tls10 })
+        let request = TLSRequest(leg: .server, names: ["chat.example.com"], maximum: .tls11)
+        #expect(other.receive(ByteBuffer(bytes: old)) == [.secure(request)])
+    }
+
+    @Test func oneSideOnly() {
+        let (_, outwards) = stack(options(.client) { $0.serverName = "named" })
+        #expect(outwards == [.secure(TLSRequest(leg: .server, names: ["named"], maximum: .tls13))])
+        var (inwards, actions) = stack(options(.server))
+        #expect(actions == [] && inwards.take(.serverSpoke) == [] && inwards.take(.woke) == [])
+        let request = TLSRequest(leg: .client, names: ["chat.example.com"], maximum: .tls13)
+        #expect(inwards.receive(ByteBuffer(bytes: hello())) == [.secure(request)])
+        var (plain, _) = stack(options(.server))
+        guard case .close(let fault, _)? = plain.receive(ByteBuffer(string: "plain")).first else {
+            Issue.record("plaintext is relayed to a server behind TLS")
+            return
+        }
+        #expect(fault.reason == .tlsFailed && fault.side == .fromClient)
+    }
+}

@@ -1,0 +1,143 @@
+"""Both ends of a TLS connection through the proxy, for the tests: real OpenSSL, by Python's ssl module.
+
+Arguments: a scenario, and a folder with ca.crt (the server's authority), server.crt, server.key, and proxy.pem (the proxy's
+authority). Listens on a port of the system's choice and prints it; reads the proxy's port from standard input; prints what both
+ends saw as one JSON object.
+"""
+
+import json
+import os
+import socket
+import ssl
+import struct
+import sys
+import threading
+
+PATIENCE = 20
+scenario, folder = sys.argv[1:3]
+options = set(sys.argv[3:])
+seen = {}
+
+VERSIONS = {"1.2": ssl.TLSVersion.TLSv1_2, "1.3": ssl.TLSVersion.TLSv1_3}
+
+
+def server_context():
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(f"{folder}/server.crt", f"{folder}/server.key")
+    if "no-alpn" not in options:
+        context.set_alpn_protocols(["two", "one"])
+    if "client-cert" in options:
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_verify_locations(f"{folder}/ca.crt")
+    for version in VERSIONS:
+        if f"server-{version}" in options:
+            context.maximum_version = VERSIONS[version]
+    return context
+
+
+def client_context():
+    context = ssl.create_default_context(cafile=f"{folder}/{'ca.crt' if 'own-ca' in options else 'proxy.pem'}")
+    context.set_alpn_protocols(["one", "two"])
+    for version in VERSIONS:
+        if version in options:
+            context.minimum_version = context.maximum_version = VERSIONS[version]
+    return context
+
+
+def read_line(sock):
+    got = b""
+    while not got.endswith(b"\n"):
+        data = sock.recv(4096)
+        if not data:
+            break
+        got += data
+    return got
+
+
+def end(sock):
+    """How the other end's stream ends: with a close_notify (clean), a FIN alone (truncated), or a reset."""
+    try:
+        # OpenSSL reports a reset as an end of file.
+        with socket.socket(fileno=os.dup(sock.fileno())) as raw:
+            raw.settimeout(PATIENCE)
+            raw.recv(1, socket.MSG_PEEK)
+        data = sock.recv(4096)
+        return "clean" if data == b"" else "more"
+    except ssl.SSLEOFError:
+        return "truncated"
+    except ConnectionResetError:
+        return "reset"
+    except ssl.SSLError as error:
+        return "truncated" if "EOF" in str(error) else error.reason or str(error)
+
+
+def finish(sock):
+    """Ends the connection as the scenario says."""
+    how = next((word[4:] for word in options if word.startswith("end-")), "clean")
+    if how == "clean":
+        try:
+            sock.unwrap()
+        except (OSError, ValueError):
+            pass
+    elif how == "reset":
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    sock.close()
+
+
+def serve(listener):
+    connection, _ = listener.accept()
+    connection.settimeout(PATIENCE)
+    if scenario == "greeting":
+        connection.sendall(b"220 hello\n")
+    if scenario in ("greeting", "plain", "to-plain"):
+        seen["server got"] = read_line(connection).decode()
+        connection.sendall(b"answer\n")
+        connection.close()
+        return
+    try:
+        with server_context().wrap_socket(connection, server_side=True, suppress_ragged_eofs=False) as sock:
+            seen["server version"], seen["server alpn"] = sock.version(), sock.selected_alpn_protocol()
+            seen["server got"] = read_line(sock).decode()
+            sock.sendall(b"answer\n")
+            if "server-ends" in options:
+                finish(sock)
+            else:
+                seen["server end"] = end(sock)
+                sock.close()
+    except (ssl.SSLError, OSError) as error:
+        seen["server error"] = getattr(error, "reason", None) or str(error)
+
+
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+proxy = int(sys.stdin.readline())
+thread = threading.Thread(target=serve, args=(listener,))
+thread.start()
+
+client = socket.create_connection(("127.0.0.1", proxy), PATIENCE)
+client.settimeout(PATIENCE)
+try:
+    if scenario in ("greeting", "plain", "from-plain"):
+        if scenario == "greeting":
+            seen["greeting"] = read_line(client).decode()
+        client.sendall(b"question\n")
+        seen["client got"] = read_line(client).decode()
+        client.close()
+    else:
+        name = next((word[5:] for word in options if word.startswith("name-")), "chat.example.com")
+        sock = client_context().wrap_socket(client, server_hostname=name, suppress_ragged_eofs=False)
+        seen["client version"], seen["client alpn"] = sock.version(), sock.selected_alpn_protocol()
+        seen["names"] = " ".join(name for _, name in sock.getpeercert()["subjectAltName"])
+        seen["issuer"] = sock.getpeercert()["issuer"][-1][0][1]
+        sock.sendall(b"question\n")
+        seen["client got"] = read_line(sock).decode()
+        if "server-ends" in options:
+            seen["client end"] = end(sock)
+            sock.close()
+        else:
+            finish(sock)
+except (ssl.SSLError, OSError) as error:
+    seen["client error"] = getattr(error, "reason", None) or str(error)
+    client.close()
+thread.join(PATIENCE)
+print(json.dumps(seen))
