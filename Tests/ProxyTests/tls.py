@@ -100,6 +100,8 @@ def serve(listener):
             seen["server got"] = read_line(sock).decode()
             sock.sendall(b"answer\n")
             if "server-ends" in options:
+                # The client has the answer.
+                read_line(sock)
                 finish(sock)
             else:
                 seen["server end"] = end(sock)
@@ -132,6 +134,7 @@ try:
         sock.sendall(b"question\n")
         seen["client got"] = read_line(sock).decode()
         if "server-ends" in options:
+            sock.sendall(b"thanks\n")
             seen["client end"] = end(sock)
             sock.close()
         else:

@@ -103,7 +103,10 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         if ends.hasInputEnded { client.endInput() }
         if ends.isLost { client.lose() } else if ends.isInactive { client.becameInactive() }
         if server.state.hasInputEnded { server.endInput() }
-        if server.state.isLost { server.performLoss() }
+        if server.state.isLost {
+            server.reportFault()
+            server.performLoss()
+        }
         // Reads requested before there was a server did not happen. A channel that is still being registered would never carry
         // out a read: its own first one, once it is active, is taken then.
         for end in [client, server] {
@@ -247,9 +250,14 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if let fault = tls?.edge.fault { shared?.recording.noticed(.tlsFault(fault.text), from: direction) }
+        reportFault()
         lose()
         context.close(promise: nil)
+    }
+
+    /// Reports why this end's TLS broke, if it did.
+    private func reportFault() {
+        if let fault = tls?.edge.fault { shared?.recording.noticed(.tlsFault(fault.text), from: direction) }
     }
 
     func channelInactive(context: ChannelHandlerContext) { becameInactive() }
@@ -303,7 +311,11 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
             // Data that may be truncated must not look complete at the other end.
             let isTruncated = partner?.tls?.edge.isTruncated == true
             context?.whenFlushed { [weak self] in
-                (isTruncated ? self?.lowest : self?.context)?.close(mode: .output, promise: nil)
+                if isTruncated, let wire = self?.tls?.wire {
+                    wire.closeOutput()
+                } else {
+                    self?.context?.close(mode: .output, promise: nil)
+                }
             }
         case .reset:
             guard !isEnding else { return }

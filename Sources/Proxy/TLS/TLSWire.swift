@@ -95,6 +95,12 @@ final class TLSWire: ChannelDuplexHandler {
         context.close(mode: mode, promise: promise)
     }
 
+    /// Sends FIN after everything that was written, without a close_notify.
+    func closeOutput() {
+        record?.finished(isProxy: true)
+        context?.close(mode: .output, promise: nil)
+    }
+
     func channelInactive(context: ChannelHandlerContext) {
         whenTaken { self.record?.closed() }
         context.fireChannelInactive()
