@@ -14,7 +14,7 @@ extension Format {
 
     /// The conditions on frames.
     private var conditions: [Expression] {
-        [heartbeat?.condition, beginning?.condition].compactMap(\.self)
+        [heartbeat?.condition, beginning?.condition, upgrade?.after, upgrade?.answered].compactMap(\.self)
             + allPairings.flatMap { [$0.request, $0.answer] }
     }
 }

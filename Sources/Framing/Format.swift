@@ -23,6 +23,8 @@ public struct Format: Sendable {
     public var broadcast: Broadcast?
     /// The frame that its conversations begin with; nil if that may be any.
     public var beginning: Beginning?
+    /// Where its conversations change to TLS; nil if they do not.
+    public var upgrade: TLSUpgrade?
     /// Values that are redacted by default.
     public var secrets: [Secret] = []
     /// Known bugs of published receivers of this format, by name.

@@ -120,7 +120,8 @@ public struct FrameValues {
         case "fields" where path.count == 2:
             return format.field(path[1], of: content, shape).map(Value.init) ?? .absent
         case "body" where path.count >= 2: return body(Array(path.dropFirst()), content, shape, format)
-        default: return .absent
+        // Where a condition may name a field alone.
+        default: return path.count == 1 ? format.field(path[0], of: content, shape).map(Value.init) ?? .absent : .absent
         }
     }
 

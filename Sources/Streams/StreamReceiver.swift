@@ -160,6 +160,8 @@ public enum StreamNotice: Hashable, Sendable {
     case held(Bool)
     /// The connection uses TLS: reported once, before the first bytes that were decrypted.
     indirect case tls(TLSFacts)
+    /// The program that made the recording has annotated the packet, for whoever decodes it: text after `frametap tls `.
+    indirect case annotated(String)
     /// The direction's TLS ended without a close_notify (RFC 8446 section 6.1): its data may be truncated.
     case tlsTruncated
     /// There are no keys to decrypt the connection's TLS; its client random, in hexadecimal, says which keys they would be.

@@ -87,8 +87,11 @@ def finish(sock):
 def serve(listener):
     connection, _ = listener.accept()
     connection.settimeout(PATIENCE)
-    if scenario == "greeting":
+    if scenario in ("greeting", "starttls", "injected"):
         connection.sendall(b"220 hello\n")
+    if scenario in ("starttls", "injected"):
+        seen["server was asked"] = read_line(connection).decode()
+        connection.sendall(b"220 go\n")
     if scenario in ("greeting", "plain", "to-plain"):
         seen["server got"] = read_line(connection).decode()
         connection.sendall(b"answer\n")
@@ -119,6 +122,10 @@ thread.start()
 client = socket.create_connection(("127.0.0.1", proxy), PATIENCE)
 client.settimeout(PATIENCE)
 try:
+    if scenario in ("starttls", "injected"):
+        seen["greeting"] = read_line(client).decode()
+        client.sendall(b"STARTTLS\n" + (b"injected\n" if scenario == "injected" else b""))
+        seen["answer"] = read_line(client).decode()
     if scenario in ("greeting", "plain", "from-plain"):
         if scenario == "greeting":
             seen["greeting"] = read_line(client).decode()

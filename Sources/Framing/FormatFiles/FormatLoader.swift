@@ -14,7 +14,7 @@ public enum FormatLoader {
             "format", "summary", "ports", "parameters", "client", "server", "frame", "body", "detect", "heartbeat",
             "secret",
         ]
-        + ["hazards", "names", "pairs", "relay", "broadcast", "begins"] + LayoutLoader.keys
+        + ["hazards", "names", "pairs", "relay", "broadcast", "begins", "tls"] + LayoutLoader.keys
 
     /// The format that a file describes.
     ///
@@ -79,6 +79,7 @@ public enum FormatLoader {
         let relay = RelayLoader.relay(top, sides)
         let broadcast = RelayLoader.broadcast(top)
         let beginning = RelayLoader.beginning(top)
+        let upgrade = RelayLoader.upgrade(top)
         let ports = ports(top)
         let secrets = secrets(top)
         let hazards = hazards(top)
@@ -94,6 +95,7 @@ public enum FormatLoader {
             heartbeat: heartbeat, pairings: pairings, relay: relay, broadcast: broadcast,
             secrets: secrets, hazards: hazards)
         format.beginning = beginning
+        format.upgrade = upgrade
         return format
     }
 
@@ -306,11 +308,17 @@ public enum FormatLoader {
     }
 
     /// An expression over a frame's values; values that no frame has are faults.
-    static func condition(_ map: YAMLMap, _ key: String, except forbidden: String? = nil) -> Expression? {
+    ///
+    /// - Parameter namesFields: whether a field may be named without `fields.` in front.
+    static func condition(
+        _ map: YAMLMap, _ key: String, except forbidden: String? = nil, namesFields: Bool = false
+    ) -> Expression? {
         guard let source = map.requiredText(key) else { return nil }
         do throws(ExpressionError) {
             return try Expression(parsing: source) { path in
                 if path.first == forbidden { return "\(path[0]) cannot be used here: it is what is being decided" }
+                let isField = namesFields && path.count == 1 && !FrameValues.names.contains(path[0])
+                let path = isField ? ["fields"] + path : path
                 return FrameValues.complaint(about: path)
                     ?? FrameValues.complaint(
                         about: path, fields: map.context.fields, bodiesAreOpaque: map.context.bodiesAreOpaque == true)

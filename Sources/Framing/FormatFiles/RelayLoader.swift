@@ -40,6 +40,14 @@ enum RelayLoader {
         return Beginning(condition: condition, from: from)
     }
 
+    static func upgrade(_ top: YAMLMap) -> TLSUpgrade? {
+        guard let map = top.map("tls") else { return nil }
+        map.allow(["after", "answered"])
+        guard let after = FormatLoader.condition(map, "after", namesFields: true) else { return nil }
+        guard map["answered"] != nil else { return TLSUpgrade(after: after, answered: nil) }
+        return FormatLoader.condition(map, "answered", namesFields: true).map { TLSUpgrade(after: after, answered: $0) }
+    }
+
     private static func parts(
         _ map: YAMLMap, _ first: String, _ second: String, others: [String] = []
     ) -> (first: Expression, second: Expression, within: Interval)? {

@@ -44,8 +44,8 @@ package final class FrameSieve {
     /// A sieve for the frames of one direction.
     package init(_ kinds: FrameKinds, _ format: Format, wanted: FrameInterest) {
         self.kinds = kinds
-        // The frame that a conversation begins with must be seen.
-        self.wanted = format.beginning == nil ? wanted : wanted.union(.all)
+        // The frames that a conversation, or TLS, begins with must be seen.
+        self.wanted = format.beginning == nil && format.upgrade == nil ? wanted : wanted.union(.all)
         hasHeartbeats = format.heartbeat != nil
         checksBodies = self.wanted.contains(.faultyBodies) && !kinds.format.body.isPlain
         transforms = kinds.format.rule.transforms

@@ -46,6 +46,21 @@ public struct PacketInfo: Hashable, Sendable {
         return comments
     }
 
+    /// The text behind `frametap tls ` in the first line of the packet's first option, if that is such a comment.
+    func annotation(in options: RawSpan) -> String? {
+        guard options.byteCount > 4 + Self.annotationMark.count,
+            PcapngOption.number(options.u16(0), optionsAreBigEndian) == PcapngOption.comment
+        else { return nil }
+        let length = Int(PcapngOption.number(options.u16(2), optionsAreBigEndian))
+        guard length > Self.annotationMark.count, length <= options.byteCount - 4 else { return nil }
+        for (offset, byte) in Self.annotationMark.enumerated() where options[byte: 4 + offset] != byte { return nil }
+        let text = options.extracting(4 + Self.annotationMark.count..<4 + length)
+        return text.withUnsafeBytes { String(decoding: $0.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self) }
+    }
+
+    /// What comments begin with that a recording of frametap has for its reader.
+    public static let annotationMark = Array("frametap tls ".utf8)
+
     /// How many packets of its interface were lost between the previous one and this one (pcapng `epb_dropcount`); 0 if the file
     /// does not say.
     ///

@@ -8,6 +8,8 @@ public struct TCPReassembler: ~Copyable {
     var table = FlowTable()
     var shared: ReassemblyState
     private let receiver: any StreamReceiver
+    /// What the recording says about the next packet.
+    var annotation: String?
     private var lastKey: FlowKey?
     private var lastIndex = 0
 
@@ -82,7 +84,16 @@ public struct TCPReassembler: ~Copyable {
             guard table.flows[index].state == .open else { return }
         }
         shared.current = index
+        if annotation != nil { annotate(index, from: direction, at: time, packet: packet) }
         table.flows[index].take(segment, payload, from: direction, PacketStamp(time: time, number: packet), &shared)
+    }
+
+    /// Passes on what the recording says about the packet.
+    @inline(never)
+    private mutating func annotate(_ index: Int, from direction: Direction, at time: Timestamp, packet: Int) {
+        guard let text = annotation else { return }
+        annotation = nil
+        table.flows[index].receiver?.noticed(.annotated(text), from: direction, at: time, packet: packet)
     }
 
     /// The source has ended: waiting bytes are passed on, open connections are closed, in order of opening.

@@ -24,6 +24,10 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     private var account = MemoryBudget.Account()
     /// Removes TLS, if the connection begins with it.
     private var filter: TLSFilter?
+    /// Where the conversation changes to TLS; nil if it does not, or already has.
+    private var upgrade: TLSUpgradeWatch?
+    /// Whether it has changed to TLS.
+    private var isUpgraded = false
     /// Whether it is known whether the connection begins with TLS.
     private var hasBegun: Bool
 
@@ -86,11 +90,8 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         output.settle(connection, before: time, from: direction)
         if !isFraming { awaitFormat(at: time) }
         if isFraming {
-            // A side is never replaced, so it needs no retain while it is in use.
-            let mayPause = Unmanaged.passUnretained(side(direction))._withUnsafeGuaranteedRef {
-                $0.receive(bytes, at: time, packet: packet)
-            }
-            if mayPause { expectPause(of: direction) }
+            if let upgrade { return take(bytes, until: upgrade, from: direction, at: time, packet: packet) }
+            frame(bytes, from: direction, at: time, packet: packet)
         } else if let (format, choice) = detection?.receive(bytes, from: direction, at: time, packet: packet) {
             start(resources.plans.plan(for: format), choice)
         } else if detection?.isExhausted == true {
@@ -98,6 +99,43 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         } else {
             hold(at: time)
         }
+    }
+
+    @inline(__always)
+    private func frame(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
+        // A side is never replaced, so it needs no retain while it is in use.
+        let mayPause = Unmanaged.passUnretained(side(direction))._withUnsafeGuaranteedRef {
+            $0.receive(bytes, at: time, packet: packet)
+        }
+        if mayPause { expectPause(of: direction) }
+    }
+
+    /// Frames bytes up to where the conversation changes to TLS.
+    private func take(
+        _ bytes: RawSpan, until upgrade: TLSUpgradeWatch, from direction: Direction, at time: Timestamp, packet: Int
+    ) {
+        var start = 0
+        while start < bytes.byteCount {
+            let rest = bytes.extracting(start..<bytes.byteCount)
+            if upgrade.isAgreed { return beginTLS().received(rest, from: direction, at: time, packet: packet) }
+            let wasPremature = upgrade.isPremature
+            let count = TLSUpgradeWatch.plaintext(before: rest)
+            frame(rest.extracting(0..<count), from: direction, at: time, packet: packet)
+            start += count
+            if upgrade.isPremature, !wasPremature {
+                let text = "plaintext behind the request for TLS, before it was answered (CVE-2021-23222)"
+                noticed(.tlsFault(text), from: direction, at: time, packet: packet)
+            }
+        }
+    }
+
+    /// From now on both directions are TLS.
+    private func beginTLS() -> TLSFilter {
+        let filter = TLSFilter(
+            resources.keys ?? TLSKeys(), isWhole: true, isExpected: true, describe: resources.options.tls?.describe,
+            to: self)
+        (upgrade, isUpgraded, self.filter) = (nil, true, filter)
+        return filter
     }
 
     /// Accounts for the bytes held until the format is known.
@@ -167,12 +205,20 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
             connection.traffic[direction].disturb { $0.retransmitted = time }
         case .segment(let segment):
             for witness in connection.witnesses { witness.saw(segment, from: direction, at: time) }
-        case .tls(let facts): for sink in output.sinks { sink.tls(facts, at: time, on: connection) }
+        case .tls(let facts): take(facts, at: time)
+        case .annotated(let text):
+            if let (facts, time) = TLSFacts.read(annotation: text) { take(facts, at: time) }
         case .tlsTruncated, .tlsFault, .tlsKeysMissing:
             report(notice, NoticedPacket(from: direction, time: time, number: packet))
         case .synchronised, .acknowledged:
             break
         }
+    }
+
+    private func take(_ facts: TLSFacts, at time: Timestamp) {
+        // What was intercepted is plaintext already.
+        if facts.decryption == .intercepted { upgrade = nil }
+        for sink in output.sinks { sink.tls(facts, at: time, on: connection) }
     }
 
     private func report(_ notice: StreamNotice, _ packet: NoticedPacket) {
@@ -243,6 +289,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         let side = SideDecoder(
             direction, of: connection, plan.sides[direction], resources,
             rule: notDetected)
+        side.upgrade = upgrade
         sides[direction] = side
         return side
     }
@@ -281,6 +328,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         // A stream picked up mid-stream has already begun.
         connection.hasBegun = plan.known.format.beginning == nil || !connection.opening.handshake
         self.plan = plan
+        if resources.keys != nil { upgrade = plan.known.format.upgrade.map { TLSUpgradeWatch($0) } }
         begin()
     }
 
@@ -322,11 +370,24 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
             // This connection's deadlines pass between the held events, as if its format had been known: `take` sees to that.
             switch event.kind {
             case .received:
-                take(
-                    held.bytes.span.bytes.extracting(event.place..<event.place + event.count), from: event.direction,
-                    at: event.time, packet: event.packet)
-            case .missing: miss(event.count, from: event.direction, at: event.time)
-            case .finished: finish(event.direction, at: event.time)
+                let chunk = held.bytes.span.bytes.extracting(event.place..<event.place + event.count)
+                if isUpgraded, let filter {
+                    filter.received(chunk, from: event.direction, at: event.time, packet: event.packet)
+                } else {
+                    take(chunk, from: event.direction, at: event.time, packet: event.packet)
+                }
+            case .missing:
+                if isUpgraded, let filter {
+                    filter.missing(event.count, from: event.direction, at: event.time)
+                } else {
+                    miss(event.count, from: event.direction, at: event.time)
+                }
+            case .finished:
+                if isUpgraded, let filter {
+                    filter.finished(event.ending, from: event.direction, at: event.time)
+                } else {
+                    finish(event.direction, at: event.time)
+                }
             case .noticed:
                 let packet = NoticedPacket(from: event.direction, time: event.time, number: event.packet)
                 report(held.content.notices[event.place], packet)

@@ -23,6 +23,8 @@ final class SideDecoder {
     @exclusivity(unchecked) private var account = MemoryBudget.Account()
     /// The secrets of the plan that the next frames contain, by their index.
     private var underWay: Set<Int> = []
+    /// Notified of frames, one of which may ask for TLS; nil if none does.
+    var upgrade: TLSUpgradeWatch?
 
     /// A direction of which nothing has been seen yet.
     ///
@@ -146,6 +148,10 @@ extension SideDecoder: FrameReceiver {
     private func show(
         _ frame: FrameInfo, _ content: RawSpan, _ shape: FrameShape, _ direction: Direction, _ pick: FrameSieve.Pick
     ) {
+        if let upgrade {
+            upgrade.take(
+                frame, content: content, shape: shape, from: direction, plan.format.directions[direction])
+        }
         var pick = pick
         if !connection.hasBegun { withhold(&pick, frame, content, shape, direction) }
         var traced = TracedFrame(info: frame, shape: shape, direction: direction, isHeartbeat: pick.isHeartbeat)

@@ -32,6 +32,7 @@ package final class TLSFilter {
     }
 
     private let keys: TLSKeys
+    private let isExpected: Bool
     private unowned let receiver: any FilteredReceiver
     private let describe: (@Sendable ([UInt8]) -> TLSFacts.Certificate?)?
     private var state: State
@@ -52,14 +53,17 @@ package final class TLSFilter {
     ///
     /// - Parameters:
     ///   - isWhole: whether the streams begin with their first byte; otherwise they may begin with any record.
+    ///   - isExpected: whether the two sides have agreed on TLS: anything else is an error.
     ///   - describe: reads a certificate in DER.
     ///   - receiver: receives the result; it owns this filter.
     package init(
-        _ keys: TLSKeys, isWhole: Bool, describe: (@Sendable ([UInt8]) -> TLSFacts.Certificate?)? = nil,
+        _ keys: TLSKeys, isWhole: Bool, isExpected: Bool = false,
+        describe: (@Sendable ([UInt8]) -> TLSFacts.Certificate?)? = nil,
         to receiver: any FilteredReceiver
     ) {
         (self.keys, self.describe, self.receiver) = (keys, describe, receiver)
-        state = isWhole ? .beginning : .undecided
+        self.isExpected = isExpected
+        state = isWhole && !isExpected ? .beginning : .undecided
     }
 
     /// Whether the first bytes of a connection may be a TLS record's header (RFC 8446 section 5.1).
@@ -301,7 +305,9 @@ extension TLSFilter: TLSReceiver {
             if case .withoutCloseNotify = truncation, isReset { return }
             if facts.version != nil { notice(.tlsTruncated, from: direction) }
         case .unsupported(let name):
-            if !facts.offeredVersions.isEmpty { notice(.tlsFault("not decrypted: \(name)"), from: direction) }
+            if isExpected || !facts.offeredVersions.isEmpty {
+                notice(.tlsFault("not decrypted: \(name)"), from: direction)
+            }
             if state == .undecided { pass() }
         case .withoutHello:
             reportFacts(evenIfUnknown: true)

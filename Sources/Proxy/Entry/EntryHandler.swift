@@ -238,6 +238,20 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
             client: stack.connection.client, server: proxy.endpoint(ofServer: server, at: place.place),
             tls: stack.connection.tls)
         let recording = QueuedRecording(proxy.queue, connection: connection, on: channel.eventLoop)
+        let options = proxy.options.tls
+        if options.mode == .intercept, clientTLS == nil, serverTLS == nil,
+            let framing = options.upgrading.flatMap({ UpgradeFraming($0) })
+        {
+            // What was read before has to be framed, too.
+            let (early, greeting) = (stack.takeUnread(), serverEnd.takeEarly())
+            RelayHandler.join(clientEnd, serverEnd, recording: recording, early: ByteBuffer(), ends)
+            clientEnd.prepareUpgrade(framing, proxy, stack.connection)
+            if greeting.readableBytes > 0 { serverEnd.receive(greeting) }
+            if early.readableBytes > 0 { clientEnd.receive(early) }
+            serverEnd.flush()
+            clientEnd.flush()
+            return
+        }
         RelayHandler.join(clientEnd, serverEnd, recording: recording, early: stack.takeUnread(), ends)
     }
 

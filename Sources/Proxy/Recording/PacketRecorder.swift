@@ -14,6 +14,8 @@ package final class PacketRecorder {
     private var openCount = 0
     /// The frames of the chunk that is being decoded: among the decoder's sinks.
     package let frames = FrameNames()
+    /// What is known about the TLS of connections, for the comment of their next packet.
+    private var annotations: [Int: String] = [:]
     /// How many chunks were dropped since the previous packet.
     private var dropped = 0
 
@@ -44,7 +46,10 @@ package final class PacketRecorder {
 
     /// A chunk was relayed and decoded.
     func received(_ bytes: RawSpan, on connection: Int, from direction: Direction, at time: Timestamp) {
-        let names = frames.take()
+        var names = frames.take()
+        if let annotation = annotations.removeValue(forKey: connection) {
+            names = annotation + (names.map { "\n" + $0 } ?? "")
+        }
         connections[connection]?.data(bytes, from: direction) { packet($0, $1, at: time, comment: names) }
     }
 
@@ -91,7 +96,14 @@ package final class PacketRecorder {
     /// A connection is over.
     func closed(_ connection: Int) {
         connections[connection] = nil
+        annotations[connection] = nil
         openCount = connections.count
+    }
+
+    /// A connection's TLS is known: its next packet says so.
+    func learned(_ facts: TLSFacts, on connection: Int, at time: Timestamp) {
+        annotations[connection] =
+            String(decoding: PacketInfo.annotationMark, as: UTF8.self) + facts.annotation(at: time)
     }
 
     /// Secrets of TLS connections became known.

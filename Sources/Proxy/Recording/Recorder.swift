@@ -104,6 +104,7 @@ package final class Recorder {
             decoder.advance(to: time)
             connections[connection]?.receiver.noticed(
                 notice, from: direction, at: time, packet: packets?.nextPacket ?? 0)
+            if case .tls(let facts) = notice { packets?.learned(facts, on: connection, at: time) }
         case .finished(let connection, let direction, let ending, let time):
             decoder.advance(to: time)
             finished(ending, connection, direction, time)

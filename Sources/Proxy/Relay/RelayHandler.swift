@@ -17,6 +17,8 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         let recording: any RelayRecording
         /// When a byte was last read; used only if there is an idle timeout.
         var lastRead: NIODeadline
+        /// Where the connection changes to TLS; nil if it does not, or already has.
+        var upgrade: RelayUpgrade?
         /// The stages that process the bytes on their way; nil if there are none.
         var stages: StageDriver?
 
@@ -94,10 +96,8 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
             shared.stages = StageDriver(stages, on: eventLoop, from: client, to: server)
         }
         if early.readableBytes > 0 { client.forward(early) }
-        if server.early.readableBytes > 0 {
-            server.forward(server.early)
-            server.early = ByteBuffer()
-        }
+        let greeting = server.takeEarly()
+        if greeting.readableBytes > 0 { server.forward(greeting) }
         server.context?.flush()
         client.context?.flush()
         if ends.hasInputEnded { client.endInput() }
@@ -142,8 +142,82 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if partner == nil, shared == nil { return holdEarly(unwrapInboundIn(data)) }
-        forward(unwrapInboundIn(data))
+        receive(unwrapInboundIn(data))
+    }
+
+    /// Takes bytes that were read on this end.
+    func receive(_ buffer: ByteBuffer) {
+        if partner == nil, shared == nil { return holdEarly(buffer) }
+        if let upgrade = shared?.upgrade { return forward(buffer, until: upgrade) }
+        forward(buffer)
+    }
+
+    // MARK: Changing to TLS
+
+    /// Lets a connection change to TLS where its format says so.
+    func prepareUpgrade(_ framing: UpgradeFraming, _ proxy: ProxyContext, _ connection: EntryConnection) {
+        guard let partner, let client = context?.channel, let server = partner.context?.channel else { return }
+        shared?.upgrade = RelayUpgrade(framing, proxy, client: client, server: server, connection) {
+            [weak self, weak partner] leg, wire, edge in
+            (leg == .client ? self : partner)?.secured(by: wire, edge)
+            // A handshake is read whatever the other side does.
+            if leg == .server { partner?.context?.read() }
+        } whenDone: { [weak self] result in
+            self?.finishUpgrade(result)
+        }
+    }
+
+    private func forward(_ buffer: ByteBuffer, until upgrade: RelayUpgrade) {
+        guard !upgrade.isAgreed else { return takeTLS(buffer, upgrade) }
+        var rest = buffer
+        for part in upgrade.take(buffer, from: direction) {
+            switch part {
+            case .plaintext(let count):
+                if let piece = rest.readSlice(length: count) { forward(piece) }
+            case .premature:
+                let text = "plaintext behind the request for TLS, before it was answered (CVE-2021-23222)"
+                return breakOff(text)
+            case .tls: return takeTLS(rest, upgrade)
+            }
+        }
+        // The answer has to be on its way before the client begins.
+        if upgrade.isAgreed { partner?.flush() }
+    }
+
+    private func takeTLS(_ buffer: ByteBuffer, _ upgrade: RelayUpgrade) {
+        if direction == .fromClient { return upgrade.receive(buffer) }
+        guard tls != nil else {
+            return breakOff("plaintext behind the answer that begins TLS (CVE-2021-23222)")
+        }
+        holdEarly(buffer)
+    }
+
+    /// Both handshakes are done: the relay goes on with plaintext.
+    private func finishUpgrade(_ result: Result<(early: ByteBuffer, facts: TLSFacts?), EntryFault>) {
+        guard let shared, let partner else { return }
+        shared.upgrade = nil
+        switch result {
+        case .success(let (early, facts)):
+            if let facts { shared.recording.noticed(.tls(facts), from: .fromServer) }
+            if early.readableBytes > 0 { forward(early) }
+            let answers = partner.takeEarly()
+            if answers.readableBytes > 0 { partner.forward(answers) }
+            flush()
+            partner.flush()
+            for end in [self, partner] {
+                end.gate.want()
+                end.readIfWanted()
+            }
+        case .failure(let fault): breakOff(fault.description)
+        }
+    }
+
+    /// Ends the connection because its TLS cannot begin.
+    private func breakOff(_ text: String) {
+        shared?.upgrade = nil
+        shared?.recording.noticed(.tlsFault(text), from: direction)
+        lose()
+        lowest?.reset()
     }
 
     // MARK: Before there is a partner
@@ -152,6 +226,12 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     func readEarly(whenEarly: @escaping () -> Void) {
         self.whenEarly = whenEarly
         if context?.channel.isActive == true { context?.read() }
+    }
+
+    /// Returns what was read before there was a partner.
+    func takeEarly() -> ByteBuffer {
+        defer { early = ByteBuffer() }
+        return early
     }
 
     private func holdEarly(_ buffer: ByteBuffer) {
@@ -193,7 +273,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
 
     func read(context: ChannelHandlerContext) {
         gate.want()
-        if whenEarly != nil { return context.read() }
+        if whenEarly != nil || shared?.upgrade?.isAgreed == true { return context.read() }
         guard let partner, partner.takesBytes else {
             heldReading?.begin()
             return

@@ -18,9 +18,14 @@ struct TLSLayer: EntryLayer {
     }
 
     private let options: TLSOptions
+    /// Whether both sides have agreed on TLS: the client has to begin, and nothing else is relayed.
+    private let isAgreed: Bool
     private var state = State.over
 
-    init(_ options: TLSOptions) { self.options = options }
+    init(_ options: TLSOptions, isAgreed: Bool = false) { (self.options, self.isAgreed) = (options, isAgreed) }
+
+    /// Whether what is not TLS is relayed as it is.
+    private var relaysOthers: Bool { options.mode == .intercept && !isAgreed }
 
     var needsBytes: Bool {
         switch state {
@@ -35,9 +40,9 @@ struct TLSLayer: EntryLayer {
         case (.bytes, .awaitingHello(let reader, let count)): return read(reader, count, &connection)
         case (.serverSpoke, .awaitingHello), (.woke, .awaitingHello):
             // With `server` the client has to begin, whatever the server does.
-            return options.mode == .intercept ? pass() : []
+            return relaysOthers ? pass() : []
         case (.ended, .awaitingHello), (.ended, .securingClient):
-            return options.mode == .intercept && isAwaitingHello ? pass() : []
+            return relaysOthers && isAwaitingHello ? pass() : []
         case (.secured(.server, let outcome), .securingServer(let hello)): return met(outcome, hello, &connection)
         case (.failed(.server, let fault), .securingServer(let hello)): return refuse(fault, hello, connection)
         case (.secured(.client, let outcome), .securingClient):
@@ -62,7 +67,7 @@ struct TLSLayer: EntryLayer {
             return [.secure(serverRequest(nil, connection))]
         case .intercept:
             state = .awaitingHello(ClientHelloReader(), read: 0)
-            return [.watchServer, .wake(in: Self.patience)]
+            return isAgreed ? [] : [.watchServer, .wake(in: Self.patience)]
         case .server:
             state = .awaitingHello(ClientHelloReader(), read: 0)
             return []
@@ -86,9 +91,9 @@ struct TLSLayer: EntryLayer {
             state = .awaitingHello(reader, read: connection.unread.readableBytes)
             return []
         case .hello(let hello): return begin(hello, &connection)
-        case .notTLS: return options.mode == .intercept ? pass() : reject("bytes that are not TLS")
-        case .unsupported(let name): return options.mode == .intercept ? pass() : reject("a hello of \(name)")
-        case .malformed(let reason): return options.mode == .intercept ? pass() : reject(reason)
+        case .notTLS: return relaysOthers ? pass() : reject("bytes that are not TLS")
+        case .unsupported(let name): return relaysOthers ? pass() : reject("a hello of \(name)")
+        case .malformed(let reason): return relaysOthers ? pass() : reject(reason)
         }
     }
 
@@ -103,7 +108,7 @@ struct TLSLayer: EntryLayer {
 
     private mutating func begin(_ hello: ClientHello, _ connection: inout EntryConnection) -> [EntryAction] {
         let host = hello.serverName ?? connection.server?.host
-        if options.mode == .intercept, let host, options.ignoredHosts.contains(where: { $0.matches(host) }) {
+        if relaysOthers, let host, options.ignoredHosts.contains(where: { $0.matches(host) }) {
             return pass()
         }
         guard let newest = Self.newest(hello), newest >= options.minimum else {

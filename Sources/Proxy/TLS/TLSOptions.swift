@@ -1,3 +1,4 @@
+import Framing
 import Streams
 import TLS
 
@@ -59,6 +60,8 @@ public struct TLSOptions: Sendable {
     public var minimum = ProtocolVersion.tls12
     /// Servers whose TLS is relayed untouched.
     public var ignoredHosts: [HostPattern] = []
+    /// The connections' format, if it says where they change to TLS; nil: TLS is only looked for at their beginning.
+    public var upgrading: Format?
     /// Issues the identity shown to clients: for the name that they ask for, or the server's host, and for the names of the
     /// server's certificate (in DER), if it has shown one. Called on event loops.
     public var identity: (@Sendable (_ names: [String], _ server: [UInt8]?) throws -> Identity)?

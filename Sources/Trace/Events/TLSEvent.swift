@@ -76,9 +76,19 @@ extension TLSFacts {
         }
     }
 
-    /// The members of its line as JSON, without the connection: for a capture's comment.
-    package var json: String {
-        JSONValue.object(TLSEvent(connection: 0, time: Timestamp(nanoseconds: 0), facts: self).members).compactText
+    /// The line's members without the connection as JSON: how a recording annotates a packet.
+    package func annotation(at time: Timestamp) -> String {
+        let event = TLSEvent(connection: 0, time: time, facts: self)
+        return JSONValue.object([JSONValue.Member("time", .text(time.rfc3339Text))] + event.members).compactText
+    }
+
+    /// Facts, and their time, from an annotation; nil if it is not one.
+    package static func read(annotation text: String) -> (facts: TLSFacts, time: Timestamp)? {
+        let bytes = Array(text.utf8)
+        guard let value = try? JSONValue(parsing: bytes.span.bytes), let stamp = value["time"]?.string,
+            let time = Timestamp(rfc3339: stamp)
+        else { return nil }
+        return (TLSFacts(value), time)
     }
 }
 

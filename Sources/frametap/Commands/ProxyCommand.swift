@@ -1,5 +1,6 @@
 import ArgumentParser
 import Dispatch
+import Framing
 import Pipeline
 import Platform
 import Proxy
@@ -44,6 +45,8 @@ struct ProxyCommand: ParsableCommand {
         try bodies.apply(to: &decoding)
         memory.apply(to: &decoding, isReassembled: false)
         try selection.check(against: decoding)
+        // Which format a connection has must be known before its first byte.
+        if case .fixed(let format) = decoding.choice, format.upgrade != nil { options.tls.upgrading = format }
         let request = LiveRecording.Request(
             decoding: decoding, output: output, records: records, selection: selection, status: status)
         let recording = try LiveRecording(of: .relay(ListenerOptions.source(of: listeners)), request)

@@ -23,7 +23,7 @@ import Testing
             arguments: [scenario, files.folder.url.path] + options, script: "tls.py")
         let proxy = try await ProxyProgram(
             to: ends.server,
-            ["--format", "line", "--tls", mode]
+            (arguments.contains("--format") ? [] : ["--format", "line"]) + ["--tls", mode]
                 + (mode == "pass" ? [] : ["--ca", files.authority]) + arguments)
         try ends.program.send("\(proxy.port)")
         let seen = try await ends.result()
@@ -89,6 +89,47 @@ import Testing
         if scenario == "greeting" { #expect(played.seen["greeting"] == "220 hello\n") }
         #expect(!played.trace.contains { $0.event == "tls" } && !frames(played.trace).isEmpty)
     }
+
+    /// A conversation that changes to TLS where its format says so.
+    @Test func anUpgradeInTheMiddleIsIntercepted() async throws {
+        let format = try files.folder.write(Array(Self.startTLS.utf8), to: "starttls.yaml")
+        let wire = files.folder.path("wire.pcapng")
+        let played = try await play("starttls", [], trusting + ["--format", format, "--write-tls", wire])
+        let seen = played.seen
+        #expect(seen["client got"] == "answer\n" && seen["server got"] == "question\n", "\(seen)")
+        #expect(seen["issuer"].hasPrefix("frametap CA") && seen["client alpn"] == "two", "\(seen)")
+        let types = played.trace.filter { $0.event == "frame" }.map { "\($0.from) \($0["type"] ?? "")" }
+        #expect(
+            types == ["server line", "client STARTTLS", "server line", "client line", "server line"], "\(types)")
+        #expect(!played.trace.contains { $0["kind"] == "tls-failed" }, "\(played.trace.map(\.text))")
+        // The recording says that its plaintext was TLS: lines are equal, that of TLS included.
+        let capture = played.proxy.files.path("capture.pcapng")
+        let offline = try traceLines(
+            try await Program.run("frametap", ["decode", capture, "--format", format, "--as", "ndjson"]))
+        for event in ["tls", "frame", "closed"] {
+            let (live, decoded) = (played.trace.filter { $0.event == event }, offline.filter { $0.event == event })
+            #expect(live.map(\.text) == decoded.map(\.text) && !live.isEmpty)
+        }
+        let legs = try await Program.run("frametap", ["decode", wire, "--format", "line", "--as", "ndjson"])
+        #expect(frames(try traceLines(legs)).count == 4)
+    }
+
+    @Test func plaintextBehindARequestForTLSEndsTheConnection() async throws {
+        let format = try files.folder.write(Array(Self.startTLS.utf8), to: "starttls.yaml")
+        let played = try await play("injected", [], trusting + ["--format", format])
+        #expect(played.seen["server got"] != "injected\n" && played.seen["server was asked"] != "STARTTLS\n")
+        let finding = try #require(played.trace.first { $0.event == "finding" && $0["kind"] == "tls-failed" })
+        #expect(finding["message"]?.contains("CVE-2021-23222") == true, "\(finding.text)")
+        #expect(played.trace.contains { $0.event == "closed" && $0["reason"] == "reset" })
+    }
+
+    private static let startTLS = """
+        format: starttls
+        framing: { rule: delimiter, end: "\\n" }
+        body: text
+        frame: { type: [{ when: body.text == "STARTTLS", is: STARTTLS }, { is: line }] }
+        tls: { after: type == "STARTTLS" and from == client, answered: body.text startsWith "220" }
+        """
 
     @Test func onlyOneSideMaySpeakTLS() async throws {
         let outwards = try await play("from-plain", [], mode: "client", trusting)

@@ -1,0 +1,76 @@
+import NIOCore
+import Streams
+import TLS
+
+/// Changes a relayed connection to TLS in the middle, as its format says: puts TLS on both sockets, below the relay.
+///
+/// Used on the connection's event loop only. The server's handshake comes first, as at the beginning of a connection.
+final class RelayUpgrade {
+    private let framing: UpgradeFraming
+    private let proxy: ProxyContext
+    private let sockets: (client: any Channel, server: any Channel)
+    private var stack: EntryStack
+    private var hello: (wire: TLSWire, edge: TLSEdge)?
+    /// Called with the handlers of a side as soon as TLS is there.
+    private let secured: (TLSRequest.Leg, TLSWire, TLSEdge) -> Void
+    /// Called when both handshakes are done, with the client's first bytes; or when they failed.
+    private let whenDone: (Result<(early: ByteBuffer, facts: TLSFacts?), EntryFault>) -> Void
+
+    /// - Parameters:
+    ///   - connection: what is known about it.
+    ///   - secured: called with the handlers of each side as soon as TLS is there.
+    ///   - whenDone: called once.
+    init(
+        _ framing: UpgradeFraming, _ proxy: ProxyContext, client: any Channel, server: any Channel,
+        _ connection: EntryConnection, secured: @escaping (TLSRequest.Leg, TLSWire, TLSEdge) -> Void,
+        whenDone: @escaping (Result<(early: ByteBuffer, facts: TLSFacts?), EntryFault>) -> Void
+    ) {
+        (self.framing, self.proxy, sockets) = (framing, proxy, (client, server))
+        (self.secured, self.whenDone) = (secured, whenDone)
+        stack = EntryStack([TLSLayer(proxy.options.tls, isAgreed: true)], of: connection, patience: "")
+        _ = stack.begin()
+    }
+
+    /// Whether both sides have agreed on TLS: then the client's bytes come here.
+    var isAgreed: Bool { framing.isAgreed }
+
+    /// Frames the next bytes of a direction.
+    func take(_ buffer: ByteBuffer, from direction: Direction) -> [UpgradeFraming.Part] {
+        buffer.withUnsafeReadableBytes { framing.take($0.bytes, from: direction) }
+    }
+
+    /// Bytes of the client behind the plaintext.
+    func receive(_ buffer: ByteBuffer) { perform(stack.receive(buffer)) }
+
+    private func perform(_ actions: [EntryAction]) {
+        for action in actions {
+            switch action {
+            case .secure(let request): secure(request)
+            case .sendToClient(let bytes): sockets.client.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
+            case .done: whenDone(.success((stack.takeUnread(), stack.connection.tls)))
+            case .close(let fault, _): whenDone(.failure(fault))
+            case .sendToServer, .findDestination, .connect, .watchServer, .wake: break
+            }
+        }
+    }
+
+    private func secure(_ request: TLSRequest) {
+        let leg = request.leg
+        func finish(_ result: Result<TLSOutcome, TLSFault>) {
+            switch result {
+            case .success(let outcome): perform(stack.take(.secured(leg, outcome)))
+            case .failure(let fault): perform(stack.take(.failed(leg, fault)))
+            }
+        }
+        do {
+            let unread = leg == .client ? stack.takeUnread() : ByteBuffer()
+            let (wire, edge) = try proxy.secure(leg == .client ? sockets.client : sockets.server, request, finish)
+            secured(leg, wire, edge)
+            guard leg == .client, let context = wire.context else { return }
+            wire.channelRead(context: context, data: NIOAny(unread))
+            context.fireChannelReadComplete()
+        } catch {
+            finish(.failure(error as? TLSFault ?? TLSFault(text: "\(error)")))
+        }
+    }
+}

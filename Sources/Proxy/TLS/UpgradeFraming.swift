@@ -1,0 +1,67 @@
+import Framing
+import Streams
+
+/// Frames both directions of a relayed connection, up to where it changes to TLS. A value but for its framers' receiver: no sockets.
+final class UpgradeFraming {
+    /// What a chunk consists of.
+    enum Part: Equatable {
+        /// This many bytes are plaintext.
+        case plaintext(Int)
+        /// This many bytes came between a request for TLS and its answer.
+        case premature(Int)
+        /// The rest is TLS.
+        case tls
+    }
+
+    private let watch: TLSUpgradeWatch
+    private let receiver: Receiver
+    private var framers: PerDirection<Framer>
+    private let scratch = FramingScratch()
+
+    /// A connection that begins in plaintext.
+    init?(_ format: Format) {
+        guard let upgrade = format.upgrade else { return nil }
+        watch = TLSUpgradeWatch(upgrade)
+        receiver = Receiver(watch, format)
+        framers = PerDirection(
+            fromClient: Framer(rule: format.directions.fromClient.rule, direction: .fromClient, aligned: true),
+            fromServer: Framer(rule: format.directions.fromServer.rule, direction: .fromServer, aligned: true))
+    }
+
+    /// Whether both sides have agreed on TLS.
+    var isAgreed: Bool { watch.isAgreed }
+
+    /// Frames the next bytes of a direction.
+    func take(_ bytes: RawSpan, from direction: Direction) -> [Part] {
+        var parts: [Part] = []
+        var start = 0
+        while start < bytes.byteCount {
+            if watch.isAgreed { return parts + [.tls] }
+            let rest = bytes.extracting(start..<bytes.byteCount)
+            let count = TLSUpgradeWatch.plaintext(before: rest)
+            let isBehindRequest = watch.requester == direction && !TLSUpgradeWatch.mayBeginTLS(rest)
+            framers[direction].receive(
+                rest.extracting(0..<count), at: Timestamp(nanoseconds: 0), packet: 0, scratch: scratch, into: receiver)
+            parts.append(isBehindRequest || watch.isPremature ? .premature(count) : .plaintext(count))
+            start += count
+        }
+        return parts
+    }
+
+    private final class Receiver: FrameReceiver {
+        private let watch: TLSUpgradeWatch
+        private let format: Format
+
+        init(_ watch: TLSUpgradeWatch, _ format: Format) { (self.watch, self.format) = (watch, format) }
+
+        func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
+            let side = format.directions[direction]
+            side.withContent(of: bytes, frame.partsAtHand) { content, shape in
+                watch.take(frame, content: content, shape: shape, from: direction, side)
+            }
+        }
+
+        func unframed(_ run: UnframedRun, from direction: Direction) {}
+        func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {}
+    }
+}
