@@ -20,6 +20,7 @@ import chart
 import decoding
 import proxying
 import swift_package
+import tls
 from tools import CAPTURES, ROOT, Trouble, Workshop, output, say
 
 PARTS = {
@@ -31,6 +32,7 @@ PARTS = {
     "proxy": proxying.proxy,
     "bulk": proxying.bulk,
     "idle": proxying.idle,
+    "tls": tls.tls,
     "package": swift_package.package,
 }
 RESULTS = ROOT / "docs" / "benchmarks.json"

@@ -17,6 +17,8 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var stack: EntryStack
     private var context: ChannelHandlerContext?
     private var patience: Scheduled<Void>?
+    /// When a layer is to be woken.
+    private var wake: Scheduled<Void>?
     private var server: (any Channel)?
     /// The handlers of both sides' TLS, if it is decrypted here.
     private var clientTLS: (wire: TLSWire, edge: TLSEdge)?
@@ -75,7 +77,10 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
-    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+        wake?.cancel()
+    }
 
     func channelActive(context: ChannelHandlerContext) {
         context.fireChannelActive()
@@ -133,7 +138,10 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
             case .connect(let place, let address): connect(to: place, address: address)
             case .watchServer: serverEnd?.readEarly { self.perform(self.stack.take(.serverSpoke)) }
             case .wake(let amount):
-                channel.eventLoop.assumeIsolated().scheduleTask(in: amount) { self.perform(self.stack.take(.woke)) }
+                wake?.cancel()
+                wake = channel.eventLoop.assumeIsolated().scheduleTask(in: amount) {
+                    self.perform(self.stack.take(.woke))
+                }
             case .secure(let request): secure(request)
             case .done: join()
             case .close(let fault, let isOrderly): close(fault, isOrderly: isOrderly)

@@ -67,7 +67,7 @@ enum EntryAction: Sendable, Equatable {
     case connect(Place, address: SocketAddress? = nil)
     /// Read what the server sends, up to its first bytes.
     case watchServer
-    /// Send `EntryEvent.woke` after a time.
+    /// Send `EntryEvent.woke` after a time; a later request replaces an earlier one.
     case wake(in: TimeAmount)
     /// Begin TLS on one of the two sockets; the bytes that no layer has consumed are the beginning of the client's.
     case secure(TLSRequest)

@@ -10,7 +10,7 @@ final class RelayUpgrade {
     private let proxy: ProxyContext
     private let sockets: (client: any Channel, server: any Channel)
     private var stack: EntryStack
-    private var hello: (wire: TLSWire, edge: TLSEdge)?
+    private var wake: Scheduled<Void>?
     /// Called with the handlers of a side as soon as TLS is there.
     private let secured: (TLSRequest.Leg, TLSWire, TLSEdge) -> Void
     /// Called when both handshakes are done, with the client's first bytes; or when they failed.
@@ -49,7 +49,13 @@ final class RelayUpgrade {
             case .sendToClient(let bytes): sockets.client.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
             case .done: whenDone(.success((stack.takeUnread(), stack.connection.tls)))
             case .close(let fault, _): whenDone(.failure(fault))
-            case .sendToServer, .findDestination, .connect, .watchServer, .wake: break
+            case .wake(let amount):
+                wake?.cancel()
+                wake = sockets.client.eventLoop.assumeIsolated().scheduleTask(in: amount) { [weak self] in
+                    guard let self else { return }
+                    self.perform(self.stack.take(.woke))
+                }
+            case .sendToServer, .findDestination, .connect, .watchServer: break
             }
         }
     }

@@ -92,6 +92,8 @@ final class TLSContexts: Sendable {
         switch options.trust {
         case .system: break
         case .file(let path): configuration.trustRoots = .file(path)
+        case .certificates(let trusted):
+            configuration.trustRoots = .certificates(try trusted.map { try NIOSSLCertificate(bytes: $0, format: .der) })
         case .nothing: configuration.certificateVerification = .none
         }
         if let files = options.clientIdentity {

@@ -49,12 +49,25 @@ struct TLSLayer: EntryLayer {
             connection.tls?.handshake.fromClient = outcome.wire.fromClient
             if options.mode == .server { connection.tls?.learn(outcome) }
             return pass()
+        case (.woke, .securingServer(let hello)):
+            return refuse(TLSFault(text: "the server did not complete its handshake \(within)"), hello, connection)
+        case (.woke, .securingClient):
+            state = .over
+            let text = "the client did not complete its handshake \(within)" + Self.target(connection)
+            return [.close(EntryFault(text, .tlsFailed, by: .fromClient), isOrderly: false)]
         case (.failed(.client, let fault), .securingClient):
             state = .over
             let fault = EntryFault(fault.text + Self.target(connection), .tlsFailed, by: .fromClient)
             return [.close(fault, isOrderly: false)]
         default: return []
         }
+    }
+
+    private var within: String { "within \(Int(options.handshakeTimeout * 1_000)) ms" }
+
+    /// A handshake, which must not take forever.
+    private func secure(_ request: TLSRequest) -> [EntryAction] {
+        [.wake(in: .nanoseconds(Int64(options.handshakeTimeout * 1e9))), .secure(request)]
     }
 
     private var isAwaitingHello: Bool { if case .awaitingHello = state { true } else { false } }
@@ -64,7 +77,7 @@ struct TLSLayer: EntryLayer {
         case .pass: return pass()
         case .client:
             state = .securingServer(nil)
-            return [.secure(serverRequest(nil, connection))]
+            return secure(serverRequest(nil, connection))
         case .intercept:
             state = .awaitingHello(ClientHelloReader(), read: 0)
             return isAgreed ? [] : [.watchServer, .wake(in: Self.patience)]
@@ -124,10 +137,10 @@ struct TLSLayer: EntryLayer {
         guard options.mode == .intercept else {
             let names = hello.serverName.map { [$0] } ?? Self.names(of: connection)
             state = .securingClient
-            return [.secure(TLSRequest(leg: .client, names: names, maximum: newest))]
+            return secure(TLSRequest(leg: .client, names: names, maximum: newest))
         }
         state = .securingServer(hello)
-        return [.secure(serverRequest(hello, connection))]
+        return secure(serverRequest(hello, connection))
     }
 
     /// What the server is offered: what the client offers, as far as the proxy speaks it.
@@ -150,13 +163,13 @@ struct TLSLayer: EntryLayer {
         guard let hello else { return pass() }
         let names = hello.serverName.map { [$0] } ?? Self.names(of: connection)
         state = .securingClient
-        return [
-            .secure(
-                TLSRequest(
-                    leg: .client, names: names, model: outcome.certificate, maximum: outcome.version ?? .tls13,
-                    protocols: outcome.applicationProtocol.map { [$0] } ?? [],
-                    requestsCertificate: outcome.requestsCertificate))
-        ]
+        // Anybody can put any names into a certificate that nobody verifies.
+        let model = options.trust == .nothing ? nil : outcome.certificate
+        return secure(
+            TLSRequest(
+                leg: .client, names: names, model: model, maximum: outcome.version ?? .tls13,
+                protocols: outcome.applicationProtocol.map { [$0] } ?? [],
+                requestsCertificate: outcome.requestsCertificate))
     }
 
     /// The server's handshake failed: the client gets the server's alert, or that of a proxy that cannot go on.

@@ -22,6 +22,8 @@ public struct TLSOptions: Sendable {
         case system
         /// Those in a file of PEM certificates.
         case file(String)
+        /// These, in DER.
+        case certificates([[UInt8]])
         /// None: any certificate is accepted.
         case nothing
     }
@@ -48,6 +50,8 @@ public struct TLSOptions: Sendable {
         public init(certificates: [[UInt8]], key: [UInt8]) { (self.certificates, self.key) = (certificates, key) }
     }
 
+    /// How long a handshake may take, in seconds.
+    public var handshakeTimeout = 10.0
     /// What the proxy does.
     public var mode = Mode.pass
     /// The name by which servers are verified if the client sends none; nil: the host connected to.

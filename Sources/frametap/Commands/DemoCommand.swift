@@ -17,6 +17,9 @@ struct DemoCommand: ParsableCommand {
     @Argument(help: "The formats to show; default: all.")
     var formats: [String] = []
 
+    @Flag(help: "Let the peers speak TLS, which the proxy intercepts.")
+    var tls = false
+
     @OptionGroup var bodies: BodyOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var records: RecordOptions
@@ -41,11 +44,12 @@ struct DemoCommand: ParsableCommand {
             decoding: decoding, output: output, records: records, selection: selection, status: status)
         let recording = try LiveRecording(of: .relay("demo"), request)
         let recorder = Recorder(of: recording, queue: queue)
+        let tls = try tls ? DemoTLS() : nil
         let conversations = Task.detached { [unmarked] in
             defer { queue.finish() }
             for peer in peers where !Task.isCancelled {
                 let format = unmarked.first { $0.name == peer.format }
-                await Self.show(peer, queue: queue) { ports[$0] = format }
+                await Self.show(peer, tls, queue: queue) { ports[$0] = format }
             }
         }
         let signals = EndSignals { conversations.cancel() }
@@ -57,9 +61,11 @@ struct DemoCommand: ParsableCommand {
 
     /// Server, proxy and clients of one format, until the clients are done.
     ///
-    /// - Parameter bound: called with the server's port, before anyone connects to it.
+    /// - Parameters:
+    ///   - tls: puts TLS on both sides of the proxy; nil: the peers speak plaintext.
+    ///   - bound: called with the server's port, before anyone connects to it.
     private static func show(
-        _ peer: any ReferencePeer.Type, queue: RecordingQueue, bound announcePort: (UInt16) -> Void
+        _ peer: any ReferencePeer.Type, _ tls: DemoTLS?, queue: RecordingQueue, bound announcePort: (UInt16) -> Void
     ) async {
         var options = PeerOptions()
         options.timeScale = peer.demoScale
@@ -75,10 +81,16 @@ struct DemoCommand: ParsableCommand {
         do {
             var addresses = bound.makeAsyncIterator()
             guard let server = await addresses.next() else { return try await serving.value }
-            announcePort(server.port)
-            let to = HostPort(host: server.address.description, port: Int(server.port))
-            let proxy = ProxyServer(ProxyOptions(listen: HostPort(host: "127.0.0.1", port: 0), to: to), queue: queue)
-            guard case .tcp(let address)? = try await proxy.startListening().first else { return }
+            let plain = HostPort(host: server.address.description, port: Int(server.port))
+            let outer = try await tls?.serve(plain)
+            let to = outer?.address ?? plain
+            announcePort(UInt16(truncatingIfNeeded: to.port))
+            var settings = ProxyOptions(listen: HostPort(host: "127.0.0.1", port: 0), to: to)
+            if let tls { settings.tls = tls.interception }
+            let proxy = ProxyServer(settings, queue: queue)
+            guard case .tcp(let listening)? = try await proxy.startListening().first else { return }
+            let inner = try await tls?.connect(to: listening)
+            let address = inner?.address ?? listening
             let outcome: Result<Void, any Error>
             do {
                 let through = PeerAddress(host: address.host, port: address.port)
@@ -88,7 +100,7 @@ struct DemoCommand: ParsableCommand {
             }
             // The clients have said goodbye; their connections end when the server has answered.
             _ = try await proxy.drained(within: 1)
-            try await proxy.close()
+            for part in [inner?.proxy, proxy, outer?.proxy].compactMap({ $0 }) { try await part.close() }
             try outcome.get()
         } catch is CancellationError {
         } catch {

@@ -40,6 +40,7 @@ struct ProxyCommand: ParsableCommand {
         let listeners = try listeners.listeners()
         var options = relay.options(listeners)
         options.tls = try tls.options()
+        options.tls.handshakeTimeout = options.connectTimeout
         let queue = waiting.queue()
         var decoding = try format.decodingOptions()
         try bodies.apply(to: &decoding)

@@ -112,14 +112,14 @@ struct InterceptionOptions: ParsableArguments {
             let file = try KeyLogFile(appendingTo: path)
             options.keyLog = { file.append($0) }
         }
-        if tls != .client { options.identity = try Self.issuer(try authority.folder().load(orCreate: true)) }
+        if tls != .client { options.identity = Self.issuer(try authority.folder().load(orCreate: true)) }
         return options
     }
 
     /// Issues certificates, and keeps them.
-    private static func issuer(
+    static func issuer(
         _ authority: CertificateAuthority
-    ) throws -> @Sendable ([String], [UInt8]?) throws -> TLSOptions.Identity {
+    ) -> @Sendable ([String], [UInt8]?) throws -> TLSOptions.Identity {
         let leaves = LeafCertificates(of: authority)
         let key = leaves.privateKeyDER
         let cache = Mutex(LeafCache())

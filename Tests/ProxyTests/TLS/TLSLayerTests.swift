@@ -7,6 +7,7 @@ import Testing
 
 /// The layer that decides about TLS as a playbook: events, and the expected actions. No sockets, no TLS.
 @Suite struct TLSLayerTests {
+    private static let timeout = EntryAction.wake(in: .seconds(10))
     private static let place = Place.tcp(HostPort(host: "chat.example.com", port: 443))
 
     private func options(_ mode: TLSOptions.Mode, _ change: (inout TLSOptions) -> Void = { _ in }) -> TLSOptions {
@@ -60,14 +61,14 @@ import Testing
         let hello = hello(name: "a.example.com", protocols: ["x", "y"], fragment: 9)
         for byte in hello.dropLast() { #expect(stack.receive(ByteBuffer(bytes: [byte])) == []) }
         let request = TLSRequest(leg: .server, names: ["a.example.com"], maximum: .tls13, protocols: ["x", "y"])
-        #expect(stack.receive(ByteBuffer(bytes: hello.suffix(1))) == [.secure(request)])
-        #expect(!stack.needsBytes && stack.take(.woke) == [] && stack.take(.serverSpoke) == [])
+        #expect(stack.receive(ByteBuffer(bytes: hello.suffix(1))) == [Self.timeout, .secure(request)])
+        #expect(!stack.needsBytes && stack.take(.serverSpoke) == [])
         let outcome = TLSOutcome(
             version: .tls12, cipherSuite: "S", applicationProtocol: "y", certificate: [1], requestsCertificate: true)
         let answer = TLSRequest(
             leg: .client, names: ["a.example.com"], model: [1], maximum: .tls12, protocols: ["y"],
             requestsCertificate: true)
-        #expect(stack.take(.secured(.server, outcome)) == [.secure(answer)])
+        #expect(stack.take(.secured(.server, outcome)) == [Self.timeout, .secure(answer)])
         #expect(stack.connection.unread.readableBytes == hello.count, "the hello is the beginning of the client's TLS")
         #expect(stack.take(.secured(.client, TLSOutcome())) == [.done])
         let facts = stack.connection.tls
@@ -124,16 +125,41 @@ import Testing
         #expect(actions.first == .sendToClient([21, 3, 3, 0, 2, 2, 70]))
         var (other, _) = self.stack(options(.intercept) { $0.minimum = .tls10 })
         let request = TLSRequest(leg: .server, names: ["chat.example.com"], maximum: .tls11)
-        #expect(other.receive(ByteBuffer(bytes: old)) == [.secure(request)])
+        #expect(other.receive(ByteBuffer(bytes: old)) == [Self.timeout, .secure(request)])
+    }
+
+    /// A side that does not complete its handshake is not waited for.
+    @Test func handshakesTakeOnlySoLong() {
+        var (stack, _) = stack(options(.intercept))
+        _ = stack.receive(ByteBuffer(bytes: hello(name: "a.b")))
+        let text = "the server did not complete its handshake within 10000 ms (a.b)"
+        #expect(
+            stack.take(.woke) == [
+                .sendToClient([21, 3, 3, 0, 2, 2, 80]), .close(EntryFault(text, .tlsFailed), isOrderly: true),
+            ])
+        var (other, _) = self.stack(options(.server))
+        _ = other.receive(ByteBuffer(bytes: hello(name: "a.b")))
+        let late = "the client did not complete its handshake within 10000 ms (a.b)"
+        #expect(other.take(.woke) == [.close(EntryFault(late, .tlsFailed, by: .fromClient), isOrderly: false)])
+    }
+
+    /// Names of a certificate that was not verified are not vouched for.
+    @Test func onlyVerifiedCertificatesAreCopied() {
+        var (stack, _) = stack(options(.intercept) { $0.trust = .nothing })
+        _ = stack.receive(ByteBuffer(bytes: hello(name: "a.b")))
+        let outcome = TLSOutcome(version: .tls13, certificate: [1])
+        let request = TLSRequest(leg: .client, names: ["a.b"], maximum: .tls13)
+        #expect(stack.take(.secured(.server, outcome)) == [Self.timeout, .secure(request)])
+        #expect(stack.connection.tls?.isVerified == false)
     }
 
     @Test func oneSideOnly() {
         let (_, outwards) = stack(options(.client) { $0.serverName = "named" })
-        #expect(outwards == [.secure(TLSRequest(leg: .server, names: ["named"], maximum: .tls13))])
+        #expect(outwards == [Self.timeout, .secure(TLSRequest(leg: .server, names: ["named"], maximum: .tls13))])
         var (inwards, actions) = stack(options(.server))
         #expect(actions == [] && inwards.take(.serverSpoke) == [] && inwards.take(.woke) == [])
         let request = TLSRequest(leg: .client, names: ["chat.example.com"], maximum: .tls13)
-        #expect(inwards.receive(ByteBuffer(bytes: hello())) == [.secure(request)])
+        #expect(inwards.receive(ByteBuffer(bytes: hello())) == [Self.timeout, .secure(request)])
         var (plain, _) = stack(options(.server))
         guard case .close(let fault, _)? = plain.receive(ByteBuffer(string: "plain")).first else {
             Issue.record("plaintext is relayed to a server behind TLS")
