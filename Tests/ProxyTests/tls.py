@@ -12,6 +12,7 @@ import ssl
 import struct
 import sys
 import threading
+import time
 
 PATIENCE = 20
 scenario, folder = sys.argv[1:3]
@@ -113,9 +114,40 @@ def serve(listener):
         seen["server error"] = getattr(error, "reason", None) or str(error)
 
 
+def trickle(source, sink):
+    """Passes bytes on, each in a segment of its own."""
+    try:
+        while data := source.recv(4096):
+            for byte in data:
+                sink.sendall(bytes([byte]))
+                time.sleep(0.0002)
+        sink.shutdown(socket.SHUT_WR)
+    except OSError:
+        sink.close()
+
+
+def trickling(port):
+    """A port whose connections are passed on to another port byte by byte, in both directions."""
+    entrance = socket.create_server(("127.0.0.1", 0))
+
+    def accept():
+        near, _ = entrance.accept()
+        far = socket.create_connection(("127.0.0.1", port))
+        for sock in (near, far):
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        threading.Thread(target=trickle, args=(near, far), daemon=True).start()
+        threading.Thread(target=trickle, args=(far, near), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    return entrance.getsockname()[1]
+
+
 listener = socket.create_server(("127.0.0.1", 0))
-print(listener.getsockname()[1], flush=True)
+port = listener.getsockname()[1]
+print(trickling(port) if "cut" in options else port, flush=True)
 proxy = int(sys.stdin.readline())
+if "cut" in options:
+    proxy = trickling(proxy)
 thread = threading.Thread(target=serve, args=(listener,))
 thread.start()
 

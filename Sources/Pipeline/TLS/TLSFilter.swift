@@ -42,6 +42,7 @@ package final class TLSFilter {
     private var held = StreamEventBuffer()
     private var facts = TLSFacts()
     private var isReported = false
+    private var random: ClientRandom?
     /// Ends that are not passed on yet.
     private var ends: [(ending: Ending, direction: Direction, time: Timestamp)] = []
     private var isReset = false
@@ -91,6 +92,8 @@ package final class TLSFilter {
         } else if state == .passing {
             receiver.passed(bytes, from: direction, at: time, packet: packet)
         }
+        // A program may write its secrets after its hello was captured.
+        if state == .undecided, let random { keys.look(for: random) }
         count(direction.opposite)
         connection.receive(bytes, from: direction, keys: keys.log, into: self)
         if state == .undecided, held.bytes.count > Self.heldLimit { pass() }
@@ -104,7 +107,10 @@ package final class TLSFilter {
         if first.direction == direction { first.bytes.append(contentsOf: bytes.extracting(first: 16)) }
         self.first = first
         switch TLSBeginning(first.bytes.span.bytes) {
-        case .undecided: return
+        case .undecided:
+            guard held.bytes.count > Self.heldLimit else { return }
+            state = .undecided
+            pass()
         case .notTLS:
             state = .undecided
             pass()
@@ -265,7 +271,7 @@ extension TLSFilter: TLSReceiver {
     package func event(_ event: TLSEvent, from direction: Direction) {
         switch event {
         case .clientHello(let hello):
-            keys.look(for: hello.random)
+            random = hello.random
             guard !isReported else { return }
             let (decryption, handshake) = (facts.decryption, facts.handshake)
             facts = TLSFacts(hello, by: decryption)

@@ -79,7 +79,7 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
-        wake?.cancel()
+        if state != .entering { wake?.cancel() }
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -87,10 +87,11 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
         readIfNeeded()
     }
 
-    /// Nothing is read on behalf of other handlers before there is a server.
+    /// Before there is a server, only what the layers need is read. TLS below does not ask again for what it keeps for itself.
     func read(context: ChannelHandlerContext) {
         switch state {
-        case .admitting, .entering: break
+        case .admitting: break
+        case .entering: if stack.needsBytes { context.read() }
         case .dismissed, .over: context.read()
         }
     }
@@ -124,6 +125,11 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func channelInactive(context: ChannelHandlerContext) {
         ends.isInactive = true
         perform(stack.take(.ended))
+        // A handshake with the server alone is of no use.
+        if state == .entering, serverTLS != nil, clientTLS == nil {
+            let text = "the client closed the connection during the handshake"
+            perform([.close(EntryFault(text, .tlsFailed, by: .fromClient), isOrderly: false)])
+        }
     }
 
     // MARK: Actions of the layers
@@ -206,7 +212,9 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
         do {
             switch leg {
             case .server:
-                guard let server, let serverEnd else { throw TLSFault(text: "the server closed the connection") }
+                guard let server, let serverEnd, !serverEnd.hasInputEnded else {
+                    throw TLSFault(text: "the server closed the connection before the handshake")
+                }
                 serverEnd.readEarly {}
                 let (wire, edge) = try proxy.secure(server, request, finish)
                 serverEnd.secured(by: wire, edge)
@@ -252,12 +260,13 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
         {
             // What was read before has to be framed, too.
             let (early, greeting) = (stack.takeUnread(), serverEnd.takeEarly())
-            RelayHandler.join(clientEnd, serverEnd, recording: recording, early: ByteBuffer(), ends)
+            RelayHandler.join(clientEnd, serverEnd, recording: recording, early: ByteBuffer(), RelayHandler.EarlyEnds())
             clientEnd.prepareUpgrade(framing, proxy, stack.connection)
             if greeting.readableBytes > 0 { serverEnd.receive(greeting) }
             if early.readableBytes > 0 { clientEnd.receive(early) }
             serverEnd.flush()
             clientEnd.flush()
+            clientEnd.take(ends)
             return
         }
         RelayHandler.join(clientEnd, serverEnd, recording: recording, early: stack.takeUnread(), ends)
@@ -274,6 +283,7 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
         self.server?.close(promise: nil)
         guard isOrderly else {
             state = .over
+            clientTLS?.wire.willReset()
             (clientTLS?.wire.context ?? context)?.reset()
             return
         }

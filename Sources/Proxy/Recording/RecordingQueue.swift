@@ -119,7 +119,7 @@ package final class RecordingQueue: Sendable {
         var client: Endpoint
         var server: Endpoint
         /// What is known about its TLS.
-        let tls: TLSFacts?
+        var tls: TLSFacts?
         /// Its number in the trace; nil while the recorder has not been notified of it.
         var number: Int?
         var dropped = PerDirection(fromClient: Loss(), fromServer: Loss())
@@ -243,7 +243,9 @@ package final class RecordingQueue: Sendable {
     /// Secrets of TLS connections became known: whatever needs them is recorded later.
     func learn(_ lines: [UInt8]) {
         add { state, _ in
-            if takes(Self.eventCost + lines.count, &state) { state.events.append(.learned(lines)) }
+            // Without them everything that follows is lost; they are few.
+            _ = takes(Self.eventCost + lines.count, &state)
+            state.events.append(.learned(lines))
         }
     }
 
@@ -296,7 +298,14 @@ package final class RecordingQueue: Sendable {
     /// Something other than bytes was noticed. It is not recorded while the queue is full.
     func notice(_ notice: StreamNotice, on connection: Int, from direction: Direction) {
         add { state, time in
-            guard let number = state.connections[connection]?.number, takes(Self.eventCost, &state) else { return }
+            guard let number = state.connections[connection]?.number else {
+                // It is reported when the connection is.
+                if case .tls(let facts) = notice { state.connections[connection]?.tls = facts }
+                return
+            }
+            // What a connection's plaintext is depends on its TLS, of which there is one notice.
+            let isTaken = takes(Self.eventCost, &state)
+            if case .tls = notice {} else if !isTaken { return }
             state.events.append(.noticed(connection: number, direction, notice, time))
         }
     }

@@ -100,8 +100,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         if greeting.readableBytes > 0 { server.forward(greeting) }
         server.context?.flush()
         client.context?.flush()
-        if ends.hasInputEnded { client.endInput() }
-        if ends.isLost { client.lose() } else if ends.isInactive { client.becameInactive() }
+        client.take(ends)
         if server.state.hasInputEnded { server.endInput() }
         if server.state.isLost {
             server.reportFault()
@@ -126,6 +125,15 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
             watch.end(with: [client, server].compactMap { $0.context?.channel })
         }
     }
+
+    /// Takes how this end has ended before it was joined.
+    func take(_ ends: EarlyEnds) {
+        if ends.hasInputEnded { endInput() }
+        if ends.isLost { lose() } else if ends.isInactive { becameInactive() }
+    }
+
+    /// Whether the other program sent FIN.
+    var hasInputEnded: Bool { state.hasInputEnded }
 
     // MARK: Reading
 
@@ -161,7 +169,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
             [weak self, weak partner] leg, wire, edge in
             (leg == .client ? self : partner)?.secured(by: wire, edge)
             // A handshake is read whatever the other side does.
-            if leg == .server { partner?.context?.read() }
+            (leg == .client ? self : partner)?.context?.read()
         } whenDone: { [weak self] result in
             self?.finishUpgrade(result)
         }
@@ -208,7 +216,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
                 end.gate.want()
                 end.readIfWanted()
             }
-        case .failure(let fault): breakOff(fault.description)
+        case .failure(let fault): (fault.side == direction ? self : partner).breakOff(fault.description)
         }
     }
 
@@ -217,6 +225,12 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         shared?.upgrade = nil
         shared?.recording.noticed(.tlsFault(text), from: direction)
         lose()
+        // The alert that says so has to arrive.
+        end(.reset)
+    }
+
+    private func reset() {
+        tls?.wire.willReset()
         lowest?.reset()
     }
 
@@ -273,7 +287,11 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
 
     func read(context: ChannelHandlerContext) {
         gate.want()
-        if whenEarly != nil || shared?.upgrade?.isAgreed == true { return context.read() }
+        if whenEarly != nil { return context.read() }
+        if let upgrade = shared?.upgrade, upgrade.isAgreed {
+            if direction == .fromClient ? upgrade.needsBytes : tls != nil && early.readableBytes == 0 { context.read() }
+            return
+        }
         guard let partner, partner.takesBytes else {
             heldReading?.begin()
             return
@@ -369,8 +387,8 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
             case .reset(let direction): passOn(.reset, of: direction)
             case .recordExpiry: shared?.recording.expired()
             case .cutOff:
-                partner?.lowest?.reset()
-                lowest?.reset()
+                partner?.reset()
+                reset()
             }
         }
     }
@@ -400,6 +418,9 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         case .reset:
             guard !isEnding else { return }
             isEnding = true
+            // What was written has to be encrypted before.
+            context?.flush()
+            tls?.wire.willReset()
             lowest?.resetWhenDelivered(within: .nanoseconds(Int64(options.deliveryTimeout * 1e9)))
         }
     }

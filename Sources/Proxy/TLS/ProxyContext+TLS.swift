@@ -49,6 +49,7 @@ extension ProxyContext {
             // The chunk that completes it may still have to be followed.
             if let wire { wire.whenTaken(finish) } else { finish() }
         }
+        edge.wire = wire
         // TLS last: it begins when it is added.
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandler(wire, position: .first)

@@ -34,6 +34,9 @@ final class RelayUpgrade {
     /// Whether both sides have agreed on TLS: then the client's bytes come here.
     var isAgreed: Bool { framing.isAgreed }
 
+    /// Whether the client's bytes are needed for anything to go on.
+    var needsBytes: Bool { stack.needsBytes }
+
     /// Frames the next bytes of a direction.
     func take(_ buffer: ByteBuffer, from direction: Direction) -> [UpgradeFraming.Part] {
         buffer.withUnsafeReadableBytes { framing.take($0.bytes, from: direction) }

@@ -8,14 +8,32 @@ import TLS
 ///
 /// One for each event loop, so that the secrets that a context reports belong to the handshake that is being carried out.
 final class TLSContexts: Sendable {
-    /// At most this many are kept.
-    static let capacity = 1_000
+    /// The contexts of one leg, by what they are for.
+    private struct Kept {
+        /// At most this many: a client chooses what its context is for, and one for servers has the system's authorities.
+        let capacity: Int
+        var contexts: [TLSRequest: (context: NIOSSLContext, made: NIODeadline)] = [:]
+        /// The oldest first.
+        var order: [TLSRequest] = []
+
+        init(capacity: Int) { self.capacity = capacity }
+
+        mutating func keep(_ context: NIOSSLContext, for request: TLSRequest, at now: NIODeadline) {
+            if contexts[request] == nil {
+                if order.count >= capacity { contexts[order.removeFirst()] = nil }
+                order.append(request)
+            }
+            contexts[request] = (context, now)
+        }
+    }
 
     private struct State {
-        var contexts: [TLSRequest: NIOSSLContext] = [:]
-        /// What contexts are for, the longest unused first.
-        var order: [TLSRequest] = []
+        var client = Kept(capacity: 1_000)
+        var server = Kept(capacity: 64)
     }
+
+    /// How long a context is kept: its certificate is issued anew before it expires.
+    private static let lifetime = TimeAmount.hours(12)
 
     private let options: TLSOptions
     private let state = Mutex(State())
@@ -30,12 +48,16 @@ final class TLSContexts: Sendable {
         // The server's name is not part of a client's context.
         var key = request
         if key.leg == .server { key.names = [] }
-        if let known = state.withLock({ $0.contexts[key] }) { return known }
+        let now = NIODeadline.now()
+        let known = state.withLock { key.leg == .client ? $0.client.contexts[key] : $0.server.contexts[key] }
+        if let known, now < known.made + Self.lifetime { return known.context }
         let made = try make(request)
         state.withLock { state in
-            if state.order.count >= Self.capacity { state.contexts[state.order.removeFirst()] = nil }
-            state.contexts[key] = made
-            state.order.append(key)
+            if key.leg == .client {
+                state.client.keep(made, for: key, at: now)
+            } else {
+                state.server.keep(made, for: key, at: now)
+            }
         }
         return made
     }

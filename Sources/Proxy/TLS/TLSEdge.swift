@@ -8,6 +8,8 @@ final class TLSEdge: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let leg: TLSRequest.Leg
+    /// The handler below TLS.
+    weak var wire: TLSWire?
     private var whenDone: ((Result<String?, TLSFault>) -> Void)?
     /// Whether the other end closed its connection without a close_notify (RFC 8446 section 6.1): the data may be truncated.
     private(set) var isTruncated = false
@@ -34,6 +36,8 @@ final class TLSEdge: ChannelInboundHandler {
         }
         guard whenDone == nil else { return complete(.failure(TLSFault(error, on: leg))) }
         if error is NIOSSLError || error is BoringSSLError { fault = TLSFault(error, on: leg) }
+        // TLS passes on what it has decrypted at the end of a reading, which does not come any more.
+        wire?.context?.fireChannelReadComplete()
         context.fireErrorCaught(error)
     }
 

@@ -21,6 +21,8 @@ struct TLSLayer: EntryLayer {
     /// Whether both sides have agreed on TLS: the client has to begin, and nothing else is relayed.
     private let isAgreed: Bool
     private var state = State.over
+    /// Whether a hello takes longer than `patience`.
+    private var isLate = false
 
     init(_ options: TLSOptions, isAgreed: Bool = false) { (self.options, self.isAgreed) = (options, isAgreed) }
 
@@ -38,11 +40,14 @@ struct TLSLayer: EntryLayer {
         switch (event, state) {
         case (.began, _): return begin(connection)
         case (.bytes, .awaitingHello(let reader, let count)): return read(reader, count, &connection)
-        case (.serverSpoke, .awaitingHello), (.woke, .awaitingHello):
-            // With `server` the client has to begin, whatever the server does.
-            return relaysOthers ? pass() : []
-        case (.ended, .awaitingHello), (.ended, .securingClient):
-            return relaysOthers && isAwaitingHello ? pass() : []
+        case (.woke, .awaitingHello(let reader, let count)) where count > 0 && !isLate:
+            // A hello is on its way.
+            (state, isLate) = (.awaitingHello(reader, read: count), true)
+            return [.wake(in: .nanoseconds(Int64(options.handshakeTimeout * 1e9)))]
+        case (.woke, .awaitingHello): return relaysOthers ? pass() : reject("nothing \(within)")
+        // With `server` the client has to begin, whatever the server does.
+        case (.serverSpoke, .awaitingHello): return relaysOthers ? pass() : []
+        case (.ended, .awaitingHello): return relaysOthers ? pass() : reject("its end")
         case (.secured(.server, let outcome), .securingServer(let hello)): return met(outcome, hello, &connection)
         case (.failed(.server, let fault), .securingServer(let hello)): return refuse(fault, hello, connection)
         case (.secured(.client, let outcome), .securingClient):
@@ -70,8 +75,6 @@ struct TLSLayer: EntryLayer {
         [.wake(in: .nanoseconds(Int64(options.handshakeTimeout * 1e9))), .secure(request)]
     }
 
-    private var isAwaitingHello: Bool { if case .awaitingHello = state { true } else { false } }
-
     private mutating func begin(_ connection: EntryConnection) -> [EntryAction] {
         switch options.mode {
         case .pass: return pass()
@@ -83,7 +86,7 @@ struct TLSLayer: EntryLayer {
             return isAgreed ? [] : [.watchServer, .wake(in: Self.patience)]
         case .server:
             state = .awaitingHello(ClientHelloReader(), read: 0)
-            return []
+            return [.wake(in: .nanoseconds(Int64(options.handshakeTimeout * 1e9)))]
         }
     }
 
@@ -148,7 +151,7 @@ struct TLSLayer: EntryLayer {
         let name = hello?.serverName ?? options.serverName ?? connection.server?.host
         return TLSRequest(
             leg: .server, names: name.map { [$0] } ?? [], maximum: hello.flatMap(Self.newest) ?? .tls13,
-            protocols: hello?.applicationProtocols ?? [])
+            protocols: (hello?.applicationProtocols ?? []).filter(Self.canBeOffered))
     }
 
     /// The server's handshake is done: the client gets what the server chose.
@@ -181,6 +184,11 @@ struct TLSLayer: EntryLayer {
             EntryFault(fault.text + Self.target(connection), .tlsFailed), isOrderly: hello != nil)
         guard hello != nil else { return [close] }
         return [.sendToClient(Self.record(fault.alert ?? Alert(level: 2, code: 80))), close]
+    }
+
+    /// Whether swift-nio-ssl can offer a protocol: it traps on names that are not ASCII, or too long (RFC 7301 section 3.1).
+    private static func canBeOffered(_ name: String) -> Bool {
+        (1...255).contains(name.utf8.count) && name.utf8.allSatisfy { $0 < 0x80 }
     }
 
     // MARK: Facts

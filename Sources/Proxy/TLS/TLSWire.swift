@@ -101,8 +101,12 @@ final class TLSWire: ChannelDuplexHandler {
         context?.close(mode: .output, promise: nil)
     }
 
+    /// The proxy resets the connection.
+    func willReset() { whenTaken { self.record?.reset() } }
+
     func channelInactive(context: ChannelHandlerContext) {
-        whenTaken { self.record?.closed() }
+        // A proxy that is being stopped says nothing about its connections' ends.
+        if !relays.isStopping { whenTaken { self.record?.closed() } }
         context.fireChannelInactive()
     }
 }
@@ -139,6 +143,13 @@ final class CiphertextRecording {
     func finished(isProxy: Bool) {
         let direction = isProxy ? proxySends : proxySends.opposite
         if finished.insert(direction).inserted { queue.finish(.fin, on: connection, from: direction) }
+    }
+
+    /// The proxy resets the connection.
+    func reset() {
+        guard finished.count < 2 else { return }
+        queue.finish(.reset, on: connection, from: proxySends)
+        finished = Set(Direction.allCases)
     }
 
     /// The socket is closed.

@@ -13,8 +13,10 @@ final class CiphertextRecord {
     private let group = DispatchGroup()
 
     /// Creates the file.
-    init(_ path: String, queue: RecordingQueue) throws {
-        self.queue = queue
+    ///
+    /// - Parameter limit: how many bytes may wait to be written; beyond, they are dropped from the file. The relay never waits for it.
+    init(_ path: String, limit: Int) throws {
+        queue = RecordingQueue(limit: limit)
         let start = WallClock.now()
         let file = try RecordFile(path, rotation: nil, keep: nil, start: start) { failure in
             warn("\(failure.message); nothing more is written there, relaying goes on")

@@ -15,6 +15,9 @@ final class KeyLogFile: Sendable {
         self.path = path
         descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw CommandError("cannot create \(path): \(systemError())") }
+        if let status = FileStatus(ofDescriptor: descriptor), status.kind == .regular, status.permissions & 0o077 != 0 {
+            warn("\(path) is open to other users: whoever reads it can decrypt what is recorded")
+        }
     }
 
     deinit { close(descriptor) }
@@ -24,7 +27,9 @@ final class KeyLogFile: Sendable {
         queue.async { [self] in
             guard !isBroken.load(ordering: .relaxed) else { return }
             // A line is written at once, so that readers see whole ones.
-            if write(descriptor, line, line.count) != line.count {
+            var written = write(descriptor, line, line.count)
+            while written < 0, errno == EINTR { written = write(descriptor, line, line.count) }
+            if written != line.count {
                 isBroken.store(true, ordering: .relaxed)
                 warn("cannot write \(path): \(systemError()); nothing more is written there, relaying goes on")
             }

@@ -39,7 +39,8 @@ struct ProxyCommand: ParsableCommand {
         DescriptorLimit.raise()
         let listeners = try listeners.listeners()
         var options = relay.options(listeners)
-        options.tls = try tls.options()
+        let keyLog = try tls.keyLogFile()
+        options.tls = try tls.options(keyLog)
         options.tls.handshakeTimeout = options.connectTimeout
         let queue = waiting.queue()
         var decoding = try format.decodingOptions()
@@ -52,7 +53,7 @@ struct ProxyCommand: ParsableCommand {
             decoding: decoding, output: output, records: records, selection: selection, status: status)
         let recording = try LiveRecording(of: .relay(ListenerOptions.source(of: listeners)), request)
         let recorder = Recorder(of: recording, queue: queue)
-        let ciphertext = try tls.writeTLS.map { try CiphertextRecord($0, queue: waiting.queue()) }
+        let ciphertext = try tls.writeTLS.map { try CiphertextRecord($0, limit: waiting.queueLimit.bytes) }
         let proxy = ProxyServer(options, queue: queue, ciphertext: ciphertext?.queue)
         let places: [Place]
         do {
@@ -76,6 +77,10 @@ struct ProxyCommand: ParsableCommand {
         for (listener, place) in zip(listeners, places) { Self.announce(listener, at: place) }
         recording.run(recorder, queue)
         ciphertext?.finish()
+        keyLog?.finish()
+        if let lost = ciphertext?.queue.losses, lost.dropped.bytes > 0 || lost.unrecorded > 0 {
+            warn("--write-tls is not complete: dropped \(lost.dropped.bytes) bytes, \(lost.unrecorded) connections")
+        }
         signals.cancel()
         for line in QueueOptions.lines(queue.losses, late: recorder.late) { warn(line) }
         if proxy.refused > 0 { warn("refused clients beyond the limit of connections: \(proxy.refused)") }

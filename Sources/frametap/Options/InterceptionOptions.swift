@@ -76,6 +76,11 @@ struct InterceptionOptions: ParsableArguments {
         if serverCa != nil, insecureServer {
             throw ValidationError("--server-ca verifies servers and --insecure-server does not: expected one of them")
         }
+        if let serverName,
+            InternetAddress.bits(ofIPv4: serverName) != nil || InternetAddress.halves(ofIPv6: serverName) != nil
+        {
+            throw ValidationError("--server-name is \(serverName), an address; expected a host name")
+        }
         guard tls == .pass else { return }
         let unused = [
             ("--server-ca", serverCa != nil), ("--server-name", serverName != nil),
@@ -89,8 +94,14 @@ struct InterceptionOptions: ParsableArguments {
         }
     }
 
+    /// The file for secrets, if TLS is decrypted and there is to be one.
+    func keyLogFile() throws -> KeyLogFile? {
+        guard tls != .pass, let path = keyLog ?? Environment["SSLKEYLOGFILE"], !path.isEmpty else { return nil }
+        return try KeyLogFile(appendingTo: path)
+    }
+
     /// The proxy's settings; the CA is created if it is needed and there is none.
-    func options() throws -> TLSOptions {
+    func options(_ keyLog: KeyLogFile?) throws -> TLSOptions {
         var options = TLSOptions()
         options.mode = tls
         guard tls != .pass else { return options }
@@ -108,10 +119,7 @@ struct InterceptionOptions: ParsableArguments {
             options.clientIdentity = TLSOptions.IdentityFiles(
                 certificates: try Self.readable(first), key: try Self.readable(last))
         }
-        if let path = keyLog ?? Environment["SSLKEYLOGFILE"], !path.isEmpty {
-            let file = try KeyLogFile(appendingTo: path)
-            options.keyLog = { file.append($0) }
-        }
+        if let keyLog { options.keyLog = { keyLog.append($0) } }
         if tls != .client { options.identity = Self.issuer(try authority.folder().load(orCreate: true)) }
         return options
     }

@@ -76,6 +76,15 @@ import Testing
         #expect(try traceLines(untouched).allSatisfy { $0.event != "tls" })
     }
 
+    /// Both ends' bytes come one by one: handshakes go on however they are cut.
+    @Test(arguments: ["1.2", "1.3"]) func segmentationDoesNotMatter(version: String) async throws {
+        let played = try await play("tls", ["cut", version], trusting)
+        #expect(played.seen["client got"] == "answer\n" && played.seen["server got"] == "question\n", "\(played.seen)")
+        #expect(
+            played.trace.contains { $0.event == "tls" && $0["version"] == "TLS \(version)" },
+            "\(played.trace.map(\.text))")
+    }
+
     /// A server that speaks TLS 1.2 at most: its client is not offered more.
     @Test func theServersVersionIsTheClients() async throws {
         let played = try await play("tls", ["server-1.2", "no-alpn"], trusting)

@@ -85,6 +85,40 @@ import Testing
         #expect(stack.takeUnread().readableBytes == 16)
     }
 
+    /// A hello that has begun is waited for longer.
+    @Test func aSlowHelloIsAwaited() {
+        var (stack, _) = stack(options(.intercept))
+        let hello = hello(name: "a.b")
+        #expect(stack.receive(ByteBuffer(bytes: hello.prefix(20))) == [])
+        #expect(stack.take(.woke) == [Self.timeout])
+        #expect(stack.receive(ByteBuffer(bytes: hello.dropFirst(20))).count == 2)
+        var (other, _) = self.stack(options(.intercept))
+        _ = other.receive(ByteBuffer(bytes: hello.prefix(20)))
+        _ = other.take(.woke)
+        #expect(other.take(.woke) == [.done])
+    }
+
+    /// With TLS required, a client that says nothing, or goes, is not kept.
+    @Test func withoutAHelloNothingIsRelayedToAPlaintextServer() {
+        for event in [EntryEvent.woke, .ended] {
+            var (stack, _) = stack(options(.server))
+            guard case .close(let fault, _)? = stack.take(event).first else {
+                Issue.record("\(event) leaves the client where it is")
+                return
+            }
+            #expect(fault.reason == .tlsFailed && fault.side == .fromClient)
+        }
+    }
+
+    /// Names of protocols that TLS cannot offer, of which a hostile client may send any.
+    @Test func onlyProtocolsThatCanBeOfferedAre() {
+        var (stack, _) = stack(options(.intercept))
+        let names = ["h2", "h\u{e9}", "\u{fffd}", String(repeating: "x", count: 255)]
+        let request = TLSRequest(leg: .server, names: ["a.b"], maximum: .tls13, protocols: [names[0], names[3]])
+        let actions = stack.receive(ByteBuffer(bytes: hello(name: "a.b", protocols: names)))
+        #expect(actions == [Self.timeout, .secure(request)])
+    }
+
     @Test func ignoredHostsAreRelayed() {
         let patterns = [HostPattern("*.example.com"), HostPattern("other.org")].compactMap { $0 }
         for (name, isIgnored) in [
@@ -157,7 +191,7 @@ import Testing
         let (_, outwards) = stack(options(.client) { $0.serverName = "named" })
         #expect(outwards == [Self.timeout, .secure(TLSRequest(leg: .server, names: ["named"], maximum: .tls13))])
         var (inwards, actions) = stack(options(.server))
-        #expect(actions == [] && inwards.take(.serverSpoke) == [] && inwards.take(.woke) == [])
+        #expect(actions == [Self.timeout] && inwards.take(.serverSpoke) == [])
         let request = TLSRequest(leg: .client, names: ["chat.example.com"], maximum: .tls13)
         #expect(inwards.receive(ByteBuffer(bytes: hello())) == [Self.timeout, .secure(request)])
         var (plain, _) = stack(options(.server))
