@@ -81,12 +81,22 @@ def finish(sock):
         except (OSError, ValueError):
             pass
     elif how == "reset":
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        return reset(sock)
     sock.close()
 
 
+def serve_all(listener):
+    """Serves any number of clients, most of which are gone soon."""
+    while True:
+        connection, _ = listener.accept()
+        threading.Thread(target=talk, args=(connection,), daemon=True).start()
+
+
 def serve(listener):
-    connection, _ = listener.accept()
+    talk(listener.accept()[0])
+
+
+def talk(connection):
     connection.settimeout(PATIENCE)
     if scenario in ("greeting", "starttls", "injected"):
         connection.sendall(b"220 hello\n")
@@ -112,6 +122,43 @@ def serve(listener):
                 sock.close()
     except (ssl.SSLError, OSError) as error:
         seen["server error"] = getattr(error, "reason", None) or str(error)
+
+
+def vector(data, width):
+    return len(data).to_bytes(width, "big") + data
+
+
+def hello(name, protocols):
+    """A ClientHello in a record (RFC 8446 section 4.1.2), whatever its name and protocols are."""
+    extensions = b"\0\0" + vector(vector(b"\0" + vector(name, 2), 2), 2)
+    extensions += b"\0\x10" + vector(vector(b"".join(vector(one, 1) for one in protocols), 2), 2)
+    extensions += b"\0\x2b" + vector(vector(b"\3\4\3\3", 1), 2)
+    body = b"\3\3" + bytes(32) + b"\0" + vector(b"\x13\1\xc0\x2f", 2) + b"\1\0" + vector(extensions, 2)
+    return b"\x16\3\1" + vector(b"\1" + vector(body, 3), 2)
+
+
+def hostile():
+    """Hellos that no program sends, and ends at any moment."""
+    names = [b"localhost", b"", b"\xff.example", b"a" * 300, b"*.x", b"..", b"127.0.0.1", b"\0"]
+    for protocols in ([b"\xff\xfe"], [b"\xc3\xa9", b"h2"], [b"\xff" * 255], [b"two", b""]):
+        for name in names:
+            for cut in (None, 5, 40, -1):
+                sock = socket.create_connection(("127.0.0.1", proxy), PATIENCE)
+                sock.sendall(hello(name, protocols)[:cut])
+                sock.settimeout(0.05)
+                try:
+                    sock.recv(100)
+                except OSError:
+                    pass
+                if cut is None:
+                    reset(sock)
+                else:
+                    sock.close()
+
+
+def reset(sock):
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    sock.close()
 
 
 def trickle(source, sink):
@@ -148,9 +195,11 @@ print(trickling(port) if "cut" in options else port, flush=True)
 proxy = int(sys.stdin.readline())
 if "cut" in options:
     proxy = trickling(proxy)
-thread = threading.Thread(target=serve, args=(listener,))
+thread = threading.Thread(target=serve_all if scenario == "hostile" else serve, args=(listener,), daemon=True)
 thread.start()
 
+if scenario == "hostile":
+    hostile()
 client = socket.create_connection(("127.0.0.1", proxy), PATIENCE)
 client.settimeout(PATIENCE)
 try:
@@ -181,5 +230,5 @@ try:
 except (ssl.SSLError, OSError) as error:
     seen["client error"] = getattr(error, "reason", None) or str(error)
     client.close()
-thread.join(PATIENCE)
+thread.join(0.5 if "server got" in seen and thread.is_alive() and sys.argv[1] == "hostile" else PATIENCE)
 print(json.dumps(seen))

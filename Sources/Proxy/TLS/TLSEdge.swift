@@ -8,6 +8,7 @@ final class TLSEdge: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let leg: TLSRequest.Leg
+    private var hasFlushed = false
     /// The handler below TLS.
     weak var wire: TLSWire?
     private var whenDone: ((Result<String?, TLSFault>) -> Void)?
@@ -36,8 +37,11 @@ final class TLSEdge: ChannelInboundHandler {
         }
         guard whenDone == nil else { return complete(.failure(TLSFault(error, on: leg))) }
         if error is NIOSSLError || error is BoringSSLError { fault = TLSFault(error, on: leg) }
-        // TLS passes on what it has decrypted at the end of a reading, which does not come any more.
-        wire?.context?.fireChannelReadComplete()
+        // TLS passes on what it has decrypted at the end of a reading, which does not come any more. That may fail, too.
+        if !hasFlushed {
+            hasFlushed = true
+            wire?.context?.fireChannelReadComplete()
+        }
         context.fireErrorCaught(error)
     }
 

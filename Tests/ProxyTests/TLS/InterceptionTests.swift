@@ -85,6 +85,15 @@ import Testing
             "\(played.trace.map(\.text))")
     }
 
+    /// Whatever clients send as a hello, the next one is served.
+    @Test func hostileHellosEndOnlyTheirConnections() async throws {
+        let played = try await play("hostile", [], trusting)
+        #expect(played.seen["client got"] == "answer\n" && played.seen["server got"] == "question\n", "\(played.seen)")
+        let numbers = Set(played.trace.filter { $0.event == "opened" }.map(\.connection))
+        let closed = Set(played.trace.filter { $0.event == "closed" }.map(\.connection))
+        #expect(numbers.count > 64 && closed == numbers, "\(numbers.count)")
+    }
+
     /// A server that speaks TLS 1.2 at most: its client is not offered more.
     @Test func theServersVersionIsTheClients() async throws {
         let played = try await play("tls", ["server-1.2", "no-alpn"], trusting)
