@@ -125,7 +125,7 @@ def tls(shop, rounds):
     with (folder / "bulk.bin").open("wb") as file:
         file.truncate(BULK_BYTES)
     server = free_port()
-    command = ["openssl", "s_server", "-accept", server, "-cert", folder / "server.crt", "-key", folder / "server.key", "-WWW", "-quiet"]
+    command = ["openssl", "s_server", "-accept", f"127.0.0.1:{server}", "-cert", folder / "server.crt", "-key", folder / "server.key", "-WWW", "-quiet"]
     with running(*command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
         wait_for(server)
         yield from through(shop, folder, server, download, min(rounds, 3), "bulk", "gbit_per_second")
