@@ -9,6 +9,12 @@ final class HandshakeWatch {
     private let events = Events()
     private var keys = KeyLog()
     private var isOver = false
+    /// Whether what is encrypted of the handshake is read as it comes: on the client's socket only a failure makes it interesting.
+    private let decrypts: Bool
+    private var kept: [(buffer: ByteBuffer, direction: Direction)] = []
+    private var keptBytes = 0
+    /// How much is kept of a handshake.
+    private static let limit = 128 << 10
 
     /// What the server negotiated.
     var negotiation: Negotiation? { events.negotiation }
@@ -18,10 +24,13 @@ final class HandshakeWatch {
     var certificate: [UInt8]? { events.certificate }
 
     /// The fatal alert that the socket's other end sent.
-    var alert: Alert? { events.alerts[proxySends.opposite] }
+    var alert: Alert? { (decrypts ? events : decrypted()).alerts[proxySends.opposite] }
 
     /// - Parameter leg: the socket: on the client's, the proxy is the server.
-    init(on leg: TLSRequest.Leg) { proxySends = leg == .client ? .fromServer : .fromClient }
+    init(on leg: TLSRequest.Leg) {
+        decrypts = leg == .server
+        proxySends = leg == .client ? .fromServer : .fromClient
+    }
 
     /// How many records and bytes each side has sent.
     func counts(from direction: Direction) -> TLSFacts.Handshake {
@@ -39,11 +48,24 @@ final class HandshakeWatch {
     func sent(_ buffer: ByteBuffer) { take(buffer, from: proxySends) }
 
     /// The handshake is over: nothing more is followed.
-    func end() { isOver = true }
+    func end() { (isOver, kept) = (true, []) }
 
     private func take(_ buffer: ByteBuffer, from direction: Direction) {
         guard !isOver else { return }
+        let keys = decrypts ? keys : KeyLog()
         buffer.withUnsafeReadableBytes { connection.receive($0.bytes, from: direction, keys: keys, into: events) }
+        keptBytes += buffer.readableBytes
+        if !decrypts, keptBytes <= Self.limit { kept.append((buffer, direction)) }
+    }
+
+    /// What the handshake so far is with its secrets.
+    private func decrypted() -> Events {
+        let events = Events()
+        var connection = TLSConnection()
+        for (buffer, direction) in kept {
+            buffer.withUnsafeReadableBytes { connection.receive($0.bytes, from: direction, keys: keys, into: events) }
+        }
+        return events
     }
 
     private final class Events: TLSReceiver {
