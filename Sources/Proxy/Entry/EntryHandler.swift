@@ -203,12 +203,7 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Puts TLS on a socket, below everything else there.
     private func secure(_ request: TLSRequest) {
         let leg = request.leg
-        func finish(_ result: Result<TLSOutcome, TLSFault>) {
-            switch result {
-            case .success(let outcome): perform(stack.take(.secured(leg, outcome)))
-            case .failure(let fault): perform(stack.take(.failed(leg, fault)))
-            }
-        }
+        func finish(_ result: Result<TLSOutcome, TLSFault>) { perform(stack.take(result, on: leg)) }
         do {
             switch leg {
             case .server:
@@ -225,8 +220,7 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 let tls = try proxy.secure(channel, request, finish)
                 clientTLS = tls
                 // The hello that was read already.
-                tls.wire.context.map { tls.wire.channelRead(context: $0, data: NIOAny(unread)) }
-                tls.wire.context?.fireChannelReadComplete()
+                tls.wire.begin(with: unread)
             }
         } catch {
             finish(.failure(error as? TLSFault ?? TLSFault(text: "\(error)")))

@@ -67,6 +67,14 @@ struct EntryStack: Sendable {
         return actions
     }
 
+    /// A handshake that a layer asked for is over.
+    mutating func take(_ result: Result<TLSOutcome, TLSFault>, on leg: TLSRequest.Leg) -> [EntryAction] {
+        switch result {
+        case .success(let outcome): take(.secured(leg, outcome))
+        case .failure(let fault): take(.failed(leg, fault))
+        }
+    }
+
     private mutating func over(_ actions: [EntryAction]) -> [EntryAction] {
         layers = []
         return actions

@@ -65,19 +65,12 @@ final class RelayUpgrade {
 
     private func secure(_ request: TLSRequest) {
         let leg = request.leg
-        func finish(_ result: Result<TLSOutcome, TLSFault>) {
-            switch result {
-            case .success(let outcome): perform(stack.take(.secured(leg, outcome)))
-            case .failure(let fault): perform(stack.take(.failed(leg, fault)))
-            }
-        }
+        func finish(_ result: Result<TLSOutcome, TLSFault>) { perform(stack.take(result, on: leg)) }
         do {
             let unread = leg == .client ? stack.takeUnread() : ByteBuffer()
             let (wire, edge) = try proxy.secure(leg == .client ? sockets.client : sockets.server, request, finish)
             secured(leg, wire, edge)
-            guard leg == .client, let context = wire.context else { return }
-            wire.channelRead(context: context, data: NIOAny(unread))
-            context.fireChannelReadComplete()
+            if leg == .client { wire.begin(with: unread) }
         } catch {
             finish(.failure(error as? TLSFault ?? TLSFault(text: "\(error)")))
         }

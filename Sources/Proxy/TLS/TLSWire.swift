@@ -42,6 +42,13 @@ final class TLSWire: ChannelDuplexHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
+    /// Takes bytes that were read before TLS was there.
+    func begin(with buffer: ByteBuffer) {
+        guard let context else { return }
+        channelRead(context: context, data: NIOAny(buffer))
+        context.fireChannelReadComplete()
+    }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard watch != nil || record != nil else { return context.fireChannelRead(data) }
         // Secrets that TLS learns from a chunk come before the chunk: readers of a capture need them by then.
