@@ -41,6 +41,13 @@ package final class ProxyServer: Sendable {
     ///
     /// - Returns: the addresses it listens on, in the order of the listeners.
     package func start() throws -> [Place] {
+        if context.options.tls.mode != .pass {
+            do throws(TLSFault) {
+                try TLSContexts.check(context.options.tls)
+            } catch {
+                throw ListenFailure(description: error.text)
+            }
+        }
         names.start()
         do {
             return try context.options.listeners.map { listener in

@@ -62,6 +62,29 @@ final class TLSContexts: Sendable {
         return made
     }
 
+    /// Reads the files that the options name.
+    ///
+    /// - Throws: `TLSFault` if one has no certificate, or no key.
+    static func check(_ options: TLSOptions) throws(TLSFault) {
+        var certificates: [String] = []
+        if case .file(let path) = options.trust { certificates.append(path) }
+        if let files = options.clientIdentity {
+            certificates.append(files.certificates)
+            guard (try? NIOSSLPrivateKey(file: files.key, format: .pem)) != nil else {
+                throw TLSFault(text: "\(files.key) has no private key; expected one in PEM, without a passphrase")
+            }
+        }
+        for path in certificates where ((try? NIOSSLCertificate.fromPEMFile(path)) ?? []).isEmpty {
+            throw TLSFault(text: "\(path) has no certificate; expected PEM")
+        }
+        guard let files = options.clientIdentity else { return }
+        do {
+            _ = try TLSContexts(options).context(for: TLSRequest(leg: .server))
+        } catch {
+            throw TLSFault(text: "\(files.key) does not have the key of the certificate in \(files.certificates)")
+        }
+    }
+
     /// The secrets reported since the last call, as lines of a key log.
     func takeKeyLines() -> [UInt8] {
         lines.withLock { lines in

@@ -166,7 +166,7 @@ struct TLSLayer: EntryLayer {
         guard let hello else { return pass() }
         let names = hello.serverName.map { [$0] } ?? Self.names(of: connection)
         state = .securingClient
-        // Anybody can put any names into a certificate that nobody verifies.
+        // An unverified certificate may contain any names.
         let model = options.trust == .nothing ? nil : outcome.certificate
         return secure(
             TLSRequest(

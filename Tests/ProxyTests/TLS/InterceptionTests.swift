@@ -94,6 +94,22 @@ import Testing
         #expect(numbers.count > 64 && closed == numbers, "\(numbers.count)")
     }
 
+    /// Files without certificates and keys end the program before a client connects.
+    @Test func filesAreCheckedAtTheStart() async throws {
+        let empty = try files.folder.write([], to: "empty")
+        let (certificate, key) = (files.folder.path("server.crt"), files.folder.path("ca.key"))
+        for (arguments, text) in [
+            (["--server-ca", empty], "\(empty) has no certificate; expected PEM"),
+            (["--client-cert", empty], "\(empty) has no private key"),
+            (["--client-cert", "\(certificate),\(key)"], "\(key) does not have the key of the certificate"),
+        ] {
+            let program = try Program(
+                "frametap", ["proxy", "--listen", "127.0.0.1:0", "--to", "localhost:1", "--tls", "client"] + arguments)
+            #expect(try await program.exitStatus() == 2)
+            #expect(program.errors.contains(text), "\(program.errors)")
+        }
+    }
+
     /// A server that speaks TLS 1.2 at most: its client is not offered more.
     @Test func theServersVersionIsTheClients() async throws {
         let played = try await play("tls", ["server-1.2", "no-alpn"], trusting)
