@@ -35,7 +35,7 @@ struct CertificateFields {
                 (try CertificateTime(&times), try CertificateTime(&times))
             }
             fields.subject = try DistinguishedName(derEncoded: &nodes)
-            // The key, identifiers of issuer and subject that hardly any certificate has, and the extensions.
+            // The key, unique identifiers of issuer and subject, which are rare, and the extensions.
             while let node = nodes.next() {
                 guard node.identifier == ASN1Identifier(tagWithNumber: 3, tagClass: .contextSpecific) else { continue }
                 fields.names = (try? Self.names(node)) ?? []

@@ -7,7 +7,7 @@ extension TLSFacts.Certificate {
         self.init(
             subject: summary.subject, issuer: summary.issuer, names: summary.names,
             notBefore: Timestamp(summary.notBefore), notAfter: Timestamp(summary.notAfter),
-            sha256: summary.fingerprint.bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+            sha256: Hexadecimal.text(summary.fingerprint.bytes))
     }
 }
 

@@ -1,7 +1,7 @@
 /// Bytes as hexadecimal digits.
-enum Hexadecimal {
+package enum Hexadecimal {
     /// Two lower-case digits a byte.
-    static func text(_ bytes: some Sequence<UInt8>) -> String {
+    package static func text(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
         for byte in bytes {
@@ -12,7 +12,7 @@ enum Hexadecimal {
     }
 
     /// The bytes that digits of either case stand for; nil if there are others, or an odd number of them.
-    static func bytes(_ text: some Collection<UInt8>) -> [UInt8]? {
+    package static func bytes(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count / 2)

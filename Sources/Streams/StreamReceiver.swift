@@ -160,7 +160,7 @@ public enum StreamNotice: Hashable, Sendable {
     case held(Bool)
     /// The connection uses TLS: reported once, before the first bytes that were decrypted.
     indirect case tls(TLSFacts)
-    /// The program that made the recording has annotated the packet, for whoever decodes it: text after `frametap tls `.
+    /// An annotation that frametap wrote into its own recording: the text after `frametap tls ` in a packet comment.
     indirect case annotated(String)
     /// The direction's TLS ended without a close_notify (RFC 8446 section 6.1): its data may be truncated.
     case tlsTruncated

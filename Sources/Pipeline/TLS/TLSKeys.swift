@@ -7,7 +7,7 @@ import TLS
 package final class TLSKeys {
     /// What is known so far.
     private(set) var log = KeyLog()
-    /// Whether anybody asked for decryption: then missing secrets are worth a finding.
+    /// Whether the user asked for decryption: then missing secrets are worth a finding.
     let isRequested: Bool
     private let more: (() -> [UInt8])?
 

@@ -1,3 +1,5 @@
+import Streams
+
 /// A cipher suite by its number in the IANA registry "TLS Cipher Suites".
 public struct CipherSuite: RawRepresentable, Hashable, Sendable {
     /// The number, as on the wire.

@@ -21,9 +21,9 @@ public enum TLSEvent: Hashable, Sendable {
     case keysMissing(ClientRandom)
     /// A record could not be decrypted.
     case decryptionFailed(DecryptionFailure)
-    /// The first application data of the sender begins in the record at this offset of its stream, behind so many records.
+    /// The first application data of the sender begins in the record at this offset of its stream, after this many records.
     case applicationDataBegins(offset: Int, records: Int)
-    /// The server rejected the client's early data: so many records and bytes with their headers were passed over.
+    /// The server rejected the client's early data: this many records, and bytes including their headers, were skipped.
     case earlyDataSkipped(records: Int, byteCount: Int)
     /// The sender changed to its next key (RFC 8446 section 4.6.3).
     case keyUpdated
@@ -71,7 +71,7 @@ public struct DecryptionFailure: Hashable, Sendable {
 public enum Truncation: Hashable, Sendable {
     /// Without close_notify (RFC 8446 section 6.1): the end may be an attacker's.
     case withoutCloseNotify
-    /// Within a record: so many bytes of it were received. Its whole length is nil if not even its header was.
+    /// Within a record, of which this many bytes were received; its length is nil if its header is incomplete.
     case withinRecord(received: Int, length: Int?)
 }
 

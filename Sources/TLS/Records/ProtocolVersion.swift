@@ -1,3 +1,5 @@
+import Streams
+
 /// A protocol version as it is written on the wire.
 public struct ProtocolVersion: RawRepresentable, Hashable, Comparable, Sendable {
     /// The two bytes, as one number: 0x0303 is TLS 1.2.

@@ -80,18 +80,6 @@ struct ChangeText {
 extension JSONValue {
     /// The bytes that hex digits represent; otherwise nil.
     var bytes: [UInt8]? {
-        guard case .text(let digits) = self, digits.utf8.count % 2 == 0 else { return nil }
-        var bytes: [UInt8] = []
-        var high: UInt8?
-        for digit in digits.utf8 {
-            guard let value = hexDigit(digit) else { return nil }
-            if let first = high {
-                bytes.append(first << 4 | value)
-                high = nil
-            } else {
-                high = value
-            }
-        }
-        return bytes
+        if case .text(let digits) = self { Hexadecimal.bytes(digits.utf8) } else { nil }
     }
 }

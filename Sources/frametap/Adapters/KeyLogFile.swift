@@ -16,7 +16,7 @@ final class KeyLogFile: Sendable {
         descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw CommandError("cannot create \(path): \(systemError())") }
         if let status = FileStatus(ofDescriptor: descriptor), status.kind == .regular, status.permissions & 0o077 != 0 {
-            warn("\(path) is open to other users: whoever reads it can decrypt what is recorded")
+            warn("\(path) is readable by other users, who can then decrypt the recorded traffic")
         }
     }
 
