@@ -103,6 +103,33 @@ import Testing
         return true
     }
 
+    /// A capture may have all of one direction before the other's first byte: its end waits for its bytes.
+    @Test(arguments: names.filter { $0 != "tls12-camellia" }, Direction.allCases)
+    func oneDirectionEndsBeforeTheOthersHello(name: String, first: Direction) throws {
+        func direction(of event: StreamEvent) -> Direction? {
+            switch event {
+            case .received(_, let direction, _, _, _), .missing(_, let direction, _, _),
+                .noticed(_, let direction, _, _, _), .finished(_, let direction, _, _):
+                direction
+            case .opened, .closed: nil
+            }
+        }
+        let all = try events(name).filter { if case .opened(let it) = $0 { it.number == 1 } else { true } }
+        let opened = all.filter { if case .opened = $0 { true } else { false } }
+        let closed = all.filter { if case .closed(1, _) = $0 { true } else { false } }
+        let sides: [StreamEvent] = [first, first.opposite].flatMap { side in all.filter { direction(of: $0) == side } }
+        var decoding = TLSDecoding()
+        var log = KeyLog()
+        let secrets = try keys(name)
+        _ = log.add(secrets.span.bytes)
+        decoding.keyLog = log
+        let result = filtered(opened + sides + closed, decoding)
+        let expected = try plaintext(name)
+        #expect(text(result, .fromClient) == expected[0] && text(result, .fromServer) == expected[1])
+        let ends = result.events.filter { if case .finished(1, _, _, _) = $0 { true } else { false } }
+        #expect(isOrdered(result) && ends.count == 2)
+    }
+
     @Test(arguments: names.filter { $0 != "tls12-camellia" }, [1, 40, .max])
     func withKeysTheStreamsAreThePlaintext(name: String, longest: Int) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
