@@ -16,9 +16,11 @@ final class LineServer: Sendable {
         }
     }
 
+    /// Answers until the client closes. After `quit` there is no answer, and the server does not close first: a trace states who did.
     private static func serve(_ client: Socket) {
         defer { client.close() }
-        while let line = try? client.readLine(), !line.isEmpty, line != "quit" {
+        while let line = try? client.readLine(), !line.isEmpty {
+            if line == "quit" { continue }
             let isLogin = line.hasPrefix("login ")
             let answer = isLogin ? "token \(Int.random(in: 100_000...999_999))" : String(line.reversed())
             guard (try? client.write(answer + "\n")) != nil else { return }
