@@ -76,6 +76,7 @@ let package = Package(
             dependencies: [
                 "Platform", "Streams",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
             ]),
@@ -177,7 +178,7 @@ let package = Package(
                 "Framing", "Interception", "Packets", "Pipeline", "Proxy", "Streams", "TLS", "TestSupport", "Trace",
                 "frametap",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             exclude: ["ends.py", "listeners.py", "servers.bash", "tls.py", "traffic.py", "transparent.bash"]),
     ],

@@ -1,4 +1,3 @@
-import Crypto
 import SwiftASN1
 import X509
 
@@ -18,25 +17,25 @@ package struct LeafCertificates: Sendable {
     static let days: Int64 = 199
 
     private let authority: CertificateAuthority
-    private let key: P256.Signing.PrivateKey
-    private let publicKey: Certificate.PublicKey
+    private let key: LeafKey
     private let keyIdentifier: SubjectKeyIdentifier
     private let authorityKeyIdentifier: AuthorityKeyIdentifier
 
     /// Issues certificates that an authority signs.
-    package init(of authority: CertificateAuthority) {
+    ///
+    /// - Throws: `LeafError` if no key can be made.
+    package init(of authority: CertificateAuthority, key kind: LeafKey.Kind = .p256) throws(LeafError) {
         self.authority = authority
-        key = P256.Signing.PrivateKey()
-        publicKey = Certificate.PublicKey(key.publicKey)
-        keyIdentifier = SubjectKeyIdentifier(hash: publicKey)
+        key = try LeafKey(kind)
+        keyIdentifier = SubjectKeyIdentifier(hash: key.publicKey)
         let signer = authority.certificate.keyIdentifier
         authorityKeyIdentifier = AuthorityKeyIdentifier(keyIdentifier: signer.keyIdentifier)
     }
 
-    /// The private key of all certificates: PKCS#8 in DER.
-    package var privateKeyDER: [UInt8] { Array(key.derRepresentation) }
+    /// The private key of all certificates in DER: PKCS#8, or PKCS#1 for RSA.
+    package var privateKeyDER: [UInt8] { key.der }
     /// The private key of all certificates: PKCS#8 in PEM.
-    package var privateKeyPEM: String { key.pemRepresentation + "\n" }
+    package var privateKeyPEM: String { key.pem + "\n" }
 
     /// Issues a certificate for DNS names or addresses.
     package func issue(for names: [String], now: CertificateTime) throws(LeafError) -> Leaf {
@@ -58,7 +57,7 @@ package struct LeafCertificates: Sendable {
         do {
             let subject = try subject(of: request)
             let certificate = try Certificate(
-                version: .v3, serialNumber: .random127(), publicKey: publicKey,
+                version: .v3, serialNumber: .random127(), publicKey: key.publicKey,
                 notValidBefore: notBefore.date, notValidAfter: notAfter.date,
                 issuer: issuer.certificate.subject, subject: subject,
                 extensions: try extensions(request, hasSubject: !subject.isEmpty),
@@ -85,7 +84,8 @@ package struct LeafCertificates: Sendable {
             critical: !hasSubject)
         return try Certificate.Extensions {
             Critical(BasicConstraints.notCertificateAuthority)
-            Critical(KeyUsage(digitalSignature: true))
+            // Without ECDHE, the client encrypts to the key (RFC 5246 section 7.4.2).
+            Critical(KeyUsage(digitalSignature: true, keyEncipherment: key.kind == .rsa))
             try ExtendedKeyUsage([.serverAuth])
             names
             keyIdentifier

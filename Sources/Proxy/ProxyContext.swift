@@ -17,8 +17,8 @@ final class ProxyContext: Sendable {
     private let counts = Mutex(Counts())
     /// The TLS contexts of each event loop.
     private let contexts = Mutex<[ObjectIdentifier: TLSContexts]>([:])
-    /// The servers that are Unix sockets; the index of each gives the port that represents it.
-    private let unixServers: [String]
+    /// The Unix sockets of servers, and then those of listeners; the index of each gives the port that represents it.
+    private let unixPaths: [String]
 
     private struct Counts {
         var clients = 0
@@ -40,8 +40,11 @@ final class ProxyContext: Sendable {
         self.own = own
         self.destination = destination
         self.connector = connector
-        unixServers = options.listeners.reduce(into: []) { paths, listener in
-            if case .fixed(.unix(let path)) = listener.server, !paths.contains(path) { paths.append(path) }
+        let servers = options.listeners.map { listener -> Place? in
+            if case .fixed(let place) = listener.server { place } else { nil }
+        }
+        unixPaths = (servers + options.listeners.map(\.listen)).reduce(into: []) { paths, place in
+            if case .unix(let path)? = place, !paths.contains(path) { paths.append(path) }
         }
     }
 
@@ -118,6 +121,10 @@ final class ProxyContext: Sendable {
     /// The address of a client; for a Unix socket, the port is a counter.
     func endpoint(ofClient channel: any Channel) -> Endpoint {
         guard case .unixDomainSocket? = channel.remoteAddress else { return Endpoint(channel.remoteAddress).unmapped }
+        return endpointOfUnixClient()
+    }
+
+    private func endpointOfUnixClient() -> Endpoint {
         let number = counts.withLock { counts in
             counts.unixClients += 1
             return counts.unixClients
@@ -129,6 +136,16 @@ final class ProxyContext: Sendable {
     func endpoint(ofServer channel: any Channel, at place: Place) -> Endpoint {
         if case .unix(let path) = place { return endpoint(ofUnixServer: path) }
         return Endpoint(channel.remoteAddress).unmapped
+    }
+
+    /// Both ends of a socket, the one that connected first. For a Unix socket, the port of that one is a counter.
+    func ends(of channel: any Channel, on leg: TLSRequest.Leg) -> (client: Endpoint, server: Endpoint) {
+        let (near, far) = (channel.localAddress, channel.remoteAddress)
+        let server = leg == .client ? near : far
+        if case .unixDomainSocket? = server {
+            return (endpointOfUnixClient(), endpoint(ofUnixServer: server?.pathname ?? ""))
+        }
+        return (Endpoint(leg == .client ? far : near).unmapped, Endpoint(server).unmapped)
     }
 
     /// The address of a server that was not reached.
@@ -143,6 +160,6 @@ final class ProxyContext: Sendable {
     }
 
     private func endpoint(ofUnixServer path: String) -> Endpoint {
-        Endpoint(Self.unixAddress, UInt16(truncatingIfNeeded: (unixServers.firstIndex(of: path) ?? 0) + 1))
+        Endpoint(Self.unixAddress, UInt16(truncatingIfNeeded: (unixPaths.firstIndex(of: path) ?? 0) + 1))
     }
 }

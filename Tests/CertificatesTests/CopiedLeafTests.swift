@@ -11,7 +11,7 @@ import X509
 
     init() throws {
         authority = try CertificateAuthority.create(now: now)
-        leaves = LeafCertificates(of: authority)
+        leaves = try LeafCertificates(of: authority)
     }
 
     private func server(_ commonName: String?, _ names: [GeneralName]) throws -> [UInt8] {

@@ -6,7 +6,7 @@ import Testing
     private let leaves: LeafCertificates
 
     init() throws {
-        leaves = LeafCertificates(of: try CertificateAuthority.create(now: now))
+        leaves = try LeafCertificates(of: try CertificateAuthority.create(now: now))
     }
 
     /// Asks for a certificate; whether it was issued for that.

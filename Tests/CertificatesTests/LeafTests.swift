@@ -12,7 +12,7 @@ import X509
 
     init() throws {
         authority = try CertificateAuthority.create(label: "test", now: now)
-        leaves = LeafCertificates(of: authority)
+        leaves = try LeafCertificates(of: authority)
     }
 
     @Test(arguments: ["example.org", "EXAMPLE.org.", "127.0.0.1", "::1", "[2001:DB8::1]", "fe80::1%eth0", "a-b.local"])
@@ -91,7 +91,7 @@ import X509
 
     @Test func aSubjectIsNeverTheAuthoritys() throws {
         let made = try MadeCertificate.authority(key: .init(P256.Signing.PrivateKey()))
-        let leaves = LeafCertificates(of: try made.authority())
+        let leaves = try LeafCertificates(of: try made.authority())
         let leaf = try leaves.issue(like: made.der, names: ["example.org"], now: now)
         #expect(try leaf.certificate().subject.isEmpty)
     }

@@ -58,7 +58,7 @@ import X509
 
     /// Certificates come from servers, which may send anything: every byte is changed, and every length is cut.
     @Test func damagedCertificatesDoNotCrash() throws {
-        let leaves = LeafCertificates(of: try CertificateAuthority.create(now: now))
+        let leaves = try LeafCertificates(of: try CertificateAuthority.create(now: now))
         let good = try leaves.issue(for: ["example.org", "10.0.0.1"], now: now).chain[0]
         var read = 0
         for index in good.indices {

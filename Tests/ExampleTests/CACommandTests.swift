@@ -114,7 +114,7 @@ import Testing
     @Test func openSSLVerifiesWhatItIssues() throws {
         _ = try ca("create")
         let authority = try AuthorityFolder(folder.path).load(orCreate: false)
-        let leaves = LeafCertificates(of: authority)
+        let leaves = try LeafCertificates(of: authority)
         let root = "\(folder.path)/ca.pem"
         let long = Array(repeating: String(repeating: "a", count: 40), count: 3).joined(separator: ".")
         for (name, check) in [
@@ -135,7 +135,7 @@ import Testing
 
     @Test func whatOpenSSLReads() throws {
         _ = try ca("create")
-        let leaves = LeafCertificates(of: try AuthorityFolder(folder.path).load(orCreate: false))
+        let leaves = try LeafCertificates(of: try AuthorityFolder(folder.path).load(orCreate: false))
         let leaf = try leaves.issue(for: ["example.org", "10.0.0.1"], now: .now)
         let file = try TemporaryFile(leaf.chain[0], name: "leaf.der")
         let text = try Program.output("openssl", ["x509", "-noout", "-text", "-in", file.path]).text

@@ -128,17 +128,11 @@ import Testing
 
     #if os(Linux)
     @Test func aRedirectedClientGetsWhereItMeantTo() async throws {
-        let folder = try Folder()
-        let output = try await Program.run(
-            "unshare",
-            // Root needs no user namespace of its own, which not every system allows.
-            [
-                geteuid() == 0 ? "-n" : "-rn", "bash", Self.script("transparent.bash"),
-                try Program.find("frametap").path, folder.url.path,
-            ])
-        let said = output.split(separator: "\n").filter { $0.hasSuffix("hello") || $0.hasSuffix("reset") }
-        #expect(said == ["10.9.0.1 hello", "fd09::1 hello", "10.9.0.1 reset", "127.0.0.1 reset"], "\(output)")
-        let trace = try traceLines(folder.text("trace"))
+        let played = try await Redirection(in: Folder())
+        let trace = played.trace
+        #expect(
+            played.said == ["10.9.0.1 hello", "fd09::1 hello", "10.9.0.1 reset", "127.0.0.1 reset"],
+            "\(played.output)")
         let opened = trace.filter { $0.event == "opened" }
         #expect(opened.prefix(2).map { $0["server"] } == ["10.9.0.1:9000", "[fd09::1]:9000"])
         #expect(opened.first?["client"]?.hasPrefix("10.9.0.2:") == true)

@@ -32,14 +32,9 @@ import Trace
     }
 
     @Test(arguments: [["--bidir"], ["-R"], ["-P", "4"]]) func iperf3IsSatisfied(_ how: [String]) async throws {
-        // iperf3 cannot listen on port 0: the system chooses a port, and another is tried if it has been taken since.
-        var started: (server: Program, port: Int)?
-        for _ in 0..<5 where started == nil {
-            let port = try await Int(Program.run("python3", ["-c", Self.freePort]).dropLast()) ?? 0
-            let server = try Program("iperf3", ["-s", "-1", "--forceflush", "-B", "127.0.0.1", "-p", "\(port)"])
-            if (try? await server.match(/(listening) on/)) != nil { started = (server, port) }
+        let (server, port) = try await Program.serving("iperf3", ready: /(listening) on/) {
+            ["-s", "-1", "--forceflush", "-B", "127.0.0.1", "-p", "\($0)"]
         }
-        let (server, port) = try #require(started)
         let proxy = try await RunningProxy(to: port)
         let result = try await Program.run(
             "iperf3", ["-c", "127.0.0.1", "-p", "\(proxy.port)", "-n", "4M", "-J", "--connect-timeout", "20000"] + how)
@@ -53,7 +48,4 @@ import Trace
         #expect(try recording.summary.total.bytes.bytes >= bytes("sum_received"))
         #expect(recording.summary.total.connections == (how == ["-P", "4"] ? 5 : how == ["--bidir"] ? 3 : 2))
     }
-
-    private static let freePort =
-        "import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); print(s.getsockname()[1])"
 }

@@ -39,6 +39,8 @@ def server_context():
 def client_context():
     context = ssl.create_default_context(cafile=f"{folder}/{'ca.crt' if 'own-ca' in options else 'proxy.pem'}")
     context.set_alpn_protocols(["one", "two"])
+    if "has-cert" in options:
+        context.load_cert_chain(f"{folder}/server.crt", f"{folder}/server.key")
     for version in VERSIONS:
         if version in options:
             context.minimum_version = context.maximum_version = VERSIONS[version]
@@ -191,6 +193,10 @@ def trickling(port):
 
 listener = socket.create_server(("127.0.0.1", 0))
 port = listener.getsockname()[1]
+if "unix" in options:
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(f"{folder}/out.sock")
+    listener.listen()
 print(trickling(port) if "cut" in options else port, flush=True)
 proxy = int(sys.stdin.readline())
 if "cut" in options:
@@ -200,8 +206,18 @@ thread.start()
 
 if scenario == "hostile":
     hostile()
-client = socket.create_connection(("127.0.0.1", proxy), PATIENCE)
+if "unix" in options:
+    client = socket.socket(socket.AF_UNIX)
+    client.connect(f"{folder}/in.sock")
+else:
+    client = socket.create_connection(("127.0.0.1", proxy), PATIENCE)
 client.settimeout(PATIENCE)
+if "header" in options:
+    client.sendall(b"PROXY TCP4 192.0.2.1 192.0.2.2 1234 443\r\n")
+if "socks" in options:
+    client.sendall(b"\5\1\0" + b"\5\1\0\3" + vector(b"localhost", 1) + port.to_bytes(2, "big"))
+    if client.recv(2, socket.MSG_WAITALL) + client.recv(10, socket.MSG_WAITALL)[:2] != b"\5\0\5\0":
+        sys.exit("SOCKS failed")
 try:
     if scenario in ("starttls", "injected"):
         seen["greeting"] = read_line(client).decode()

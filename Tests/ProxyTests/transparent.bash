@@ -1,7 +1,9 @@
 # A client in a network of its own behind a router that redirects what it says to a transparent proxy (Linux). Run in
-# namespaces of its own: unshare -rn (root: -n) transparent.bash FRAMETAP FOLDER
+# namespaces of its own: unshare -rn (root: -n) transparent.bash FRAMETAP FOLDER OPTION…
+# With server.crt, server.key and proxy.pem in the folder, client and server speak TLS.
 set -eu
 frametap=$1 folder=$2
+shift 2
 PATH=$PATH:/usr/sbin:/sbin
 # The tests' own process may have blocked TERM, which is inherited.
 trap 'kill -KILL $(jobs -p)' EXIT
@@ -28,24 +30,31 @@ table inet frametap {
 }
 END
 
+cd "$folder"
 python3 -c '
-import socket, threading
+import os, socket, ssl, threading
 listener = socket.create_server(("::", 9000), family=socket.AF_INET6, dualstack_ipv6=True)
+if os.path.exists("server.crt"):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain("server.crt", "server.key")
+    listener = context.wrap_socket(listener, server_side=True)
 def echo(sock):
     while data := sock.recv(1000): sock.sendall(data)
     sock.close()
 while True: threading.Thread(target=echo, args=(listener.accept()[0],)).start()
 ' &
-"$frametap" proxy --listen 'transparent://[::]:18600' --format chunk --as none --trace "$folder/trace" 2> "$folder/errors" &
+"$frametap" proxy --listen 'transparent://[::]:18600' --format chunk --as none --trace "$folder/trace" "$@" 2> "$folder/errors" &
 proxy=$!
 until grep -q listening "$folder/errors"; do sleep 0.05; kill -0 $proxy; done
 cat > "$folder/say.py" <<'END'
-import socket, sys
+import os, socket, ssl, sys
 try:
     with socket.create_connection((sys.argv[1], int(sys.argv[2])), 10) as sock:
+        if os.path.exists("proxy.pem"):
+            sock = ssl.create_default_context(cafile="proxy.pem").wrap_socket(sock, server_hostname="chat.example.com")
         sock.sendall(b"hello")
         print(sys.argv[1], sock.recv(100).decode() or "nothing")
-except ConnectionResetError:
+except (ConnectionResetError, ssl.SSLError):
     print(sys.argv[1], "reset")
 END
 within python3 "$folder/say.py" 10.9.0.1 9000

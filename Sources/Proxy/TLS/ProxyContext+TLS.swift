@@ -11,13 +11,18 @@ extension ProxyContext {
     func secure(
         _ channel: any Channel, _ request: TLSRequest, _ whenDone: @escaping (Result<TLSOutcome, TLSFault>) -> Void
     ) throws -> (wire: TLSWire, edge: TLSEdge) {
-        let context = try tlsContexts(of: channel.eventLoop).context(for: request)
+        let contexts = tlsContexts(of: channel.eventLoop)
+        let context = try contexts.context(for: request)
+        let watch = HandshakeWatch(on: request.leg)
+        let wire = TLSWire(watch, contexts: contexts, relays: relays)
         let tls: NIOSSLHandler
         switch request.leg {
         case .client:
             tls =
                 request.requestsCertificate
-                ? NIOSSLServerHandler(context: context) { _, promise in promise.succeed(.certificateVerified) }
+                ? NIOSSLServerHandler(context: context) { [weak wire] _, promise in
+                    if let wire { wire.accept(promise) } else { promise.succeed(.certificateVerified) }
+                }
                 : NIOSSLServerHandler(context: context)
         case .server:
             // An address cannot be sent as a name: the certificate is verified against the address connected to.
@@ -28,9 +33,9 @@ extension ProxyContext {
                 throw TLSFault(text: "\(name ?? "") cannot be sent as a server name: \(error)")
             }
         }
-        let watch = HandshakeWatch(on: request.leg)
-        let record = ciphertext.map { CiphertextRecording($0, channel, on: request.leg) }
-        let wire = TLSWire(watch, record: record, contexts: tlsContexts(of: channel.eventLoop), relays: relays)
+        wire.record = ciphertext.map {
+            CiphertextRecording($0, on: request.leg, ends(of: channel, on: request.leg))
+        }
         let explain = options.tls.explain
         func explained(_ fault: TLSFault, _ watch: HandshakeWatch, _ request: TLSRequest) -> TLSFault {
             if let alert = watch.alert { return TLSFault(alert, on: request.leg) }

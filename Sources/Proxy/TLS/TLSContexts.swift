@@ -119,7 +119,7 @@ final class TLSContexts: Sendable {
     }
 
     private func serverConfiguration(_ request: TLSRequest) throws -> TLSConfiguration {
-        guard let identity = try options.identity?(request.names, request.model) else {
+        guard let identity = try options.identity?(request.names, request.model, request.key) else {
             throw TLSFault(text: "there is no certificate to show to clients")
         }
         let chain = try identity.certificates.map {

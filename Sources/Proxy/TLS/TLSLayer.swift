@@ -140,7 +140,7 @@ struct TLSLayer: EntryLayer {
         guard options.mode == .intercept else {
             let names = hello.serverName.map { [$0] } ?? Self.names(of: connection)
             state = .securingClient
-            return secure(TLSRequest(leg: .client, names: names, maximum: newest))
+            return secure(TLSRequest(leg: .client, names: names, maximum: newest, key: Self.key(hello, newest)))
         }
         state = .securingServer(hello)
         return secure(serverRequest(hello, connection))
@@ -168,11 +168,12 @@ struct TLSLayer: EntryLayer {
         state = .securingClient
         // An unverified certificate may contain any names.
         let model = options.trust == .nothing ? nil : outcome.certificate
+        let version = outcome.version ?? .tls13
         return secure(
             TLSRequest(
-                leg: .client, names: names, model: model, maximum: outcome.version ?? .tls13,
+                leg: .client, names: names, model: model, maximum: version,
                 protocols: outcome.applicationProtocol.map { [$0] } ?? [],
-                requestsCertificate: outcome.requestsCertificate))
+                requestsCertificate: outcome.requestsCertificate, key: Self.key(hello, version)))
     }
 
     /// The server's handshake failed: the client gets the server's alert, or that of a proxy that cannot go on.
@@ -197,6 +198,11 @@ struct TLSLayer: EntryLayer {
     private static func newest(_ hello: ClientHello) -> ProtocolVersion? {
         let offered = hello.supportedVersions.isEmpty ? [hello.legacyVersion] : hello.supportedVersions
         return offered.filter { (.tls10 ... .tls13).contains($0) }.max()
+    }
+
+    /// The kind of key that a client accepts in a version.
+    private static func key(_ hello: ClientHello, _ version: ProtocolVersion) -> TLSOptions.KeyKind {
+        hello.acceptsP256(in: version) ? .ecdsa : .rsa
     }
 
     private static func names(of connection: EntryConnection) -> [String] {

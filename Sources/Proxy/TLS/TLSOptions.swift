@@ -50,6 +50,14 @@ public struct TLSOptions: Sendable {
         public init(certificates: [[UInt8]], key: [UInt8]) { (self.certificates, self.key) = (certificates, key) }
     }
 
+    /// The kinds of keys with which the proxy authenticates itself to clients.
+    public enum KeyKind: Hashable, Sendable {
+        /// ECDSA with P-256.
+        case ecdsa
+        /// RSA, for clients that do not offer ECDSA.
+        case rsa
+    }
+
     /// How long a handshake may take, in seconds.
     public var handshakeTimeout = 10.0
     /// What the proxy does.
@@ -68,7 +76,7 @@ public struct TLSOptions: Sendable {
     public var upgrading: Format?
     /// Issues the identity shown to clients: for the name that they ask for, or the server's host, and for the names of the
     /// server's certificate (in DER), if it has shown one. Called on event loops.
-    public var identity: (@Sendable (_ names: [String], _ server: [UInt8]?) throws -> Identity)?
+    public var identity: (@Sendable (_ names: [String], _ server: [UInt8]?, _ key: KeyKind) throws -> Identity)?
     /// Reads a certificate in DER, for traces.
     public var describe: (@Sendable ([UInt8]) -> TLSFacts.Certificate?)?
     /// Says why a certificate in DER is not accepted for a name.

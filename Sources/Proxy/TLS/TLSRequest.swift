@@ -22,6 +22,8 @@ struct TLSRequest: Hashable, Sendable {
     var protocols: [String] = []
     /// Whether the client is asked for a certificate, as the server asked the proxy.
     var requestsCertificate = false
+    /// The key with which the proxy authenticates itself to the client.
+    var key = TLSOptions.KeyKind.ecdsa
 }
 
 /// The result of a handshake.

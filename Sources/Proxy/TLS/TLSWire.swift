@@ -1,5 +1,5 @@
 import NIOCore
-import Streams
+import NIOSSL
 
 /// The lowest handler of a socket with TLS: sees its ciphertext, and ends the connection without TLS having a say.
 final class TLSWire: ChannelDuplexHandler {
@@ -10,21 +10,25 @@ final class TLSWire: ChannelDuplexHandler {
 
     private(set) var context: ChannelHandlerContext?
     private var watch: HandshakeWatch?
-    private let record: CiphertextRecording?
+    /// Records the ciphertext; nil: it is not recorded.
+    var record: CiphertextRecording?
     private let contexts: TLSContexts
     private let relays: OpenRelays
-    private var isTaking = false
+    /// The chunk that TLS is taking, and what came before TLS was done with it.
+    private var taking: [ByteBuffer] = []
+    /// Whether TLS goes on with its chunk at the next turn of the event loop.
+    private var isVerifying = false
+    private var isTaking: Bool { !taking.isEmpty }
     /// What was sent while a chunk was being taken: it follows that chunk.
     private var answers: [ByteBuffer] = []
     private var whenTaken: [() -> Void] = []
 
     /// - Parameters:
     ///   - watch: follows the handshake.
-    ///   - record: records the ciphertext; nil: it is not recorded.
     ///   - contexts: where secrets become known.
     ///   - relays: knows whether the proxy is being stopped.
-    init(_ watch: HandshakeWatch, record: CiphertextRecording?, contexts: TLSContexts, relays: OpenRelays) {
-        (self.watch, self.record, self.contexts, self.relays) = (watch, record, contexts, relays)
+    init(_ watch: HandshakeWatch, contexts: TLSContexts, relays: OpenRelays) {
+        (self.watch, self.contexts, self.relays) = (watch, contexts, relays)
     }
 
     /// Calls back when the chunk that is being taken has been followed and recorded; immediately if there is none.
@@ -52,17 +56,36 @@ final class TLSWire: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard watch != nil || record != nil else { return context.fireChannelRead(data) }
         // Secrets that TLS learns from a chunk come before the chunk: readers of a capture need them by then.
-        isTaking = true
+        taking.append(unwrapInboundIn(data))
         context.fireChannelRead(data)
-        isTaking = false
+        if !isVerifying { endTaking() }
+    }
+
+    /// TLS accepts whatever certificate the client has. swift-nio-ssl goes on with the handshake at the next turn of the event loop: the
+    /// secrets that follow from the chunk are not known until then.
+    func accept(_ promise: EventLoopPromise<NIOSSLVerificationResult>) {
+        promise.succeed(.certificateVerified)
+        isVerifying = true
+        // TLS has scheduled its turn when the promise succeeded: this one follows it.
+        promise.futureResult.eventLoop.assumeIsolated().execute {
+            self.isVerifying = false
+            self.endTaking()
+        }
+    }
+
+    private func endTaking() {
+        guard isTaking else { return }
+        let chunks = taking
+        taking = []
         let lines = contexts.takeKeyLines()
         if !lines.isEmpty {
             watch?.learned(lines)
             record?.learned(lines)
         }
-        let chunk = unwrapInboundIn(data)
-        watch?.received(chunk)
-        record?.received(chunk)
+        for chunk in chunks {
+            watch?.received(chunk)
+            record?.received(chunk)
+        }
         let sent = answers
         answers = []
         for answer in sent { pass(answer) }
@@ -115,57 +138,5 @@ final class TLSWire: ChannelDuplexHandler {
         // A proxy that is being stopped says nothing about its connections' ends.
         if !relays.isStopping { whenTaken { self.record?.closed() } }
         context.fireChannelInactive()
-    }
-}
-
-/// Records the ciphertext of one socket under its own addresses, and the secrets that decrypt it.
-final class CiphertextRecording {
-    private let queue: RecordingQueue
-    private let connection: Int
-    /// The direction of what the proxy sends.
-    private let proxySends: Direction
-    private var finished: Set<Direction> = []
-
-    /// A recording of a socket.
-    init(_ queue: RecordingQueue, _ channel: any Channel, on leg: TLSRequest.Leg) {
-        let (near, far) = (Endpoint(channel.localAddress).unmapped, Endpoint(channel.remoteAddress).unmapped)
-        self.queue = queue
-        proxySends = leg == .client ? .fromServer : .fromClient
-        connection = leg == .client ? queue.open(client: far, server: near) : queue.open(client: near, server: far)
-    }
-
-    func learned(_ lines: [UInt8]) { queue.learn(lines) }
-
-    func received(_ buffer: ByteBuffer) { take(buffer, from: proxySends.opposite) }
-
-    func sent(_ buffer: ByteBuffer) { take(buffer, from: proxySends) }
-
-    private func take(_ buffer: ByteBuffer, from direction: Direction) {
-        // What is written to a socket that is closed goes nowhere.
-        guard buffer.readableBytes > 0, !finished.contains(direction) else { return }
-        queue.receive(buffer, on: connection, from: direction)
-    }
-
-    /// One side sent FIN.
-    func finished(isProxy: Bool) {
-        let direction = isProxy ? proxySends : proxySends.opposite
-        if finished.insert(direction).inserted { queue.finish(.fin, on: connection, from: direction) }
-    }
-
-    /// The proxy resets the connection.
-    func reset() {
-        guard finished.count < 2 else { return }
-        queue.finish(.reset, on: connection, from: proxySends)
-        finished = Set(Direction.allCases)
-    }
-
-    /// The socket is closed.
-    func closed() {
-        guard finished.count < 2 else { return }
-        // NIO closes a socket at once, without an event, when its second direction ends.
-        let isClean = !finished.isEmpty
-        let last = finished.contains(proxySends) ? proxySends.opposite : proxySends
-        queue.finish(isClean ? .fin : .reset, on: connection, from: isClean ? last : proxySends.opposite)
-        finished = Set(Direction.allCases)
     }
 }

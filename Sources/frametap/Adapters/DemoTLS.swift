@@ -7,9 +7,13 @@ import Streams
 /// see inside. Its certificate authority exists only as long as the process.
 struct DemoTLS {
     private let authority: CertificateAuthority
+    private let identity: @Sendable ([String], [UInt8]?, TLSOptions.KeyKind) throws -> TLSOptions.Identity
 
     /// A new authority.
-    init() throws { authority = try CertificateAuthority.create(label: "demo", now: .now) }
+    init() throws {
+        authority = try CertificateAuthority.create(label: "demo", now: .now)
+        identity = try InterceptionOptions.issuer(authority)
+    }
 
     /// The settings of a proxy that intercepts.
     var interception: TLSOptions { options(.intercept) }
@@ -40,7 +44,7 @@ struct DemoTLS {
         options.mode = mode
         options.trust = .certificates([authority.certificate.der])
         options.describe = { TLSFacts.Certificate(der: $0) }
-        options.identity = InterceptionOptions.issuer(authority)
+        options.identity = identity
         return options
     }
 }

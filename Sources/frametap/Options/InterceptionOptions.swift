@@ -120,25 +120,43 @@ struct InterceptionOptions: ParsableArguments {
                 certificates: try Self.readable(first), key: try Self.readable(last))
         }
         if let keyLog { options.keyLog = { keyLog.append($0) } }
-        if tls != .client { options.identity = Self.issuer(try authority.folder().load(orCreate: true)) }
+        if tls != .client { options.identity = try Self.issuer(try authority.folder().load(orCreate: true)) }
         return options
     }
 
     /// Issues certificates, and keeps them.
     static func issuer(
         _ authority: CertificateAuthority
-    ) -> @Sendable ([String], [UInt8]?) throws -> TLSOptions.Identity {
-        let leaves = LeafCertificates(of: authority)
-        let key = leaves.privateKeyDER
-        let cache = Mutex(LeafCache())
-        return { names, server in
+    ) throws -> @Sendable ([String], [UInt8]?, TLSOptions.KeyKind) throws -> TLSOptions.Identity {
+        let ecdsa = Mutex(Issued(by: try LeafCertificates(of: authority)))
+        // Few clients need it, and its key takes time.
+        let rsa = Mutex<Issued?>(nil)
+        return { names, server, key in
             let request = try server.map { try LeafRequest(like: $0, names: names) } ?? LeafRequest(names: names)
-            let leaf = try cache.withLock { cache in
-                try cache.leaf(for: request, now: .now) { request throws(LeafError) in
-                    try leaves.issue(request, now: .now)
+            switch key {
+            case .ecdsa: return try ecdsa.withLock { try $0.identity(for: request) }
+            case .rsa:
+                return try rsa.withLock { issued in
+                    var known = try issued ?? Issued(by: LeafCertificates(of: authority, key: .rsa))
+                    defer { issued = known }
+                    return try known.identity(for: request)
                 }
             }
-            return TLSOptions.Identity(certificates: leaf.chain, key: key)
+        }
+    }
+
+    /// The certificates for one key.
+    private struct Issued {
+        private let leaves: LeafCertificates
+        private var cache = LeafCache()
+
+        init(by leaves: LeafCertificates) { self.leaves = leaves }
+
+        mutating func identity(for request: LeafRequest) throws(LeafError) -> TLSOptions.Identity {
+            let leaf = try cache.leaf(for: request, now: .now) { [leaves] request throws(LeafError) in
+                try leaves.issue(request, now: .now)
+            }
+            return TLSOptions.Identity(certificates: leaf.chain, key: leaves.privateKeyDER)
         }
     }
 

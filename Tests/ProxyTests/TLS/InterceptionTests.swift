@@ -30,9 +30,7 @@ import Testing
         return Played(seen: seen, trace: try await proxy.stop(), proxy: proxy)
     }
 
-    private var trusting: [String] {
-        ["--server-ca", files.folder.path("ca.crt"), "--server-name", "chat.example.com"]
-    }
+    private var trusting: [String] { files.trusting }
 
     /// Frames without times, in order.
     private func frames(_ trace: [TraceLine]) -> [String] {
@@ -218,8 +216,20 @@ import Testing
         let refused = try await play("tls", ["client-cert", version], trusting)
         #expect(refused.trace.contains { $0.event == "finding" && $0["kind"] == "tls-failed" })
         let identity = ["--client-cert", "\(files.path("server.crt")),\(files.path("server.key"))"]
-        let played = try await play("tls", ["client-cert", version], trusting + identity)
+        let wire = files.path("wire.pcapng")
+        let options = ["client-cert", version, "has-cert"]
+        let played = try await play("tls", options, trusting + identity + ["--write-tls", wire])
         #expect(played.seen["client got"] == "answer\n", "\(played.seen)")
+        // The client was asked for one, too. Its secrets precede the packets that need them.
+        let legs = try traceLines(
+            try await Program.run("frametap", ["decode", wire, "--format", "line", "--as", "ndjson"]))
+        for leg in [1, 2] {
+            #expect(frames(legs.filter { $0.connection == leg }) == frames(played.trace), "leg \(leg)")
+        }
+        let tshark = try await Program.run(
+            "tshark", ["-r", wire, "-Y", "tls.app_data", "-T", "fields", "-e", "data.data"])
+        let lines = tshark.split(separator: "\n").filter { $0.contains("0a") }
+        #expect(lines.count == 4, "\(tshark)")
     }
 
     /// Each end's way to end the connection reaches the other end as what it is.
@@ -236,38 +246,5 @@ import Testing
                 truncations.contains { $0["from"] == side } == (ending == "truncated"),
                 "\(version) \(played.trace.map(\.text))")
         }
-    }
-}
-
-/// A server's certificate and its authority, made by OpenSSL, and the proxy's authority.
-private struct Identities {
-    let folder: Folder
-    /// The folder of the proxy's authority.
-    var authority: String { folder.path("ca") }
-
-    init() throws {
-        folder = try Folder()
-        let curve = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes"
-        try run(
-            """
-            openssl req -x509 \(curve) -days 30 -subj '/CN=Test CA' -keyout ca.key -out ca.crt
-            openssl req \(curve) -subj /CN=localhost -keyout server.key -out server.csr
-            echo subjectAltName=DNS:localhost,DNS:chat.example.com > names
-            openssl x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 30 -extfile names -out server.crt
-            '\(try Program.find("frametap").path)' ca create --ca ca
-            cp ca/ca.pem proxy.pem
-            """)
-    }
-
-    private func run(_ script: String) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-e", "-c", script]
-        process.currentDirectoryURL = folder.url
-        process.standardOutput = try folder.create("output")
-        process.standardError = try folder.create("errors")
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Program.Failure(description: folder.text("errors")) }
     }
 }

@@ -32,7 +32,7 @@ import Testing
     /// A ClientHello of TLS 1.2, or with `supported_versions` (RFC 8446 section 4.1.2), in records of at most `fragment` bytes.
     private func hello(
         name: String? = nil, protocols: [String] = [], versions: [UInt16] = [0x0304, 0x0303], legacy: UInt16 = 0x0303,
-        fragment: Int = 16_384
+        fragment: Int = 16_384, suite: Int = 0xc02b, signatures: [Int] = []
     ) -> [UInt8] {
         func u16(_ number: Int) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 255)] }
         func vector(_ bytes: [UInt8], _ width: Int) -> [UInt8] {
@@ -44,8 +44,9 @@ import Testing
             extensions += u16(16) + vector(vector(protocols.flatMap { vector(Array($0.utf8), 1) }, 2), 2)
         }
         if !versions.isEmpty { extensions += u16(43) + vector(vector(versions.flatMap { u16(Int($0)) }, 1), 2) }
+        if !signatures.isEmpty { extensions += u16(13) + vector(vector(signatures.flatMap(u16), 2), 2) }
         let body =
-            u16(Int(legacy)) + [UInt8](repeating: 7, count: 32) + vector([], 1) + vector(u16(0x1301) + u16(0xc02f), 2)
+            u16(Int(legacy)) + [UInt8](repeating: 7, count: 32) + vector([], 1) + vector(u16(0x1301) + u16(suite), 2)
             + vector([0], 1) + vector(extensions, 2)
         let message = [1, 0] + u16(body.count) + body
         return stride(from: 0, to: message.count, by: fragment).flatMap { start -> [UInt8] in
@@ -185,6 +186,22 @@ import Testing
         let request = TLSRequest(leg: .client, names: ["a.b"], maximum: .tls13)
         #expect(stack.take(.secured(.server, outcome)) == [Self.timeout, .secure(request)])
         #expect(stack.connection.tls?.isVerified == false)
+    }
+
+    /// Clients are shown a P-256 certificate, unless they accept RSA only in the version that the server chose.
+    @Test(arguments: [
+        (ProtocolVersion.tls12, 0xc02b, [], TLSOptions.KeyKind.ecdsa), (.tls12, 0xc02f, [], .rsa),
+        (.tls13, 0xc02f, [0x0804, 0x0403], .ecdsa), (.tls13, 0xc02b, [0x0804, 0x0503], .rsa),
+        (.tls12, 0xc02b, [0x0804, 0x0503], .ecdsa), (.tls12, 0xc02b, [0x0401, 0x0804], .rsa),
+    ])
+    func theKeyIsOneThatTheClientAccepts(
+        version: ProtocolVersion, suite: Int, signatures: [Int], key: TLSOptions.KeyKind
+    ) {
+        var (stack, _) = stack(options(.intercept))
+        _ = stack.receive(ByteBuffer(bytes: hello(name: "a.b", suite: suite, signatures: signatures)))
+        let actions = stack.take(.secured(.server, TLSOutcome(version: version)))
+        guard case .secure(let request)? = actions.last else { return #expect(Bool(false), "\(actions)") }
+        #expect(request.leg == .client && request.key == key)
     }
 
     @Test func oneSideOnly() {
