@@ -237,7 +237,13 @@ try:
         seen["issuer"] = sock.getpeercert()["issuer"][-1][0][1]
         sock.sendall(b"question\n")
         seen["client got"] = read_line(sock).decode()
-        if "server-ends" in options:
+        if "garbage" in options:
+            with socket.socket(fileno=sock.detach()) as raw:
+                raw.settimeout(PATIENCE)
+                raw.sendall(b"no record, but text\n" * 3)
+                while raw.recv(4096):
+                    pass
+        elif "server-ends" in options:
             sock.sendall(b"thanks\n")
             seen["client end"] = end(sock)
             sock.close()

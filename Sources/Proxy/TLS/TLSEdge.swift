@@ -36,7 +36,7 @@ final class TLSEdge: ChannelInboundHandler {
             return
         }
         guard whenDone == nil else { return complete(.failure(TLSFault(error, on: leg))) }
-        if error is NIOSSLError || error is BoringSSLError { fault = TLSFault(error, on: leg) }
+        if error is NIOSSLError || error is BoringSSLError { fault = TLSFault(error, on: leg, isLate: true) }
         // TLS passes on what it has decrypted at the end of a reading, which does not come any more. That may fail, too.
         if !hasFlushed {
             hasFlushed = true

@@ -5,14 +5,17 @@ import TLS
 extension TLSFault {
     /// The error of a handshake or of a connection's records.
     ///
-    /// - Parameter leg: whose error it is.
-    init(_ error: any Error, on leg: TLSRequest.Leg) {
+    /// - Parameters:
+    ///   - leg: whose error it is.
+    ///   - isLate: whether the handshake was complete.
+    init(_ error: any Error, on leg: TLSRequest.Leg, isLate: Bool = false) {
         let errors = Self.stack(error)
         let end = leg == .client ? "client" : "server"
         if let alert = errors.lazy.compactMap(Self.alert).first {
             self.init(alert, on: leg)
             return
         }
+        let failure = isLate ? "the TLS connection with the \(end) broke" : "the handshake with the \(end) failed"
         let texts = errors.map { "\($0)" }
         let isOtherHost = (error as? NIOSSLExtraError) == .failedToValidateHostname
         if isOtherHost || texts.contains(where: { $0.contains("CERTIFICATE_VERIFY_FAILED") }) {
@@ -20,9 +23,9 @@ extension TLSFault {
         } else if texts.contains(where: { $0.contains("EOF during handshake") }) {
             self.init(text: "the \(end) closed the connection during the handshake")
         } else if let reason = texts.lazy.compactMap(Self.reason).first {
-            self.init(text: "the handshake with the \(end) failed: \(reason)")
+            self.init(text: "\(failure): \(reason)")
         } else {
-            self.init(text: "the handshake with the \(end) failed: \(Self.text(error))")
+            self.init(text: "\(failure): \(Self.text(error))")
         }
     }
 

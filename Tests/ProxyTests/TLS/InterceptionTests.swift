@@ -92,6 +92,16 @@ import Testing
         #expect(numbers.count > 64 && closed == numbers, "\(numbers.count)")
     }
 
+    @Test func bytesThatAreNoTLSAfterTheHandshake() async throws {
+        let played = try await play("tls", ["garbage"], trusting)
+        #expect(played.seen["client got"] == "answer\n" && played.seen["server got"] == "question\n", "\(played.seen)")
+        let finding = try #require(played.trace.first { $0.event == "finding" })
+        #expect(
+            finding["message"]?.hasPrefix("the TLS connection with the client broke: what it sent is not TLS") == true,
+            "\(finding.text)")
+        #expect(played.trace.contains { $0.event == "closed" && $0["reason"] == "reset" && $0["by"] == "client" })
+    }
+
     /// Files without certificates and keys end the program before a client connects.
     @Test func filesAreCheckedAtTheStart() async throws {
         let empty = try files.folder.write([], to: "empty")
