@@ -70,7 +70,10 @@ let package = Package(
             ]),
         .target(
             name: "Interception",
-            dependencies: ["Streams", .product(name: "DequeModule", package: "swift-collections")]),
+            dependencies: [
+                "Expressions", "Framing", "Streams", "Yams",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ]),
         .target(
             name: "Certificates",
             dependencies: [
@@ -108,7 +111,8 @@ let package = Package(
         .executableTarget(
             name: "frametap",
             dependencies: [
-                "Analysis", "Certificates", "Framing", "LiveCapture", "Packets", "Peers", "Pipeline", "Platform",
+                "Analysis", "Certificates", "Framing", "Interception", "LiveCapture", "Packets", "Peers", "Pipeline",
+                "Platform",
                 "Proxy", "Replay", "Streams", "TLS", "Trace", "TraceDiff",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -145,7 +149,8 @@ let package = Package(
                 "Analysis", "Framing", "Packets", "Peers", "Pipeline", "Proxy", "Streams", "TLS", "TestSupport",
                 "Trace", .product(name: "NIOCore", package: "swift-nio"),
             ]),
-        .testTarget(name: "InterceptionTests", dependencies: ["Interception", "Streams", "TestSupport"]),
+        .testTarget(
+            name: "InterceptionTests", dependencies: ["Framing", "Interception", "Packets", "Streams", "TestSupport"]),
         .testTarget(
             name: "CertificatesTests",
             dependencies: [
@@ -180,7 +185,9 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
-            exclude: ["ends.py", "listeners.py", "servers.bash", "tls.py", "traffic.py", "transparent.bash"]),
+            exclude: [
+                "ends.py", "listeners.py", "rules.py", "servers.bash", "tls.py", "traffic.py", "transparent.bash",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -5,6 +5,7 @@ import Streams
 ///
 ///     type  from (client, server)  length  index  offset  segments  merged  missing  heartbeat
 ///     source  target               its source and target, from the head or body
+///     nth                          in rules: its number among its sender's frames of the same type, from 1
 ///     fields.NAME                  a field of the head
 ///     body.length  body.text       the body
 ///     body.json.a.b[0]             a value in a body that is JSON; body.json is all of it
@@ -16,6 +17,8 @@ public struct FrameValues {
     public var direction: Direction
     /// Whether it is a heartbeat.
     public var isHeartbeat: Bool
+    /// Its number among its sender's frames of the same type, from 1; nil where frames are not counted.
+    package var nth: Int?
     /// Its body, if already decoded.
     package var body: DecodedBody?
 
@@ -117,6 +120,7 @@ public struct FrameValues {
         case "missing": return .integer(Int64(info.missing))
         case "merged": return .boolean(info.merged)
         case "heartbeat": return .boolean(isHeartbeat)
+        case "nth" where nth != nil: return .integer(Int64(nth ?? 0))
         case "fields" where path.count == 2:
             return format.field(path[1], of: content, shape).map(Value.init) ?? .absent
         case "body" where path.count >= 2: return body(Array(path.dropFirst()), content, shape, format)

@@ -20,8 +20,8 @@ public struct ProxyOptions: Sendable {
     /// What is done with TLS.
     public var tls = TLSOptions()
 
-    /// Makes the stages of a connection, which process its bytes on their way; nil: none.
-    package var stages: (@Sendable () -> StageChain)?
+    /// Makes the stages of a connection, which process its bytes on their way, by its number from 1; nil: none.
+    package var stages: (@Sendable (_ connection: Int) -> StageChain?)?
 
     /// The settings of a proxy with these listeners.
     public init(_ listeners: [Listener]) {

@@ -160,7 +160,9 @@ public enum StreamNotice: Hashable, Sendable {
     case held(Bool)
     /// The connection uses TLS: reported once, before the first bytes that were decrypted.
     indirect case tls(TLSFacts)
-    /// An annotation that frametap wrote into its own recording: the text after `frametap tls ` in a packet comment.
+    /// A rule of the proxy did something.
+    indirect case action(ActionReport)
+    /// An annotation that frametap wrote into its own recording: the text after `frametap ` in a packet comment.
     indirect case annotated(String)
     /// The direction's TLS ended without a close_notify (RFC 8446 section 6.1): its data may be truncated.
     case tlsTruncated

@@ -18,6 +18,9 @@ public protocol TraceSink: AnyObject {
     /// What is known about the connection's TLS.
     func tls(_ facts: TLSFacts, at time: Timestamp, on connection: TracedConnection)
 
+    /// A rule of the proxy did something to a frame, or to bytes.
+    func action(_ report: ActionReport, on connection: TracedConnection)
+
     /// The connection's format is known, or (`connection.format` is nil) is known to be none of the candidates.
     func recognised(_ connection: TracedConnection)
 
@@ -56,6 +59,9 @@ extension TraceSink {
 
     /// Ignores it, as most do.
     public func tls(_ facts: TLSFacts, at time: Timestamp, on connection: TracedConnection) {}
+
+    /// Ignores it, as most do.
+    public func action(_ report: ActionReport, on connection: TracedConnection) {}
 
     /// All of them.
     public var bodyLimit: Int { .max }

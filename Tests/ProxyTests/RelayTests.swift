@@ -8,7 +8,7 @@ import Testing
 @Suite struct RelayTests {
     /// Plays a scenario through a proxy; returns what the ends saw and what was recorded.
     private func play(
-        _ scenario: String, _ how: String = "", stages: (@Sendable () -> StageChain)? = nil
+        _ scenario: String, _ how: String = "", stages: (@Sendable (Int) -> StageChain?)? = nil
     ) async throws -> (Ends.Seen, RunningProxy.Recording) {
         let ends = try await Ends(scenario, how)
         let proxy = try await RunningProxy(to: ends.server, stages: stages)
@@ -27,7 +27,7 @@ import Testing
 
     /// A stage delays everything, and holds less than is sent.
     @Test func aStageThatDelaysChangesNothingElse() async throws {
-        let stages: @Sendable () -> StageChain = {
+        let stages: @Sendable (Int) -> StageChain? = { _ in
             var limits = StageChain.Limits()
             limits.bytes = 256 << 10
             return StageChain(

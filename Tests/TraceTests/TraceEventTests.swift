@@ -49,6 +49,29 @@ import Testing
         for (read, made) in zip(read, both.events) { #expect(read == made) }
     }
 
+    /// What a rule did, with and without a frame: its line is read as the same event, and so is its annotation.
+    @Test func actionsAreReadAsTheyWereWritten() throws {
+        let time = Timestamp(nanoseconds: 1_795_000_000_123_456_789)
+        let frame = ActionReport(
+            rule: "a \"rule\"", action: "replace", direction: .fromServer, time: time, index: 3, type: "t\u{1b}\n",
+            offset: 10, length: 20, passed: 30, detail: "d", before: [0, 255], after: [1])
+        let bytes = ActionReport(
+            rule: "r", action: "limit", direction: .fromClient, time: time, offset: 0, length: 0, passed: 0)
+        let output = MemoryOutput()
+        let writer = NDJSONWriter(to: output)
+        let events = [frame, bytes].map { TraceEvent.action(ActionEvent(connection: 7, report: $0)) }
+        for event in events { writer.write(event) }
+        writer.flush()
+        #expect(output.text.hasPrefix(#"{"event":"action","connection":7,"from":"server","time":"2026-11-18T"#))
+        #expect(output.text.contains(#""index":null,"type":null,"offset":0,"length":0,"passed":0"#))
+        var reader = EventReader()
+        try reader.begin("test")
+        let start = #"{"event":"trace","version":2,"source":"s","tool":"t"}"# + "\n"
+        #expect(try reader.read(Array((start + output.text).utf8).span.bytes).map(\.event).dropFirst() == events[...])
+        for report in [frame, bytes] { #expect(ActionReport.read(annotation: report.annotation) == report) }
+        for text in ["", "{", "{}", "[1]"] { #expect(ActionReport.read(annotation: text) == nil) }
+    }
+
     @Test(arguments: try captures) func eventsAreWrittenAsTheLinesThatTheyAre(_ name: String) throws {
         let both = try decode(name, bodyLimit: 4_096)
         let output = MemoryOutput()

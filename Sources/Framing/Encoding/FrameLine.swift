@@ -10,11 +10,11 @@ public struct FrameLine: Sendable {
     /// Who sends it; nil if the line does not specify it.
     public private(set) var from: Direction?
     /// The type, which may decide how the body is encoded.
-    private(set) var type: String?
+    package private(set) var type: String?
     /// The fields in the line's order.
-    private(set) var fields: [Field] = []
+    package private(set) var fields: [Field] = []
     /// The body before it is encoded.
-    private(set) var body = BodyContent.bytes([])
+    package private(set) var body = BodyContent.bytes([])
     /// The kind of frame.
     private(set) var layout: String?
 
@@ -127,12 +127,12 @@ extension Format {
 
 extension FrameLayout {
     /// The names that the encoder accepts; none if the head accepts any.
-    fileprivate var fieldNames: [String] {
+    var fieldNames: [String] {
         (((head as? BinaryHead)?.fields ?? []) + (trailer?.fields ?? [])).flatMap { [$0.name] + $0.bits.map(\.name) }
             + rule.noted
     }
 
-    fileprivate func has(_ name: String) -> Bool {
+    func has(_ name: String) -> Bool {
         if let head, !(head is BinaryHead) { return true }
         return fieldNames.contains(name)
     }

@@ -54,7 +54,7 @@ package final class LoadContext {
     }
 
     /// The one of `known` that a misspelt word probably means, or all of them.
-    static func hint(_ name: String, _ known: [String]) -> String {
+    package static func hint(_ name: String, _ known: [String]) -> String {
         if let nearest = known.min(by: { editDistance($0, name) < editDistance($1, name) }),
             editDistance(nearest, name) <= max(1, min(2, name.count / 2))
         {
@@ -66,9 +66,9 @@ package final class LoadContext {
 
 /// A mapping of a format file, read key by key; reports keys that are missing, of the wrong kind, or unknown.
 package struct YAMLMap {
-    let node: Node
-    let path: String
-    let context: LoadContext
+    package let node: Node
+    package let path: String
+    package let context: LoadContext
 
     /// Nil, with a fault, if the node is not a mapping.
     package init?(_ node: Node, path: String, context: LoadContext) {
@@ -112,12 +112,12 @@ package struct YAMLMap {
         return text(key)
     }
 
-    func map(_ key: String) -> YAMLMap? {
+    package func map(_ key: String) -> YAMLMap? {
         self[key].flatMap { YAMLMap($0, path: name(key), context: context) }
     }
 
     /// The mappings of a list.
-    func maps(_ key: String) -> [YAMLMap]? {
+    package func maps(_ key: String) -> [YAMLMap]? {
         guard let node = self[key] else { return nil }
         guard let items = node.sequence else {
             context.add("\(name(key)) should be a list, found \(node.kindName)", at: node)
@@ -139,7 +139,7 @@ package struct YAMLMap {
     }
 
     /// A whole number, decimal or hexadecimal.
-    func integer(_ key: String, in range: ClosedRange<Int>) -> Int? {
+    package func integer(_ key: String, in range: ClosedRange<Int>) -> Int? {
         guard let text = text(key) else { return nil }
         if let number = Int(number: text), range.contains(number) { return number }
         fault(
@@ -147,7 +147,7 @@ package struct YAMLMap {
         return nil
     }
 
-    func boolean(_ key: String) -> Bool? {
+    package func boolean(_ key: String) -> Bool? {
         guard let text = text(key) else { return nil }
         switch text {
         case "true", "yes": return true
@@ -167,7 +167,7 @@ package struct YAMLMap {
     }
 
     /// A count of bytes, as in `64 KiB`; not 0.
-    func byteCount(_ key: String, default standard: Int) -> Int {
+    package func byteCount(_ key: String, default standard: Int) -> Int {
         guard let text = text(key) else { return standard }
         let units = ["": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 1_000, "MB": 1_000_000]
         let (digits, unit) = split(text)
@@ -179,7 +179,7 @@ package struct YAMLMap {
     }
 
     /// A length of time, as in `200 ms`; not 0.
-    func interval(_ key: String) -> Interval? {
+    package func interval(_ key: String) -> Interval? {
         guard let text = text(key) else { return nil }
         let units = ["ms": 0.001, "s": 1, "min": 60, "h": 3600]
         let (digits, unit) = split(text)

@@ -96,7 +96,8 @@ public struct Framer {
     /// Whether unframed bytes are being collected.
     var hasRun: Bool { openRun != nil }
 
-    var isAligned: Bool {
+    /// Whether it is known that the next byte belongs to a frame.
+    package var isAligned: Bool {
         if case .aligned = mode { true } else { false }
     }
 

@@ -36,7 +36,8 @@ package struct JSONHead: Head {
         return count
     }
 
-    private func place(
+    /// Where a member's value is, after checking that the whole head is a JSON object.
+    func place(
         of name: String, inChecked head: RawSpan
     ) throws(JSONSyntaxError) -> (kind: JSONScanner.Kind, range: Range<Int>)? {
         var found: (kind: JSONScanner.Kind, range: Range<Int>)?

@@ -46,7 +46,7 @@ public struct PacketInfo: Hashable, Sendable {
         return comments
     }
 
-    /// The text behind `frametap tls ` in the first line of the packet's first option, if that is such a comment.
+    /// The text behind `frametap ` in the first line of the packet's first option, if that is such a comment.
     func annotation(in options: RawSpan) -> String? {
         guard options.byteCount > 4 + Self.annotationMark.count,
             PcapngOption.number(options.u16(0), optionsAreBigEndian) == PcapngOption.comment
@@ -59,7 +59,7 @@ public struct PacketInfo: Hashable, Sendable {
     }
 
     /// What comments begin with that a recording of frametap has for its reader.
-    public static let annotationMark = Array("frametap tls ".utf8)
+    public static let annotationMark = Array("frametap ".utf8)
 
     /// How many packets of its interface were lost between the previous one and this one (pcapng `epb_dropcount`); 0 if the file
     /// does not say.

@@ -162,6 +162,12 @@ extension SyntheticConnection {
         send(.acknowledgment, .ack, from: direction, emit)
     }
 
+    /// One side acknowledges what it has received: an ACK without data.
+    public mutating func acknowledge(from direction: Direction, _ emit: (SyntheticPacket, RawSpan) -> Void) {
+        guard !isOver else { return }
+        send(.acknowledgment, .ack, from: direction, emit)
+    }
+
     /// One side sends no more: FIN and ACK, then an ACK from the other side, which may continue sending.
     public mutating func finish(from direction: Direction, _ emit: (SyntheticPacket, RawSpan) -> Void) {
         guard !isOver, !sides[direction].isFinished else { return }

@@ -207,12 +207,21 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
             for witness in connection.witnesses { witness.saw(segment, from: direction, at: time) }
         case .tls(let facts): take(facts, at: time)
         case .annotated(let text):
-            if let (facts, time) = TLSFacts.read(annotation: text) { take(facts, at: time) }
+            if text.hasPrefix("tls "), let (facts, time) = TLSFacts.read(annotation: String(text.dropFirst(4))) {
+                take(facts, at: time)
+            } else if text.hasPrefix("action "), let report = ActionReport.read(annotation: String(text.dropFirst(7))) {
+                take(report)
+            }
+        case .action(let report): take(report)
         case .tlsTruncated, .tlsFault, .tlsKeysMissing:
             report(notice, NoticedPacket(from: direction, time: time, number: packet))
         case .synchronised, .acknowledged:
             break
         }
+    }
+
+    private func take(_ report: ActionReport) {
+        for sink in output.sinks { sink.action(report, on: connection) }
     }
 
     private func take(_ facts: TLSFacts, at time: Timestamp) {

@@ -103,7 +103,17 @@ package final class PacketRecorder {
     /// A connection's TLS is known: its next packet says so.
     func learned(_ facts: TLSFacts, on connection: Int, at time: Timestamp) {
         annotations[connection] =
-            String(decoding: PacketInfo.annotationMark, as: UTF8.self) + facts.annotation(at: time)
+            String(decoding: PacketInfo.annotationMark, as: UTF8.self) + "tls " + facts.annotation(at: time)
+    }
+
+    /// A rule did something: an acknowledgment says so.
+    func acted(_ report: ActionReport, on connection: Int) {
+        let mark = String(decoding: PacketInfo.annotationMark, as: UTF8.self)
+        connections[connection]?.acknowledge(from: report.direction.opposite) { _, bytes in
+            record.append(
+                bytes, at: report.time, comment: mark + "action " + report.annotation, droppedPackets: nil,
+                openConnections: openCount)
+        }
     }
 
     /// Secrets of TLS connections became known.

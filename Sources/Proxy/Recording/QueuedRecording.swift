@@ -4,7 +4,7 @@ import Streams
 /// Records the events of one connection in the queue.
 final class QueuedRecording: RelayRecording {
     private let queue: RecordingQueue
-    private let connection: Int
+    let connection: Int
     private let eventLoop: any EventLoop
 
     init(_ queue: RecordingQueue, connection: Int, on eventLoop: any EventLoop) {

@@ -102,6 +102,12 @@ package final class Recorder {
             held(isHeld, connection, direction, time)
         case .noticed(let connection, let direction, let notice, let time):
             decoder.advance(to: time)
+            var notice = notice
+            if case .action(var report) = notice {
+                report.time = time
+                notice = .action(report)
+                packets?.acted(report, on: connection)
+            }
             connections[connection]?.receiver.noticed(
                 notice, from: direction, at: time, packet: packets?.nextPacket ?? 0)
             if case .tls(let facts) = notice { packets?.learned(facts, on: connection, at: time) }

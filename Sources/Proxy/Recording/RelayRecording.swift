@@ -3,6 +3,9 @@ import Streams
 
 /// Records one relayed connection. Called on the connection's event loop; must not wait.
 protocol RelayRecording: AnyObject {
+    /// The connection's number, from 1 in order of opening.
+    var connection: Int { get }
+
     /// Whether more may be read; false if the relay waits for the recorder (`--lossless`).
     var hasRoom: Bool { get }
 

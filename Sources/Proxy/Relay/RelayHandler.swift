@@ -92,8 +92,11 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
                 shared.recording.held(isHeld, from: direction)
             }
         }
-        if let eventLoop, let stages = client.options.stages?() {
-            shared.stages = StageDriver(stages, on: eventLoop, from: client, to: server)
+        if let eventLoop, let stages = client.options.stages?(recording.connection) {
+            shared.stages = StageDriver(stages, on: eventLoop, from: client, to: server) {
+                recording.noticed(.action($0), from: $0.direction)
+            }
+            shared.stages?.take(.began)
         }
         if early.readableBytes > 0 { client.forward(early) }
         let greeting = server.takeEarly()
@@ -267,11 +270,13 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     private func forward(_ buffer: ByteBuffer) {
         guard let partner, let shared else { return }
         if let stages = shared.stages {
+            // What stages do is recorded behind the bytes that they do it to.
+            if !shared.state.isOver { shared.recording.received(buffer, from: direction) }
             stages.take(.bytes(Array(buffer.readableBytesView), direction))
         } else {
             partner.write(buffer)
+            if !shared.state.isOver { shared.recording.received(buffer, from: direction) }
         }
-        if !shared.state.isOver { shared.recording.received(buffer, from: direction) }
         if options.idleTimeout != nil, let context { shared.lastRead = context.eventLoop.now }
         if partner.state.hasDeparted { partner.lose() }
     }
@@ -400,6 +405,15 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         } else {
             partner?.end(ending)
         }
+    }
+
+    /// The other end is about to be reset. If it is a stage that does this, this end is reset, too.
+    func wasResetByStage() {
+        guard let shared, !shared.state.isOver else { return }
+        // Neither side did it: it is recorded as the sender's, as the receiver sees it.
+        shared.recording.finished(.reset, from: direction)
+        shared.state.stop()
+        end(.reset)
     }
 
     /// Ends the output, after everything that was written.

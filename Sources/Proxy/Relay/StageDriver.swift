@@ -10,8 +10,15 @@ final class StageDriver {
     private weak var server: RelayHandler?
     private var wake: (time: Timestamp, task: Scheduled<Void>)?
 
-    init(_ chain: StageChain, on eventLoop: any EventLoop, from client: RelayHandler, to server: RelayHandler) {
+    /// Records what the stages did.
+    private let record: (ActionReport) -> Void
+
+    init(
+        _ chain: StageChain, on eventLoop: any EventLoop, from client: RelayHandler, to server: RelayHandler,
+        record: @escaping (ActionReport) -> Void
+    ) {
         (self.chain, self.eventLoop, self.client, self.server) = (chain, eventLoop, client, server)
+        self.record = record
     }
 
     /// Passes an event to the stages, and performs the resulting actions.
@@ -34,9 +41,12 @@ final class StageDriver {
                 // Each emission is a write of its own, so that the segmentation chosen by a stage is kept.
                 receiver(of: direction)?.write(ByteBuffer(bytes: bytes))
                 receiver(of: direction)?.flush()
-            case .end(let ending, let direction): receiver(of: direction)?.end(ending)
+            case .end(let ending, let direction):
+                if ending == .reset { sender(of: direction)?.wasResetByStage() }
+                receiver(of: direction)?.end(ending)
             case .pause(let direction): sender(of: direction)?.pauseReading(true)
             case .resume(let direction): sender(of: direction)?.pauseReading(false)
+            case .report(let report): record(report)
             case .released, .discarded: break
             }
         }

@@ -29,6 +29,10 @@ package final class EventSink: TraceSink {
         take(.tls(TLSEvent(connection: connection.number, time: time, facts: facts)))
     }
 
+    package func action(_ report: ActionReport, on connection: TracedConnection) {
+        take(.action(ActionEvent(report, on: connection)))
+    }
+
     package func recognised(_ connection: TracedConnection) {
         if let format = FormatEvent(connection) { take(.format(format)) }
     }

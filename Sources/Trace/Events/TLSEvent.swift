@@ -94,7 +94,7 @@ extension TLSFacts {
 
 extension Timestamp {
     /// The instant as RFC 3339 text.
-    fileprivate var rfc3339Text: String {
+    var rfc3339Text: String {
         var (text, bytes) = (TimestampText(), [UInt8]())
         text.rfc3339(self, into: &bytes)
         return String(decoding: bytes, as: UTF8.self)

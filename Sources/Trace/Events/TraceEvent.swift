@@ -22,6 +22,8 @@ public enum TraceEvent: Hashable, Sendable {
     case dropped(RunEvent)
     /// An analysis found something.
     case finding(FindingEvent)
+    /// A rule of the proxy did something.
+    case action(ActionEvent)
     /// A connection is over.
     case closed(ClosedEvent)
     /// A trace is over.
@@ -37,6 +39,7 @@ public enum TraceEvent: Hashable, Sendable {
         case .frame(let frame): frame.connection
         case .missing(let run), .unframed(let run), .dropped(let run): run.connection
         case .finding(let finding): finding.connection
+        case .action(let action): action.connection
         case .closed(let closed): closed.connection
         }
     }
@@ -50,6 +53,7 @@ public enum TraceEvent: Hashable, Sendable {
         case .frame(let frame): frame.time
         case .missing(let run), .unframed(let run), .dropped(let run): run.time
         case .finding(let finding): finding.time
+        case .action(let action): action.report.time
         case .closed(let closed): closed.time
         }
     }

@@ -24,6 +24,7 @@ extension NDJSONWriter {
             member(",\"hex\":", run.hex)
             end()
         case .finding(let finding): write(finding)
+        case .action(let action): write("action", action.connection, action.members)
         case .closed(let closed): write(closed)
         case .summary(let summary): write(summary)
         }
@@ -52,9 +53,13 @@ extension NDJSONWriter {
     }
 
     private func write(_ tls: TLSEvent) {
-        begin("tls", tls.connection)
-        time(tls.time)
-        for part in tls.members {
+        write("tls", tls.connection, [JSONValue.Member("time", .text(tls.time.rfc3339Text))] + tls.members)
+    }
+
+    /// A line of few, whose members are values.
+    private func write(_ event: StaticString, _ connection: Int, _ members: [JSONValue.Member]) {
+        begin(event, connection)
+        for part in members {
             put(",")
             string(part.name)
             put(":")

@@ -41,6 +41,10 @@ package final class NDJSONWriter: TraceSink {
         write(.opened(OpenedEvent(connection)))
     }
 
+    package func action(_ report: ActionReport, on connection: TracedConnection) {
+        write(.action(ActionEvent(report, on: connection)))
+    }
+
     package func tls(_ facts: TLSFacts, at time: Timestamp, on connection: TracedConnection) {
         write(.tls(TLSEvent(connection: connection.number, time: time, facts: facts)))
     }

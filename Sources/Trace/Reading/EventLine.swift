@@ -39,6 +39,9 @@ struct EventLine {
             run.reason = optionalText("reason")
             return .dropped(run)
         case "finding": return .finding(try finding())
+        case "action":
+            guard let report = ActionReport(value) else { throw lacks("action", "what a rule did") }
+            return .action(ActionEvent(connection: try integer("connection"), report: report))
         case "closed": return .closed(try closed())
         case "summary": return .summary(summary())
         default: return nil

@@ -35,7 +35,7 @@ package struct TraceCollector {
             }
             if let place = places[number] { trace?.connections[place].take(event) }
             return isKnown
-        case .tls, .dropped, .summary: break
+        case .tls, .action, .dropped, .summary: break
         }
         return true
     }
@@ -61,7 +61,7 @@ extension RecordedConnection {
         case .unframed(let run): items.append(.unframed(run))
         case .finding(let finding): findings.append(finding)
         case .closed(let closed): closing = closed
-        case .trace, .opened, .tls, .dropped, .summary: break
+        case .trace, .opened, .tls, .action, .dropped, .summary: break
         }
     }
 }

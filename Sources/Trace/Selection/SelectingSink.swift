@@ -26,6 +26,10 @@ package final class SelectingSink: TraceSink {
         if selection.includes(connection.number) { sink.tls(facts, at: time, on: connection) }
     }
 
+    package func action(_ report: ActionReport, on connection: TracedConnection) {
+        if includes(connection, report.time) { sink.action(report, on: connection) }
+    }
+
     package func recognised(_ connection: TracedConnection) {
         if selection.includes(connection.number) { sink.recognised(connection) }
     }

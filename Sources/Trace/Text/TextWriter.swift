@@ -56,6 +56,11 @@ package final class TextWriter: TraceSink {
         }
     }
 
+    package func action(_ report: ActionReport, on connection: TracedConnection) {
+        let arrow = report.direction == .fromClient ? "→" : "←"
+        warn(report.time, connection.number, PrintableText.of("\(arrow) \(ActionText.of(report))", columns: 200), .info)
+    }
+
     package func recognised(_ connection: TracedConnection) {
         announce(connection)
     }

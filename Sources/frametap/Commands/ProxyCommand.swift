@@ -22,6 +22,7 @@ struct ProxyCommand: ParsableCommand {
     @OptionGroup var listeners: ListenerOptions
     @OptionGroup var relay: RelayOptions
     @OptionGroup(title: "TLS") var tls: InterceptionOptions
+    @OptionGroup(title: "Rules") var rules: RuleOptions
     @OptionGroup var format: FormatOptions
     @OptionGroup var bodies: BodyOptions
     @OptionGroup var output: OutputOptions
@@ -49,6 +50,12 @@ struct ProxyCommand: ParsableCommand {
         try selection.check(against: decoding)
         // Which format a connection has must be known before its first byte.
         if case .fixed(let format) = decoding.choice, format.upgrade != nil { options.tls.upgrading = format }
+        let store = try rules.store(decoding)
+        if let store {
+            options.stages = { store.stages(of: $0) }
+            warn("rules apply; seed \(store.seed)")
+            store.watch()
+        }
         let request = LiveRecording.Request(
             decoding: decoding, output: output, records: records, selection: selection, status: status)
         let recording = try LiveRecording(of: .relay(ListenerOptions.source(of: listeners)), request)

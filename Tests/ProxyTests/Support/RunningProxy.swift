@@ -32,7 +32,7 @@ final class RunningProxy: Sendable {
     ///   - hold: a semaphore that the recorder waits for before its first batch.
     init(
         to port: Int, options decoding: DecodingOptions? = nil, queue: RecordingQueue = RecordingQueue(),
-        connectTimeout: Double = 10, stages: (@Sendable () -> StageChain)? = nil, hold: DispatchSemaphore? = nil,
+        connectTimeout: Double = 10, stages: (@Sendable (Int) -> StageChain?)? = nil, hold: DispatchSemaphore? = nil,
         threads: Int = 1
     ) async throws {
         let decoding = try decoding ?? DecodingOptions(.automatic([ChatBytes().format]))

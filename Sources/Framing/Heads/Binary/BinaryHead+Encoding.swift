@@ -112,7 +112,7 @@ extension FieldValue {
     }
 
     /// The value as bytes; text is read as hex.
-    var rawBytes: [UInt8]? {
+    package var rawBytes: [UInt8]? {
         switch self {
         case .bytes(let bytes): return bytes
         case .text(let text):

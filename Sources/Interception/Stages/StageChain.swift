@@ -5,7 +5,7 @@ import Streams
 /// In each direction bytes keep their order unless a stage says otherwise. A FIN follows the data emitted before it; a RST waits
 /// for that data, but not for long. The amount held is bounded: above the limit reading pauses, and data held for too long
 /// passes.
-public struct StageChain: Sendable {
+public struct StageChain {
     /// How much is held, and for how long.
     public struct Limits: Hashable, Sendable {
         /// If more than this many bytes of a direction are held, reading it pauses until half of them have passed.
@@ -33,9 +33,11 @@ public struct StageChain: Sendable {
         case released(Int, Direction)
         /// This many bytes of a direction are lost: a RST could not wait for them any longer.
         case discarded(Int, Direction)
+        /// A stage reports what it did.
+        case report(ActionReport)
     }
 
-    private struct Step: Sendable {
+    private struct Step {
         var stage: any Stage
         var queues = PerDirection(fromClient: EmissionQueue(), fromServer: EmissionQueue())
         var wake: Timestamp?
@@ -90,6 +92,7 @@ public struct StageChain: Sendable {
         }
         switch event {
         case .bytes, .end: pass(event, to: 0, at: now)
+        case .began: for index in steps.indices { pass(event, to: index, at: now) }
         case .wake, .release: break
         }
         for index in steps.indices { meet(index, at: now) }
@@ -134,6 +137,7 @@ public struct StageChain: Sendable {
             case .wake(let time): steps[index].wake = time
             case .pause(let direction): steps[index].pauses[direction] = true
             case .resume(let direction): steps[index].pauses[direction] = false
+            case .report(let report): outputs.append(.report(report))
             }
         }
     }
@@ -166,7 +170,7 @@ public struct StageChain: Sendable {
             guard ended[direction] == nil || (ended[direction] == .fin && ending == .reset) else { return }
             ended[direction] = ending
             outputs.append(.end(ending, direction))
-        case .wake, .release: break
+        case .began, .wake, .release: break
         }
     }
 

@@ -5,7 +5,7 @@ import Streams
 /// A stage takes events and returns actions; `StageChain` keeps data emitted for later, and a driver performs the resulting
 /// actions. Data that a stage does not emit does not pass: a stage that changes nothing emits every chunk as it arrived, and
 /// passes each end on.
-public protocol Stage: Sendable {
+public protocol Stage {
     /// How many bytes of each direction the stage itself keeps, such as those of an incomplete frame. Bytes that it emitted for
     /// later do not count.
     var heldBytes: PerDirection<Int> { get }
@@ -23,6 +23,8 @@ extension Stage {
 
 /// An event for a stage.
 public enum StageEvent: Hashable, Sendable {
+    /// The connection is relayed from now on: the first event.
+    case began
     /// The next bytes of a direction, never empty.
     case bytes([UInt8], Direction)
     /// A direction ended; no more bytes of it follow.
@@ -46,4 +48,6 @@ public enum StageAction: Hashable, Sendable {
     case pause(Direction)
     /// Continue reading.
     case resume(Direction)
+    /// Report what was done.
+    case report(ActionReport)
 }

@@ -1,0 +1,233 @@
+import Streams
+
+/// Applies rules to all bytes of a connection: what a slow, narrow or broken line would do.
+struct LinkStage: Stage {
+    /// What waits to pass in one direction, in order.
+    private struct Line {
+        /// How many bytes have arrived.
+        var arrived = 0
+        var waiting: [UInt8] = []
+        var waited = 0
+        /// When the last byte will have passed at the allowed rate.
+        var free: Timestamp?
+        var stalledUntil: Timestamp?
+        var ending: Ending?
+        var isPaused = false
+        /// Whether bytes are discarded from now on.
+        var isCut = false
+        /// Whether its end has passed.
+        var isOver = false
+    }
+
+    private var rules: [NumberedRule]
+    private var lines = PerDirection(fromClient: Line(), fromServer: Line())
+    private var opened = Timestamp(nanoseconds: 0)
+    private var actions: [StageAction] = []
+
+    /// If more than this many bytes wait for their turn, reading pauses.
+    private static let mostWaiting = 64 << 10
+
+    init(_ rules: [NumberedRule]) { self.rules = rules }
+
+    mutating func take(_ event: StageEvent, at now: Timestamp) -> [StageAction] {
+        switch event {
+        case .began:
+            opened = now
+            for index in rules.indices where rules[index].rule.action.refuses {
+                close(index, .reset, .fromClient, 0, at: now)
+            }
+        case .bytes(let bytes, let direction):
+            if !lines[direction].isCut, lines[direction].ending == nil { arrive(bytes, direction, at: now) }
+        case .end(let ending, let direction):
+            // What a rule has ended, ends like that.
+            if lines[direction].ending == nil || ending == .reset { lines[direction].ending = ending }
+        case .wake: break
+        case .release(let direction): actions.append(.resume(direction))
+        }
+        for direction in Direction.allCases { pass(direction, at: now) }
+        wake(at: now)
+        defer { actions = [] }
+        return actions
+    }
+
+    // MARK: Arriving
+
+    private mutating func arrive(_ bytes: [UInt8], _ direction: Direction, at now: Timestamp) {
+        let before = lines[direction].arrived
+        lines[direction].arrived += bytes.count
+        var bytes = bytes
+        for index in rules.indices where applies(index, direction, at: now) {
+            guard case .link(let action) = rules[index].rule.action, let threshold = action.threshold,
+                rules[index].applied == 0,
+                before + bytes.count > threshold || action.limitIsReached(before + bytes.count)
+            else { continue }
+            let passing = max(0, threshold - before)
+            switch action {
+            case .stall(let time, _):
+                rules[index].applied = 1
+                wait(for: bytes.prefix(passing), direction, at: now)
+                bytes.removeFirst(min(passing, bytes.count))
+                pass(direction, at: now)
+                lines[direction].stalledUntil = now + time
+                report(index, direction, offset: before + passing, bytes.count, passed: bytes.count, at: now)
+            case .limit(_, let ending):
+                wait(for: bytes.prefix(passing), direction, at: now)
+                return close(index, ending, direction, before + passing, at: now)
+            case .reset:
+                wait(for: bytes.prefix(passing), direction, at: now)
+                return close(index, .reset, direction, before + passing, at: now)
+            case .halfClose:
+                wait(for: bytes.prefix(passing), direction, at: now)
+                lines[direction].ending = .fin
+                rules[index].applied = 1
+                report(index, direction, offset: before + passing, bytes.count - passing, passed: 0, at: now)
+                return
+            case .blackhole:
+                wait(for: bytes.prefix(passing), direction, at: now)
+                rules[index].applied = 1
+                report(index, direction, offset: before + passing, bytes.count - passing, passed: 0, at: now)
+                lines[direction].isCut = true
+                return
+            case .latency, .rate, .refuse: break
+            }
+        }
+        wait(for: bytes[...], direction, at: now)
+    }
+
+    private mutating func wait(for bytes: ArraySlice<UInt8>, _ direction: Direction, at now: Timestamp) {
+        // A line that was idle begins to be used now.
+        if lines[direction].waiting.isEmpty { lines[direction].free = max(lines[direction].free ?? now, now) }
+        lines[direction].waiting += bytes
+    }
+
+    private func applies(_ index: Int, _ direction: Direction, at now: Timestamp) -> Bool {
+        let rule = rules[index].rule
+        return rule.from ?? direction == direction && rule.isOpen(now - opened)
+    }
+
+    /// Ends both directions.
+    private mutating func close(
+        _ index: Int, _ ending: Ending, _ direction: Direction, _ offset: Int, at now: Timestamp
+    ) {
+        rules[index].applied = 1
+        report(
+            index, direction, offset: offset, lines[direction].arrived - offset, passed: 0, at: now,
+            ending == .fin ? "both sides get a FIN" : "both sides get a RST")
+        for direction in Direction.allCases where !lines[direction].isOver { lines[direction].ending = ending }
+    }
+
+    private mutating func report(
+        _ index: Int, _ direction: Direction, offset: Int, _ length: Int, passed: Int, at now: Timestamp,
+        _ detail: String = ""
+    ) {
+        let rule = rules[index].rule
+        actions.append(
+            .report(
+                ActionReport(
+                    rule: rule.name, action: rule.actionName, direction: direction, time: now, offset: offset,
+                    length: length, passed: passed, detail: detail)))
+    }
+
+    // MARK: Passing
+
+    private mutating func pass(_ direction: Direction, at now: Timestamp) {
+        if let until = lines[direction].stalledUntil {
+            guard until <= now else { return setPaused(direction) }
+            lines[direction].stalledUntil = nil
+        }
+        if let rate = rate(of: direction, at: now) {
+            drip(direction, rate, at: now)
+        } else {
+            emit(lines[direction].waiting.count, direction, at: now)
+            lines[direction].free = now
+        }
+        setPaused(direction)
+        if lines[direction].waiting.isEmpty, let ending = lines[direction].ending, !lines[direction].isOver {
+            lines[direction].isOver = true
+            actions.append(.end(ending, direction))
+        }
+    }
+
+    private mutating func emit(_ count: Int, _ direction: Direction, at now: Timestamp) {
+        guard count > 0 else { return }
+        var due = now
+        for index in rules.indices where applies(index, direction, at: now) {
+            if case .link(.latency(let amount, let jitter)) = rules[index].rule.action {
+                due = due + amount + rules[index].chances[direction].interval(upTo: jitter)
+            }
+        }
+        actions.append(.emit(Array(lines[direction].waiting.prefix(count)), direction, at: due))
+        lines[direction].waiting.removeFirst(count)
+    }
+
+    /// The lowest rate that applies, in bytes a second.
+    private func rate(of direction: Direction, at now: Timestamp) -> Int? {
+        rules.indices.compactMap { index in
+            guard applies(index, direction, at: now), case .link(.rate(let rate)) = rules[index].rule.action else {
+                return nil
+            }
+            return rate
+        }.min()
+    }
+
+    /// Lets pass what the rate allows by now, in pieces of 10 ms.
+    private mutating func drip(_ direction: Direction, _ rate: Int, at now: Timestamp) {
+        let piece = max(1, rate / 100)
+        var (free, count) = (lines[direction].free ?? now, 0)
+        while count < lines[direction].waiting.count {
+            let size = min(piece, lines[direction].waiting.count - count)
+            let next = free + Interval(nanoseconds: Int64(Double(size) / Double(rate) * 1e9))
+            guard next <= now else { break }
+            (free, count) = (next, count + size)
+        }
+        lines[direction].free = free
+        emit(count, direction, at: now)
+    }
+
+    private mutating func setPaused(_ direction: Direction) {
+        let isFull = lines[direction].waiting.count > Self.mostWaiting
+        guard isFull != lines[direction].isPaused else { return }
+        lines[direction].isPaused = isFull
+        actions.append(isFull ? .pause(direction) : .resume(direction))
+    }
+
+    private mutating func wake(at now: Timestamp) {
+        var times: [Timestamp] = []
+        for direction in Direction.allCases where !lines[direction].isOver {
+            let isWaiting = !lines[direction].waiting.isEmpty
+            if let until = lines[direction].stalledUntil, isWaiting || lines[direction].ending != nil {
+                times.append(until)
+            } else if isWaiting, let rate = rate(of: direction, at: now), let free = lines[direction].free {
+                let size = min(max(1, rate / 100), lines[direction].waiting.count)
+                times.append(free + Interval(nanoseconds: Int64(Double(size) / Double(rate) * 1e9)))
+            }
+        }
+        if let next = times.min(), next > now { actions.append(.wake(at: next)) }
+    }
+}
+
+extension Rule.Action {
+    /// Whether clients are refused.
+    fileprivate var refuses: Bool { if case .link(.refuse) = self { true } else { false } }
+}
+
+extension LinkAction {
+    /// After how many bytes something happens; nil if it applies to all.
+    fileprivate var threshold: Int? {
+        switch self {
+        case .stall(_, let count), .limit(let count, _), .reset(let count), .halfClose(let count),
+            .blackhole(let count):
+            count
+        case .latency, .rate, .refuse: nil
+        }
+    }
+
+    /// Whether a limit is reached by this many bytes: the connection ends with the last byte, and not with the next one.
+    fileprivate func limitIsReached(_ count: Int) -> Bool {
+        switch self {
+        case .limit(let limit, _): count >= limit
+        case .reset(let limit), .halfClose(let limit): limit > 0 && count >= limit
+        default: false
+        }
+    }
+}

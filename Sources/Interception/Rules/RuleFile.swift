@@ -1,0 +1,99 @@
+import Framing
+import Yams
+
+/// Reads rules: a file of them, or one in a line.
+///
+///     seed: 7
+///     rules:
+///       - drop: type == "txt" and nth % 10 == 0
+///         from: client
+///       - delay: 200 ms
+///         jitter: 50 ms
+///         when: type == "img"
+public enum RuleFile {
+    /// The rules of a file.
+    ///
+    /// - Parameters:
+    ///   - yaml: the file's text.
+    ///   - file: its name, for error messages.
+    ///   - format: the format of the frames, if it is known: conditions and frames are checked against it.
+    public static func load(
+        _ yaml: String, file: String, format: Format?
+    ) throws(FormatFileError) -> (rules: [Rule], seed: UInt64?) {
+        try read(yaml, file: file) { node, context in
+            guard node.sequence == nil else { return (maps(node, "rules", context), nil) }
+            guard let top = YAMLMap(node, path: "the file", context: context) else { return ([], nil) }
+            top.allow(["seed", "rules"])
+            if top["rules"] == nil { top.fault("the file has no rules") }
+            let seed = top.text("seed").flatMap { text in
+                if let seed = UInt64(text) { return seed }
+                top.fault("seed is \(text); expected a whole number", at: "seed")
+                return nil
+            }
+            return (top.maps("rules") ?? [], seed)
+        } rules: {
+            RuleLoader(format: format, number: $1 + 1).rule($0)
+        }
+    }
+
+    /// One rule, as on the command line: `drop: type == "txt"`, with `;` between its keys.
+    ///
+    /// - Parameter number: counts the rules without a name, for their names.
+    public static func rule(
+        _ text: String, number: Int, format: Format?
+    ) throws(FormatFileError) -> Rule {
+        let (rules, _) = try read(lines(text), file: "--rule") { node, context in
+            (YAMLMap(node, path: "the rule", context: context).map { [$0] } ?? [], nil)
+        } rules: { map, _ in
+            RuleLoader(format: format, number: number).rule(map)
+        }
+        return rules[0]
+    }
+
+    private static func read(
+        _ yaml: String, file: String, maps: (Node, LoadContext) -> ([YAMLMap], UInt64?),
+        rules read: (YAMLMap, Int) -> Rule?
+    ) throws(FormatFileError) -> (rules: [Rule], seed: UInt64?) {
+        let context = LoadContext()
+        var (rules, seed): ([Rule], UInt64?) = ([], nil)
+        if let node = FormatYAML.compose(yaml, context: context) {
+            let (found, given) = maps(node, context)
+            rules = found.enumerated().compactMap { read($1, $0) }
+            seed = given
+        }
+        guard context.faults.isEmpty else {
+            throw FormatFileError(
+                file: file, faults: context.faults.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
+        }
+        return (rules, seed)
+    }
+
+    private static func maps(_ node: Node, _ path: String, _ context: LoadContext) -> [YAMLMap] {
+        (node.sequence.map(Array.init) ?? []).enumerated().compactMap {
+            YAMLMap($1, path: "\(path)[\($0)]", context: context)
+        }
+    }
+
+    /// A line for each key: `;` separates them, except in quotes and brackets.
+    private static func lines(_ text: String) -> String {
+        var (lines, quote, depth) = ("", Character?.none, 0)
+        for character in text {
+            if let open = quote {
+                if character == open { quote = nil }
+            } else if character == "\"" || character == "'" {
+                quote = character
+            } else if "[{(".contains(character) {
+                depth += 1
+            } else if "]})".contains(character) {
+                depth -= 1
+            } else if character == ";", depth == 0 {
+                lines += "\n"
+                continue
+            }
+            // Keys of one mapping begin in one column.
+            if character == " ", lines.isEmpty || lines.hasSuffix("\n") { continue }
+            lines.append(character)
+        }
+        return lines
+    }
+}

@@ -1,0 +1,63 @@
+import Framing
+import Streams
+
+/// The rules of a proxy, and the seed of their choices.
+public struct RuleSet: Sendable {
+    /// The rules, in the order in which they apply.
+    public var rules: [Rule]
+    /// Decides every choice: the same seed and the same bytes give the same result.
+    public var seed: UInt64
+
+    /// Rules.
+    public init(_ rules: [Rule], seed: UInt64) { (self.rules, self.seed) = (rules, seed) }
+
+    /// Whether a rule applies to frames, so that the format must be known.
+    public var needsFormat: Bool {
+        rules.contains { if case .frame = $0.action { true } else { false } }
+    }
+
+    /// The stages of a connection; nil if no rule applies to it.
+    ///
+    /// - Parameters:
+    ///   - connection: its number, from 1 in order of opening.
+    ///   - format: the format of its frames; rules for frames need one.
+    ///   - limits: how much the stages hold, and for how long.
+    public func stages(
+        of connection: Int, format: Format?, limits: StageChain.Limits = StageChain.Limits()
+    ) -> StageChain? {
+        var (frames, links): ([NumberedRule], [NumberedRule]) = ([], [])
+        for (number, rule) in rules.enumerated() {
+            guard Direction.allCases.contains(where: { rule.applies(to: $0, of: connection) }) else { continue }
+            let chances = PerDirection(
+                fromClient: Chance(seed: seed, rule: number, connection: connection, direction: .fromClient),
+                fromServer: Chance(seed: seed, rule: number, connection: connection, direction: .fromServer))
+            let numbered = NumberedRule(rule: rule, chances: chances)
+            switch rule.action {
+            case .frame: frames.append(numbered)
+            case .link: links.append(numbered)
+            }
+        }
+        var stages: [any Stage] = []
+        if !frames.isEmpty, let format { stages.append(FrameStage(frames, format, largest: limits.bytes)) }
+        if !links.isEmpty { stages.append(LinkStage(links)) }
+        return stages.isEmpty ? nil : StageChain(stages, limits: limits)
+    }
+}
+
+/// A rule at work on one connection.
+struct NumberedRule: Sendable {
+    let rule: Rule
+    /// Its choices.
+    var chances: PerDirection<Chance>
+    /// Whether the frame that it waits for has been seen.
+    var isArmed = false
+    /// For how many frames its condition has held.
+    var matched = PerDirection(fromClient: 0, fromServer: 0)
+    /// To how many it was applied.
+    var applied = 0
+
+    init(rule: Rule, chances: PerDirection<Chance>) {
+        (self.rule, self.chances) = (rule, chances)
+        isArmed = rule.selection.after == nil
+    }
+}

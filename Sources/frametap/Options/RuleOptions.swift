@@ -1,0 +1,55 @@
+import ArgumentParser
+import Framing
+import Interception
+import Pipeline
+import Streams
+
+/// What a proxy does to frames and bytes on their way.
+struct RuleOptions: ParsableArguments {
+    @Option(
+        name: .customLong("rules"),
+        help: ArgumentHelp(
+            "Apply the rules of this file; when it changes, connections that open from then on get its new rules.",
+            valueName: "file"))
+    var file: String?
+
+    @Option(
+        name: .customLong("rule"),
+        help: ArgumentHelp(
+            "Apply one rule, after those of the file; may be repeated. For example 'drop: type == \"txt\"' or 'delay: 200 ms; when: heartbeat'.",
+            valueName: "text"))
+    var rules: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "What decides all choices of rules: the same seed makes the same ones. By default a random one, which is printed.",
+            valueName: "number"))
+    var seed: UInt64?
+
+    @Option(help: ArgumentHelp("Rules hold at most this much of each direction of a connection.", valueName: "size"))
+    var holdLimit = ByteAmount(bytes: 1 << 20)
+
+    @Option(help: ArgumentHelp("Rules hold nothing for longer than this.", valueName: "time"))
+    var holdTimeout = TimeAmount(seconds: 60)
+
+    func validate() throws {
+        if holdLimit.bytes < 1 { throw ValidationError("--hold-limit is 0; expected 1 or more bytes") }
+        if holdTimeout.interval <= .seconds(0) { throw ValidationError("--hold-timeout is 0; expected more") }
+        if file == nil, rules.isEmpty, seed != nil { throw ValidationError("--seed needs --rule or --rules") }
+    }
+
+    /// Reads the rules, and keeps reading them; nil if there are none.
+    func store(_ decoding: DecodingOptions) throws -> RuleStore? {
+        guard file != nil || !rules.isEmpty else { return nil }
+        var format: Format?
+        if case .fixed(let fixed) = decoding.choice { format = fixed }
+        let own = try rules.enumerated().map { try RuleFile.rule($1, number: $0 + 1, format: format) }
+        var limits = StageChain.Limits()
+        (limits.bytes, limits.time) = (holdLimit.bytes, holdTimeout.interval)
+        let store = try RuleStore(file, own, seed: seed, format: format, limits)
+        if store.needsFormat, format == nil {
+            throw ValidationError("rules for frames need the format: --format NAME")
+        }
+        return store
+    }
+}

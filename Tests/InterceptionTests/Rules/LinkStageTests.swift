@@ -1,0 +1,98 @@
+import Interception
+import Streams
+import TestSupport
+import Testing
+
+/// What rules do to all bytes, on a clock that the test moves.
+@Suite struct LinkStageTests {
+    private func play(
+        _ texts: String..., pieces: [Conversations.Piece], pace: Interval = .milliseconds(1), seed: UInt64 = 1
+    ) throws -> Played {
+        let rules = try texts.enumerated().map { try RuleFile.rule($1, number: $0 + 1, format: nil) }
+        return try Played(rules, seed: seed, nil, pieces, pace: pace)
+    }
+
+    private func bytes(_ count: Int, _ direction: Direction = .fromClient) -> Conversations.Piece {
+        Conversations.Piece(bytes: (0..<count).map { UInt8(truncatingIfNeeded: $0) }, direction: direction)
+    }
+
+    @Test func latencyDelaysBothDirectionsAndTheirEnds() throws {
+        let played = try play("latency: 200 ms", pieces: [bytes(3), bytes(5, .fromServer)])
+        #expect(played.writes.map(\.time) == [200, 201])
+        #expect(played.passed.fromClient.count == 3 && played.passed.fromServer.count == 5)
+        #expect(played.ends.fromClient == .fin && played.ends.fromServer == .fin)
+        let oneWay = try play("latency: 200 ms; from: client", pieces: [bytes(3), bytes(5, .fromServer)])
+        #expect(oneWay.writes.map(\.time) == [1, 200])
+    }
+
+    @Test func jitterIsWithinItsBoundsAndKeepsTheOrder() throws {
+        let pieces = (0..<200).map { Conversations.Piece(bytes: [UInt8($0)], direction: .fromClient) }
+        let played = try play("latency: 20 ms; jitter: 10 ms", pieces: pieces)
+        #expect(played.passed.fromClient == (0..<200).map { UInt8($0) })
+        let delays = zip(played.writes.flatMap { write in write.bytes.map { (write.time, $0) } }, 0...).map {
+            $0.0 - Double($1)
+        }
+        #expect(delays.allSatisfy { (20...31).contains($0) } && Set(delays).count > 10)
+        let again = try play("latency: 20 ms; jitter: 10 ms", pieces: pieces)
+        #expect(again.writes.map(\.time) == played.writes.map(\.time))
+    }
+
+    /// The rate over ten seconds, whatever the sizes of the chunks are.
+    @Test(arguments: [100, 20_480, 1_000_000], [1, 700, 60_000]) func theRateIsWhatWasAsked(rate: Int, size: Int) throws
+    {
+        let total = rate * 10
+        let pieces = stride(from: 0, to: total, by: size).map { bytes(min(size, total - $0)) }
+        guard pieces.count < 3_000 else { return }
+        let played = try play("rate: \(rate) B/s", pieces: pieces, pace: Interval(nanoseconds: 1))
+        #expect(played.passed.fromClient.count == total && played.released == 0)
+        let last = try #require(played.writes.last).time / 1_000
+        #expect(abs(last - 10) < 0.05, "\(last) s")
+        // At no time has more passed than the rate allows.
+        var sum = 0
+        for write in played.writes {
+            sum += write.bytes.count
+            #expect(Double(sum) <= Double(rate) * write.time / 1_000 + 1)
+        }
+    }
+
+    @Test func aStallIsOnce() throws {
+        let played = try play("stall: 300 ms; bytes: 5 B; from: client", pieces: [bytes(4), bytes(4), bytes(4)])
+        #expect(played.writes.map(\.bytes.count).reduce(0, +) == 12)
+        #expect(played.writes.first?.time == 0 && played.writes.last?.time == 301)
+        #expect(played.writes.filter { $0.time < 300 }.map(\.bytes.count).reduce(0, +) == 5)
+        #expect(played.reports.count == 1)
+    }
+
+    @Test(arguments: [
+        ("limit: 10 B; from: client", 10, Ending.fin, Ending.fin),
+        ("limit: 10 B; end: reset; from: client", 10, .reset, .reset),
+        ("reset: 10 B; from: client", 10, .reset, .reset), ("reset:; from: client", 0, .reset, .reset),
+        ("half-close: 10 B; from: client", 10, .fin, .fin), ("blackhole: 10 B; from: client", 10, .fin, .fin),
+        ("refuse:", 0, .reset, .reset),
+    ])
+    func endings(rule: String, count: Int, client: Ending, server: Ending) throws {
+        let played = try play(rule, pieces: [bytes(4), bytes(8), bytes(2, .fromServer), bytes(4)])
+        #expect(
+            played.passed.fromClient == Array(bytes(count).bytes.prefix(4))
+                + Array(bytes(8).bytes.prefix(max(0, count - 4))))
+        #expect(played.ends.fromClient == client && played.ends.fromServer == server)
+        #expect(played.reports.count == 1)
+        let passesAnswers = rule.hasPrefix("half-close") || rule.hasPrefix("blackhole")
+        #expect(played.passed.fromServer.count == (passesAnswers ? 2 : 0))
+    }
+
+    /// Above 64 KiB that wait, reading pauses.
+    @Test func aSlowLinePausesReading() throws {
+        let set = RuleSet([try RuleFile.rule("rate: 1 KiB/s", number: 1, format: nil)], seed: 1)
+        var chain = try #require(set.stages(of: 1, format: nil))
+        let start = Timestamp(nanoseconds: 0)
+        _ = chain.take(.began, at: start)
+        #expect(
+            !chain.take(.bytes([UInt8](repeating: 1, count: 60_000), .fromClient), at: start).contains(
+                .pause(.fromClient)))
+        #expect(
+            chain.take(.bytes([UInt8](repeating: 1, count: 6_000), .fromClient), at: start).contains(
+                .pause(.fromClient)))
+        #expect(chain.take(.wake, at: start + .seconds(2)).contains(.resume(.fromClient)))
+    }
+}

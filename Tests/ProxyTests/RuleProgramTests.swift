@@ -1,0 +1,102 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `frametap proxy --rule`, between real sockets.
+@Suite struct RuleProgramTests {
+    private struct Session {
+        let ends: Ends
+        let proxy: ProxyProgram
+        private var count = 0
+
+        init(_ arguments: [String]) async throws {
+            ends = try await Ends(arguments: [], script: "rules.py")
+            proxy = try await ProxyProgram(to: ends.server, ["--format", "line"] + arguments)
+            try ends.program.send("\(proxy.port)")
+        }
+
+        /// What both ends of a connection get whose client sends these lines.
+        mutating func say(_ lines: String) async throws -> [String: String] {
+            count += 1
+            try ends.program.send(lines)
+            let before = ends.program.output.split(separator: "\n").count
+            while ends.program.output.split(separator: "\n").count < count + 1 {
+                try await Task.sleep(for: .milliseconds(5))
+                try #require(before <= count + 1)
+            }
+            let line = ends.program.output.split(separator: "\n")[count]
+            return try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String])
+        }
+    }
+
+    @Test func rulesApplyAndTheTraceSaysSo() async throws {
+        var session = try await Session([
+            "--rule", "drop: body.text == \"two\" and from == client", "--rule",
+            "delay: 30 ms; when: body.text == \"three\"",
+            "--rule", "replace: { body: { text: cinq } }; when: body.text == \"five\"; name: french", "--seed", "5",
+        ])
+        let seen = try await session.say("one;two;three;four;five")
+        #expect(seen["server got"] == "one\nthree\nfour\ncinq\n", "\(seen)")
+        #expect(seen["client got"] == "one\nthree\nfour\ncinq\n" && seen["server end"] == "fin", "\(seen)")
+        // A FIN follows what was delayed, even if its sender is gone by then.
+        #expect(seen["client end"] == "fin", "\(seen)")
+        let trace = try await session.proxy.stop()
+        #expect(session.proxy.program.errors.contains("rules apply; seed 5"))
+        let actions = trace.filter { $0.event == "action" }
+        #expect(actions.map { $0["rule"] } == ["drop-1", "delay-2", "french", "delay-2"], "\(actions.map(\.text))")
+        #expect(actions.map { $0["detail"] } == ["", "30 ms later", "", "30 ms later"])
+        #expect(actions[2]["before"] == "666976650a" && actions[2]["after"] == "63696e710a", "\(actions[2].text)")
+        // What each side sent is what the trace has; the recording decodes to the same lines.
+        #expect(trace.count { $0.event == "frame" && $0.from == "client" } == 5)
+        let capture = session.proxy.files.path("capture.pcapng")
+        let offline = try traceLines(
+            try await Program.run("frametap", ["decode", capture, "--format", "line", "--as", "ndjson"]))
+        for event in ["action", "frame", "closed"] {
+            #expect(offline.filter { $0.event == event }.map(\.text) == trace.filter { $0.event == event }.map(\.text))
+        }
+        let tshark = try await Program.run(
+            "tshark", ["-r", capture, "-Y", "tcp.analysis.flags", "-T", "fields", "-e", "frame.number"])
+        #expect(tshark.split(separator: "\n").count <= actions.count, "only duplicate acknowledgments: \(tshark)")
+    }
+
+    /// A reset by a rule reaches both ends, and is one in the trace.
+    @Test(arguments: ["reset: 5 B; from: client", "truncate: 1; when: body.text == \"two\"", "refuse:"])
+    func resets(rule: String) async throws {
+        var session = try await Session(["--rule", rule])
+        let seen = try await session.say("one;two;three")
+        #expect(seen["client end"] == "reset" && seen["server end"] == "reset", "\(seen)")
+        #expect(seen["server got"] == (rule == "refuse:" ? "" : "one\nt"), "\(seen)")
+        let trace = try await session.proxy.stop()
+        #expect(trace.contains { $0.event == "closed" && $0["reason"] == "reset" && $0["by"] == "client" })
+        #expect(trace.count { $0.event == "action" } == 1)
+    }
+
+    @Test func aFileIsReadAgainWhenItChanges() async throws {
+        let folder = try Folder()
+        let path = try folder.write(Array("rules: [drop: body.text == \"one\"]".utf8), to: "rules.yaml")
+        var session = try await Session(["--rules", path])
+        #expect(try await session.say("one;two")["server got"] == "two\n")
+        _ = try folder.write(Array("rules: [drop: body.text == \"two\"]".utf8), to: "rules.yaml")
+        _ = try await session.proxy.program.match(/(rules.yaml has changed: 1 rules)/, inErrors: true)
+        #expect(try await session.say("one;two")["server got"] == "one\n")
+        _ = try folder.write(Array("rules: [drop: bdy.text == \"two\"]".utf8), to: "rules.yaml")
+        _ = try await session.proxy.program.match(
+            /(rules.yaml:1:15: .*\n.*the rules stay as they were)/, inErrors: true)
+        #expect(try await session.say("one;two")["server got"] == "one\n")
+        _ = try await session.proxy.stop()
+    }
+
+    @Test(arguments: [
+        (
+            ["--rule", "drop: tpye == 1", "--format", "line"], Int32(2),
+            "--rule:1:7: drop: there is no value tpye; did you mean type?"
+        ),
+        (["--rule", "drop: all"], 64, "rules for frames need the format: --format NAME"),
+        (["--seed", "3"], 64, "--seed needs --rule or --rules"),
+        (["--rules", "/nowhere.yaml"], 2, "cannot open /nowhere.yaml"),
+    ]) func whatIsWrongIsReported(arguments: [String], status: Int32, text: String) async throws {
+        let program = try Program("frametap", ["proxy", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1"] + arguments)
+        #expect(try await program.exitStatus() == status)
+        #expect(program.errors.contains(text), "\(program.errors)")
+    }
+}

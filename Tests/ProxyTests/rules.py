@@ -1,0 +1,45 @@
+"""A server that keeps what it gets and echoes it, and clients that send lines through the proxy, for the tests of rules.
+
+Listens on a port of the system's choice and prints it; reads the proxy's port from standard input. Each further line of standard
+input is what one client sends; for each, it prints what both ends got, as a JSON object.
+"""
+
+import json
+import socket
+import sys
+import threading
+
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+proxy = int(sys.stdin.readline())
+
+
+def serve(seen, done):
+    connection, _ = listener.accept()
+    connection.settimeout(20)
+    try:
+        while data := connection.recv(4096):
+            seen["server got"] += data.decode()
+            connection.sendall(data)
+        seen["server end"] = "fin"
+    except OSError as error:
+        seen["server end"] = "reset" if isinstance(error, ConnectionResetError) else str(error)
+    connection.close()
+    done.set()
+
+
+for line in sys.stdin:
+    seen, done = {"server got": "", "client got": ""}, threading.Event()
+    threading.Thread(target=serve, args=(seen, done), daemon=True).start()
+    client = socket.create_connection(("127.0.0.1", proxy), 20)
+    try:
+        client.sendall(line.strip().replace(";", "\n").encode() + b"\n")
+        client.shutdown(socket.SHUT_WR)
+        while data := client.recv(4096):
+            seen["client got"] += data.decode()
+        seen["client end"] = "fin"
+    except OSError as error:
+        seen["client end"] = "reset" if isinstance(error, ConnectionResetError) else str(error)
+    client.close()
+    done.wait(20)
+    print(json.dumps(seen), flush=True)
