@@ -99,7 +99,10 @@ let package = Package(
             ]),
         .target(
             name: "TraceTesting",
-            dependencies: ["Expressions", "Framing", "Packets", "Pipeline", "Proxy", "Streams", "Trace", "TraceDiff"]),
+            dependencies: [
+                "Expressions", "Framing", "Interception", "Packets", "Pipeline", "Proxy", "Streams", "Trace",
+                "TraceDiff",
+            ]),
         .systemLibrary(name: "CLibpcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"]), .brew(["libpcap"])]),
         .target(name: "LiveCapture", dependencies: ["CLibpcap", "Packets", "Platform", "Streams"]),
         .target(

@@ -20,6 +20,8 @@ public struct ActionReport: Hashable, Sendable {
     public var passed: Int
     /// In words: how much later, which field.
     public var detail: String
+    /// For a segmentation: whether the receiver has read each piece by itself; nil for all else, and while it is not known.
+    public var isProven: Bool?
     /// What the frame began with; empty unless its bytes changed.
     public var before: [UInt8]
     /// What the receiver's frame begins with; empty unless its bytes changed.

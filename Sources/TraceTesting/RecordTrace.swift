@@ -1,5 +1,7 @@
 import Dispatch
 import Foundation
+import Framing
+import Interception
 import Pipeline
 import Proxy
 import Streams
@@ -24,18 +26,28 @@ public struct TraceProxy: Sendable, CustomStringConvertible {
 ///
 /// When `body` returns, connections that are still open have one second to end; then the proxy closes them.
 ///
+/// With `rules`, the proxy does something to frames or bytes on their way, as `frametap proxy --rule` does; what it did are the
+/// trace's `actions`. The same seed makes the same choices each time.
+///
+///     recordTrace(format: "im-json", to: server, rules: [#"drop: type == "ack"; once: true"#]) { proxy in … }
+///
 /// - Parameters:
 ///   - format: a built-in format's name, or a format file's path; nil: it is recognised.
 ///   - server: the server's `host:port`.
+///   - rules: rules as `--rule` takes them. Those for frames need the format.
+///   - seed: decides what rules do by chance.
 ///   - body: must direct the client to the proxy, which listens on a free port of 127.0.0.1.
-/// - Throws: the errors of `body`; if there is no such format; if the proxy cannot listen.
+/// - Throws: the errors of `body`; if there is no such format; `FormatFileError` if a rule is wrong; if the proxy cannot listen.
 public func recordTrace(
-    format: String? = nil, to server: String, _ body: (TraceProxy) async throws -> Void
+    format: String? = nil, to server: String, rules: [String] = [], seed: UInt64 = 1,
+    _ body: (TraceProxy) async throws -> Void
 ) async throws -> TestTrace {
     guard let address = HostPort(server) else {
         throw TraceTestingError(description: "\(server) is no address; expected host:port, such as 127.0.0.1:8088")
     }
     let decoding = try CaptureTrace.options(format: format)
+    var options = ProxyOptions(listen: HostPort(host: "127.0.0.1", port: 0), to: address)
+    options.stages = try stages(rules, seed: seed, decoding)
     let queue = RecordingQueue()
     // The recorder blocks while it waits for data: it gets a thread of its own, not one of a task's.
     let recorded = Task {
@@ -49,7 +61,7 @@ public func recordTrace(
             thread.start()
         }
     }
-    let proxy = ProxyServer(ProxyOptions(listen: HostPort(host: "127.0.0.1", port: 0), to: address), queue: queue)
+    let proxy = ProxyServer(options, queue: queue)
     let outcome: Result<Void, any Error>
     do {
         guard case .tcp(let place)? = try await proxy.startListening().first else {
@@ -66,4 +78,19 @@ public func recordTrace(
     let events = await recorded.value
     try outcome.get()
     return TestTrace(events)
+}
+
+/// What makes the stages of a connection; nil if there are no rules.
+private func stages(
+    _ texts: [String], seed: UInt64, _ decoding: DecodingOptions
+) throws -> (@Sendable (Int) -> StageChain?)? {
+    if texts.isEmpty { return nil }
+    var format: Format?
+    if case .fixed(let known) = decoding.choice { format = known }
+    let rules = RuleSet(
+        try texts.enumerated().map { try RuleFile.rule($1, number: $0 + 1, format: format) }, seed: seed)
+    if rules.needsFormat, format == nil {
+        throw TraceTestingError(description: "rules for frames need the format; expected recordTrace(format: …)")
+    }
+    return { [format] in rules.stages(of: $0, format: format) }
 }

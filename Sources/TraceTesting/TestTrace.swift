@@ -86,6 +86,9 @@ public struct TestTrace: Sendable {
     /// Whether heartbeats arrived as often as the format requires: there is no heartbeat gap.
     public var keepsHeartbeatContract: Bool { !findings.contains { $0.kind == Finding.Kind.heartbeatGap.rawValue } }
 
+    /// What rules did, in order.
+    public var actions: [ActionEvent] { events.compactMap { if case .action(let action) = $0 { action } else { nil } } }
+
     /// Bytes that belong to no frame.
     public var unframed: [RunEvent] {
         trace.connections.flatMap(\.items).compactMap { if case .unframed(let run) = $0 { run } else { nil } }

@@ -9,8 +9,8 @@ import Testing
         let proxy: ProxyProgram
         private var count = 0
 
-        init(_ arguments: [String]) async throws {
-            ends = try await Ends(arguments: [], script: "rules.py")
+        init(_ arguments: [String], _ options: [String] = []) async throws {
+            ends = try await Ends(arguments: options, script: "rules.py")
             proxy = try await ProxyProgram(to: ends.server, ["--format", "line"] + arguments)
             try ends.program.send("\(proxy.port)")
         }
@@ -58,6 +58,22 @@ import Testing
             "tshark", ["-r", capture, "-Y", "tcp.analysis.flags", "-T", "fields", "-e", "frame.number"])
         #expect(tshark.split(separator: "\n").count <= actions.count, "only duplicate acknowledgments: \(tshark)")
     }
+
+    #if os(Linux)
+    /// The server reads each piece by itself, and that is proven, even if it is busy in between.
+    @Test(arguments: [[], ["busy"]]) func cutsAreSeenByTheReceiver(options: [String]) async throws {
+        var session = try await Session(
+            ["--rule", "segment: every-byte; from: client", "--rule", "segment: merge 2; from: server"], options)
+        let text = (0..<30).map { "line \($0)" }.joined(separator: ";")
+        let seen = try await session.say(text)
+        let count = text.utf8.count + 1
+        #expect(seen["server read"] == String(repeating: "1 ", count: count), "\(seen)")
+        #expect(seen["server got"] == seen["client got"] && seen["server end"] == "fin" && seen["client end"] == "fin")
+        let actions = try await session.proxy.stop().filter { $0.event == "action" && $0.from == "client" }
+        #expect(
+            actions.count == 30 && actions.allSatisfy { $0.text.contains("\"proven\":true") }, "\(actions.map(\.text))")
+    }
+    #endif
 
     /// A reset by a rule reaches both ends, and is one in the trace.
     @Test(arguments: ["reset: 5 B; from: client", "truncate: 1; when: body.text == \"two\"", "refuse:"])

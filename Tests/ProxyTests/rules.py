@@ -8,6 +8,7 @@ import json
 import socket
 import sys
 import threading
+import time
 
 listener = socket.create_server(("127.0.0.1", 0))
 print(listener.getsockname()[1], flush=True)
@@ -20,6 +21,9 @@ def serve(seen, done):
     try:
         while data := connection.recv(4096):
             seen["server got"] += data.decode()
+            seen["server read"] += f"{len(data)} "
+            # A receiver that is busy with what it has read.
+            time.sleep(0.005 if "busy" in sys.argv else 0)
             connection.sendall(data)
         seen["server end"] = "fin"
     except OSError as error:
@@ -29,7 +33,7 @@ def serve(seen, done):
 
 
 for line in sys.stdin:
-    seen, done = {"server got": "", "client got": ""}, threading.Event()
+    seen, done = {"server got": "", "client got": "", "server read": ""}, threading.Event()
     threading.Thread(target=serve, args=(seen, done), daemon=True).start()
     client = socket.create_connection(("127.0.0.1", proxy), 20)
     try:

@@ -2,12 +2,13 @@ import Framing
 import Peers
 import Streams
 import Testing
+import Trace
 import TraceTesting
 
 /// A client is run through a proxy in the test's process.
 @Suite struct RecordTraceTests {
     /// Runs a reference server, and its clients through the proxy.
-    private func record(_ peer: any ReferencePeer.Type) async throws -> TestTrace {
+    private func record(_ peer: any ReferencePeer.Type, rules: [String] = []) async throws -> TestTrace {
         let (bound, announce) = AsyncStream.makeStream(of: Endpoint.self)
         let serving = Task {
             defer { announce.finish() }
@@ -18,7 +19,7 @@ import TraceTesting
         defer { serving.cancel() }
         var addresses = bound.makeAsyncIterator()
         let server = try #require(await addresses.next())
-        return try await recordTrace(format: peer.format, to: "\(server)") { proxy in
+        return try await recordTrace(format: peer.format, to: "\(server)", rules: rules) { proxy in
             try await peer.converse(
                 with: PeerAddress(host: proxy.host, port: proxy.port), options: PeerOptions(), log: { _ in })
         }
@@ -30,6 +31,21 @@ import TraceTesting
         #expect(trace.frames(type: "phoneNum").count == 20)
         #expect(trace.unframed.isEmpty)
         try await expectTrace(trace, matches: "../../fixtures/json-envelope/conversation.ndjson")
+    }
+
+    /// A rule does something to the conversation, and the trace says so.
+    @Test func rulesApply() async throws {
+        let peer = try #require(ReferencePeers.peer(for: "json-envelope"))
+        let trace = try await record(peer, rules: ["delay: 2 ms; every: 5; from: client; name: slow"])
+        #expect(trace.frames(type: "phoneNum").count == 20)
+        let delayed = trace.frames.count { $0.from == .fromClient } / 5
+        #expect(trace.actions.count == delayed && delayed > 0)
+        #expect(trace.actions.allSatisfy { $0.report.rule == "slow" && $0.report.detail == "2 ms later" })
+        #expect(try TestTrace(ndjson: trace.ndjson).actions == trace.actions)
+        await #expect(throws: (any Error).self) { _ = try await record(peer, rules: ["dealy: 2 ms"]) }
+        await #expect(throws: TraceTestingError.self) {
+            _ = try await recordTrace(to: "127.0.0.1:1", rules: ["drop: all"]) { _ in }
+        }
     }
 
     @Test func whatTheClientThrowsIsThrown() async throws {

@@ -9,6 +9,7 @@ extension DirectionFormat {
     ///   - changes: the new values of fields; they replace constants only if `isRaw`.
     ///   - body: the new body; nil: the frame's own.
     ///   - isRaw: whether lengths, counts and checksums stay as they are, so that they may be wrong. Otherwise they are recomputed.
+    /// - Returns: the frame's bytes.
     package func edit(
         _ content: RawSpan, _ shape: FrameShape, changes: [Field], body: BodyContent?, isRaw: Bool
     ) throws(EncodingError) -> [UInt8] {
@@ -17,11 +18,42 @@ extension DirectionFormat {
             let known = layout.fieldNames.joined(separator: ", ")
             throw EncodingError("the frame has no field \(field.name); it has \(known.isEmpty ? "none" : known)")
         }
-        var bytes = content.copied(shape.head..<shape.head + shape.body)
-        if let body { bytes = try self.body.encode(body, type: type(of: content, shape)) }
-        return isRaw
-            ? try layout.overwrite(content, shape, changes, body: bytes)
-            : try layout.rebuild(fields(of: content, shape), changes, body: bytes)
+        let body = try body.map { body throws(EncodingError) in
+            try self.body.encode(body, type: type(of: content, shape))
+        }
+        if isRaw { return try overwrite(content, shape, changes, body: body) }
+        return try layout.rebuild(
+            fields(of: content, shape), changes, body: body ?? content.copied(shape.head..<shape.head + shape.body))
+    }
+
+    /// The frame with bytes replaced where they are, and nothing else changed.
+    private func overwrite(
+        _ content: RawSpan, _ shape: FrameShape, _ changes: [Field], body: [UInt8]?
+    ) throws(EncodingError) -> [UInt8] {
+        let layout = layouts[shape.layout]
+        var pieces: [(place: Range<Int>, bytes: [UInt8])] = []
+        for change in changes {
+            guard let place = place(ofField: change.name, in: content, shape) else {
+                throw EncodingError("\(change.name) has no bytes of its own to overwrite")
+            }
+            pieces.append((place, try layout.bytes(of: change, place.count)))
+        }
+        if let body { pieces.append((shape.head..<shape.head + shape.body, body)) }
+        var bytes = content.copied(0..<content.byteCount)
+        var shape = shape
+        // From the end, so that places stay where they are.
+        for (place, new) in pieces.sorted(by: { $0.place.lowerBound > $1.place.lowerBound }) {
+            bytes.replaceSubrange(place, with: new)
+            let growth = new.count - place.count
+            if place.lowerBound < shape.head {
+                shape.head += growth
+            } else if place.lowerBound < shape.head + shape.body || body != nil && place.isEmpty {
+                shape.body += growth
+            } else {
+                shape.tail += growth
+            }
+        }
+        return rule.transforms ? try rewrap(bytes, shape) : bytes
     }
 }
 
@@ -56,48 +88,19 @@ extension FrameLayout {
         return try rule.encode(parts)
     }
 
-    /// The frame with bytes overwritten, and nothing else changed.
-    fileprivate func overwrite(
-        _ content: RawSpan, _ shape: FrameShape, _ changes: [Field], body: [UInt8]
-    ) throws(EncodingError) -> [UInt8] {
-        var parts = FrameParts(
-            head: content.copied(0..<shape.head), body: body,
-            trailer: trailer == nil ? [] : content.copied(shape.head + shape.body..<shape.total))
-        if let head = head as? JSONHead {
-            var fields = head.fields(of: parts.head.span.bytes)
-            for change in changes {
-                fields.removeAll { $0.name == change.name }
-                fields.append(change)
-            }
-            if !changes.isEmpty { parts.head = try JSONHead(sizeField: nil).encode(fields, body: body.count) }
-        } else {
-            for change in changes {
-                if let head = head as? BinaryHead, try head.overwrite(change, in: &parts.head) { continue }
-                if try trailer?.overwrite(change, in: &parts.trailer) == true { continue }
-                throw EncodingError("\(change.name) has no bytes of its own to overwrite")
-            }
-            if head == nil { parts.head = [] }
+    /// A field's new value as the bytes that stand for it, in a place of this size.
+    fileprivate func bytes(of change: Field, _ size: Int) throws(EncodingError) -> [UInt8] {
+        guard let field = headerFields.first(where: { $0.name == change.name }) else {
+            var text: [UInt8] = []
+            JSONOutput.value(change.value, into: &text)
+            return text
         }
-        parts.given = changes
-        return try rule.encode(parts)
+        let bytes = try BinaryHead.encode(change.value.unnamed(field.names), as: field)
+        if bytes.count == size { return bytes }
+        throw EncodingError("\(change.name) has \(size) bytes and would have \(bytes.count)")
     }
 
     private var headerFields: [HeaderField] { ((head as? BinaryHead)?.fields ?? []) + (trailer?.fields ?? []) }
-}
-
-extension BinaryHead {
-    /// Overwrites a field, which keeps its size; false if there is none of that name.
-    fileprivate func overwrite(_ change: Field, in bytes: inout [UInt8]) throws(EncodingError) -> Bool {
-        guard let index = fields.firstIndex(where: { $0.name == change.name }),
-            let place = place(of: index, in: bytes.span.bytes)
-        else { return false }
-        let written = try BinaryHead.encode(change.value.unnamed(fields[index].names), as: fields[index])
-        guard written.count == place.count else {
-            throw EncodingError("\(change.name) has \(place.count) bytes and would have \(written.count)")
-        }
-        bytes.replaceSubrange(place, with: written)
-        return true
-    }
 }
 
 // MARK: Places
@@ -108,8 +111,8 @@ extension DirectionFormat {
     package func place(ofField name: String, in content: RawSpan, _ shape: FrameShape) -> Range<Int>? {
         let layout = layouts[shape.layout]
         let head = content.extracting(0..<shape.head)
-        if let json = layout.head as? JSONHead {
-            if let place = try? json.place(of: name, inChecked: head) { return place.range }
+        if layout.head is JSONHead {
+            if let place = JSONHead.place(of: name, in: head) { return place }
         } else if let binary = layout.head as? BinaryHead, let place = binary.place(ofField: name, in: head) {
             return place
         }

@@ -96,6 +96,9 @@ public struct Framer {
     /// Whether unframed bytes are being collected.
     var hasRun: Bool { openRun != nil }
 
+    /// Whether it is known where the frame in progress ends; true if there is none.
+    package var isExtentKnown: Bool { pending.isEmpty || shape != nil || body != nil }
+
     /// Whether it is known that the next byte belongs to a frame.
     package var isAligned: Bool {
         if case .aligned = mode { true } else { false }

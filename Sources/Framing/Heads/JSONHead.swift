@@ -36,8 +36,7 @@ package struct JSONHead: Head {
         return count
     }
 
-    /// Where a member's value is, after checking that the whole head is a JSON object.
-    func place(
+    private func place(
         of name: String, inChecked head: RawSpan
     ) throws(JSONSyntaxError) -> (kind: JSONScanner.Kind, range: Range<Int>)? {
         var found: (kind: JSONScanner.Kind, range: Range<Int>)?

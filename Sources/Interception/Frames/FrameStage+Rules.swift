@@ -8,6 +8,8 @@ extension FrameStage {
     private struct Fate {
         /// What passes of it, each a write of its own if there are several.
         var frames: [[UInt8]]
+        /// The parts of each; nil if a rule has made something else of it.
+        var shape: FrameShape?
         var before: [FrameAction.Injection] = []
         var after: [FrameAction.Injection] = []
         var delay = Interval.seconds(0)
@@ -15,12 +17,13 @@ extension FrameStage {
         var isSwapped = false
         var hold: (rule: Int, hold: FrameAction.Hold)?
         var ending: Ending?
+        var segmentation: (rule: Int, Segmentation)?
         /// Whether it is written by itself: what a rule touched is.
         var isTouched = false
     }
 
     /// A frame, and what conditions read of it.
-    private struct Seen {
+    struct Seen {
         let bytes: [UInt8]
         let direction: Direction
         let format: DirectionFormat
@@ -53,12 +56,12 @@ extension FrameStage {
             seen.values.isHeartbeat = seen.fulfils(heartbeat.condition)
         }
         if countsTypes { seen.values.nth = count(seen.type, direction) }
-        var fate = Fate(frames: [bytes])
+        var fate = Fate(frames: [bytes], shape: info.shape)
         for index in rules.indices where selects(index, seen, at: now) { apply(index, seen, &fate, at: now) }
         for index in rules.indices { arm(index, seen) }
         for other in Direction.allCases {
             guard let hold = sides[other].hold, case .frame(.hold(let rule)) = rules[hold.rule].rule.action,
-                let until = rule.until, fate.hold?.rule != hold.rule, seen.fulfils(until)
+                let until = rule.until, seen.fulfils(until)
             else { continue }
             report(hold.rule, seen, passed: bytes.count, "released", at: now)
             releaseHold(other)
@@ -83,6 +86,12 @@ extension FrameStage {
         guard rules[index].isArmed, rule.from ?? seen.direction == seen.direction, rule.isOpen(now - opened),
             rules[index].applied < rule.selection.times ?? .max, seen.fulfils(rule.selection.when)
         else { return false }
+        switch rule.action {
+        // What waits already does not wait anew.
+        case .frame(.hold) where sides[seen.direction].hold != nil: return false
+        case .frame(.swap) where !sides[seen.direction].swapped.isEmpty: return false
+        default: break
+        }
         rules[index].matched[seen.direction] += 1
         let number = rules[index].matched[seen.direction]
         if let nth = rule.selection.nth, number != nth { return false }
@@ -113,7 +122,7 @@ extension FrameStage {
         case .delay(let amount, let jitter, let isOvertaken):
             let chance = rules[index].chances[seen.direction].interval(upTo: jitter)
             let extra = Interval(nanoseconds: amount.nanoseconds + chance.nanoseconds)
-            fate.delay.nanoseconds += extra.nanoseconds
+            fate.delay.nanoseconds = min(fate.delay.nanoseconds, .max - extra.nanoseconds) + extra.nanoseconds
             fate.isOvertaken = fate.isOvertaken || isOvertaken
             report(index, seen, passed: total(fate.frames), "\(extra.inMilliseconds) later", at: now)
         case .duplicate(let copies):
@@ -123,11 +132,11 @@ extension FrameStage {
             fate.isSwapped = true
             report(index, seen, passed: total(fate.frames), "behind the next frame", at: now)
         case .hold(let hold):
-            if sides[seen.direction].hold != nil { return }
             fate.hold = (index, hold)
             report(index, seen, passed: total(fate.frames), at: now)
         case .truncate(let count, let ending):
             fate.frames = fate.frames.prefix(1).map { Array($0.prefix(count)) }.filter { !$0.isEmpty }
+            fate.shape = nil
             fate.ending = ending
             let end = ending == .fin ? "FIN" : "RST"
             report(index, seen, passed: total(fate.frames), "followed by a \(end)", at: now)
@@ -137,6 +146,7 @@ extension FrameStage {
             report(
                 index, seen, passed: total(fate.frames) + injection.bytes.count,
                 "\(injection.bytes.count) bytes \(place) it", after: injection.bytes, at: now)
+        case .segment(let segmentation): fate.segmentation = (index, segmentation)
         case .replace(let replacement):
             change(index, seen, &fate, at: now) { frame, format, shape, _ in
                 try frame.withContent(shape, format) { content, shape throws(EncodingError) in
@@ -158,8 +168,9 @@ extension FrameStage {
     ) {
         guard let frame = fate.frames.first else { return }
         do {
-            let changed = try edit(
-                frame, seen.format, seen.values.info.shape, &rules[index].chances[seen.direction])
+            guard let shape = fate.shape else { throw EncodingError("a rule before it has left no whole frame") }
+            let changed = try edit(frame, seen.format, shape, &rules[index].chances[seen.direction])
+            fate.shape = Self.shape(of: changed, seen.format, like: shape)
             fate.frames = fate.frames.map { _ in changed }
             report(index, seen, passed: changed.count * fate.frames.count, before: frame, after: changed, at: now)
         } catch {
@@ -167,61 +178,100 @@ extension FrameStage {
         }
     }
 
+    /// The parts of a frame whose bytes were changed; nil if they are no frame of the same kind any more.
+    private static func shape(of bytes: [UInt8], _ format: DirectionFormat, like old: FrameShape) -> FrameShape? {
+        guard !bytes.isEmpty else { return nil }
+        var memory = ScanMemory()
+        let scan = format.rule.scan(bytes.span.bytes, from: 0, origin: 0, ended: true, memory: &memory)
+        guard case .shape(let shape) = scan, shape.total == bytes.count, shape.layout == old.layout else { return nil }
+        return shape
+    }
+
     private mutating func report(
         _ index: Int, _ seen: Seen, passed: Int, _ detail: String = "", before: [UInt8] = [], after: [UInt8] = [],
         at now: Timestamp
     ) {
+        var report = self.report(on: seen, by: index, passed: passed, detail, at: now)
+        (report.before, report.after) = (
+            Array(before.prefix(ActionReport.mostBytes)), Array(after.prefix(ActionReport.mostBytes))
+        )
+        actions.append(.report(report))
+    }
+
+    func report(
+        on seen: Seen, by index: Int, passed: Int, _ detail: String, at now: Timestamp
+    ) -> ActionReport {
         let (rule, info) = (rules[index].rule, seen.values.info)
-        actions.append(
-            .report(
-                ActionReport(
-                    rule: rule.name, action: rule.actionName, direction: seen.direction, time: now, index: info.index,
-                    type: seen.type, offset: info.offset, length: info.length, passed: passed, detail: detail,
-                    before: before, after: after)))
+        return ActionReport(
+            rule: rule.name, action: rule.actionName, direction: seen.direction, time: now, index: info.index,
+            type: seen.type, offset: info.offset, length: info.length, passed: passed, detail: detail)
     }
 
     // MARK: Passing
 
     private mutating func pass(_ fate: Fate, _ seen: Seen, at now: Timestamp) {
         let direction = seen.direction
-        for injection in fate.before { inject(injection, direction, at: now) }
-        if let (rule, hold) = fate.hold {
-            sides[direction].hold = (rule, hold.longest.map { now + $0 })
+        func own(_ injections: [FrameAction.Injection]) -> [[UInt8]] {
+            injections.filter { ($0.from ?? direction) == direction }.map(\.bytes)
         }
-        if let hold = sides[direction].hold, case .frame(.hold(let rule)) = rules[hold.rule].rule.action,
-            fate.hold != nil || rule.passing == nil || !seen.fulfils(rule.passing)
-        {
-            sides[direction].held += fate.frames
-        } else if fate.isSwapped, sides[direction].swapped.isEmpty {
-            sides[direction].swapped = fate.frames.flatMap { $0 }
+        for injection in fate.before + fate.after where (injection.from ?? direction) != direction {
+            inject(injection.bytes, direction.opposite, at: now)
+        }
+        let all = own(fate.before) + fate.frames + own(fate.after)
+        if let (rule, hold) = fate.hold {
+            sides[direction].hold = (rule, now, hold.longest.map { now + $0 })
+        }
+        if let ending = fate.ending {
+            end(direction, with: all, ending, at: now)
+        } else if waits(seen, isNew: fate.hold != nil) {
+            for bytes in all { sides[direction].keep(bytes) }
+        } else if fate.isSwapped {
+            (sides[direction].swapped, sides[direction].swappedSince) = (all.flatMap { $0 }, now)
+        } else if let (rule, segmentation) = fate.segmentation {
+            segment(seen, by: rule, segmentation, at: now)
         } else {
-            if !fate.isTouched {
-                sides[direction].passing += seen.bytes
-            } else {
+            join(direction, at: now)
+            if fate.isTouched {
                 flush(direction, at: now)
-                for frame in fate.frames {
-                    emit(
-                        frame, direction, at: now + fate.delay, isOvertaken: fate.isOvertaken,
-                        cause: rules.first?.rule.name)
-                }
+                for bytes in all { emit(bytes, direction, at: now + fate.delay, isOvertaken: fate.isOvertaken) }
+            } else {
+                sides[direction].passing += seen.bytes
             }
             sides[direction].passing += sides[direction].swapped
             sides[direction].swapped = []
         }
-        for injection in fate.after { inject(injection, direction, at: now) }
-        if let ending = fate.ending {
-            flush(direction, at: now)
-            sides[direction].isOver = true
-            sides[direction].discard()
-            actions.append(.end(ending, direction))
-        }
     }
 
-    /// Between two frames of its direction: an incomplete one is kept here.
-    private mutating func inject(_ injection: FrameAction.Injection, _ direction: Direction, at now: Timestamp) {
-        let direction = injection.from ?? direction
+    /// Whether a frame waits for the end of its direction's hold.
+    private func waits(_ seen: Seen, isNew: Bool) -> Bool {
+        guard let hold = sides[seen.direction].hold,
+            case .frame(.hold(let rule)) = rules[hold.rule].rule.action
+        else { return false }
+        return isNew || rule.passing == nil || !seen.fulfils(rule.passing)
+    }
+
+    /// A rule ends a direction behind these bytes; everything before them passes.
+    private mutating func end(
+        _ direction: Direction, with last: [[UInt8]], _ ending: Ending, at now: Timestamp
+    ) {
+        join(direction, at: now)
+        releaseHold(direction)
+        sides[direction].passing += sides[direction].swapped
         flush(direction, at: now)
-        emit(injection.bytes, direction, at: now)
+        for bytes in last { emit(bytes, direction, at: now) }
+        sides[direction].isOver = true
+        sides[direction].discard()
+        actions.append(.end(ending, direction))
+    }
+
+    /// A frame in the other direction, between two frames there.
+    private mutating func inject(_ bytes: [UInt8], _ direction: Direction, at now: Timestamp) {
+        if sides[direction].isOver { return }
+        if sides[direction].isInsideFrame {
+            sides[direction].injected.append(bytes)
+        } else {
+            passAlone(bytes, direction, at: now)
+        }
     }
 }
 

@@ -5,60 +5,11 @@ import Streams
 /// Applies rules to the frames of a connection, one after the other.
 ///
 /// Frames pass when they are complete. Unframed bytes and padding pass as they are, and so does a frame that is larger than what
-/// may be held.
+/// may be held, or whose end is not known after a second of silence.
 struct FrameStage: Stage {
-    /// One direction.
-    struct Side {
-        var framer: Framer
-        /// What was received and has not been dealt with, behind the first `taken` bytes; from this offset of the stream on.
-        private var buffer: [UInt8] = []
-        private var taken = 0
-        private(set) var base = 0
-        /// How many frames there were of each type.
-        var types: [String: Int] = [:]
-        /// A frame that waits for the next one.
-        var swapped: [UInt8] = []
-        /// Until when frames wait, and those that do.
-        var hold: (rule: Int, deadline: Timestamp?)?
-        var held: [[UInt8]] = []
-        /// Bytes that pass immediately, to be written together.
-        var passing: [UInt8] = []
-        /// Until when frames wait that must not overtake another one.
-        var ordered = Timestamp(nanoseconds: .min)
-        /// Whether a rule has ended it.
-        var isOver = false
-
-        init(framer: Framer) { self.framer = framer }
-
-        /// How many bytes were received and not dealt with.
-        var pending: Int { buffer.count - taken }
-
-        var heldBytes: Int { pending + swapped.count + held.reduce(0) { $0 + $1.count } }
-
-        mutating func append(_ bytes: [UInt8]) {
-            if taken == buffer.count { (buffer, taken) = ([], 0) }
-            if taken > 65_536 {
-                buffer.removeFirst(taken)
-                taken = 0
-            }
-            buffer += bytes
-        }
-
-        /// Takes the next bytes, at most as many as there are.
-        mutating func take(_ count: Int) -> [UInt8] {
-            let count = min(count, pending)
-            guard count > 0 else { return [] }
-            defer { (taken, base) = (taken + count, base + count) }
-            return Array(buffer[taken..<taken + count])
-        }
-
-        /// Forgets everything that has not passed.
-        mutating func discard() { (buffer, taken, swapped, held, hold) = ([], 0, [], [], nil) }
-    }
-
     let format: Format
     var rules: [NumberedRule]
-    var sides: PerDirection<Side>
+    var sides: PerDirection<FrameSide>
     var opened = Timestamp(nanoseconds: 0)
     var actions: [StageAction] = []
     private let largest: Int
@@ -68,12 +19,14 @@ struct FrameStage: Stage {
     /// Whether a frame may be overtaken.
     let reorders: Bool
 
+    /// For how long bytes may wait if it is not known where their frame ends.
+    private static let patience = Interval.seconds(1)
+
     /// - Parameter largest: a frame with more bytes passes before it is complete.
     init(_ rules: [NumberedRule], _ format: Format, largest: Int) {
         (self.rules, self.format, self.largest) = (rules, format, largest)
         sides = PerDirection(
-            fromClient: Side(framer: Self.framer(format, .fromClient)),
-            fromServer: Side(framer: Self.framer(format, .fromServer)))
+            fromClient: FrameSide(format, .fromClient), fromServer: FrameSide(format, .fromServer))
         let expressions = rules.flatMap { $0.rule.expressions }
         countsTypes = expressions.contains { $0.paths.contains(["nth"]) }
         reorders = rules.contains {
@@ -81,12 +34,12 @@ struct FrameStage: Stage {
         }
     }
 
-    private static func framer(_ format: Format, _ direction: Direction) -> Framer {
-        Framer(rule: format.directions[direction].rule, direction: direction, aligned: true)
-    }
-
     var heldBytes: PerDirection<Int> {
         PerDirection(fromClient: sides.fromClient.heldBytes, fromServer: sides.fromServer.heldBytes)
+    }
+
+    var heldSince: PerDirection<Timestamp?>? {
+        PerDirection(fromClient: sides.fromClient.heldSince, fromServer: sides.fromServer.heldSince)
     }
 
     mutating func take(_ event: StageEvent, at now: Timestamp) -> [StageAction] {
@@ -94,59 +47,116 @@ struct FrameStage: Stage {
         case .began: opened = now
         case .bytes(let bytes, let direction): if !sides[direction].isOver { receive(bytes, direction, at: now) }
         case .end(let ending, let direction):
-            guard !sides[direction].isOver else { break }
-            releaseAll(direction)
-            flush(direction, at: now)
-            actions.append(.end(ending, direction))
-        case .wake:
-            for direction in Direction.allCases {
-                if let deadline = sides[direction].hold?.deadline, deadline <= now { releaseHold(direction) }
+            if !sides[direction].isOver {
+                finish(direction, at: now)
+                releaseAll(direction, at: now)
             }
-        case .release(let direction): releaseAll(direction)
+            flush(direction, at: now)
+            // A reset may follow a FIN of a rule.
+            if !sides[direction].isOver || ending == .reset { actions.append(.end(ending, direction)) }
+        case .wake: for direction in Direction.allCases { wake(direction, at: now) }
+        case .release(let direction): releaseAll(direction, at: now)
         }
         for direction in Direction.allCases { flush(direction, at: now) }
-        if let next = Direction.allCases.compactMap({ sides[$0].hold?.deadline }).min() {
-            actions.append(.wake(at: next))
-        }
+        if let next = Direction.allCases.compactMap({ nextWake(of: $0) }).min() { actions.append(.wake(at: next)) }
         defer { actions = [] }
         return actions
+    }
+
+    // MARK: Time
+
+    private mutating func wake(_ direction: Direction, at now: Timestamp) {
+        if let deadline = sides[direction].hold?.deadline, deadline <= now { releaseHold(direction) }
+        if let deadline = sides[direction].joining?.deadline, deadline <= now { join(direction, at: now) }
+        if let deadline = sides[direction].framer.idleDeadline, deadline < now {
+            let found = FrameCollector()
+            sides[direction].framer.pause(until: now, scratch: scratch, into: found)
+            deal(with: found, direction, at: now)
+        }
+        if let silent = silenceEnds(direction), silent <= now { pass(upTo: .max, direction) }
+    }
+
+    private func nextWake(of direction: Direction) -> Timestamp? {
+        let side = sides[direction]
+        // A pause ends a frame if it is longer than that.
+        let idle = side.framer.idleDeadline.map { $0 + Interval(nanoseconds: 1) }
+        return [side.hold?.deadline, side.joining?.deadline, idle, silenceEnds(direction)].compactMap { $0 }.min()
+    }
+
+    /// When bytes pass of which it is not known to which frame they belong.
+    private func silenceEnds(_ direction: Direction) -> Timestamp? {
+        let side = sides[direction]
+        guard side.pending > 0, side.framer.idleDeadline == nil, !side.framer.isExtentKnown else { return nil }
+        return side.lastBytes + Self.patience
     }
 
     // MARK: Framing
 
     private mutating func receive(_ bytes: [UInt8], _ direction: Direction, at now: Timestamp) {
-        sides[direction].append(bytes)
+        sides[direction].append(bytes, at: now)
         let found = FrameCollector()
         sides[direction].framer.receive(bytes.span.bytes, at: now, packet: 0, scratch: scratch, into: found)
+        deal(with: found, direction, at: now)
+        guard !sides[direction].isOver else { return }
+        let (end, held) = (sides[direction].base + sides[direction].pending, sides[direction].framer.heldBytes)
+        if !sides[direction].framer.isAligned {
+            pass(upTo: end, direction)
+        } else if sides[direction].pending > largest {
+            pass(upTo: end, direction)
+            sides[direction].isInsideFrame = true
+        } else {
+            pass(upTo: end - held, direction)
+        }
+    }
+
+    /// The stream ends: what is left may be a frame after all.
+    private mutating func finish(_ direction: Direction, at now: Timestamp) {
+        let found = FrameCollector()
+        sides[direction].framer.finish(scratch: scratch, into: found)
+        deal(with: found, direction, at: now)
+    }
+
+    private mutating func deal(with found: FrameCollector, _ direction: Direction, at now: Timestamp) {
         for item in found.items {
             switch item {
             case .passed(let end): pass(upTo: end, direction)
             case .frame(let info):
-                // One of which the beginning has passed passes whole.
-                guard info.offset >= sides[direction].base else {
+                // One of which the beginning has passed, or that is too large, passes whole.
+                guard info.offset >= sides[direction].base, info.length <= largest else {
                     pass(upTo: info.offset + info.length, direction)
+                    endFrame(direction, at: now)
                     continue
                 }
                 pass(upTo: info.offset, direction)
+                endFrame(direction, at: now)
                 let frame = sides[direction].take(info.length)
                 take(frame, info, direction, at: now)
                 if sides[direction].isOver { return }
             }
+            sides[direction].pendingSince = now
         }
-        let (end, held) = (sides[direction].base + sides[direction].pending, sides[direction].framer.heldBytes)
-        let isEager = !sides[direction].framer.isAligned || sides[direction].pending > largest
-        pass(upTo: isEager ? end : end - held, direction)
     }
 
     /// Bytes that are not a frame's pass as they are.
     private mutating func pass(upTo end: Int, _ direction: Direction) {
-        let bytes = sides[direction].take(end - sides[direction].base)
+        let base = sides[direction].base
+        let bytes = sides[direction].take(end < .max - base ? end - base : .max)
         guard !bytes.isEmpty else { return }
         if sides[direction].hold != nil {
-            sides[direction].held.append(bytes)
+            sides[direction].keep(bytes)
+        } else if !sides[direction].joined.isEmpty {
+            sides[direction].joined.append(bytes)
         } else {
             sides[direction].passing += bytes
         }
+    }
+
+    /// The next byte of a direction begins a frame: what waited for that passes.
+    private mutating func endFrame(_ direction: Direction, at now: Timestamp) {
+        sides[direction].isInsideFrame = false
+        let injected = sides[direction].injected
+        sides[direction].injected = []
+        for bytes in injected { passAlone(bytes, direction, at: now) }
     }
 
     // MARK: Emitting
@@ -160,28 +170,36 @@ struct FrameStage: Stage {
     }
 
     /// Emits a frame of its own.
-    mutating func emit(
-        _ bytes: [UInt8], _ direction: Direction, at due: Timestamp, isOvertaken: Bool = false, cause: String? = nil
-    ) {
-        guard reorders else { return actions.append(.emit(bytes, direction, at: due, cause: cause)) }
+    mutating func emit(_ bytes: [UInt8], _ direction: Direction, at due: Timestamp, isOvertaken: Bool = false) {
+        guard reorders else { return actions.append(.emit(bytes, direction, at: due)) }
         let due = max(due, sides[direction].ordered)
         if !isOvertaken { sides[direction].ordered = due }
-        actions.append(.emit(bytes, direction, at: due, overtakes: true, cause: cause))
+        actions.append(.emit(bytes, direction, at: due, overtakes: true))
+    }
+
+    /// A frame of its own passes now, unless its direction waits.
+    mutating func passAlone(_ bytes: [UInt8], _ direction: Direction, at now: Timestamp) {
+        guard sides[direction].hold == nil else { return sides[direction].keep(bytes) }
+        join(direction, at: now)
+        flush(direction, at: now)
+        emit(bytes, direction, at: now)
     }
 
     /// What a hold keeps passes.
     mutating func releaseHold(_ direction: Direction) {
         sides[direction].hold = nil
-        for bytes in sides[direction].held { sides[direction].passing += bytes }
-        sides[direction].held = []
+        sides[direction].passing += sides[direction].takeHeld()
     }
 
     /// Everything passes that is kept.
-    private mutating func releaseAll(_ direction: Direction) {
+    private mutating func releaseAll(_ direction: Direction, at now: Timestamp) {
+        join(direction, at: now)
         releaseHold(direction)
         sides[direction].passing += sides[direction].swapped
         sides[direction].swapped = []
+        let isInside = sides[direction].pending > 0 && sides[direction].framer.isAligned
         pass(upTo: .max, direction)
+        if isInside { sides[direction].isInsideFrame = true }
     }
 }
 

@@ -33,13 +33,14 @@ struct LinkStage: Stage {
         switch event {
         case .began:
             opened = now
-            for index in rules.indices where rules[index].rule.action.refuses {
+            for index in rules.indices where rules[index].rule.action.refuses && rules[index].rule.isOpen(.seconds(0)) {
                 close(index, .reset, .fromClient, 0, at: now)
             }
         case .bytes(let bytes, let direction):
             if !lines[direction].isCut, lines[direction].ending == nil { arrive(bytes, direction, at: now) }
         case .end(let ending, let direction):
-            // What a rule has ended, ends like that.
+            // What a rule has ended, ends like that; but a reset may follow a FIN.
+            if ending == .reset, lines[direction].isOver { actions.append(.end(.reset, direction)) }
             if lines[direction].ending == nil || ending == .reset { lines[direction].ending = ending }
         case .wake: break
         case .release(let direction): actions.append(.resume(direction))
@@ -53,7 +54,7 @@ struct LinkStage: Stage {
     // MARK: Arriving
 
     private mutating func arrive(_ bytes: [UInt8], _ direction: Direction, at now: Timestamp) {
-        let before = lines[direction].arrived
+        var before = lines[direction].arrived
         lines[direction].arrived += bytes.count
         var bytes = bytes
         for index in rules.indices where applies(index, direction, at: now) {
@@ -67,9 +68,10 @@ struct LinkStage: Stage {
                 rules[index].applied = 1
                 wait(for: bytes.prefix(passing), direction, at: now)
                 bytes.removeFirst(min(passing, bytes.count))
+                before += passing
                 pass(direction, at: now)
                 lines[direction].stalledUntil = now + time
-                report(index, direction, offset: before + passing, bytes.count, passed: bytes.count, at: now)
+                report(index, direction, offset: before, bytes.count, passed: bytes.count, at: now)
             case .limit(_, let ending):
                 wait(for: bytes.prefix(passing), direction, at: now)
                 return close(index, ending, direction, before + passing, at: now)

@@ -22,6 +22,8 @@ public enum FrameAction: Sendable {
     case truncate(at: Int, Ending)
     /// Another frame passes before or after it.
     case inject(Injection)
+    /// It is written in pieces, or together with others.
+    case segment(Segmentation)
 
     /// For how long frames wait.
     public struct Hold: Sendable {
@@ -87,6 +89,7 @@ public enum FrameAction: Sendable {
         case .corrupt: "corrupt"
         case .truncate: "truncate"
         case .inject: "inject"
+        case .segment: "segment"
         }
     }
 }

@@ -55,6 +55,10 @@ public enum RuleFile {
         rules read: (YAMLMap, Int) -> Rule?
     ) throws(FormatFileError) -> (rules: [Rule], seed: UInt64?) {
         let context = LoadContext()
+        if yaml.allSatisfy({ $0 == " " || $0 == "\n" }) {
+            context.add("there is nothing; expected a rule, such as drop: type == \"txt\"", at: nil)
+            throw FormatFileError(file: file, faults: context.faults)
+        }
         var (rules, seed): ([Rule], UInt64?) = ([], nil)
         if let node = FormatYAML.compose(yaml, context: context) {
             let (found, given) = maps(node, context)

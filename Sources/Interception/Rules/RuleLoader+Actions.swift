@@ -24,6 +24,7 @@ extension RuleLoader {
         case "truncate":
             guard let count = map.integer("truncate", in: 0...Int(Int32.max)) else { return nil }
             return .truncate(at: count, ending(map) ?? .reset)
+        case "segment": return segmentation(map).map(FrameAction.segment)
         default: return injection(map).map(FrameAction.inject)
         }
     }
@@ -95,6 +96,30 @@ extension RuleLoader {
         return nil
     }
 
+    /// `every-byte`, `fields`, `random`, `random 3`, `at 3 11`, `merge 5`, `merge-and-half 5`
+    private func segmentation(_ map: YAMLMap) -> Segmentation? {
+        guard let text = map.text("segment") else { return nil }
+        let words = text.split(whereSeparator: { " ,[]".contains($0) })
+        let numbers = words.dropFirst().compactMap { Int($0) }
+        let within = map.interval("within") ?? .milliseconds(50)
+        let isWhole = numbers.count == words.count - 1
+        switch (words.first, numbers.count) {
+        case ("every-byte", 0) where isWhole: return .everyByte
+        case ("fields", 0) where isWhole: return .fields
+        case ("random", 0) where isWhole: return .random(cuts: 3)
+        case ("random", 1) where isWhole && (1...1_000).contains(numbers[0]): return .random(cuts: numbers[0])
+        case ("at", 1...) where isWhole: return .at(numbers)
+        case ("merge", 1) where isWhole && (2...1_000).contains(numbers[0]): return .merge(numbers[0], within: within)
+        case ("merge-and-half", 1) where isWhole && (1...1_000).contains(numbers[0]):
+            return .mergeAndHalf(numbers[0], within: within)
+        default:
+            map.fault(
+                "segment is \(text); expected every-byte, fields, random 3, at 3 11, merge 5, or merge-and-half 5",
+                at: "segment")
+            return nil
+        }
+    }
+
     // MARK: Frames
 
     private func replacement(_ map: YAMLMap) -> FrameAction.Replacement? {
@@ -134,7 +159,9 @@ extension RuleLoader {
                 "inject is \(text); expected a frame such as { fields: { type: txt } }, or 0x and hex", at: "inject")
             return nil
         }
-        guard let parts = map.map("inject"), let line = line(parts) else { return nil }
+        guard let parts = map.map("inject") else { return nil }
+        parts.allow(["from", "type", "layout", "fields", "body"])
+        guard let line = line(parts) else { return nil }
         guard let format else {
             map.fault("inject needs the format: --format NAME", at: "inject")
             return nil
@@ -165,6 +192,18 @@ extension RuleLoader {
         return nil
     }
 
+    /// A number, a truth value or null as JSON; nil if the text is none. Numbers may be hexadecimal.
+    private static func json(_ text: String) -> String? {
+        if ["true", "false", "null"].contains(text) { return text }
+        if text.hasPrefix("0x") { return UInt64(text.dropFirst(2), radix: 16).map { "\($0)" } }
+        if let number = Int64(text) { return "\(number)" }
+        if let number = UInt64(text) { return "\(number)" }
+        guard text.first?.isNumber == true || text.first == "-", let number = Double(text), number.isFinite else {
+            return nil
+        }
+        return "\(number)"
+    }
+
     /// A node as JSON: what is not in quotes may be a number, a truth value or null, except in `text` and `hex`.
     private static func write(_ node: Node, isText: Bool = false, into text: inout [UInt8]) {
         switch node {
@@ -187,8 +226,8 @@ extension RuleLoader {
             text.append(UInt8(ascii: "]"))
         case .scalar(let scalar):
             let isPlain = scalar.style == .plain || scalar.style == .any
-            if isPlain, !isText, Double(scalar.string) != nil || ["true", "false", "null"].contains(scalar.string) {
-                text += Array(scalar.string.utf8)
+            if isPlain, !isText, let value = Self.json(scalar.string) {
+                text += Array(value.utf8)
             } else {
                 JSONOutput.string(scalar.string, into: &text)
             }

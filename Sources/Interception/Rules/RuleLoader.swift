@@ -16,7 +16,7 @@ struct RuleLoader {
     private static let frames = [
         "drop": [], "delay": ["jitter", "overtaken"], "duplicate": ["copies"], "swap": [],
         "hold": ["until", "for", "pass"], "replace": ["raw"], "corrupt": ["bits"], "truncate": ["end"],
-        "inject": ["place", "to"],
+        "inject": ["place", "to"], "segment": ["within"],
     ]
     /// The actions for all bytes.
     private static let links = [

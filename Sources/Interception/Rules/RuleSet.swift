@@ -25,7 +25,7 @@ public struct RuleSet: Sendable {
     public func stages(
         of connection: Int, format: Format?, limits: StageChain.Limits = StageChain.Limits()
     ) -> StageChain? {
-        var (frames, links): ([NumberedRule], [NumberedRule]) = ([], [])
+        var (frames, links, segmentations): ([NumberedRule], [NumberedRule], [NumberedRule]) = ([], [], [])
         for (number, rule) in rules.enumerated() {
             guard Direction.allCases.contains(where: { rule.applies(to: $0, of: connection) }) else { continue }
             let chances = PerDirection(
@@ -33,6 +33,7 @@ public struct RuleSet: Sendable {
                 fromServer: Chance(seed: seed, rule: number, connection: connection, direction: .fromServer))
             let numbered = NumberedRule(rule: rule, chances: chances)
             switch rule.action {
+            case .frame(.segment): segmentations.append(numbered)
             case .frame: frames.append(numbered)
             case .link: links.append(numbered)
             }
@@ -40,6 +41,10 @@ public struct RuleSet: Sendable {
         var stages: [any Stage] = []
         if !frames.isEmpty, let format { stages.append(FrameStage(frames, format, largest: limits.bytes)) }
         if !links.isEmpty { stages.append(LinkStage(links)) }
+        // Last: what other stages emit is cut.
+        if !segmentations.isEmpty, let format {
+            stages.append(FrameStage(segmentations, format, largest: limits.bytes))
+        }
         return stages.isEmpty ? nil : StageChain(stages, limits: limits)
     }
 }

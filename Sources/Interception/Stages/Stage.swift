@@ -10,6 +10,9 @@ public protocol Stage {
     /// later do not count.
     var heldBytes: PerDirection<Int> { get }
 
+    /// Since when the oldest of these bytes has been kept, if the stage knows; nil if it does not.
+    var heldSince: PerDirection<Timestamp?>? { get }
+
     /// Takes an event of its connection.
     ///
     /// - Parameter now: the time, on a clock that never goes backwards.
@@ -19,6 +22,9 @@ public protocol Stage {
 extension Stage {
     /// Most stages keep nothing.
     public var heldBytes: PerDirection<Int> { PerDirection(fromClient: 0, fromServer: 0) }
+
+    /// Most stages do not know: it is since when they have kept any.
+    public var heldSince: PerDirection<Timestamp?>? { nil }
 }
 
 /// An event for a stage.
@@ -48,6 +54,10 @@ public enum StageAction: Hashable, Sendable {
     case pause(Direction)
     /// Continue reading.
     case resume(Direction)
+    /// What was emitted last in this direction must be read before anything else of it is written, if that can be achieved.
+    ///
+    /// - Parameter report: reported with whether this and all earlier cuts without a report were proven.
+    case cut(Direction, report: ActionReport? = nil)
     /// Report what was done.
     case report(ActionReport)
 }

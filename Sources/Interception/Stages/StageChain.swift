@@ -33,6 +33,9 @@ public struct StageChain {
         case released(Int, Direction)
         /// This many bytes of a direction are lost: a RST could not wait for them any longer.
         case discarded(Int, Direction)
+        /// What was written to the receiver of a direction must have been read before more is written to it. With the last cut of
+        /// a frame comes what to report when that is known.
+        case cut(Direction, report: ActionReport?)
         /// A stage reports what it did.
         case report(ActionReport)
     }
@@ -110,10 +113,12 @@ public struct StageChain {
     private mutating func pass(_ event: StageEvent, to index: Int, at now: Timestamp) {
         guard index < steps.count else { return output(event) }
         perform(steps[index].stage.take(event, at: now), of: index, at: now)
-        let held = steps[index].stage.heldBytes
+        let (held, since) = (steps[index].stage.heldBytes, steps[index].stage.heldSince)
         for direction in Direction.allCases {
             if held[direction] == 0 {
                 steps[index].keepsSince[direction] = nil
+            } else if let since {
+                steps[index].keepsSince[direction] = since[direction] ?? now
             } else if steps[index].keepsSince[direction] == nil {
                 steps[index].keepsSince[direction] = now
             }
@@ -137,6 +142,7 @@ public struct StageChain {
             case .wake(let time): steps[index].wake = time
             case .pause(let direction): steps[index].pauses[direction] = true
             case .resume(let direction): steps[index].pauses[direction] = false
+            case .cut(let direction, let report): steps[index].queues[direction].cut(report, at: now)
             case .report(let report): outputs.append(.report(report))
             }
         }
@@ -156,6 +162,13 @@ public struct StageChain {
                     pass(.bytes(bytes, direction), to: index + 1, at: now)
                 } else if ended[direction] == nil {
                     outputs.append(.write(bytes, direction, cause: cause))
+                }
+            case .cut(let report):
+                // A stage behind this one decides anew what is written together.
+                if index + 1 == steps.count, ended[direction] == nil {
+                    outputs.append(.cut(direction, report: report))
+                } else if let report {
+                    outputs.append(.report(report))
                 }
             case .end(let ending): pass(.end(ending, direction), to: index + 1, at: now)
             }

@@ -13,6 +13,8 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let channel: any Channel
     private let proxy: ProxyContext
+    /// How many bytes of its own the proxy has sent: the client's answers of SOCKS, the server's PROXY header.
+    private var sentBytes = PerDirection(fromClient: 0, fromServer: 0)
     private let isUnix: Bool
     private var stack: EntryStack
     private var context: ChannelHandlerContext?
@@ -138,8 +140,11 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
         for action in actions where state == .entering {
             switch action {
             case .sendToClient(let bytes):
+                sentBytes.fromServer += bytes.count
                 context?.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
-            case .sendToServer(let bytes): server?.write(ByteBuffer(bytes: bytes), promise: nil)
+            case .sendToServer(let bytes):
+                sentBytes.fromClient += bytes.count
+                server?.write(ByteBuffer(bytes: bytes), promise: nil)
             case .findDestination: findDestination()
             case .connect(let place, let address): connect(to: place, address: address)
             case .watchServer: serverEnd?.readEarly { self.perform(self.stack.take(.serverSpoke)) }
@@ -244,6 +249,7 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
             try? context.pipeline.syncOperations.addHandler(clientEnd, position: .after(self))
             context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
         }
+        (clientEnd.sentBytes, serverEnd.sentBytes) = (sentBytes.fromServer, sentBytes.fromClient)
         let connection = proxy.queue.open(
             client: stack.connection.client, server: proxy.endpoint(ofServer: server, at: place.place),
             tls: stack.connection.tls)

@@ -281,8 +281,20 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         if partner.state.hasDeparted { partner.lose() }
     }
 
+    /// How many bytes were written here, those before the relay began included.
+    var sentBytes = 0
+
+    /// Whether TLS lies between this handler and the socket.
+    var hasTLS: Bool { tls != nil }
+
+    /// The channel; nil once it is gone.
+    var channel: (any Channel)? { context?.channel }
+
     /// Writes without flushing: the flush follows when the other end has read all available input.
-    func write(_ buffer: ByteBuffer) { context?.write(wrapOutboundOut(buffer), promise: nil) }
+    func write(_ buffer: ByteBuffer) {
+        sentBytes += buffer.readableBytes
+        context?.write(wrapOutboundOut(buffer), promise: nil)
+    }
 
     func flush() { context?.flush() }
 

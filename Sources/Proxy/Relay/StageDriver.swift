@@ -1,17 +1,42 @@
+import DequeModule
 import Interception
 import NIOCore
+import Platform
 import Streams
 
 /// Performs the actions of a connection's stages on its two channels. Used on their event loop only.
 final class StageDriver {
+    /// One direction's writes.
+    private struct Gate {
+        /// Whether what was written has to be read before more is written.
+        var isShut = false
+        /// What waits for that, and how many bytes these are.
+        var waiting: Deque<StageChain.Output> = []
+        var waitingBytes = 0
+        /// How many cuts there were since the last report, and how many of them are proven.
+        var cuts = 0
+        var proven = 0
+        /// Whether the stages, or too many waiting bytes, keep its sender from being read.
+        var isPausedByStages = false
+        var isFull = false
+    }
+
     private var chain: StageChain
     private let eventLoop: any EventLoop
     private weak var client: RelayHandler?
     private weak var server: RelayHandler?
     private var wake: (time: Timestamp, task: Scheduled<Void>)?
-
+    private var gates = PerDirection(fromClient: Gate(), fromServer: Gate())
     /// Records what the stages did.
     private let record: (ActionReport) -> Void
+    private lazy var diagnosis = SocketDiagnosis()
+
+    /// How long a receiver may take to read what was written, before the next write.
+    private static let patience = TimeAmount.seconds(1)
+    /// The pause between two writes where it cannot be known whether the first one was read.
+    private static let pause = TimeAmount.milliseconds(1)
+    /// If more bytes than this wait for writes before them to be read, reading their sender pauses.
+    private static let mostWaiting = 256 << 10
 
     init(
         _ chain: StageChain, on eventLoop: any EventLoop, from client: RelayHandler, to server: RelayHandler,
@@ -36,20 +61,83 @@ final class StageDriver {
 
     private func perform(_ outputs: [StageChain.Output]) {
         for output in outputs {
-            switch output {
-            case .write(let bytes, let direction, _):
-                // Each emission is a write of its own, so that the segmentation chosen by a stage is kept.
-                receiver(of: direction)?.write(ByteBuffer(bytes: bytes))
-                receiver(of: direction)?.flush()
-            case .end(let ending, let direction):
-                if ending == .reset { sender(of: direction)?.wasResetByStage() }
-                receiver(of: direction)?.end(ending)
-            case .pause(let direction): sender(of: direction)?.pauseReading(true)
-            case .resume(let direction): sender(of: direction)?.pauseReading(false)
-            case .report(let report): record(report)
-            case .released, .discarded: break
+            if let direction = output.written, gates[direction].isShut {
+                gates[direction].waiting.append(output)
+                gates[direction].waitingBytes += output.byteCount
+                adjustReading(of: direction)
+            } else {
+                perform(output)
             }
         }
+    }
+
+    private func perform(_ output: StageChain.Output) {
+        switch output {
+        case .write(let bytes, let direction, _):
+            // Each emission is a write of its own, so that the segmentation chosen by a stage is kept.
+            receiver(of: direction)?.write(ByteBuffer(bytes: bytes))
+            receiver(of: direction)?.flush()
+        case .cut(let direction, let report):
+            gates[direction].isShut = true
+            awaitReceipt(direction, report, since: eventLoop.now)
+        case .end(let ending, let direction):
+            if ending == .reset { sender(of: direction)?.wasResetByStage() }
+            receiver(of: direction)?.end(ending)
+        case .pause(let direction):
+            gates[direction].isPausedByStages = true
+            adjustReading(of: direction)
+        case .resume(let direction):
+            gates[direction].isPausedByStages = false
+            adjustReading(of: direction)
+        case .report(let report): record(report)
+        case .released, .discarded: break
+        }
+    }
+
+    private func adjustReading(of direction: Direction) {
+        let gate = gates[direction]
+        gates[direction].isFull = gate.waitingBytes > (gate.isFull ? Self.mostWaiting / 2 : Self.mostWaiting)
+        sender(of: direction)?.pauseReading(gates[direction].isPausedByStages || gates[direction].isFull)
+    }
+
+    // MARK: Cuts
+
+    /// Waits until the receiver of a direction has read what was written to it.
+    private func awaitReceipt(_ direction: Direction, _ report: ActionReport?, since start: NIODeadline) {
+        let waited = eventLoop.now - start
+        guard let receiver = receiver(of: direction), waited < Self.patience else {
+            return open(direction, report, isProven: false)
+        }
+        guard let hasRead = diagnosis.flatMap({ receiver.hasBeenRead($0) }) else {
+            if waited >= Self.pause { return open(direction, report, isProven: false) }
+            return again(direction, report, since: start, in: Self.pause)
+        }
+        if hasRead { return open(direction, report, isProven: true) }
+        again(direction, report, since: start, in: waited < .milliseconds(5) ? .microseconds(50) : .milliseconds(1))
+    }
+
+    private func again(_ direction: Direction, _ report: ActionReport?, since start: NIODeadline, in time: TimeAmount) {
+        eventLoop.assumeIsolated().scheduleTask(in: time) { [weak self] in
+            self?.awaitReceipt(direction, report, since: start)
+        }
+    }
+
+    private func open(_ direction: Direction, _ report: ActionReport?, isProven: Bool) {
+        gates[direction].cuts += 1
+        if isProven { gates[direction].proven += 1 }
+        if var report {
+            let (cuts, proven) = (gates[direction].cuts, gates[direction].proven)
+            report.isProven = cuts == proven
+            if cuts != proven { report.detail += ", \(proven) of \(cuts) proven" }
+            record(report)
+            (gates[direction].cuts, gates[direction].proven) = (0, 0)
+        }
+        gates[direction].isShut = false
+        while !gates[direction].isShut, let output = gates[direction].waiting.popFirst() {
+            gates[direction].waitingBytes -= output.byteCount
+            perform(output)
+        }
+        adjustReading(of: direction)
     }
 
     private func scheduleWake() {
@@ -65,4 +153,16 @@ final class StageDriver {
         }
         wake = (next, task)
     }
+}
+
+extension StageChain.Output {
+    /// The direction to whose receiver something is written, or whose writes are cut or ended.
+    fileprivate var written: Direction? {
+        switch self {
+        case .write(_, let direction, _), .cut(let direction, _), .end(_, let direction): direction
+        case .pause, .resume, .released, .discarded, .report: nil
+        }
+    }
+
+    fileprivate var byteCount: Int { if case .write(let bytes, _, _) = self { bytes.count } else { 0 } }
 }

@@ -17,7 +17,7 @@ public struct ActionEvent: Hashable, Sendable {
     /// What a rule did, without the frame's bytes if they may be secret.
     init(_ report: ActionReport, on connection: TracedConnection) {
         self.init(connection: connection.number, report: report)
-        if connection.kinds?[report.direction].hidesUnframed == true {
+        if connection.format?.secrets.isEmpty == false {
             (self.report.before, self.report.after) = ([], [])
         }
     }
@@ -33,6 +33,7 @@ extension ActionReport {
             JSONValue.Member("type", type.map { .text($0) } ?? .null),
             JSONValue.Member("offset", number(offset)), JSONValue.Member("length", number(length)),
             JSONValue.Member("passed", number(passed)), JSONValue.Member("detail", .text(detail)),
+            JSONValue.Member("proven", isProven.map { .boolean($0) } ?? .null),
             JSONValue.Member("before", .text(Hexadecimal.text(before))),
             JSONValue.Member("after", .text(Hexadecimal.text(after))),
         ]
@@ -50,6 +51,7 @@ extension ActionReport {
             rule: rule, action: action, direction: direction, time: time, index: line["index"]?.integer,
             type: line["type"]?.string, offset: offset, length: length, passed: passed,
             detail: line["detail"]?.string ?? "", before: bytes("before"), after: bytes("after"))
+        isProven = line["proven"]?.boolean
     }
 
     /// The members as JSON: how a recording annotates a packet.

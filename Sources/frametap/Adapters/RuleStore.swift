@@ -53,12 +53,13 @@ final class RuleStore: Sendable {
     private func reload(_ text: String, _ path: String) {
         do throws(FormatFileError) {
             let (read, given) = try RuleFile.load(text, file: path, format: format)
-            let set = rules.withLock { rules in
+            if RuleSet(read, seed: 0).needsFormat, format == nil {
+                return warn("\(path): rules for frames need --format NAME; the rules stay as they were")
+            }
+            rules.withLock { rules in
                 rules.rules = read + own
                 if let given, !isSeeded { rules.seed = given }
-                return rules
             }
-            if set.needsFormat, format == nil { return warn("\(path): rules for frames need --format NAME") }
             warn("\(path) has changed: \(read.count) rules for connections that open from now on")
         } catch {
             warn("\(error)\nthe rules stay as they were")

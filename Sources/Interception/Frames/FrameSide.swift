@@ -1,0 +1,92 @@
+import Framing
+import Streams
+
+/// One direction of a connection whose frames rules apply to: what has arrived, and what waits.
+struct FrameSide {
+    var framer: Framer
+    /// What has arrived and has not been dealt with, behind the first `taken` bytes; from this offset of the stream on.
+    private var buffer: [UInt8] = []
+    private var taken = 0
+    private(set) var base = 0
+    /// When bytes last arrived, and since when the first of those that have not been dealt with have been waiting.
+    private(set) var lastBytes = Timestamp(nanoseconds: 0)
+    var pendingSince = Timestamp(nanoseconds: 0)
+    /// Whether a frame has begun to pass and has not ended.
+    var isInsideFrame = false
+    /// Frames of rules that wait for the end of that one.
+    var injected: [[UInt8]] = []
+    /// How many frames there were of each type.
+    var types: [String: Int] = [:]
+    /// A frame that waits for the next one.
+    var swapped: [UInt8] = []
+    var swappedSince = Timestamp(nanoseconds: 0)
+    /// Which rule makes frames wait, since when, and until when.
+    var hold: (rule: Int, since: Timestamp, deadline: Timestamp?)?
+    /// The frames that wait.
+    private var held: [UInt8] = []
+    /// Frames that are written together, by which rule, and until when more are waited for.
+    var joined: [[UInt8]] = []
+    var joining: (rule: Int, deadline: Timestamp)?
+    /// What the last of them is reported as.
+    var joinedReport: ActionReport?
+    /// Bytes that pass immediately, to be written together.
+    var passing: [UInt8] = []
+    /// Until when frames wait that must not overtake another one.
+    var ordered = Timestamp(nanoseconds: .min)
+    /// Whether a rule has ended it.
+    var isOver = false
+
+    init(_ format: Format, _ direction: Direction) {
+        framer = Framer(rule: format.directions[direction].rule, direction: direction, aligned: true)
+    }
+
+    /// How many bytes have arrived and have not been dealt with.
+    var pending: Int { buffer.count - taken }
+
+    /// How many bytes wait here.
+    var heldBytes: Int { pending + swapped.count + held.count + joined.reduce(0) { $0 + $1.count } }
+
+    /// Since when the oldest of them have been waiting.
+    var heldSince: Timestamp? {
+        var times: [Timestamp] = []
+        if pending > 0 { times.append(pendingSince) }
+        if !swapped.isEmpty { times.append(swappedSince) }
+        if let hold { times.append(hold.since) }
+        return times.min()
+    }
+
+    /// Adds bytes that have arrived.
+    mutating func append(_ bytes: [UInt8], at now: Timestamp) {
+        if pending == 0 { pendingSince = now }
+        lastBytes = now
+        if taken == buffer.count { (buffer, taken) = ([], 0) }
+        if taken > 65_536 {
+            buffer.removeFirst(taken)
+            taken = 0
+        }
+        buffer += bytes
+    }
+
+    /// Takes the next bytes, at most as many as there are.
+    mutating func take(_ count: Int) -> [UInt8] {
+        let count = min(count, pending)
+        guard count > 0 else { return [] }
+        defer { (taken, base) = (taken + count, base + count) }
+        return Array(buffer[taken..<taken + count])
+    }
+
+    /// Adds bytes that wait for the end of a hold.
+    mutating func keep(_ bytes: [UInt8]) { held += bytes }
+
+    /// Takes the bytes that waited for it.
+    mutating func takeHeld() -> [UInt8] {
+        defer { held = [] }
+        return held
+    }
+
+    /// Forgets everything that has not passed.
+    mutating func discard() {
+        (buffer, taken, swapped, held, hold) = ([], 0, [], [], nil)
+        (joined, joining, joinedReport, injected) = ([], nil, nil, [])
+    }
+}
