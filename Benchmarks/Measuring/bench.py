@@ -30,6 +30,7 @@ PARTS = {
     "segments": decoding.segments,
     "startup": decoding.startup,
     "proxy": proxying.proxy,
+    "rules": proxying.rules,
     "bulk": proxying.bulk,
     "idle": proxying.idle,
     "tls": tls.tls,

@@ -171,6 +171,30 @@ def proxy(shop, rounds):
                 aim=1.0, more_is_better=True, details=medians, **columns)
 
 
+def rules(shop, rounds):
+    """The same ping-pong with a rule for frames that is evaluated on each, against none."""
+    total = {1: 20_000, 100: 200_000}
+    rule = ("--rule", "drop: type == \"none\" and length > 1000")
+    with echo_server(shop) as server:
+        for connections in (1, 100):
+            def ask(port):
+                return float(output(shop.program("ping_pong"), "client", port, connections, total[connections] // connections))
+
+            with frametap_proxy(shop, server, "--format", "len16-id") as (plain, plain_port, _), \
+                    frametap_proxy(shop, server, "--format", "len16-id", *rule) as (ruled, ruled_port, _):
+                ways = {"plain": Way(plain_port, plain), "ruled": Way(ruled_port, ruled)}
+                values = [{name: way.measured(ask) for name, way in ways.items()} for _ in range(rounds)]
+            details = {name: round(statistics.median(each[name][0] for each in values), 2) for name in ways}
+            for name in ways:
+                cpu = statistics.median(each[name][1] for each in values)
+                details[f"{name}_cpu_microseconds_a_message"] = round(cpu / total[connections] * 1e6, 2)
+            ratio = statistics.median(each["ruled"][0] / each["plain"][0] for each in values)
+            plural = "s" if connections > 1 else ""
+            yield Result(
+                "rules", f"proxy with a rule for frames, {connections} connection{plural}, messages against no rules", ratio, "×",
+                must=0.8, more_is_better=True, details=details)
+
+
 def bulk(shop, rounds):
     """As many bytes as will go through, one way."""
     server = free_port()
