@@ -112,6 +112,28 @@ import Testing
         let played = try Played([rule], format, pieces, limits: limits)
         #expect(played.passed.fromClient.count == 301 && played.reports.count == 1)
         #expect(played.released == 0)
+        // In one chunk, too: rules do not depend on the segmentation.
+        let whole = try Played(
+            [rule], format, [line(String(repeating: "0123456789", count: 30) + "\nshort\n")], limits: limits)
+        #expect(whole.passed == played.passed && whole.reports == played.reports)
+    }
+
+    /// Each direction, each connection and each rule chooses for itself.
+    @Test func choicesAreIndependent() throws {
+        let format = try #require(try BuiltInFormats.format(named: "line"))
+        let text = (0..<64).map { "\($0)\n" }.joined()
+        let rules = try [1, 2].map { try RuleFile.rule("delay: 1 ms; probability: 0.5", number: $0, format: format) }
+        func chosen(_ connection: Int) throws -> [[Int]] {
+            let played = try Played(
+                rules, seed: 7, connection: connection, format, [line(text), line(text, .fromServer)])
+            return Direction.allCases.flatMap { direction in
+                ["delay-1", "delay-2"].map { name in
+                    played.reports.filter { $0.direction == direction && $0.rule == name }.compactMap(\.index)
+                }
+            }
+        }
+        let all = try chosen(1) + chosen(2)
+        #expect(Set(all).count == 8 && all.allSatisfy { (16...48).contains($0.count) }, "\(all)")
     }
 
     // MARK: Properties
@@ -121,7 +143,7 @@ import Testing
         let (format, pieces) = try Conversations.of(name)
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)
-        for _ in 0..<20 {
+        for _ in 0..<8 {
             let rules = try [
                 "drop: all", "duplicate: all", "swap: all", "delay: 20 ms; jitter: 30 ms; overtaken: true",
                 "delay: 5 ms",

@@ -112,6 +112,9 @@ import Testing
         let played = try Played(
             try rules(["drop: all; nth: 2"], format), format, [piece("abLink-1"), piece("abmore")], pace: .seconds(5))
         #expect(text(played.passed.fromClient) == "abLink-1" && played.reports.count == 1)
+        // The last one ends with the stream.
+        let ended = try Played(try rules(["drop: all; nth: 2"], format), format, [piece("abLink-1"), piece("abmore")])
+        #expect(text(ended.passed.fromClient) == "abLink-1" && ended.reports.count == 1)
         #expect(try #require(played.writes.first).time < 5_000)
     }
 
