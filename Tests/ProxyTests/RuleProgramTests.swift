@@ -19,10 +19,12 @@ import Testing
         mutating func say(_ lines: String) async throws -> [String: String] {
             count += 1
             try ends.program.send(lines)
-            let before = ends.program.output.split(separator: "\n").count
+            let deadline = ContinuousClock.now + Program.patience
             while ends.program.output.split(separator: "\n").count < count + 1 {
+                guard ContinuousClock.now < deadline else {
+                    throw Program.Failure(description: "the ends say nothing:\n\(ends.program.errors)")
+                }
                 try await Task.sleep(for: .milliseconds(5))
-                try #require(before <= count + 1)
             }
             let line = ends.program.output.split(separator: "\n")[count]
             return try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String])
@@ -81,7 +83,8 @@ import Testing
         var session = try await Session(["--rule", rule])
         let seen = try await session.say("one;two;three")
         #expect(seen["client end"] == "reset" && seen["server end"] == "reset", "\(seen)")
-        #expect(seen["server got"] == (rule == "refuse:" ? "" : "one\nt"), "\(seen)")
+        // A server that writes notices the reset before it has read everything.
+        #expect((rule == "refuse:" ? "" : "one\nt").hasPrefix(seen["server got"] ?? "nothing"), "\(seen)")
         let trace = try await session.proxy.stop()
         #expect(trace.contains { $0.event == "closed" && $0["reason"] == "reset" && $0["by"] == "client" })
         #expect(trace.count { $0.event == "action" } == 1)

@@ -4,6 +4,7 @@ Listens on a port of the system's choice and prints it; reads the proxy's port f
 input is what one client sends; for each, it prints what both ends got, as a JSON object.
 """
 
+import errno
 import json
 import socket
 import sys
@@ -13,6 +14,12 @@ import time
 listener = socket.create_server(("127.0.0.1", 0))
 print(listener.getsockname()[1], flush=True)
 proxy = int(sys.stdin.readline())
+
+
+def end(error):
+    """What an error says about the end of a connection: whoever writes notices a reset as one, or as what is left of it."""
+    is_reset = isinstance(error, (ConnectionResetError, BrokenPipeError)) or error.errno == errno.ENOTCONN
+    return "reset" if is_reset else str(error)
 
 
 def serve(seen, done):
@@ -27,7 +34,7 @@ def serve(seen, done):
             connection.sendall(data)
         seen["server end"] = "fin"
     except OSError as error:
-        seen["server end"] = "reset" if isinstance(error, ConnectionResetError) else str(error)
+        seen["server end"] = end(error)
     connection.close()
     done.set()
 
@@ -35,15 +42,17 @@ def serve(seen, done):
 for line in sys.stdin:
     seen, done = {"server got": "", "client got": "", "server read": ""}, threading.Event()
     threading.Thread(target=serve, args=(seen, done), daemon=True).start()
-    client = socket.create_connection(("127.0.0.1", proxy), 20)
+    client = socket.socket()
+    client.settimeout(20)
     try:
+        client.connect(("127.0.0.1", proxy))
         client.sendall(line.strip().replace(";", "\n").encode() + b"\n")
         client.shutdown(socket.SHUT_WR)
         while data := client.recv(4096):
             seen["client got"] += data.decode()
         seen["client end"] = "fin"
     except OSError as error:
-        seen["client end"] = "reset" if isinstance(error, ConnectionResetError) else str(error)
+        seen["client end"] = end(error)
     client.close()
     done.wait(20)
     print(json.dumps(seen), flush=True)
