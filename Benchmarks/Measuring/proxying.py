@@ -10,6 +10,7 @@ import socket
 import statistics
 import subprocess
 import time
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,14 +66,16 @@ def frametap_proxy(shop, server, *arguments, program=None):
     """frametap before a server, decoding all and writing a trace; gives its process, its port and the trace's path.
 
     `program` is another command that runs it."""
-    trace = shop.folder / "proxy.ndjson"
+    trace = shop.folder / f"proxy-{uuid.uuid4()}.ndjson"
     command = [*(program or [shop.frametap]), "proxy", "--listen", "127.0.0.1:0", "--to", f"127.0.0.1:{server}", "--as", "none", "--trace", trace, *arguments]
     try:
         with running(*command, stderr=subprocess.PIPE, text=True) as process:
-            line = process.stderr.readline()
-            found = re.search(r"listening on 127\.0\.0\.1:(\d+)", line)
-            if not found:
-                raise Trouble(f"the proxy does not listen: {line.strip()}")
+            found = None
+            while not found:
+                line = process.stderr.readline()
+                if not line:
+                    raise Trouble("the proxy does not listen")
+                found = re.search(r"listening on 127\.0\.0\.1:(\d+)", line)
             yield process, int(found[1]), trace
     finally:
         trace.unlink(missing_ok=True)

@@ -55,6 +55,23 @@ struct FrameSide {
         return times.min()
     }
 
+    /// For how long bytes may wait if it is not known where their frame ends.
+    private static let patience = Interval.seconds(1)
+
+    /// When bytes pass of which it is not known to which frame they belong.
+    var silenceEnds: Timestamp? {
+        guard pending > 0, framer.idleDeadline == nil, !framer.isExtentKnown else { return nil }
+        return lastBytes + Self.patience
+    }
+
+    /// When something here is due; nil if nothing waits.
+    var nextWake: Timestamp? {
+        guard pending > 0 || hold != nil || joining != nil else { return nil }
+        // A pause ends a frame if it is longer than that.
+        let idle = framer.idleDeadline.map { $0 + Interval(nanoseconds: 1) }
+        return [hold?.deadline, joining?.deadline, idle, silenceEnds].compactMap { $0 }.min()
+    }
+
     /// Adds bytes that have arrived.
     mutating func append(_ bytes: [UInt8], at now: Timestamp) {
         if pending == 0 { pendingSince = now }

@@ -14,13 +14,11 @@ struct FrameStage: Stage {
     var actions: [StageAction] = []
     private let largest: Int
     private let scratch = FramingScratch()
+    private let collector = FrameCollector()
     /// Whether frames are counted by their types.
     let countsTypes: Bool
     /// Whether a frame may be overtaken.
     let reorders: Bool
-
-    /// For how long bytes may wait if it is not known where their frame ends.
-    private static let patience = Interval.seconds(1)
 
     /// - Parameter largest: a frame with more bytes passes before it is complete.
     init(_ rules: [NumberedRule], _ format: Format, largest: Int) {
@@ -57,8 +55,10 @@ struct FrameStage: Stage {
         case .wake: for direction in Direction.allCases { wake(direction, at: now) }
         case .release(let direction): releaseAll(direction, at: now)
         }
-        for direction in Direction.allCases { flush(direction, at: now) }
-        if let next = Direction.allCases.compactMap({ nextWake(of: $0) }).min() { actions.append(.wake(at: next)) }
+        flush(.fromClient, at: now)
+        flush(.fromServer, at: now)
+        let (client, server) = (sides.fromClient.nextWake, sides.fromServer.nextWake)
+        if let next = client.map({ min($0, server ?? $0) }) ?? server { actions.append(.wake(at: next)) }
         defer { actions = [] }
         return actions
     }
@@ -73,28 +73,15 @@ struct FrameStage: Stage {
             sides[direction].framer.pause(until: now, scratch: scratch, into: found)
             deal(with: found, direction, at: now)
         }
-        if let silent = silenceEnds(direction), silent <= now { pass(upTo: .max, direction) }
-    }
-
-    private func nextWake(of direction: Direction) -> Timestamp? {
-        let side = sides[direction]
-        // A pause ends a frame if it is longer than that.
-        let idle = side.framer.idleDeadline.map { $0 + Interval(nanoseconds: 1) }
-        return [side.hold?.deadline, side.joining?.deadline, idle, silenceEnds(direction)].compactMap { $0 }.min()
-    }
-
-    /// When bytes pass of which it is not known to which frame they belong.
-    private func silenceEnds(_ direction: Direction) -> Timestamp? {
-        let side = sides[direction]
-        guard side.pending > 0, side.framer.idleDeadline == nil, !side.framer.isExtentKnown else { return nil }
-        return side.lastBytes + Self.patience
+        if let silent = sides[direction].silenceEnds, silent <= now { pass(upTo: .max, direction) }
     }
 
     // MARK: Framing
 
     private mutating func receive(_ bytes: [UInt8], _ direction: Direction, at now: Timestamp) {
         sides[direction].append(bytes, at: now)
-        let found = FrameCollector()
+        let found = collector
+        found.items.removeAll(keepingCapacity: true)
         sides[direction].framer.receive(bytes.span.bytes, at: now, packet: 0, scratch: scratch, into: found)
         deal(with: found, direction, at: now)
         guard !sides[direction].isOver else { return }
@@ -211,7 +198,7 @@ private final class FrameCollector: FrameReceiver {
         case passed(to: Int)
     }
 
-    private(set) var items: [Item] = []
+    var items: [Item] = []
 
     func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) { items.append(.frame(frame)) }
 
