@@ -107,3 +107,18 @@ struct FrameSide {
         (joined, joining, joinedReport, injected) = ([], nil, nil, [])
     }
 }
+
+/// Both directions. Unlike `PerDirection`, it does not copy a side to read one of its values: a side has many.
+struct FrameSides {
+    var fromClient: FrameSide
+    var fromServer: FrameSide
+
+    subscript(direction: Direction) -> FrameSide {
+        _read {
+            if direction == .fromClient { yield fromClient } else { yield fromServer }
+        }
+        _modify {
+            if direction == .fromClient { yield &fromClient } else { yield &fromServer }
+        }
+    }
+}

@@ -9,7 +9,7 @@ import Streams
 struct FrameStage: Stage {
     let format: Format
     var rules: [NumberedRule]
-    var sides: PerDirection<FrameSide>
+    var sides: FrameSides
     var opened = Timestamp(nanoseconds: 0)
     var actions: [StageAction] = []
     private let largest: Int
@@ -23,7 +23,7 @@ struct FrameStage: Stage {
     /// - Parameter largest: a frame with more bytes passes before it is complete.
     init(_ rules: [NumberedRule], _ format: Format, largest: Int) {
         (self.rules, self.format, self.largest) = (rules, format, largest)
-        sides = PerDirection(
+        sides = FrameSides(
             fromClient: FrameSide(format, .fromClient), fromServer: FrameSide(format, .fromServer))
         let expressions = rules.flatMap { $0.rule.expressions }
         countsTypes = expressions.contains { $0.paths.contains(["nth"]) }
