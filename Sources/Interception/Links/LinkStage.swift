@@ -7,7 +7,6 @@ struct LinkStage: Stage {
         /// How many bytes have arrived.
         var arrived = 0
         var waiting: [UInt8] = []
-        var waited = 0
         /// When the last byte will have passed at the allowed rate.
         var free: Timestamp?
         var stalledUntil: Timestamp?
@@ -42,8 +41,7 @@ struct LinkStage: Stage {
             // What a rule has ended, ends like that; but a reset may follow a FIN.
             if ending == .reset, lines[direction].isOver { actions.append(.end(.reset, direction)) }
             if lines[direction].ending == nil || ending == .reset { lines[direction].ending = ending }
-        case .wake: break
-        case .release(let direction): actions.append(.resume(direction))
+        case .wake, .release: break
         }
         for direction in Direction.allCases { pass(direction, at: now) }
         wake(at: now)
@@ -59,13 +57,13 @@ struct LinkStage: Stage {
         var bytes = bytes
         for index in rules.indices where applies(index, direction, at: now) {
             guard case .link(let action) = rules[index].rule.action, let threshold = action.threshold,
-                rules[index].applied == 0,
+                rules[index].matched[direction] == 0,
                 before + bytes.count > threshold || action.limitIsReached(before + bytes.count)
             else { continue }
             let passing = max(0, threshold - before)
             switch action {
             case .stall(let time, _):
-                rules[index].applied = 1
+                rules[index].matched[direction] = 1
                 wait(for: bytes.prefix(passing), direction, at: now)
                 bytes.removeFirst(min(passing, bytes.count))
                 before += passing
@@ -81,12 +79,12 @@ struct LinkStage: Stage {
             case .halfClose:
                 wait(for: bytes.prefix(passing), direction, at: now)
                 lines[direction].ending = .fin
-                rules[index].applied = 1
+                rules[index].matched[direction] = 1
                 report(index, direction, offset: before + passing, bytes.count - passing, passed: 0, at: now)
                 return
             case .blackhole:
                 wait(for: bytes.prefix(passing), direction, at: now)
-                rules[index].applied = 1
+                rules[index].matched[direction] = 1
                 report(index, direction, offset: before + passing, bytes.count - passing, passed: 0, at: now)
                 lines[direction].isCut = true
                 return
@@ -111,7 +109,7 @@ struct LinkStage: Stage {
     private mutating func close(
         _ index: Int, _ ending: Ending, _ direction: Direction, _ offset: Int, at now: Timestamp
     ) {
-        rules[index].applied = 1
+        rules[index].matched = PerDirection(fromClient: 1, fromServer: 1)
         report(
             index, direction, offset: offset, lines[direction].arrived - offset, passed: 0, at: now,
             ending == .fin ? "both sides get a FIN" : "both sides get a RST")

@@ -81,6 +81,22 @@ import Testing
         #expect(played.passed.fromServer.count == (passesAnswers ? 2 : 0))
     }
 
+    /// Without `from`, each direction has its own count.
+    @Test func bothDirections() throws {
+        let pieces = [bytes(8), bytes(8, .fromServer), bytes(8), bytes(8, .fromServer)]
+        for rule in ["blackhole: 10 B", "half-close: 10 B"] {
+            let played = try play(rule, pieces: pieces)
+            #expect(played.passed.fromClient.count == 10 && played.passed.fromServer.count == 10, "\(rule)")
+            #expect(played.reports.map(\.direction) == [.fromClient, .fromServer])
+        }
+        let stalled = try play("stall: 300 ms; bytes: 10 B", pieces: pieces)
+        for direction in Direction.allCases {
+            let early = stalled.writes.filter { $0.time < 300 && $0.direction == direction }
+            #expect(early.reduce(0) { $0 + $1.bytes.count } == 10 && stalled.passed[direction].count == 16)
+        }
+        #expect(try play("reset: 10 B", pieces: pieces).reports.count == 1)
+    }
+
     /// Above 64 KiB that wait, reading pauses.
     @Test func aSlowLinePausesReading() throws {
         let set = RuleSet([try RuleFile.rule("rate: 1 KiB/s", number: 1, format: nil)], seed: 1)
