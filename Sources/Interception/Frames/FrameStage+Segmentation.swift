@@ -18,10 +18,13 @@ extension FrameStage {
                 // The first half goes with the frames before it, the second by itself.
                 let half = frame.count / 2
                 sides[direction].joined.append(Array(frame[..<half]))
-                sides[direction].joinedReport?.detail = Self.frames(count) + " and a half in one write"
+                // Reported with the last cut: only then is it known whether all are proven.
+                var report = sides[direction].joinedReport
+                report?.detail = Self.frames(count) + " and a half in one write"
+                sides[direction].joinedReport = nil
                 join(direction, at: now)
                 emit(Array(frame[half...]), direction, at: now)
-                actions.append(.cut(direction))
+                actions.append(.cut(direction, report: report))
                 return
             }
             if sides[direction].joining == nil { sides[direction].joining = (index, now + within) }
@@ -55,12 +58,5 @@ extension FrameStage {
         actions.append(.cut(direction))
         emit(frames.flatMap { $0 }, direction, at: now)
         actions.append(.cut(direction, report: report))
-    }
-
-    /// Between two frames of its direction: an incomplete one is kept here.
-    private mutating func inject(_ injection: FrameAction.Injection, _ direction: Direction, at now: Timestamp) {
-        let direction = injection.from ?? direction
-        flush(direction, at: now)
-        emit(injection.bytes, direction, at: now)
     }
 }

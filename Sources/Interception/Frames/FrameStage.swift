@@ -73,7 +73,7 @@ struct FrameStage: Stage {
             sides[direction].framer.pause(until: now, scratch: scratch, into: found)
             deal(with: found, direction, at: now)
         }
-        if let silent = sides[direction].silenceEnds, silent <= now { pass(upTo: .max, direction) }
+        if let silent = sides[direction].silenceEnds, silent <= now { passUnfinished(direction) }
     }
 
     // MARK: Framing
@@ -89,8 +89,7 @@ struct FrameStage: Stage {
         if !sides[direction].framer.isAligned {
             pass(upTo: end, direction)
         } else if sides[direction].pending > largest {
-            pass(upTo: end, direction)
-            sides[direction].isInsideFrame = true
+            passUnfinished(direction)
         } else {
             pass(upTo: end - held, direction)
         }
@@ -136,6 +135,13 @@ struct FrameStage: Stage {
         } else {
             sides[direction].passing += bytes
         }
+    }
+
+    /// What has arrived of a frame passes, without its end.
+    private mutating func passUnfinished(_ direction: Direction) {
+        let isInside = sides[direction].pending > 0 && sides[direction].framer.isAligned
+        pass(upTo: .max, direction)
+        if isInside { sides[direction].isInsideFrame = true }
     }
 
     /// The next byte of a direction begins a frame: what waited for that passes.
@@ -184,9 +190,7 @@ struct FrameStage: Stage {
         releaseHold(direction)
         sides[direction].passing += sides[direction].swapped
         sides[direction].swapped = []
-        let isInside = sides[direction].pending > 0 && sides[direction].framer.isAligned
-        pass(upTo: .max, direction)
-        if isInside { sides[direction].isInsideFrame = true }
+        passUnfinished(direction)
     }
 }
 

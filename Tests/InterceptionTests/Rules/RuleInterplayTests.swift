@@ -73,6 +73,15 @@ import Testing
         let played = try play(
             ["inject: { body: { text: hey } }; to: client; when: body.text == \"ask\""], pieces, limits: limits)
         #expect(text(played.passed.fromServer) == long + "y\nhey\nz\n")
+        // The same for one that passes because its end is not known.
+        let silent = try Played(
+            try rules(
+                ["inject: { body: { text: hey } }; to: client; when: body.text == \"ask\""],
+                BuiltInFormats.format(named: "line")),
+            try BuiltInFormats.format(named: "line"),
+            [piece("long", .fromServer), piece("ask\n"), piece("er\nz\n", .fromServer)],
+            pace: .seconds(2))
+        #expect(text(silent.passed.fromServer) == "longer\nhey\nz\n")
         // Behind a frame that waits, or is swapped, it waits, too.
         let held = try play(
             ["hold: body.text == \"a\"; for: 15 ms", "inject: 0x780a; to: server; when: body.text == \"a\""],

@@ -31,6 +31,20 @@ import Testing
         #expect((played.reports.first?.detail ?? "") == detail, "\(played.reports)")
     }
 
+    /// The report comes with the last cut, when it is known whether all of them are proven.
+    @Test func aReportComesWithTheLastCut() throws {
+        let format = try #require(try BuiltInFormats.format(named: "line"))
+        for text in ["merge-and-half 1", "every-byte", "merge 2"] {
+            let rule = try RuleFile.rule("segment: \(text)", number: 1, format: format)
+            var chain = try #require(RuleSet([rule], seed: 1).stages(of: 1, format: format))
+            let start = Timestamp(nanoseconds: 0)
+            let outputs = chain.take(.bytes(Array("ab\ncd\n".utf8), .fromClient), at: start)
+            guard case .cut(.fromClient, report: .some)? = outputs.last else {
+                return #expect(Bool(false), "\(text): \(outputs)")
+            }
+        }
+    }
+
     /// Frames that come later than `within` are not waited for.
     @Test func mergingWaitsForSoLong() throws {
         let played = try play("segment: merge 3; within: 15 ms", ["a\n", "b\n", "c\n", "d\n"])
