@@ -304,7 +304,9 @@ package final class RecordingQueue: Sendable {
                 return
             }
             // What a connection's plaintext is depends on its TLS, of which there is one notice.
-            let isTaken = takes(Self.eventCost, &state)
+            var cost = Self.eventCost
+            if case .action(let report) = notice { cost += report.before.count + report.after.count }
+            let isTaken = takes(cost, &state)
             if case .tls = notice {} else if !isTaken { return }
             state.events.append(.noticed(connection: number, direction, notice, time))
         }
