@@ -69,6 +69,9 @@ extension FrameStage {
         pass(fate, seen, at: now)
     }
 
+    /// At most this many frames wait to be injected.
+    private static let mostInjected = 1_000
+
     /// At most this many types are counted; the others together.
     private static let mostTypes = 1_000
 
@@ -84,7 +87,7 @@ extension FrameStage {
     private mutating func selects(_ index: Int, _ seen: Seen, at now: Timestamp) -> Bool {
         let rule = rules[index].rule
         guard rules[index].isArmed, rule.from ?? seen.direction == seen.direction, rule.isOpen(now - opened),
-            rules[index].applied < rule.selection.times ?? .max, seen.fulfils(rule.selection.when)
+            rules[index].timesApplied < rule.selection.times ?? .max, seen.fulfils(rule.selection.when)
         else { return false }
         switch rule.action {
         // What waits already does not wait anew.
@@ -101,7 +104,7 @@ extension FrameStage {
         {
             return false
         }
-        rules[index].applied += 1
+        rules[index].applied[seen.direction] += 1
         return true
     }
 
@@ -141,6 +144,10 @@ extension FrameStage {
             let end = ending == .fin ? "FIN" : "RST"
             report(index, seen, passed: total(fate.frames), "followed by a \(end)", at: now)
         case .inject(let injection):
+            guard sides[injection.from ?? seen.direction].injected.count < Self.mostInjected else {
+                let detail = "not done: \(Self.mostInjected) frames wait for the end of one that has begun to pass"
+                return report(index, seen, passed: total(fate.frames), detail, at: now)
+            }
             if injection.isBefore { fate.before.append(injection) } else { fate.after.append(injection) }
             let place = injection.isBefore ? "before" : "after"
             report(

@@ -57,13 +57,13 @@ struct LinkStage: Stage {
         var bytes = bytes
         for index in rules.indices where applies(index, direction, at: now) {
             guard case .link(let action) = rules[index].rule.action, let threshold = action.threshold,
-                rules[index].matched[direction] == 0,
+                rules[index].applied[direction] == 0,
                 before + bytes.count > threshold || action.limitIsReached(before + bytes.count)
             else { continue }
             let passing = max(0, threshold - before)
             switch action {
             case .stall(let time, _):
-                rules[index].matched[direction] = 1
+                rules[index].applied[direction] = 1
                 wait(for: bytes.prefix(passing), direction, at: now)
                 bytes.removeFirst(min(passing, bytes.count))
                 before += passing
@@ -79,12 +79,12 @@ struct LinkStage: Stage {
             case .halfClose:
                 wait(for: bytes.prefix(passing), direction, at: now)
                 lines[direction].ending = .fin
-                rules[index].matched[direction] = 1
+                rules[index].applied[direction] = 1
                 report(index, direction, offset: before + passing, bytes.count - passing, passed: 0, at: now)
                 return
             case .blackhole:
                 wait(for: bytes.prefix(passing), direction, at: now)
-                rules[index].matched[direction] = 1
+                rules[index].applied[direction] = 1
                 report(index, direction, offset: before + passing, bytes.count - passing, passed: 0, at: now)
                 lines[direction].isCut = true
                 return
@@ -109,7 +109,7 @@ struct LinkStage: Stage {
     private mutating func close(
         _ index: Int, _ ending: Ending, _ direction: Direction, _ offset: Int, at now: Timestamp
     ) {
-        rules[index].matched = PerDirection(fromClient: 1, fromServer: 1)
+        rules[index].applied = PerDirection(fromClient: 1, fromServer: 1)
         report(
             index, direction, offset: offset, lines[direction].arrived - offset, passed: 0, at: now,
             ending == .fin ? "both sides get a FIN" : "both sides get a RST")

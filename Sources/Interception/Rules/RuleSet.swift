@@ -58,8 +58,9 @@ struct NumberedRule: Sendable {
     var isArmed = false
     /// For how many frames its condition has held.
     var matched = PerDirection(fromClient: 0, fromServer: 0)
-    /// To how many it was applied.
-    var applied = 0
+    /// How often it was applied.
+    var applied = PerDirection(fromClient: 0, fromServer: 0)
+    var timesApplied: Int { applied.fromClient + applied.fromServer }
 
     init(rule: Rule, chances: PerDirection<Chance>) {
         (self.rule, self.chances) = (rule, chances)

@@ -82,6 +82,13 @@ import Testing
             [piece("long", .fromServer), piece("ask\n"), piece("er\nz\n", .fromServer)],
             pace: .seconds(2))
         #expect(text(silent.passed.fromServer) == "longer\nhey\nz\n")
+        // At most 1,000 wait for that.
+        let many = try play(
+            ["inject: 0x780a; to: client"],
+            [piece(long, .fromServer), piece(String(repeating: "a\n", count: 1_100)), piece("\n", .fromServer)],
+            limits: limits)
+        #expect(many.reports.count { $0.detail.hasPrefix("not done: 1000 frames wait") } == 100)
+        #expect(many.passed.fromServer.count == 31 + 2_000)
         // Behind a frame that waits, or is swapped, it waits, too.
         let held = try play(
             ["hold: body.text == \"a\"; for: 15 ms", "inject: 0x780a; to: server; when: body.text == \"a\""],
