@@ -32,7 +32,7 @@ import Testing
     /// A ClientHello of TLS 1.2, or with `supported_versions` (RFC 8446 section 4.1.2), in records of at most `fragment` bytes.
     private func hello(
         name: String? = nil, protocols: [String] = [], versions: [UInt16] = [0x0304, 0x0303], legacy: UInt16 = 0x0303,
-        fragment: Int = 16_384, suite: Int = 0xc02b, signatures: [Int] = []
+        fragment: Int = 16_384, suite: Int = 0xc02b, signatures: [Int] = [], groups: [Int] = []
     ) -> [UInt8] {
         func u16(_ number: Int) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 255)] }
         func vector(_ bytes: [UInt8], _ width: Int) -> [UInt8] {
@@ -44,6 +44,7 @@ import Testing
             extensions += u16(16) + vector(vector(protocols.flatMap { vector(Array($0.utf8), 1) }, 2), 2)
         }
         if !versions.isEmpty { extensions += u16(43) + vector(vector(versions.flatMap { u16(Int($0)) }, 1), 2) }
+        if !groups.isEmpty { extensions += u16(10) + vector(vector(groups.flatMap(u16), 2), 2) }
         if !signatures.isEmpty { extensions += u16(13) + vector(vector(signatures.flatMap(u16), 2), 2) }
         let body =
             u16(Int(legacy)) + [UInt8](repeating: 7, count: 32) + vector([], 1) + vector(u16(0x1301) + u16(suite), 2)
@@ -202,6 +203,18 @@ import Testing
         let actions = stack.take(.secured(.server, TLSOutcome(version: version)))
         guard case .secure(let request)? = actions.last else { return #expect(Bool(false), "\(actions)") }
         #expect(request.leg == .client && request.key == key)
+    }
+
+    /// TLS 1.2 needs the curve of the certificate's key, too (RFC 8422 section 5.1); TLS 1.3 does not.
+    @Test(arguments: [
+        (ProtocolVersion.tls12, [24], TLSOptions.KeyKind.rsa), (.tls12, [24, 23], .ecdsa), (.tls13, [24], .ecdsa),
+    ])
+    func theCurveIsOneThatTheClientHas(version: ProtocolVersion, groups: [Int], key: TLSOptions.KeyKind) {
+        var (stack, _) = stack(options(.intercept))
+        _ = stack.receive(ByteBuffer(bytes: hello(name: "a.b", groups: groups)))
+        let actions = stack.take(.secured(.server, TLSOutcome(version: version)))
+        guard case .secure(let request)? = actions.last else { return #expect(Bool(false), "\(actions)") }
+        #expect(request.key == key)
     }
 
     @Test func oneSideOnly() {
