@@ -37,6 +37,9 @@ package enum FormatYAML {
             return (mark, "not YAML: \(problem)")
         case .duplicatedKeysInMapping(let keys, let context):
             return (context.mark, "key \(keys.joined(separator: ", ")) appears twice")
+        // Its own text has the file's, which may be anything.
+        case .reader(let problem, let offset, _, _):
+            return (nil, "not YAML: \(problem)" + (offset.map { " (at byte \($0))" } ?? ""))
         default: return (nil, "not YAML: \(error)")
         }
     }

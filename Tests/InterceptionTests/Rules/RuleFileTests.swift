@@ -81,6 +81,14 @@ import Testing
         }
     }
 
+    /// A file that is no text is not shown.
+    @Test func aFileThatIsNoText() {
+        let error = #expect(throws: FormatFileError.self) {
+            try RuleFile.load("rules:\n\u{0}\u{1}\u{2} secret", file: "f", format: nil)
+        }
+        #expect(error?.description == "f:1:1: not YAML: control characters are not allowed (at byte 7)")
+    }
+
     @Test func aFieldThatTheFormatDoesNotHave() throws {
         let magic = try #require(try BuiltInFormats.format(named: "im-magic"))
         for text in ["corrupt: fields.comand", "replace: { fields: { comand: 1 } }", "drop: fields.comand == 1"] {
