@@ -98,6 +98,12 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .target(
+            name: "Torture",
+            dependencies: [
+                "Framing", "Interception", "Pipeline", "Platform", "Proxy", "Replay", "Streams", "Trace", "TraceDiff",
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        .target(
             name: "TraceTesting",
             dependencies: [
                 "Expressions", "Framing", "Interception", "Packets", "Pipeline", "Proxy", "Streams", "Trace",
@@ -116,7 +122,7 @@ let package = Package(
             dependencies: [
                 "Analysis", "Certificates", "Framing", "Interception", "LiveCapture", "Packets", "Peers", "Pipeline",
                 "Platform",
-                "Proxy", "Replay", "Streams", "TLS", "Trace", "TraceDiff",
+                "Proxy", "Replay", "Streams", "TLS", "Torture", "Trace", "TraceDiff",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
@@ -172,6 +178,10 @@ let package = Package(
                 "Framing", "Peers", "Pipeline", "Replay", "Streams", "TestSupport", "Trace", "TraceDiff",
                 "TraceTesting",
             ]),
+        .testTarget(
+            name: "TortureTests",
+            dependencies: ["Framing", "Pipeline", "Replay", "Streams", "Torture", "Trace", "TraceDiff"],
+            exclude: ["Servers"]),
         .testTarget(
             name: "TraceTestingTests",
             dependencies: ["Framing", "Peers", "Streams", "TestSupport", "Trace", "TraceDiff", "TraceTesting"]),

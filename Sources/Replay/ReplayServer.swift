@@ -184,7 +184,7 @@ private final class ReplayServerHandler: ChannelInboundHandler {
 
 extension Timestamp {
     /// The time of day.
-    static func now() -> Timestamp {
+    package static func now() -> Timestamp {
         let parts = NIODeadline.now().uptimeNanoseconds
         return Timestamp(nanoseconds: Int64(truncatingIfNeeded: parts))
     }

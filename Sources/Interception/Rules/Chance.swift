@@ -1,10 +1,10 @@
 import Streams
 
 /// The choices of one rule in one direction of one connection: the same seed gives the same choices, whatever happens on others.
-struct Chance: Sendable {
+package struct Chance: Sendable {
     private var state: UInt64
 
-    init(seed: UInt64, rule: Int, connection: Int, direction: Direction) {
+    package init(seed: UInt64, rule: Int, connection: Int, direction: Direction) {
         state = seed
         for part in [rule, connection, direction == .fromClient ? 0 : 1] {
             state = Self.mix(state &+ UInt64(bitPattern: Int64(part)) &* 0xd134_2543_de82_ef95 &+ 1)
@@ -18,7 +18,7 @@ struct Chance: Sendable {
     }
 
     /// A number from 0 to below `bound`, which is at least 1.
-    mutating func below(_ bound: Int) -> Int { Int(next().multipliedFullWidth(by: UInt64(bound)).high) }
+    package mutating func below(_ bound: Int) -> Int { Int(next().multipliedFullWidth(by: UInt64(bound)).high) }
 
     /// Whether something happens that has this probability.
     mutating func happens(_ probability: Double) -> Bool {

@@ -40,49 +40,26 @@ struct ReplayCommandOptions: ParsableArguments {
         }
     }
 
-    private struct Loaded {
-        var recording: Recording
-        var options: ReplayOptions
-        var comparison: Comparison
+    private func load(_ name: String?, saying side: Direction) throws -> RecordingToPlay {
+        try RecordingToPlay(trace ?? "", format: name, mask: mask, ignore: ignore, saying: side)
     }
 
-    private func load(_ name: String?, saying side: Direction) throws -> Loaded {
-        // Parses nothing to get the defaults.
-        var formats = try FormatOptions.parse([])
-        if let name { formats.formats = [name] }
-        var bodies = try BodyOptions.parse([])
-        // Masked values cannot be sent.
-        bodies.showSecrets = true
-        let loading = TraceLoading(format: formats, bodies: bodies, bodyLimit: .max)
-        let trace = try loading.trace(of: [self.trace ?? ""])
-        var comparing = try ComparisonOptions.parse([])
-        (comparing.mask, comparing.ignore) = (mask, ignore)
-        let comparison = try comparing.comparison()
-        do throws(ReplayError) {
-            let format: Format
-            do { format = try FormatOptions.format(try name ?? Recording.format(of: trace)) } catch {
-                throw ReplayError("\(error)")
-            }
-            var shown = format
-            shown.secrets = []
-            let recording = try Recording(trace, format: format.name, rules: comparison.rules)
-            try recording.check(FrameBuilder(format), side)
-            var options = ReplayOptions(shown) { warn($0) }
-            options.isFast = fast
-            options.unknown = unknown
-            for line in Challenges.lines(in: trace) { warn(line) }
-            return Loaded(recording: recording, options: options, comparison: comparison)
-        } catch {
-            throw CommandError("\(self.trace ?? ""): \(error)")
-        }
+    private func options(_ loaded: RecordingToPlay) -> ReplayOptions {
+        var shown = loaded.format
+        shown.secrets = []
+        var options = ReplayOptions(shown) { warn($0) }
+        options.isFast = fast
+        options.unknown = unknown
+        return options
     }
 
     /// Answers clients as the recorded server did, until a signal arrives.
     func serve(_ listen: HostPort, _ format: String?) async throws {
         let loaded = try load(format, saying: .fromServer)
+        let options = options(loaded)
         let serving = Task {
             try await ReplayServer.serve(
-                loaded.recording, host: listen.host, port: listen.port, loaded.options,
+                loaded.recording, host: listen.host, port: listen.port, options,
                 bound: { warn("listening on \(HostPort(host: $0, port: $1))") })
         }
         let signals = EndSignals { serving.cancel() }
@@ -97,8 +74,9 @@ struct ReplayCommandOptions: ParsableArguments {
     /// Sends what the recorded clients sent, and compares the server's answers.
     func connect(_ to: HostPort, _ format: String?) async throws {
         let loaded = try load(format, saying: .fromClient)
+        let options = options(loaded)
         let playing = Task {
-            try await ReplayClient.play(loaded.recording, host: to.host, port: to.port, loaded.options)
+            try await ReplayClient.play(loaded.recording, host: to.host, port: to.port, options)
         }
         let signals = EndSignals { playing.cancel() }
         defer { signals.cancel() }
@@ -109,10 +87,10 @@ struct ReplayCommandOptions: ParsableArguments {
         let difference = ReplayComparison.compare(loaded.recording, actual, loaded.comparison)
         let output = FileOutput.standardOutput()
         output.whenBroken = { $0.endProcess() }
-        var options = DiffTextOptions()
-        options.isColored = ColorChoice.auto.applies(to: output)
-        options.columns = output.terminalColumns ?? 120
-        output.write(Array(DiffText.of(difference, options).utf8))
+        var shown = DiffTextOptions()
+        shown.isColored = ColorChoice.auto.applies(to: output)
+        shown.columns = output.terminalColumns ?? 120
+        output.write(Array(DiffText.of(difference, shown).utf8))
         if !difference.isEmpty { throw ExitCode(1) }
     }
 }

@@ -1,0 +1,45 @@
+/// What was found, one of each kind, each seen to fail by itself.
+extension ServerTorture {
+    private struct Kind: Hashable {
+        var segmentation: String
+        var type: String?
+        var field: String
+    }
+
+    /// At most how many of a kind are tried until one fails by itself.
+    private static var mostTrials: Int { 3 }
+
+    mutating func confirm() async throws {
+        var kinds: [Kind] = []
+        var members: [Kind: [Int]] = [:]
+        for (place, entry) in found.enumerated() {
+            let kind = Kind(segmentation: entry.broken.segmentation, type: entry.broken.type, field: entry.broken.field)
+            if members[kind] == nil { kinds.append(kind) }
+            members[kind, default: []].append(place)
+        }
+        for kind in kinds {
+            let places = members[kind] ?? []
+            var confirmed: TortureReport.Break?
+            for place in places.prefix(Self.mostTrials) where confirmed == nil {
+                var broken = found[place].broken
+                if !isDead {
+                    guard let symptom = judge.symptom(of: try await batch.play(found[place].variation)) else { continue }
+                    broken.symptom = symptom
+                }
+                broken.count = places.count
+                confirmed = broken
+            }
+            if let confirmed {
+                report.least.append(confirmed)
+            } else {
+                let first = found[places[0]].broken
+                if let section = report.sections.firstIndex(where: { $0.holds(first) }) {
+                    report.sections[section].failed -= places.count
+                }
+                report.notes.append(
+                    "\(places.count) of \(kind.segmentation) failed once and not when repeated, the first where \(found[places[0]].broken.text): \(found[places[0]].broken.symptom)"
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Streams
+import Trace
+
+/// Frames together.
+extension ServerTorture {
+    /// How many frames are written together.
+    private static let sizes = [2, 3, 5, 10, .max]
+
+    /// Writes frames together, alone and with a part of the next one.
+    ///
+    /// Only what the server answers as in the baseline if the same frames come one by one without waiting for answers: otherwise
+    /// it is the missing wait that makes the difference.
+    mutating func tryMerges() async throws {
+        var merge = TortureReport.Section(name: "merge")
+        var half = TortureReport.Section(name: "merge-and-half")
+        var windows: [Range<Int>] = []
+        for size in Self.sizes {
+            var start = 0
+            while start < anatomies.count {
+                let window = batch.script.pipeline(from: start, atMost: size)
+                if window.count > 1, size == .max || window.count == size, !windows.contains(window) {
+                    windows.append(window)
+                }
+                start = size < 4 ? start + 1 : max(start + 1, window.upperBound - 1)
+            }
+        }
+        let separate = try await play(windows.map { Variation.Pipeline(messages: $0, isMerged: false) })
+        var broken: [Range<Int>] = []
+        for (window, result) in zip(windows, separate) where result.symptom != nil {
+            merge.uncounted += 1
+            broken.append(window)
+        }
+        windows.removeAll(where: broken.contains)
+        var failed: [Range<Int>] = []
+        for size in Set(windows.map(\.count)).sorted() {
+            // What contains a window that fails would fail with it.
+            let own = windows.filter { window in window.count == size && !failed.contains { $0.isPart(of: window) } }
+            let runs = own.map { Variation.Pipeline(messages: $0, isMerged: true) }
+            for (run, result) in zip(runs, try await play(runs)) {
+                merge.count(result)
+                guard let symptom = result.symptom else { continue }
+                failed.append(run.messages)
+                note(run, "merge", symptom)
+            }
+        }
+        var unfinished: [Variation.Pipeline] = []
+        for window in windows where window.count <= 3 && !failed.contains(where: { $0.isPart(of: window.dropLast()) }) {
+            let last = window.upperBound - 1
+            for offset in anatomies[last].unfinished
+            where failing[Variation.Cut(message: last, offset: offset)] == nil {
+                unfinished.append(Variation.Pipeline(messages: window, isMerged: true, lastBytes: offset))
+            }
+        }
+        for (run, result) in zip(unfinished, try await play(unfinished)) {
+            half.count(result)
+            if let symptom = result.symptom { note(run, "merge-and-half", symptom) }
+        }
+        add(merge)
+        add(half)
+    }
+
+    private mutating func play(_ pipelines: [Variation.Pipeline]) async throws -> [Trial] {
+        try await play(pipelines.map { Variation(pipeline: $0) })
+    }
+
+    private mutating func note(_ run: Variation.Pipeline, _ segmentation: String, _ symptom: String) {
+        let last = run.messages.upperBound - 1
+        let cut = Variation.Cut(message: last, offset: run.lastBytes ?? 0)
+        var broken = broken(at: cut, segmentation, symptom)
+        let name = batch.script.name(of: last)
+        let before = batch.script.name(of: run.messages.lowerBound)
+        let count = run.messages.count
+        if let bytes = run.lastBytes {
+            let first = count == 2 ? before : "\(count - 1) frames from \(before) on"
+            broken.text = "\(first) and the first \(bytes == 1 ? "byte" : "\(bytes) bytes") of \(name) are read together"
+        } else {
+            broken.field = "frame"
+            broken.text =
+                count == 2
+                ? "\(name) is read together with \(before)" : "\(count) frames, \(before) to \(name), are read together"
+        }
+        found.append((Variation(pipeline: run), broken))
+    }
+}
+
+extension TortureReport.Section {
+    fileprivate mutating func count(_ result: Trial) {
+        tried += 1
+        if result.outcome.isProven { proven += 1 }
+        if result.symptom != nil { failed += 1 }
+    }
+}
+
+extension Range<Int> {
+    fileprivate func isPart(of other: Range<Int>) -> Bool {
+        lowerBound >= other.lowerBound && upperBound <= other.upperBound
+    }
+}

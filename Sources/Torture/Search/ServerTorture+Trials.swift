@@ -1,0 +1,91 @@
+import Streams
+
+/// Runs that a server may not survive.
+extension ServerTorture {
+    /// After this many runs it is looked whether the server still answers.
+    private static var chunk: Int { 64 }
+
+    /// Plays variations, and judges them. What fails only because the server has stopped answering is not counted.
+    ///
+    /// - Returns: the results in order, up to where the server stopped answering (`isDead`).
+    mutating func play(_ variations: [Variation]) async throws -> [Trial] {
+        var trials: [Trial] = []
+        var next = 0
+        while next < variations.count, !isDead {
+            let part = Array(variations[next..<min(next + Self.chunk, variations.count)])
+            next += part.count
+            let results = try await batch.play(part, judge)
+            guard results.contains(where: { $0.symptom != nil }), let symptom = try await brokenNow() else {
+                trials += results
+                continue
+            }
+            if try await isBroken() {
+                (isDead, report.isComplete) = (true, false)
+                blame(part, results, symptom)
+                return trials
+            }
+            // It was started again, or has recovered: now one by one.
+            for (variation, result) in zip(part, results) {
+                guard result.symptom != nil else {
+                    trials.append(result)
+                    continue
+                }
+                let outcome = try await batch.play(variation)
+                trials.append(Trial(outcome: outcome, symptom: judge.symptom(of: outcome)))
+                if trials.last?.symptom != nil, try await isBroken() {
+                    (isDead, report.isComplete) = (true, false)
+                    report.notes.append("the server no longer answers as in the baseline; the search has ended early")
+                    return trials
+                }
+            }
+        }
+        return trials
+    }
+
+    /// Adds the results of a kind of segmentation, with the runs that the server did not survive.
+    mutating func add(_ section: TortureReport.Section) {
+        guard section.tried + section.uncounted + fatal > 0 else { return }
+        var section = section
+        (section.tried, section.failed) = (section.tried + fatal, section.failed + fatal)
+        section.proven += fatal
+        fatal = 0
+        report.sections.append(section)
+    }
+
+    /// Why the baseline fails at this moment; nil if it does not.
+    private func brokenNow() async throws -> String? { judge.symptom(of: try await batch.play()) }
+
+    /// Whether the server no longer answers the baseline; one that is being started again gets some time.
+    func isBroken() async throws -> Bool {
+        for attempt in 0..<6 {
+            if attempt > 0 { try await Task.sleep(for: .milliseconds(500)) }
+            if try await brokenNow() == nil { return false }
+        }
+        return true
+    }
+
+    /// Reports the runs during which the server stopped answering: those whose connections it ended.
+    private mutating func blame(_ variations: [Variation], _ results: [Trial], _ symptom: String) {
+        var suspects = 0
+        for (variation, result) in zip(variations, results) {
+            guard case .closed(_, let message?) = result.outcome.failure,
+                let cut = variation.cuts.first(where: { $0.message == message })
+                    ?? variation.pipeline.map({ _ in Variation.Cut(message: message, offset: 0) })
+            else { continue }
+            suspects += 1
+            fatal += 1
+            found.append(
+                (
+                    Variation(cuts: [cut]),
+                    broken(at: cut, "two-part cut", "\(result.symptom ?? ""), and then answers nobody: \(symptom)")
+                ))
+        }
+        let which =
+            switch suspects {
+            case 0: "what it answers has changed for good, and not because of a cut: \(symptom)"
+            case 1: symptom
+            default: "it was one of \(suspects) runs at once (--parallel 1 tells which); \(symptom)"
+            }
+        report.notes.append("the server no longer answers as in the baseline; the search has ended early: \(which)")
+    }
+}

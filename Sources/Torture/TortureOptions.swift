@@ -1,0 +1,28 @@
+import Framing
+import Streams
+import TraceDiff
+
+/// How a conversation is tortured.
+package struct TortureOptions: Sendable {
+    package var format: Format
+    /// What is compared in the answers, beyond what two baseline runs show to be chance.
+    package var comparison: Comparison
+    /// Decides random cuts.
+    package var seed: UInt64
+    /// At most how many runs are played at once.
+    package var parallel = 16
+    /// Receives progress for the user, a line each.
+    package var log: @Sendable (String) -> Void
+
+    package init(_ format: Format, _ comparison: Comparison, seed: UInt64, log: @escaping @Sendable (String) -> Void) {
+        (self.format, self.comparison, self.seed, self.log) = (format, comparison, seed, log)
+    }
+}
+
+/// Why torture cannot begin.
+package struct TortureError: Error, Hashable, CustomStringConvertible {
+    /// The problem, and what was expected.
+    package var description: String
+
+    init(_ description: String) { self.description = description }
+}

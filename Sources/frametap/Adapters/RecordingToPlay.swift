@@ -1,0 +1,43 @@
+import ArgumentParser
+import Framing
+import Replay
+import Streams
+import Trace
+import TraceDiff
+
+/// A recorded conversation that can be played again, and how its answers are compared.
+struct RecordingToPlay {
+    let recording: Recording
+    let format: Format
+    let comparison: Comparison
+
+    /// Reads a trace or a capture.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - format: its format; nil: that of all of its connections.
+    ///   - side: whose frames must be complete.
+    init(_ path: String, format name: String?, mask: [String], ignore: [String], saying side: Direction) throws {
+        // Parses nothing to get the defaults.
+        var formats = try FormatOptions.parse([])
+        if let name { formats.formats = [name] }
+        var bodies = try BodyOptions.parse([])
+        // Masked values cannot be sent.
+        bodies.showSecrets = true
+        let loading = TraceLoading(format: formats, bodies: bodies, bodyLimit: .max)
+        let trace = try loading.trace(of: [path])
+        var comparing = try ComparisonOptions.parse([])
+        (comparing.mask, comparing.ignore) = (mask, ignore)
+        comparison = try comparing.comparison()
+        do throws(ReplayError) {
+            do { format = try FormatOptions.format(try name ?? Recording.format(of: trace)) } catch {
+                throw ReplayError("\(error)")
+            }
+            recording = try Recording(trace, format: format.name, rules: comparison.rules)
+            try recording.check(FrameBuilder(format), side)
+            for line in Challenges.lines(in: trace) { warn(line) }
+        } catch {
+            throw CommandError("\(path): \(error)")
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import Framing
+import Replay
+import Streams
+import Testing
+import TraceDiff
+
+@testable import Torture
+
+/// Small servers whose receive loops have one error each: torture must find it, at the right place, and nothing in those without.
+@Suite struct PlantedServerTests {
+    /// A server with an error, and what the first thing is that breaks.
+    struct Planted: Sendable, CustomTestStringConvertible {
+        var server: String
+        var bug: String
+        var segmentation: String
+        var index: Int
+        var field: String
+        var offset: Int
+        var symptom: String
+        /// How many segmentations fail.
+        var failed: Int
+
+        init(
+            _ server: String, _ bug: String, _ segmentation: String, _ index: Int, _ field: String, _ offset: Int,
+            _ symptom: String, failed: Int
+        ) {
+            (self.server, self.bug, self.segmentation) = (server, bug, segmentation)
+            (self.index, self.field, self.offset) = (index, field, offset)
+            (self.symptom, self.failed) = (symptom, failed)
+        }
+
+        var testDescription: String { "\(server) \(bug)" }
+    }
+
+    private func torture(_ server: String, _ bug: String, parallel: Int = 16) async throws -> TortureReport {
+        let planted = try PlantedServer(server, bug)
+        let (text, messages) =
+            switch server {
+            case "sized.py": (Conversation.sizedFormat, Conversation.sized(reversing: true))
+            case "sized.c": (Conversation.sizedFormat, Conversation.sized(reversing: false))
+            case "heads.py": (Conversation.headsFormat, Conversation.heads())
+            case "lines.py":
+                (
+                    Conversation.linesFormat(ends: #"\r\n"#),
+                    Conversation.lines(["hello", "a longer line, 見よ", "bye"], ends: "\r\n")
+                )
+            default:
+                (
+                    Conversation.linesFormat(ends: #"\n"#),
+                    Conversation.lines(["hello", "a line with more than thirty-two bytes", "bye"], ends: "\n")
+                )
+            }
+        let format = try FormatLoader.load(text, file: "test.yaml")
+        var options = TortureOptions(format, Comparison(), seed: 1) { _ in }
+        options.parallel = parallel
+        let report = try await ServerTorture.run(
+            Conversation.recording(format, messages), host: "127.0.0.1", port: planted.port, options)
+        // Nothing can be said of cuts that the server has not seen.
+        #if os(Linux)
+        #expect(report.proven == report.cuts, "\(TortureText.of(report))")
+        #endif
+        withExtendedLifetime(planted) {}
+        return report
+    }
+
+    @Test(arguments: ["sized.py", "sized.c", "heads.py", "lines.py", "lines.swift"])
+    func nothingBreaksAServerThatIsRight(_ server: String) async throws {
+        let report = try await torture(server, "none")
+        #expect(report.isClean && report.isComplete, "\(TortureText.of(report))")
+        #expect(report.notes.isEmpty, "\(report.notes)")
+    }
+
+    @Test(arguments: [
+        Planted("sized.py", "read-is-frame", "two-part cut", 0, "size", 1, "the server closes", failed: 48),
+        Planted("sized.py", "head-once", "two-part cut", 0, "size", 1, "the server closes", failed: 10),
+        Planted("sized.py", "body-once", "two-part cut", 0, "body", 4, "answer 0 (`said`) differs", failed: 30),
+        Planted("lines.py", "delimiter", "two-part cut", 0, "delimiter", 6, "no answer", failed: 3),
+        Planted("lines.py", "character", "two-part cut", 1, "body", 16, "answer 1 differs", failed: 4),
+        Planted("lines.py", "second-lost", "merge", 1, "frame", 0, "no answer", failed: 8),
+        Planted("heads.py", "size-digits", "two-part cut", 1, "size", 15, "the server closes", failed: 4),
+        Planted("sized.c", "length-split", "two-part cut", 0, "size", 1, "no answer", failed: 5),
+        Planted("sized.c", "second-late", "merge", 1, "frame", 0, "no answer", failed: 4),
+        Planted("sized.c", "rest-lost", "merge-and-half", 1, "size", 1, "no answer", failed: 22),
+        Planted("lines.swift", "second-lost", "merge", 1, "frame", 0, "no answer", failed: 8),
+        Planted("lines.swift", "rest-lost", "merge-and-half", 1, "body", 1, "answer 1 differs", failed: 9),
+        Planted("lines.swift", "small-buffer", "two-part cut", 1, "body", 17, "answer 1 differs", failed: 22),
+    ])
+    func anErrorIsFoundAtItsPlace(_ planted: Planted) async throws {
+        let report = try await torture(planted.server, planted.bug)
+        let text = TortureText.of(report)
+        let least = try #require(report.least.first, "\(text)")
+        #expect(least.segmentation == planted.segmentation && least.index == planted.index, "\(text)")
+        #expect(least.field == planted.field && least.offset == planted.offset, "\(text)")
+        #expect(least.symptom.hasPrefix(planted.symptom) && report.failed == planted.failed, "\(text)")
+        #expect(report.isComplete && report.notes.isEmpty, "\(text)")
+    }
+
+    @Test func aServerThatDiesIsBlamedOnTheCutThatKilledIt() async throws {
+        let report = try await torture("sized.py", "crash", parallel: 1)
+        let text = TortureText.of(report)
+        #expect(!report.isComplete && report.failed == 1 && report.least.count == 1, "\(text)")
+        let least = try #require(report.least.first, "\(text)")
+        #expect((least.index, least.field, least.offset) == (0, "size", 1), "\(text)")
+        #expect(least.symptom.contains("and then answers nobody"), "\(text)")
+    }
+}

@@ -1,0 +1,41 @@
+"""A server of lines: it returns each in capitals. Its argument is the error to make, or `none`; prints its port."""
+
+import socket
+import sys
+import threading
+
+BUG = sys.argv[1]
+
+
+def lines(sock):
+    pending = b""
+    while data := sock.recv(65536):
+        if BUG == "character":
+            data = data.decode(errors="replace").encode()
+        if BUG == "delimiter" and b"\r\n" not in data:
+            pending += data
+            continue
+        pending += data
+        if BUG == "second-lost" and b"\r\n" in pending:
+            yield pending[: pending.index(b"\r\n")]
+            pending = b""
+            continue
+        while b"\r\n" in pending:
+            line, _, pending = pending.partition(b"\r\n")
+            yield line
+
+
+def serve(sock):
+    try:
+        for line in lines(sock):
+            sock.sendall(line.decode(errors="replace").upper().encode() + b"\r\n")
+    except OSError:
+        pass
+    sock.close()
+
+
+listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+print(listener.getsockname()[1], flush=True)
+while True:
+    connection, _ = listener.accept()
+    threading.Thread(target=serve, args=(connection,), daemon=True).start()

@@ -1,0 +1,61 @@
+"""A server of frames with a length: two bytes of length, one byte of kind, the body. It returns each frame with its body reversed.
+
+Its argument is the error to make, or `none`; prints its port.
+"""
+
+import os
+import socket
+import struct
+import sys
+import threading
+
+BUG = sys.argv[1]
+
+
+def receive_exactly(sock, count):
+    data = b""
+    while len(data) < count:
+        part = sock.recv(count - len(data))
+        if not part:
+            raise ConnectionError("the client has left")
+        data += part
+    return data
+
+
+def frames(sock):
+    while True:
+        if BUG == "read-is-frame":
+            data = sock.recv(65536)
+            if len(data) < 3:
+                return
+            size, kind = struct.unpack(">HB", data[:3])
+            yield kind, data[3 : 3 + size]
+            continue
+        if BUG in ("head-once", "crash"):
+            head = sock.recv(3)
+            if not head:
+                return
+        else:
+            head = receive_exactly(sock, 3)
+        size, kind = struct.unpack(">HB", head)
+        yield kind, sock.recv(size) if BUG == "body-once" and size else receive_exactly(sock, size)
+
+
+def serve(sock):
+    try:
+        for kind, body in frames(sock):
+            sock.sendall(struct.pack(">HB", len(body), kind + 16) + body[::-1])
+    except OSError:
+        pass
+    except struct.error:
+        if BUG == "crash":
+            os._exit(1)
+    finally:
+        sock.close()
+
+
+listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+print(listener.getsockname()[1], flush=True)
+while True:
+    connection, _ = listener.accept()
+    threading.Thread(target=serve, args=(connection,), daemon=True).start()
