@@ -49,6 +49,8 @@ struct Play {
     private var isFinished: [Bool]
     private var pieces: [[UInt8]] = []
     private var writingTo = 0
+    /// Whether it is not known if what was written last has been read.
+    private var isUnsure = false
     private var since: Timestamp?
     /// Needs that a pipeline has passed over.
     private var carried: [Script.Need] = []
@@ -100,6 +102,7 @@ struct Play {
             if ended[writingTo] == nil {
                 outcome.cuts += 1
                 if isProven { outcome.proven += 1 }
+                isUnsure = !isProven
             }
             guard phase == .writing else { return [] }
             if pieces.isEmpty {
@@ -109,6 +112,10 @@ struct Play {
             }
         case .heard(let place, let item): hear(item, on: place)
         case .ended(let place, let ending):
+            if isUnsure, place == writingTo, ended[place] == nil {
+                outcome.cuts -= 1
+                isUnsure = false
+            }
             ended[place] = ended[place] ?? ending
             if isFinished[place] { outcome.closes[place] = true }
         case .wake: break
