@@ -180,7 +180,7 @@ let package = Package(
             ]),
         .testTarget(
             name: "TortureTests",
-            dependencies: ["Framing", "Pipeline", "Replay", "Streams", "Torture", "Trace", "TraceDiff"],
+            dependencies: ["Framing", "Pipeline", "Proxy", "Replay", "Streams", "Torture", "Trace", "TraceDiff"],
             exclude: ["Servers"]),
         .testTarget(
             name: "TraceTestingTests",

@@ -11,11 +11,9 @@ package struct TortureOptions: Sendable {
     package var seed: UInt64
     /// At most how many runs are played at once.
     package var parallel = 16
-    /// Receives progress for the user, a line each.
-    package var log: @Sendable (String) -> Void
 
-    package init(_ format: Format, _ comparison: Comparison, seed: UInt64, log: @escaping @Sendable (String) -> Void) {
-        (self.format, self.comparison, self.seed, self.log) = (format, comparison, seed, log)
+    package init(_ format: Format, _ comparison: Comparison, seed: UInt64) {
+        (self.format, self.comparison, self.seed) = (format, comparison, seed)
     }
 }
 

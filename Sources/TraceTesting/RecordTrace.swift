@@ -1,5 +1,3 @@
-import Dispatch
-import Foundation
 import Framing
 import Interception
 import Pipeline
@@ -48,35 +46,15 @@ public func recordTrace(
     let decoding = try CaptureTrace.options(format: format)
     var options = ProxyOptions(listen: HostPort(host: "127.0.0.1", port: 0), to: address)
     options.stages = try stages(rules, seed: seed, decoding)
-    let queue = RecordingQueue()
-    // The recorder blocks while it waits for data: it gets a thread of its own, not one of a task's.
-    let recorded = Task {
-        await withCheckedContinuation { (continuation: CheckedContinuation<[TraceEvent], Never>) in
-            let thread = Thread {
-                var events: [TraceEvent] = []
-                let decoder = Decoder(decoding, sinks: [CaptureTrace.sink(source: server) { events.append($0) }])
-                Recorder(queue: queue, decoder: decoder, packets: nil, patience: .milliseconds(100)).run {}
-                continuation.resume(returning: events)
-            }
-            thread.start()
-        }
+    let record: @Sendable (RecordingQueue) -> [TraceEvent] = { queue in
+        var events: [TraceEvent] = []
+        let decoder = Decoder(decoding, sinks: [CaptureTrace.sink(source: server) { events.append($0) }])
+        Recorder(queue: queue, decoder: decoder, packets: nil, patience: .milliseconds(100)).run {}
+        return events
     }
-    let proxy = ProxyServer(options, queue: queue)
-    let outcome: Result<Void, any Error>
-    do {
-        guard case .tcp(let place)? = try await proxy.startListening().first else {
-            throw TraceTestingError(description: "the proxy does not listen")
-        }
+    let events = try await RecordedProxy.run(options, record) { place in
         try await body(TraceProxy(host: place.host, port: place.port))
-        _ = try await proxy.drained(within: 1)
-        outcome = .success(())
-    } catch {
-        outcome = .failure(error)
     }
-    try? await proxy.close()
-    queue.finish()
-    let events = await recorded.value
-    try outcome.get()
     return TestTrace(events)
 }
 

@@ -7,7 +7,7 @@ final class PlantedServer {
     let port: Int
     private let process = Process()
 
-    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("Servers")
 
     /// Starts `Servers/NAME`, with its error.

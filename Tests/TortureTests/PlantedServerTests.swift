@@ -51,7 +51,7 @@ import TraceDiff
                 )
             }
         let format = try FormatLoader.load(text, file: "test.yaml")
-        var options = TortureOptions(format, Comparison(), seed: 1) { _ in }
+        var options = TortureOptions(format, Comparison(), seed: 1)
         options.parallel = parallel
         let report = try await ServerTorture.run(
             Conversation.recording(format, messages), host: "127.0.0.1", port: planted.port, options)

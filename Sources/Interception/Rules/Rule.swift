@@ -24,6 +24,11 @@ public struct Rule: Sendable {
     /// Which frames it applies to.
     public var selection = FrameSelection()
 
+    /// A rule for all frames or bytes.
+    public init(name: String, action: Action, from: Direction? = nil) {
+        (self.name, self.action, self.from) = (name, action, from)
+    }
+
     /// The action's name in rule files.
     public var actionName: String {
         switch action {

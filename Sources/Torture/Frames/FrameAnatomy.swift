@@ -73,6 +73,8 @@ struct FrameAnatomy: Sendable {
         self.parts = parts
     }
 
+    var byteCount: Int { bytes.count }
+
     /// The part that a cut splits, or before which it is.
     func part(at offset: Int) -> Part? { parts.first { $0.range.contains(offset) } }
 

@@ -59,8 +59,13 @@ public struct DiffText {
             let connections = Quantities.counted(difference.conversations.count, "connection")
             line("same: \(connections), \(Quantities.counted(frames, "frame")) compared\(note)")
         } else {
-            line("different: " + difference.counts.map(Self.counted).joined(separator: ", ") + note, .head)
+            line("different: " + Self.summary(of: difference) + note, .head)
         }
+    }
+
+    /// How many differences there are of each kind.
+    package static func summary(of difference: TraceDifference) -> String {
+        difference.counts.map(counted).joined(separator: ", ")
     }
 
     private static func counted(_ kind: String, _ count: Int) -> String {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Framing
 import Platform
 import Proxy
@@ -103,9 +104,17 @@ struct TortureCommand: AsyncParsableCommand {
 
     private func torture() async throws -> (TortureReport, name: String) {
         let seed = seed ?? .random(in: 0...UInt64(UInt32.max))
-        guard let server, let replay else { throw CommandError("not yet") }
+        guard let server, let replay else {
+            guard let client, let to, let format else { throw ValidationError("expected --server or --client") }
+            var comparing = try ComparisonOptions.parse([])
+            (comparing.mask, comparing.ignore) = (mask, ignore)
+            var options = TortureOptions(
+                try FormatOptions.format(format), try comparing.comparison(), seed: seed)
+            options.parallel = parallel ?? ProcessInfo.processInfo.activeProcessorCount
+            return (try await ClientTorture.run(client, to: to, options), "torture \(client)")
+        }
         let loaded = try RecordingToPlay(replay, format: format, mask: mask, ignore: ignore, saying: .fromClient)
-        var options = TortureOptions(loaded.format, loaded.comparison, seed: seed) { warn($0) }
+        var options = TortureOptions(loaded.format, loaded.comparison, seed: seed)
         options.parallel = parallel ?? options.parallel
         let report = try await ServerTorture.run(
             loaded.recording, host: server.host, port: server.port, options)

@@ -28,7 +28,8 @@ def lines(sock):
 def serve(sock):
     try:
         for line in lines(sock):
-            sock.sendall(line.decode(errors="replace").upper().encode() + b"\r\n")
+            answer = line.decode(errors="replace").upper().encode() + b"\r\n"
+            sock.sendall(answer * 2 if BUG == "twice" else answer)
     except OSError:
         pass
     sock.close()

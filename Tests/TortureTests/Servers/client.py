@@ -1,0 +1,36 @@
+"""A client of `lines.py twice`: it says three lines, and expects each twice, in capitals. Arguments: host, port, and the error to
+make, or `none`. It ends with status 1 if an answer is wrong."""
+
+import socket
+import sys
+
+BUG = sys.argv[3]
+LINES = ["hello", "a longer line, \u898b\u3088", "bye"]
+
+sock = socket.create_connection((sys.argv[1], int(sys.argv[2])), 5)
+sock.settimeout(0.5)
+pending = b""
+
+
+def answer():
+    global pending
+    if BUG == "read-is-line":
+        return sock.recv(65536).removesuffix(b"\r\n")
+    while b"\r\n" not in pending:
+        data = sock.recv(65536)
+        if not data:
+            sys.exit("the server has left")
+        if BUG == "character":
+            data = data.decode(errors="replace").encode()
+        pending += data
+    line, _, rest = pending.partition(b"\r\n")
+    pending = b"" if BUG == "rest-lost" else rest
+    return line
+
+
+for line in LINES:
+    sock.sendall(line.encode() + b"\r\n")
+    for _ in range(2):
+        got = answer()
+        if got != line.upper().encode():
+            sys.exit(f"{got} is not the answer to {line}")
