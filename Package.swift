@@ -106,8 +106,8 @@ let package = Package(
         .target(
             name: "TraceTesting",
             dependencies: [
-                "Expressions", "Framing", "Interception", "Packets", "Pipeline", "Proxy", "Streams", "Trace",
-                "TraceDiff",
+                "Expressions", "Framing", "Interception", "Packets", "Pipeline", "Proxy", "Replay", "Streams",
+                "Torture", "Trace", "TraceDiff",
             ]),
         .systemLibrary(name: "CLibpcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"]), .brew(["libpcap"])]),
         .target(name: "LiveCapture", dependencies: ["CLibpcap", "Packets", "Platform", "Streams"]),

@@ -26,9 +26,9 @@ enum CaptureTrace {
     }
 
     /// The trace of a capture.
-    static func events(of bytes: [UInt8], name: String, format: String?) throws -> [TraceEvent] {
+    static func events(of bytes: [UInt8], name: String, format: String?, bodyLimit: Int) throws -> [TraceEvent] {
         var events: [TraceEvent] = []
-        let decoder = Decoder(try options(format: format), sinks: [sink(source: name) { events.append($0) }])
+        let decoder = Decoder(try options(format: format), sinks: [sink(source: name, bodyLimit: bodyLimit) { events.append($0) }])
         var reassembly = ReassemblyOptions()
         reassembly.notices = false
         reassembly.serverPorts = Set(try BuiltInFormats.all().flatMap(\.ports))
@@ -44,8 +44,10 @@ enum CaptureTrace {
         return events
     }
 
-    static func sink(source: String, _ take: @escaping (TraceEvent) -> Void) -> EventSink {
-        EventSink(source: source, tool: "frametap TraceTesting", take)
+    static func sink(
+        source: String, bodyLimit: Int = EventSink.defaultBodyLimit, _ take: @escaping (TraceEvent) -> Void
+    ) -> EventSink {
+        EventSink(source: source, tool: "frametap TraceTesting", bodyLimit: bodyLimit, take)
     }
 
     /// What a decoder looks for.

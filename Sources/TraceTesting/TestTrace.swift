@@ -49,11 +49,16 @@ public struct TestTrace: Sendable {
     ///   - file: the path of the file.
     ///   - format: the format of a capture: a built-in one's name, or a format file's path; nil: it is recognised.
     public init(contentsOf file: URL, format: String? = nil) throws {
+        try self.init(contentsOf: file, format: format, bodyLimit: EventSink.defaultBodyLimit)
+    }
+
+    /// The same, with at most so many bytes of each body of a capture.
+    init(contentsOf file: URL, format: String?, bodyLimit: Int) throws {
         let bytes = [UInt8](try Data(contentsOf: file))
         if bytes.first == UInt8(ascii: "{") || String(validating: bytes.prefix(16), as: UTF8.self) != nil {
             try self.init(ndjson: String(decoding: bytes, as: UTF8.self), source: file.lastPathComponent)
         } else {
-            self.init(try CaptureTrace.events(of: bytes, name: file.lastPathComponent, format: format))
+            self.init(try CaptureTrace.events(of: bytes, name: file.lastPathComponent, format: format, bodyLimit: bodyLimit))
         }
     }
 

@@ -4,30 +4,6 @@ import Testing
 
 /// Everyday programs work through the proxy as they do without it.
 @Suite struct ProgramsTests {
-    /// A server of `servers.bash` behind the proxy.
-    private struct Served {
-        let server: Program
-        let proxy: ProxyProgram
-        let folder: Folder
-
-        init(_ name: String, _ arguments: [String] = []) async throws {
-            folder = try Folder()
-            // PostgreSQL's server runs as another user if this one is root.
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.url.path)
-            server = try Program("bash", [ProgramsTests.script("servers.bash"), name, folder.url.path])
-            let port = try #require(Int(try await server.match(/(\d+)\n/)))
-            proxy = try await ProxyProgram(to: port, ["--format", "chunk", "--drain", "20"] + arguments)
-        }
-
-        /// Ends all of it; returns how the connections ended.
-        func stop() async throws -> [String] {
-            let trace = try await proxy.stop()
-            try server.send("")
-            _ = try await server.exitStatus()
-            return trace.filter { $0.event == "closed" }.compactMap { $0["reason"] }
-        }
-    }
-
     private static func script(_ name: String) -> String {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(name).path
     }

@@ -32,7 +32,10 @@ struct Play {
         case done
     }
 
-    private enum Phase { case stepping, connecting, writing, closing, done }
+    private enum Phase: Equatable {
+        case stepping, connecting, writing, closing, done
+        case awaitingEnd(of: Int)
+    }
 
     private let script: Script
     private let variation: Variation
@@ -164,18 +167,27 @@ struct Play {
                     return [.finish(place)] + advance(at: now)
                 }
             case .awaitEnd(let place):
-                if ended[place] == nil, isFirst || closes?[place] ?? false {
-                    next -= 1
-                    since = since ?? now
-                    if !isDue(at: now) { return [.wake(at: deadline)] }
-                    if !isFirst { return fail(.noAnswer(message: lastMessage)) }
-                    next += 1
-                }
-                outcome.closes[place] = ended[place] != nil
-                since = nil
+                since = now
+                phase = .awaitingEnd(of: place)
             }
         }
-        return phase == .closing ? linger(at: now) : []
+        return if case .awaitingEnd(let place) = phase {
+            awaitEnd(of: place, at: now)
+        } else {
+            phase == .closing ? linger(at: now) : []
+        }
+    }
+
+    /// Waits for the server to close a connection, as it did in the recording.
+    private mutating func awaitEnd(of place: Int, at now: Timestamp) -> [Action] {
+        if ended[place] == nil, isFirst || closes?[place] ?? false {
+            if !isDue(at: now) { return [.wake(at: deadline)] }
+            if !isFirst { return fail(.noAnswer(message: lastMessage)) }
+        }
+        outcome.closes[place] = ended[place] != nil
+        since = nil
+        phase = .stepping
+        return advance(at: now)
     }
 
     /// Waits for frames of the server; nil if nothing is left to wait for.

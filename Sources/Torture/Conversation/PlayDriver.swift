@@ -36,11 +36,29 @@ final class PlayDriver {
     /// Plays it to its end.
     static func run(_ play: Play, _ format: Format, to server: SocketAddress) async throws -> Outcome {
         let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
-        return try await eventLoop.flatSubmit {
-            let driver = PlayDriver(play, format, server, eventLoop)
-            driver.perform(driver.play.begin(at: .now()))
-            return driver.finished.futureResult
+        let driver = try await eventLoop.submit {
+            NIOLoopBound(PlayDriver(play, format, server, eventLoop), eventLoop: eventLoop)
         }.get()
+        return try await withTaskCancellationHandler {
+            try await eventLoop.flatSubmit {
+                driver.value.perform(driver.value.play.begin(at: .now()))
+                return driver.value.finished.futureResult
+            }.get()
+        } onCancel: {
+            eventLoop.execute { driver.value.abandon() }
+        }
+    }
+
+    private func abandon() {
+        guard !isOver else { return }
+        end()
+        finished.fail(CancellationError())
+    }
+
+    private func end() {
+        isOver = true
+        wake?.task.cancel()
+        for channel in channels.values { channel.close(promise: nil) }
     }
 
     private func take(_ event: Play.Event) {
@@ -56,9 +74,7 @@ final class PlayDriver {
             case .finish(let place): channels[place]?.close(mode: .output, promise: nil)
             case .wake(let time): schedule(time)
             case .done:
-                isOver = true
-                wake?.task.cancel()
-                for channel in channels.values { channel.close(promise: nil) }
+                end()
                 finished.succeed(play.outcome)
             }
         }

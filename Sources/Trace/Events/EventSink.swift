@@ -7,6 +7,8 @@ import Streams
 package final class EventSink: TraceSink {
     /// At most how many bytes of a decoded body an event has.
     package let bodyLimit: Int
+    /// The default for that.
+    package static let defaultBodyLimit = 4_096
     private let take: (TraceEvent) -> Void
 
     /// A sink that begins with the event of a trace's first line.
@@ -17,7 +19,7 @@ package final class EventSink: TraceSink {
     ///   - bodyLimit: at most how many bytes of a decoded body an event has.
     ///   - take: takes each event, immediately. It must not block: that would block the decoder.
     package init(
-        source: String, tool: String, bodyLimit: Int = 4_096, _ take: @escaping (TraceEvent) -> Void
+        source: String, tool: String, bodyLimit: Int = EventSink.defaultBodyLimit, _ take: @escaping (TraceEvent) -> Void
     ) {
         (self.bodyLimit, self.take) = (bodyLimit, take)
         take(.trace(TraceStart(version: NDJSONWriter.version, source: source, tool: tool)))

@@ -1,0 +1,46 @@
+import Foundation
+import Framing
+import Pipeline
+import Proxy
+import Replay
+import Torture
+import TraceDiff
+
+/// Expects a server to answer a recorded conversation in the same way however its clients' frames are segmented, as `frametap
+/// torture` finds out.
+///
+/// If it does not, an issue is recorded for each thing that breaks, with the least segmentation that shows it.
+///
+///     try await expectTorture(server: "127.0.0.1:8088", replaying: "chat.pcapng")
+///
+/// - Parameters:
+///   - server: the server's `host:port`.
+///   - recording: the trace or capture, relative to the test's folder.
+///   - format: a built-in format's name, or a format file's path; nil: that of the recording.
+///   - masking: values of the answers that differ in each run, beyond those that two runs show.
+///   - seed: decides random cuts.
+/// - Throws: if the recording cannot be replayed, or the server does not answer it without any torture.
+public func expectTorture(
+    server: String, replaying recording: String, format: String? = nil, masking: [TraceMask] = [], seed: UInt64 = 1,
+    fileID: String = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+) async throws {
+    guard let address = HostPort(server) else {
+        throw TraceTestingError(description: "\(server) is no address; expected host:port, such as 127.0.0.1:8088")
+    }
+    let place = TestPlace(fileID: fileID, filePath: filePath, line: line, column: column)
+    let trace = try TestTrace(contentsOf: place.file(recording), format: format, bodyLimit: .max).trace
+    let name = try format ?? Recording.format(of: trace)
+    let choice = try CaptureTrace.options(format: name).choice
+    guard case .fixed(let known) = choice else { return }
+    var comparison = Comparison()
+    for mask in masking { comparison.rules.add(mask.rules) }
+    let report = try await ServerTorture.run(
+        Recording(trace, format: known.name, rules: comparison.rules), host: address.host, port: address.port,
+        TortureOptions(known, comparison, seed: seed))
+    for broken in report.least {
+        FailureReport.record("\(server) breaks where \(broken.text): \(broken.symptom)", attaching: [], at: place)
+    }
+    if report.isClean, !report.isComplete {
+        FailureReport.record(report.notes.joined(separator: "\n"), attaching: [], at: place)
+    }
+}
