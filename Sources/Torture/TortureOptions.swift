@@ -9,6 +9,8 @@ package struct TortureOptions: Sendable {
     package var comparison: Comparison
     /// Decides random cuts.
     package var seed: UInt64
+    /// An answer is awaited for at least this long; for longer if the slowest one of the baseline took more than a twentieth of it.
+    package var patience = Interval.milliseconds(200)
     /// At most how many runs are played at once.
     package var parallel = 16
 

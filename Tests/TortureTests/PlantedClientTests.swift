@@ -23,7 +23,7 @@ import TraceDiff
 
     @Test func nothingBreaksAClientThatIsRight() async throws {
         let report = try await torture("none")
-        #expect(report.isClean && report.notes.isEmpty, "\(TortureText.of(report))")
+        #expect(report.isClean, "\(TortureText.of(report))")
         #if os(Linux)
         #expect(report.proven == report.cuts, "\(TortureText.of(report))")
         #endif

@@ -153,6 +153,9 @@ extension FrameAnatomy {
         return places.filter { 0 < $0 && $0 < bytes.count }.sorted()
     }
 
+    /// The places at which receive loops most often break: at and inside each part, but not inside every character.
+    var tellingPlaces: [Int] { Set(partPlaces.prefix(64)).union(unfinished).sorted() }
+
     /// The places of unfinished frames behind whole ones: one byte, in its head, at its body, in the middle, before its last byte.
     var unfinished: [Int] {
         let head = parts.first { $0.kind == .body }?.range.lowerBound ?? 0

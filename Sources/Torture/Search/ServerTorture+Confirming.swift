@@ -10,6 +10,13 @@ extension ServerTorture {
     private static var mostTrials: Int { 3 }
 
     mutating func confirm() async throws {
+        // In the order of the conversation: cuts first, then frames together.
+        found.sort { one, two in
+            switch (one.variation.cuts.min(), two.variation.cuts.min()) {
+            case (let one?, let two?): one < two
+            case (let one, let two): one != nil && two == nil
+            }
+        }
         var kinds: [Kind] = []
         var members: [Kind: [Int]] = [:]
         for (place, entry) in found.enumerated() {

@@ -6,11 +6,11 @@ import Trace
 extension ServerTorture {
     private typealias Cut = Variation.Cut
 
-    /// Cuts every frame in two, at every place.
+    /// Cuts every frame in two, at each of its places.
     ///
     /// One run cuts each frame once; only where such a run fails, its cuts are tried one by one.
-    mutating func tryCuts() async throws {
-        let places = anatomies.map(\.places)
+    mutating func tryCuts(at choose: (FrameAnatomy) -> [Int]) async throws {
+        let places = anatomies.map(choose)
         let rounds = places.map(\.count).max() ?? 0
         var section = TortureReport.Section(name: "two-part cuts")
         var groups: [Variation] = []
@@ -41,17 +41,12 @@ extension ServerTorture {
         add(section)
     }
 
-    /// Cuts frames at and inside every field, at every byte, and at random, except where one cut alone fails.
+    /// Cuts frames at and inside every field, except where one cut alone fails.
+    mutating func tryFields() async throws { try await tryMany([("fields", all(\.partPlaces))]) }
+
+    /// Cuts frames at every byte, and at random, except where one cut alone fails.
     mutating func tryManyCuts() async throws {
-        var kinds: [(name: String, cuts: Set<Variation.Cut>)] = []
-        func all(_ places: (FrameAnatomy) -> [Int]) -> Set<Variation.Cut> {
-            Set(
-                anatomies.enumerated().flatMap { message, anatomy in
-                    places(anatomy).map { Cut(message: message, offset: $0) }
-                }.filter { failing[$0] == nil })
-        }
-        kinds.append(("fields", all(\.partPlaces)))
-        kinds.append(("every-byte", all(\.places)))
+        var kinds: [(name: String, cuts: Set<Variation.Cut>)] = [("every-byte", all(\.places))]
         var chance = Chance(seed: options.seed, rule: 0, connection: 0, direction: .fromClient)
         for _ in 0..<Self.randomRuns {
             kinds.append(
@@ -64,6 +59,18 @@ extension ServerTorture {
                     }
                 ))
         }
+        try await tryMany(kinds)
+    }
+
+    /// The cuts at places of all frames, without those that fail alone.
+    private func all(_ places: (FrameAnatomy) -> [Int]) -> Set<Variation.Cut> {
+        Set(
+            anatomies.enumerated().flatMap { message, anatomy in
+                places(anatomy).map { Cut(message: message, offset: $0) }
+            }.filter { failing[$0] == nil })
+    }
+
+    private mutating func tryMany(_ kinds: [(name: String, cuts: Set<Variation.Cut>)]) async throws {
         let runs = kinds.filter { !$0.cuts.isEmpty }
         let results = try await play(runs.map { Variation(cuts: $0.cuts) })
         for (run, result) in zip(runs, results) {

@@ -49,7 +49,13 @@ extension ServerTorture {
         (section.tried, section.failed) = (section.tried + fatal, section.failed + fatal)
         section.proven += fatal
         fatal = 0
-        report.sections.append(section)
+        if let known = report.sections.firstIndex(where: { $0.name == section.name }) {
+            report.sections[known].tried += section.tried
+            report.sections[known].proven += section.proven
+            report.sections[known].failed += section.failed
+        } else {
+            report.sections.append(section)
+        }
     }
 
     /// Why the baseline fails at this moment; nil if it does not.

@@ -31,9 +31,17 @@ package struct ServerTorture {
     ) async throws -> TortureReport {
         var torture = try await ServerTorture(recording, host: host, port: port, options)
         try await torture.findParallel()
-        try await torture.tryCuts()
-        if !torture.isDead { try await torture.tryManyCuts() }
+        // What most often breaks comes first: a server may not live long enough for all of it.
+        try await torture.tryCuts(at: \.tellingPlaces)
+        if !torture.isDead { try await torture.tryFields() }
         if !torture.isDead { try await torture.tryMerges() }
+        if !torture.isDead {
+            try await torture.tryCuts { anatomy in
+                let tried = Set(anatomy.tellingPlaces)
+                return anatomy.places.filter { !tried.contains($0) }
+            }
+        }
+        if !torture.isDead { try await torture.tryManyCuts() }
         try await torture.confirm()
         return torture.report
     }
@@ -63,7 +71,7 @@ package struct ServerTorture {
             if first.unanswered > 0, includesHeartbeats { continue }
             batch.script.adapt(to: first.reached)
             batch.closes = first.closes
-            batch.patience = max(.milliseconds(200), Interval(nanoseconds: 20 * first.slowest.nanoseconds))
+            batch.patience = max(options.patience, Interval(nanoseconds: 20 * first.slowest.nanoseconds))
             batch.lingering = max(.milliseconds(20), Interval(nanoseconds: 2 * first.slowest.nanoseconds))
             switch try await Self.learn(&batch, first, options) {
             case .success(let judge):

@@ -54,6 +54,12 @@ struct TortureCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("At most how many runs are played at once.", valueName: "count"))
     var parallel: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "Wait at least this long for an answer of the server, and 20 times as long as for the slowest one without cuts.",
+            valueName: "time"))
+    var patience = TimeAmount(seconds: 0.2)
+
     @Option(name: .customLong("as"), help: "How to print what was found: text, json, junit.")
     var form = Form.text
 
@@ -116,6 +122,7 @@ struct TortureCommand: AsyncParsableCommand {
         let loaded = try RecordingToPlay(replay, format: format, mask: mask, ignore: ignore, saying: .fromClient)
         var options = TortureOptions(loaded.format, loaded.comparison, seed: seed)
         options.parallel = parallel ?? options.parallel
+        options.patience = patience.interval
         let report = try await ServerTorture.run(
             loaded.recording, host: server.host, port: server.port, options)
         return (report, "torture \(server)")
