@@ -28,7 +28,8 @@ enum CaptureTrace {
     /// The trace of a capture.
     static func events(of bytes: [UInt8], name: String, format: String?, bodyLimit: Int) throws -> [TraceEvent] {
         var events: [TraceEvent] = []
-        let decoder = Decoder(try options(format: format), sinks: [sink(source: name, bodyLimit: bodyLimit) { events.append($0) }])
+        let decoder = Decoder(
+            try options(format: format), sinks: [sink(source: name, bodyLimit: bodyLimit) { events.append($0) }])
         var reassembly = ReassemblyOptions()
         reassembly.notices = false
         reassembly.serverPorts = Set(try BuiltInFormats.all().flatMap(\.ports))

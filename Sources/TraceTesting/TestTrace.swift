@@ -58,7 +58,8 @@ public struct TestTrace: Sendable {
         if bytes.first == UInt8(ascii: "{") || String(validating: bytes.prefix(16), as: UTF8.self) != nil {
             try self.init(ndjson: String(decoding: bytes, as: UTF8.self), source: file.lastPathComponent)
         } else {
-            self.init(try CaptureTrace.events(of: bytes, name: file.lastPathComponent, format: format, bodyLimit: bodyLimit))
+            self.init(
+                try CaptureTrace.events(of: bytes, name: file.lastPathComponent, format: format, bodyLimit: bodyLimit))
         }
     }
 

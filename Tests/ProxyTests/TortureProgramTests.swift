@@ -30,7 +30,9 @@ import Testing
 
     @Test func redis() async throws {
         let result = try await torture("redis", format: "redis", ["--as", "json"]) { port in
-            for command in [["set", "a", "größe 見よ"], ["get", "a"], ["rpush", "l", "x", ""], ["lrange", "l", "0", "-1"], ["nosuch"]] {
+            for command in [
+                ["set", "a", "größe 見よ"], ["get", "a"], ["rpush", "l", "x", ""], ["lrange", "l", "0", "-1"], ["nosuch"],
+            ] {
                 _ = try await Program.run("redis-cli", ["-p", "\(port)"] + command)
             }
             _ = try await Program.run("redis-cli", ["-p", "\(port)", "del", "l"])

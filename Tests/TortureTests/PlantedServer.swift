@@ -41,7 +41,8 @@ final class PlantedServer {
         try building.withLock { built in
             if let known = built[source.path] { return known }
             let target = FileManager.default.temporaryDirectory
-                .appendingPathComponent("frametap-\(source.lastPathComponent)-\(ProcessInfo.processInfo.processIdentifier)")
+                .appendingPathComponent(
+                    "frametap-\(source.lastPathComponent)-\(ProcessInfo.processInfo.processIdentifier)")
             let compiler = Process()
             compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
             let arguments =

@@ -102,6 +102,6 @@ import TraceDiff
         #expect(!report.isComplete && report.failed == 1 && report.least.count == 1, "\(text)")
         let least = try #require(report.least.first, "\(text)")
         #expect((least.index, least.field, least.offset) == (0, "size", 1), "\(text)")
-        #expect(least.symptom.contains("and then answers nobody"), "\(text)")
+        #expect(least.symptom.contains("and then it answers nobody"), "\(text)")
     }
 }

@@ -53,6 +53,7 @@ struct ClientProcess: Sendable {
         let said = (try? Data(contentsOf: errors)) ?? Data()
         let status = process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
         return Exit(
-            status: status, isTimedOut: took >= time, took: took, errors: String(decoding: said.suffix(2_000), as: UTF8.self))
+            status: status, isTimedOut: took >= time, took: took,
+            errors: String(decoding: said.suffix(2_000), as: UTF8.self))
     }
 }

@@ -62,7 +62,7 @@ package struct ClientTorture {
             )
         }
         (baseline, self.comparison) = (first.trace, comparison)
-                frames = first.frames.map { entry in
+        frames = first.frames.map { entry in
             (ClientRun.Frame(connection: entry.connection, index: entry.index), entry.type, entry.anatomy)
         }
         guard !frames.isEmpty else {
@@ -77,7 +77,8 @@ package struct ClientTorture {
 
     private static func check(_ outcome: ClientRun.Outcome) throws {
         guard outcome.exit.status != 0 || outcome.exit.isTimedOut else { return }
-        let said = outcome.exit.errors.split(separator: "\n").last.map { ": \(PrintableText.of($0, columns: 200))" } ?? ""
+        let said =
+            outcome.exit.errors.split(separator: "\n").last.map { ": \(PrintableText.of($0, columns: 200))" } ?? ""
         throw TortureError(
             "the client \(Self.ending(outcome.exit)) without any torture\(said); expected one that ends by itself with status 0"
         )
@@ -167,8 +168,10 @@ package struct ClientTorture {
         }
         let kinds = [("fields", [cuts(\.partPlaces)]), ("every-byte", [cuts(\.places)]), ("random", random)]
         for (name, unfiltered) in kinds {
-            let all = unfiltered.map { $0.mapValues { $0.filter { !failing.contains($0) } }.filter { !$0.value.isEmpty } }
-                .filter { !$0.isEmpty }
+            let all = unfiltered.map {
+                $0.mapValues { $0.filter { !failing.contains($0) } }.filter { !$0.value.isEmpty }
+            }
+            .filter { !$0.isEmpty }
             let torture = self
             try await count(name, all.map { .cuts($0) }) { place, trial in
                 try await torture.shrink(all[place], name, trial.symptom ?? "")

@@ -115,7 +115,9 @@ package struct Script: Sendable {
         let connection = messages[message].connection
         var end = message
         for step in steps[first...] {
-            guard case .send(let next) = step, messages[next].connection == connection, end - message < count else { break }
+            guard case .send(let next) = step, messages[next].connection == connection, end - message < count else {
+                break
+            }
             end = next + 1
         }
         return message..<end

@@ -59,7 +59,8 @@ struct FrameAnatomy: Sendable {
             for field in fields where area.range.contains(field.range.lowerBound) && field.range.lowerBound >= start {
                 guard area.kind != .body, field.range.upperBound <= area.range.upperBound else { continue }
                 if start < field.range.lowerBound {
-                    parts.append(Part(kind: area.kind, area: area.kind, name: area.name, range: start..<field.range.lowerBound))
+                    parts.append(
+                        Part(kind: area.kind, area: area.kind, name: area.name, range: start..<field.range.lowerBound))
                 }
                 var field = field
                 field.area = area.kind
@@ -67,7 +68,8 @@ struct FrameAnatomy: Sendable {
                 start = field.range.upperBound
             }
             if start < area.range.upperBound {
-                parts.append(Part(kind: area.kind, area: area.kind, name: area.name, range: start..<area.range.upperBound))
+                parts.append(
+                    Part(kind: area.kind, area: area.kind, name: area.name, range: start..<area.range.upperBound))
             }
         }
         self.parts = parts

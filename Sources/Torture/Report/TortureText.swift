@@ -12,7 +12,9 @@ package enum TortureText {
             var line = "  \(section.name): " + String(repeating: " ", count: width - section.name.count)
             line += "\(number(section.tried)) tried, "
             line += section.proven == section.tried ? "all proven" : "\(number(section.proven)) proven"
-            line += section.failed == 0 ? ", none fails" : ", \(number(section.failed)) \(section.failed == 1 ? "fails" : "fail")"
+            line +=
+                section.failed == 0
+                ? ", none fails" : ", \(number(section.failed)) \(section.failed == 1 ? "fails" : "fail")"
             if section.uncounted > 0 { line += "; \(number(section.uncounted)) not counted" }
             lines.append(line)
         }

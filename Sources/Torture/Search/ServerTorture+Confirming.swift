@@ -30,7 +30,9 @@ extension ServerTorture {
             for place in places.prefix(Self.mostTrials) where confirmed == nil {
                 var broken = found[place].broken
                 if !isDead {
-                    guard let symptom = judge.symptom(of: try await batch.play(found[place].variation)) else { continue }
+                    guard let symptom = judge.symptom(of: try await batch.play(found[place].variation)) else {
+                        continue
+                    }
                     broken.symptom = symptom
                 }
                 broken.count = places.count

@@ -89,7 +89,9 @@ extension ServerTorture {
             report.sections[index].failed += 1
             var broken = broken(at: cut, run.name, symptom)
             if cuts.count > 1 {
-                let others = cuts.dropFirst().prefix(5).map { "byte \($0.offset) of \(batch.script.name(of: $0.message))" }
+                let others = cuts.dropFirst().prefix(5).map {
+                    "byte \($0.offset) of \(batch.script.name(of: $0.message))"
+                }
                 broken.text += ", and at \(others.joined(separator: ", "))"
             }
             found.append((Variation(cuts: Set(cuts)), broken))
@@ -106,7 +108,8 @@ extension ServerTorture {
             connection: batch.script.connections[message.connection].number, from: .fromClient, index: message.index,
             type: message.item.frame?.type, field: anatomy.part(at: cut.offset)?.name ?? "frame", offset: cut.offset,
             segmentation: segmentation, symptom: symptom,
-            area: anatomy.area(at: cut.offset), text: anatomy.text(at: cut.offset, of: batch.script.name(of: cut.message)))
+            area: anatomy.area(at: cut.offset),
+            text: anatomy.text(at: cut.offset, of: batch.script.name(of: cut.message)))
     }
 }
 

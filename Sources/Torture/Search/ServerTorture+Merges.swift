@@ -40,7 +40,7 @@ extension ServerTorture {
                 merge.count(result)
                 guard let symptom = result.symptom else { continue }
                 failed.append(run.messages)
-                note(run, "merge", symptom)
+                note(run, symptom)
             }
         }
         var unfinished: [Variation.Pipeline] = []
@@ -53,7 +53,7 @@ extension ServerTorture {
         }
         for (run, result) in zip(unfinished, try await play(unfinished)) {
             half.count(result)
-            if let symptom = result.symptom { note(run, "merge-and-half", symptom) }
+            if let symptom = result.symptom { note(run, symptom) }
         }
         add(merge)
         add(half)
@@ -63,7 +63,9 @@ extension ServerTorture {
         try await play(pipelines.map { Variation(pipeline: $0) })
     }
 
-    private mutating func note(_ run: Variation.Pipeline, _ segmentation: String, _ symptom: String) {
+    /// Notes frames together that fail.
+    mutating func note(_ run: Variation.Pipeline, _ symptom: String) {
+        let segmentation = run.isMerged ? (run.lastBytes == nil ? "merge" : "merge-and-half") : "pipelined"
         let last = run.messages.upperBound - 1
         let cut = Variation.Cut(message: last, offset: run.lastBytes ?? 0)
         var broken = broken(at: cut, segmentation, symptom)
@@ -72,12 +74,15 @@ extension ServerTorture {
         let count = run.messages.count
         if let bytes = run.lastBytes {
             let first = count == 2 ? before : "\(count - 1) frames from \(before) on"
-            broken.text = "\(first) and the first \(bytes == 1 ? "byte" : "\(bytes) bytes") of \(name) are read together"
+            broken.text =
+                "\(first) and the first \(bytes == 1 ? "byte" : "\(bytes) bytes") of \(name) are read together"
         } else {
             broken.field = "frame"
+            let how = run.isMerged ? "is read together with" : "comes before the answer to"
             broken.text =
                 count == 2
-                ? "\(name) is read together with \(before)" : "\(count) frames, \(before) to \(name), are read together"
+                ? "\(name) \(how) \(before)"
+                : "\(count) frames, \(before) to \(name), \(run.isMerged ? "are read together" : "come without waiting for answers")"
         }
         found.append((Variation(pipeline: run), broken))
     }

@@ -70,27 +70,38 @@ extension ServerTorture {
         return true
     }
 
-    /// Reports the runs during which the server stopped answering: those whose connections it ended.
+    /// Reports the runs during which the server stopped answering: those whose connections it ended, or else those that it no
+    /// longer answered first.
     private mutating func blame(_ variations: [Variation], _ results: [Trial], _ symptom: String) {
-        var suspects = 0
-        for (variation, result) in zip(variations, results) {
-            guard case .closed(_, let message?) = result.outcome.failure,
-                let cut = variation.cuts.first(where: { $0.message == message })
-                    ?? variation.pipeline.map({ _ in Variation.Cut(message: message, offset: 0) })
-            else { continue }
-            suspects += 1
-            fatal += 1
-            found.append(
-                (
-                    Variation(cuts: [cut]),
-                    broken(at: cut, "two-part cut", "\(result.symptom ?? ""), and then answers nobody: \(symptom)")
-                ))
+        var (ended, silent): ([Int], [Int]) = ([], [])
+        for (place, result) in results.enumerated() {
+            switch result.outcome.failure {
+            case .closed(_, .some): ended.append(place)
+            case .noAnswer(.some): silent.append(place)
+            default: break
+            }
         }
+        let suspects = ended.isEmpty ? Array(silent.prefix(batch.parallel)) : ended
+        for place in suspects {
+            let (variation, outcome) = (variations[place], results[place].outcome)
+            let what = "\(results[place].symptom ?? ""), and then it answers nobody: \(symptom)"
+            let message: Int? =
+                switch outcome.failure {
+                case .closed(_, let message), .noAnswer(let message): message
+                default: nil
+                }
+            if let run = variation.pipeline {
+                note(run, what)
+            } else if let cut = variation.cuts.filter({ $0.message == message }).min() ?? variation.cuts.max() {
+                found.append((Variation(cuts: [cut]), broken(at: cut, "two-part cut", what)))
+            }
+        }
+        fatal += suspects.count
         let which =
-            switch suspects {
+            switch suspects.count {
             case 0: "what it answers has changed for good, and not because of a cut: \(symptom)"
             case 1: symptom
-            default: "it was one of \(suspects) runs at once (--parallel 1 tells which); \(symptom)"
+            default: "because of one of \(suspects.count) runs at once (--parallel 1 tells which); \(symptom)"
             }
         report.notes.append("the server no longer answers as in the baseline; the search has ended early: \(which)")
     }

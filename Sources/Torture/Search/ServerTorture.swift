@@ -177,7 +177,11 @@ package struct ServerTorture {
             report.notes.append(
                 "runs are played one after the other: several at once disturb each other (\(results.lazy.compactMap(\.symptom).first ?? "answers are slow"))"
             )
-            if try await isBroken() { throw TortureError("the server no longer answers after several runs at once; expected one that answers again, or --parallel 1") }
+            if try await isBroken() {
+                throw TortureError(
+                    "the server no longer answers after several runs at once; expected one that answers again, or --parallel 1"
+                )
+            }
         }
         report.parallel = batch.parallel
     }

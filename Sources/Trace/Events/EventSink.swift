@@ -19,7 +19,8 @@ package final class EventSink: TraceSink {
     ///   - bodyLimit: at most how many bytes of a decoded body an event has.
     ///   - take: takes each event, immediately. It must not block: that would block the decoder.
     package init(
-        source: String, tool: String, bodyLimit: Int = EventSink.defaultBodyLimit, _ take: @escaping (TraceEvent) -> Void
+        source: String, tool: String, bodyLimit: Int = EventSink.defaultBodyLimit,
+        _ take: @escaping (TraceEvent) -> Void
     ) {
         (self.bodyLimit, self.take) = (bodyLimit, take)
         take(.trace(TraceStart(version: NDJSONWriter.version, source: source, tool: tool)))

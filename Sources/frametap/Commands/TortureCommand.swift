@@ -48,7 +48,8 @@ struct TortureCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Ignore these values, as in diff. May be repeated.", valueName: "path"))
     var ignore: [String] = []
 
-    @Option(help: ArgumentHelp("What decides random cuts. By default a random one, which is printed.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp("What decides random cuts. By default a random one, which is printed.", valueName: "number"))
     var seed: UInt64?
 
     @Option(help: ArgumentHelp("At most how many runs are played at once.", valueName: "count"))
@@ -69,7 +70,8 @@ struct TortureCommand: AsyncParsableCommand {
         switch (server, client) {
         case (nil, nil): throw ValidationError("expected --server and --replay, or --client and --to")
         case (.some, .some): throw ValidationError("--server and --client cannot be combined")
-        case (.some, nil): if replay == nil { throw ValidationError("--server needs --replay: the conversation to play") }
+        case (.some, nil):
+            if replay == nil { throw ValidationError("--server needs --replay: the conversation to play") }
         case (nil, .some):
             if to == nil { throw ValidationError("--client needs --to: the server that it talks to") }
             if format == nil { throw ValidationError("--client needs --format: that of the conversation") }
