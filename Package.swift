@@ -98,6 +98,13 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .target(
+            name: "Control",
+            dependencies: [
+                "Framing", "Interception", "Proxy", "Streams",
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        .target(
             name: "Torture",
             dependencies: [
                 "Framing", "Interception", "Pipeline", "Platform", "Proxy", "Replay", "Streams", "Trace", "TraceDiff",
@@ -120,8 +127,8 @@ let package = Package(
         .executableTarget(
             name: "frametap",
             dependencies: [
-                "Analysis", "Certificates", "Framing", "Interception", "LiveCapture", "Packets", "Peers", "Pipeline",
-                "Platform",
+                "Analysis", "Certificates", "Control", "Framing", "Interception", "LiveCapture", "Packets", "Peers",
+                "Pipeline", "Platform",
                 "Proxy", "Replay", "Streams", "TLS", "Torture", "Trace", "TraceDiff",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -199,7 +206,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             exclude: [
-                "ends.py", "listeners.py", "rules.py", "servers.bash", "tls.py", "traffic.py", "transparent.bash",
+                "control.py", "ends.py", "listeners.py", "rules.py", "servers.bash", "tls.py", "traffic.py", "transparent.bash",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -34,6 +34,9 @@ public struct HostPort: Hashable, Sendable, CustomStringConvertible {
         host == "localhost" || IPAddress(text: host).map { Endpoint($0, 0).unmapped.address.isLoopback } == true
     }
 
+    /// Whether the host is an address, not a name.
+    public var isLiteral: Bool { IPAddress(text: host) != nil }
+
     /// The address as it was written.
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -49,9 +49,12 @@ final class ProxyContext: Sendable {
     }
 
     /// Serves a client that was just accepted.
-    func serve(_ channel: any Channel, at listener: Listener) throws {
+    ///
+    /// - Parameter managed: its listener, if that was opened while the proxy runs.
+    func serve(_ channel: any Channel, at listener: Listener, managed: ManagedListener? = nil) throws {
         relays.add(channel)
-        let entry = EntryHandler(channel, at: listener, of: self)
+        managed?.accepted(channel)
+        let entry = EntryHandler(channel, at: listener, of: self, managed)
         try channel.pipeline.syncOperations.addHandler(entry)
         entry.begin()
     }

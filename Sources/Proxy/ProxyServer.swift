@@ -1,3 +1,4 @@
+import Interception
 import NIOCore
 import NIOPosix
 import Platform
@@ -93,6 +94,41 @@ package final class ProxyServer: Sendable {
         }
     }
 
+    /// Opens another listener while the proxy runs.
+    ///
+    /// - Parameters:
+    ///   - address: where it listens; port 0 lets the system choose.
+    ///   - server: where its clients are connected to.
+    ///   - stages: makes the stages of a connection, by its number.
+    package func open(
+        _ address: HostPort, to server: HostPort, stages: @escaping @Sendable (Int) -> StageChain?
+    ) async throws -> ManagedListener {
+        let context = context
+        let listener = Listener(listen: .tcp(address), server: .fixed(.tcp(server)))
+        let managed = ManagedListener(stages: stages)
+        do {
+            let place = try await NIOThreadPool.singleton.runIfActive {
+                try SocketAddress.makeAddressResolvingHost(address.host, port: address.port)
+            }
+            let bootstrap = ServerBootstrap(group: group)
+                .serverChannelOption(.backlog, value: 1_024)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .childChannelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try context.serve(channel, at: listener, managed: managed)
+                    }
+                }
+            let channel = try await context.options.setTCPOptions(of: bootstrap).bind(to: place).get()
+            let local = channel.localAddress ?? place
+            context.own.listens(at: local)
+            managed.bound(
+                channel, at: HostPort(host: local.ipAddress ?? address.host, port: local.port ?? address.port))
+            return managed
+        } catch {
+            throw ListenFailure(description: "cannot listen on \(address): \(ConnectFailure.cause(of: error))")
+        }
+    }
+
     private func bootstrap(for listener: Listener) -> ServerBootstrap {
         let context = context
         let bootstrap = ServerBootstrap(group: group)
@@ -104,6 +140,14 @@ package final class ProxyServer: Sendable {
             context.options.setTCPOptions(of: bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1))
         } else {
             ProxyOptions.setOptions(of: bootstrap)
+        }
+    }
+
+    /// No client may be connected to an address of this program's own, whatever notation it uses: SOCKS and transparent listeners
+    /// refuse it.
+    package func protect(_ place: HostPort) {
+        if let address = try? SocketAddress(ipAddress: place.host, port: place.port) {
+            context.own.listens(at: address)
         }
     }
 

@@ -44,7 +44,7 @@ import Testing
                 case .bytes(let bytes, let direction):
                     [.emit(bytes, direction, at: now + .milliseconds(Int64(bytes[0])))]
                 case .end(let ending, let direction): [.end(ending, direction)]
-                case .began, .wake, .release: []
+                case .began, .wake, .release, .command: []
                 }
             }
         }
@@ -121,7 +121,7 @@ import Testing
                 case .end(let ending, let direction):
                     [.end(ending, direction), .emit([9], direction, at: now), .wake(at: now + .milliseconds(50))]
                 case .wake: [.emit([7, 7], .fromClient, at: now)]
-                case .began, .release: []
+                case .began, .release, .command: []
                 }
             }
         }
@@ -167,7 +167,7 @@ import Testing
                     [.emit(bytes, direction, at: now), .pause(direction), .wake(at: now + .milliseconds(5))]
                 case .end(let ending, let direction): [.end(ending, direction)]
                 case .wake: [.resume(.fromClient)]
-                case .began, .release: []
+                case .began, .release, .command: []
                 }
             }
         }
@@ -184,7 +184,7 @@ import Testing
                 case .bytes(let bytes, let direction):
                     [.emit(bytes, direction, at: now + .milliseconds(Int64(bytes[0])), overtakes: true)]
                 case .end(let ending, let direction): [.end(ending, direction)]
-                case .began, .wake, .release: []
+                case .began, .wake, .release, .command: []
                 }
             }
         }
@@ -214,7 +214,7 @@ import Testing
                     let passed: [StageAction] = [.emit(kept, direction, at: now)]
                     if case .end(let ending, _) = event { return passed + [.end(ending, direction)] }
                     return passed
-                case .began, .wake: return []
+                case .began, .wake, .command: return []
                 }
             }
         }

@@ -12,7 +12,7 @@ package struct DelayStage: Stage {
         switch event {
         case .bytes(let bytes, let direction): [.emit(bytes, direction, at: now + delay)]
         case .end(let ending, let direction): [.end(ending, direction)]
-        case .began, .wake, .release: []
+        case .began, .wake, .release, .command: []
         }
     }
 }

@@ -54,6 +54,7 @@ struct FrameStage: Stage {
             if !sides[direction].isOver || ending == .reset { actions.append(.end(ending, direction)) }
         case .wake: for direction in Direction.allCases { wake(direction, at: now) }
         case .release(let direction): releaseAll(direction, at: now)
+        case .command: break
         }
         flush(.fromClient, at: now)
         flush(.fromServer, at: now)

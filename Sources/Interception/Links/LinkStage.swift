@@ -1,7 +1,7 @@
 import Streams
 
 /// Applies rules to all bytes of a connection: what a slow, narrow or broken line would do.
-struct LinkStage: Stage {
+public struct LinkStage: Stage {
     /// What waits to pass in one direction, in order.
     private struct Line {
         /// How many bytes have arrived.
@@ -16,19 +16,34 @@ struct LinkStage: Stage {
         var isCut = false
         /// Whether its end has passed.
         var isOver = false
+        /// When its end may pass.
+        var endDue: Timestamp?
     }
 
     private var rules: [NumberedRule]
     private var lines = PerDirection(fromClient: Line(), fromServer: Line())
     private var opened = Timestamp(nanoseconds: 0)
     private var actions: [StageAction] = []
+    private var seed: UInt64 = 0
+    private var connection = 0
 
     /// If more than this many bytes wait for their turn, reading pauses.
     private static let mostWaiting = 64 << 10
 
     init(_ rules: [NumberedRule]) { self.rules = rules }
 
-    mutating func take(_ event: StageEvent, at now: Timestamp) -> [StageAction] {
+    /// A line whose rules come by command.
+    ///
+    /// - Parameters:
+    ///   - seed: decides what rules do by chance.
+    ///   - connection: the connection's number.
+    public init(_ rules: [LineRule], seed: UInt64, connection: Int) {
+        self.rules = []
+        (self.seed, self.connection) = (seed, connection)
+        set(rules, at: nil)
+    }
+
+    public mutating func take(_ event: StageEvent, at now: Timestamp) -> [StageAction] {
         switch event {
         case .began:
             opened = now
@@ -41,8 +56,11 @@ struct LinkStage: Stage {
             // What a rule has ended, ends like that; but a reset may follow a FIN.
             if ending == .reset, lines[direction].isOver { actions.append(.end(.reset, direction)) }
             if lines[direction].ending == nil || ending == .reset { lines[direction].ending = ending }
+            lines[direction].endDue = now + slowness(of: direction, at: now)
+        case .command(.setLine(let rules)): set(rules, at: now)
         case .wake, .release: break
         }
+        meetDeadlines(at: now)
         for direction in Direction.allCases { pass(direction, at: now) }
         wake(at: now)
         defer { actions = [] }
@@ -52,13 +70,23 @@ struct LinkStage: Stage {
     // MARK: Arriving
 
     private mutating func arrive(_ bytes: [UInt8], _ direction: Direction, at now: Timestamp) {
+        if let index = rules.indices.first(where: { isSilent($0, direction, at: now) }) {
+            if rules[index].applied[direction] == 0 {
+                rules[index].applied[direction] = 1
+                report(index, direction, offset: lines[direction].arrived, bytes.count, passed: 0, at: now)
+            }
+            lines[direction].arrived += bytes.count
+            return
+        }
         var before = lines[direction].arrived
         lines[direction].arrived += bytes.count
         var bytes = bytes
         for index in rules.indices where applies(index, direction, at: now) {
-            guard case .link(let action) = rules[index].rule.action, let threshold = action.threshold,
+            guard case .link(let action) = rules[index].rule.action,
+                let threshold = action.threshold.map({ $0 + (rules[index].start?.offset[direction] ?? 0) }),
                 rules[index].applied[direction] == 0,
-                before + bytes.count > threshold || action.limitIsReached(before + bytes.count)
+                before + bytes.count > threshold
+                    || action.limitIsReached(before + bytes.count - (rules[index].start?.offset[direction] ?? 0))
             else { continue }
             let passing = max(0, threshold - before)
             switch action {
@@ -88,7 +116,7 @@ struct LinkStage: Stage {
                 report(index, direction, offset: before + passing, bytes.count - passing, passed: 0, at: now)
                 lines[direction].isCut = true
                 return
-            case .latency, .rate, .refuse: break
+            case .latency, .rate, .refuse, .slice, .slowClose, .timeout, .resetLater: break
             }
         }
         wait(for: bytes[...], direction, at: now)
@@ -110,6 +138,7 @@ struct LinkStage: Stage {
         _ index: Int, _ ending: Ending, _ direction: Direction, _ offset: Int, at now: Timestamp
     ) {
         rules[index].applied = PerDirection(fromClient: 1, fromServer: 1)
+        rules[index].hasClosed = true
         report(
             index, direction, offset: offset, lines[direction].arrived - offset, passed: 0, at: now,
             ending == .fin ? "both sides get a FIN" : "both sides get a RST")
@@ -142,7 +171,9 @@ struct LinkStage: Stage {
             lines[direction].free = now
         }
         setPaused(direction)
-        if lines[direction].waiting.isEmpty, let ending = lines[direction].ending, !lines[direction].isOver {
+        if lines[direction].waiting.isEmpty, let ending = lines[direction].ending, !lines[direction].isOver,
+            ending == .reset || lines[direction].endDue ?? now <= now
+        {
             lines[direction].isOver = true
             actions.append(.end(ending, direction))
         }
@@ -156,8 +187,27 @@ struct LinkStage: Stage {
                 due = due + amount + rules[index].chances[direction].interval(upTo: jitter)
             }
         }
-        actions.append(.emit(Array(lines[direction].waiting.prefix(count)), direction, at: due))
-        lines[direction].waiting.removeFirst(count)
+        for (piece, pause) in pieces(of: count, direction, at: now) {
+            due = due + pause
+            actions.append(.emit(Array(lines[direction].waiting.prefix(piece)), direction, at: due))
+            lines[direction].waiting.removeFirst(piece)
+        }
+    }
+
+    /// In which pieces bytes are written, each after a pause.
+    private mutating func pieces(of count: Int, _ direction: Direction, at now: Timestamp) -> [(Int, Interval)] {
+        for index in rules.indices where applies(index, direction, at: now) {
+            guard case .link(.slice(let size, let variation, let pause)) = rules[index].rule.action else { continue }
+            var (pieces, left): ([(Int, Interval)], Int) = ([], count)
+            while left > 0 {
+                let change = variation > 0 ? rules[index].chances[direction].below(2 * variation + 1) - variation : 0
+                let piece = min(left, max(1, size + change))
+                pieces.append((piece, pieces.isEmpty ? .seconds(0) : pause))
+                left -= piece
+            }
+            return pieces
+        }
+        return [(count, .seconds(0))]
     }
 
     /// The lowest rate that applies, in bytes a second.
@@ -201,8 +251,81 @@ struct LinkStage: Stage {
                 let size = min(max(1, rate / 100), lines[direction].waiting.count)
                 times.append(free + Interval(nanoseconds: Int64(Double(size) / Double(rate) * 1e9)))
             }
+            if lines[direction].ending != nil, !isWaiting, let due = lines[direction].endDue, due > now {
+                times.append(due)
+            }
         }
+        times += rules.indices.compactMap { deadline(of: $0) }
         if let next = times.min(), next > now { actions.append(.wake(at: next)) }
+    }
+}
+
+// MARK: Time, and rules by command
+
+extension LinkStage {
+    /// Which rules apply from now on; nil: from the beginning.
+    private mutating func set(_ new: [LineRule], at now: Timestamp?) {
+        let offset = PerDirection(fromClient: lines.fromClient.arrived, fromServer: lines.fromServer.arrived)
+        var old = rules
+        rules = new.enumerated().map { number, rule in
+            if let known = old.firstIndex(where: { $0.rule.isSame(as: rule) }) { return old.remove(at: known) }
+            let chances = PerDirection(
+                fromClient: Chance(seed: seed, rule: number, connection: connection, direction: .fromClient),
+                fromServer: Chance(seed: seed, rule: number, connection: connection, direction: .fromServer))
+            var numbered = NumberedRule(rule: rule.rule, chances: chances)
+            numbered.start = now.map { ($0, offset) }
+            return numbered
+        }
+        // Bytes are missing: what would follow is no longer what the sender said.
+        if old.contains(where: \.isTimeout) {
+            for direction in Direction.allCases where !lines[direction].isOver { lines[direction].ending = .fin }
+        }
+    }
+
+    /// Whether a rule lets nothing pass.
+    private func isSilent(_ index: Int, _ direction: Direction, at now: Timestamp) -> Bool {
+        rules[index].isTimeout && applies(index, direction, at: now)
+    }
+
+    /// How much later a direction ends.
+    private func slowness(of direction: Direction, at now: Timestamp) -> Interval {
+        var sum = Interval.seconds(0)
+        for index in rules.indices where applies(index, direction, at: now) {
+            if case .link(.slowClose(let time)) = rules[index].rule.action {
+                sum = Interval(nanoseconds: sum.nanoseconds + time.nanoseconds)
+            }
+        }
+        return sum
+    }
+
+    /// When a rule ends the connection.
+    private func deadline(of index: Int) -> Timestamp? {
+        guard !rules[index].hasClosed else { return nil }
+        let start = rules[index].start?.time ?? opened
+        switch rules[index].rule.action {
+        case .link(.timeout(let time?)), .link(.resetLater(let time)): return start + time
+        default: return nil
+        }
+    }
+
+    private mutating func meetDeadlines(at now: Timestamp) {
+        for index in rules.indices {
+            guard let deadline = deadline(of: index), deadline <= now else { continue }
+            let direction = rules[index].rule.from ?? .fromServer
+            let ending: Ending = rules[index].isTimeout ? .fin : .reset
+            close(index, ending, direction, lines[direction].arrived, at: now)
+        }
+    }
+}
+
+extension NumberedRule {
+    fileprivate var isTimeout: Bool { if case .link(.timeout) = rule.action { true } else { false } }
+}
+
+extension Rule {
+    fileprivate func isSame(as other: LineRule) -> Bool {
+        guard case .link(let action) = action else { return false }
+        return name == other.name && action == other.action && from == other.from
     }
 }
 
@@ -218,7 +341,7 @@ extension LinkAction {
         case .stall(_, let count), .limit(let count, _), .reset(let count), .halfClose(let count),
             .blackhole(let count):
             count
-        case .latency, .rate, .refuse: nil
+        case .latency, .rate, .refuse, .slice, .slowClose, .timeout, .resetLater: nil
         }
     }
 

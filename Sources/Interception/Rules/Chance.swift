@@ -21,7 +21,7 @@ package struct Chance: Sendable {
     package mutating func below(_ bound: Int) -> Int { Int(next().multipliedFullWidth(by: UInt64(bound)).high) }
 
     /// Whether something happens that has this probability.
-    mutating func happens(_ probability: Double) -> Bool {
+    package mutating func happens(_ probability: Double) -> Bool {
         Double(next() >> 11) * 0x1p-53 < probability
     }
 

@@ -18,6 +18,14 @@ public enum LinkAction: Hashable, Sendable {
     case halfClose(after: Int)
     /// Nothing passes any more once this many bytes have passed, and nobody is notified.
     case blackhole(after: Int)
+    /// Bytes pass in pieces of this size, more or less by this much, with a pause between them.
+    case slice(size: Int, variation: Int, pause: Interval)
+    /// Ends pass later.
+    case slowClose(Interval)
+    /// Nothing passes, and the connection is closed after this long; nil: never.
+    case timeout(Interval?)
+    /// Both sides are reset after this long.
+    case resetLater(Interval)
 
     /// Its name in rule files.
     var name: String {
@@ -30,6 +38,10 @@ public enum LinkAction: Hashable, Sendable {
         case .refuse: "refuse"
         case .halfClose: "half-close"
         case .blackhole: "blackhole"
+        case .slice: "slice"
+        case .slowClose: "slow-close"
+        case .timeout: "timeout"
+        case .resetLater: "reset"
         }
     }
 }

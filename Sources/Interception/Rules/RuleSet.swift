@@ -58,6 +58,10 @@ struct NumberedRule: Sendable {
     var isArmed = false
     /// For how many frames its condition has held.
     var matched = PerDirection(fromClient: 0, fromServer: 0)
+    /// Since when it applies, and how many bytes had arrived before; for rules that come to a connection that is open.
+    var start: (time: Timestamp, offset: PerDirection<Int>)?
+    /// Whether it has closed the connection.
+    var hasClosed = false
     /// How often it was applied.
     var applied = PerDirection(fromClient: 0, fromServer: 0)
     var timesApplied: Int { applied.fromClient + applied.fromServer }

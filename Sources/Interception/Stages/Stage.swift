@@ -39,6 +39,8 @@ public enum StageEvent: Hashable, Sendable {
     case wake
     /// The bytes that the stage keeps of a direction have been held for too long: it must emit them now.
     case release(Direction)
+    /// The control API asks for something.
+    case command(StageCommand)
 }
 
 /// An action that a stage asks for.

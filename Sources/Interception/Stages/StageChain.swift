@@ -95,7 +95,7 @@ public struct StageChain {
         }
         switch event {
         case .bytes, .end: pass(event, to: 0, at: now)
-        case .began: for index in steps.indices { pass(event, to: index, at: now) }
+        case .began, .command: for index in steps.indices { pass(event, to: index, at: now) }
         case .wake, .release: break
         }
         for index in steps.indices { meet(index, at: now) }
@@ -183,7 +183,7 @@ public struct StageChain {
             guard ended[direction] == nil || (ended[direction] == .fin && ending == .reset) else { return }
             ended[direction] = ending
             outputs.append(.end(ending, direction))
-        case .began, .wake, .release: break
+        case .began, .wake, .release, .command: break
         }
     }
 

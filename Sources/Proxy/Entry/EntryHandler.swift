@@ -16,6 +16,7 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// How many bytes of its own the proxy has sent: the client's answers of SOCKS, the server's PROXY header.
     private var sentBytes = PerDirection(fromClient: 0, fromServer: 0)
     private let isUnix: Bool
+    private let managed: ManagedListener?
     private var stack: EntryStack
     private var context: ChannelHandlerContext?
     private var patience: Scheduled<Void>?
@@ -39,7 +40,10 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case over
     }
 
-    init(_ channel: any Channel, at listener: Listener, of proxy: ProxyContext) {
+    init(
+        _ channel: any Channel, at listener: Listener, of proxy: ProxyContext, _ managed: ManagedListener? = nil
+    ) {
+        self.managed = managed
         self.channel = channel
         self.proxy = proxy
         isUnix = listener.listen.isUnix
@@ -243,7 +247,9 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
                     fault == nil ? .connectFailed : .tlsFailed), isOrderly: false)
         }
         state = .over
-        let clientEnd = RelayHandler(reading: .fromClient, isUnix: isUnix, relays: proxy.relays, options: proxy.options)
+        var relayOptions = proxy.options
+        if let managed { relayOptions.stages = { managed.stages(of: $0) } }
+        let clientEnd = RelayHandler(reading: .fromClient, isUnix: isUnix, relays: proxy.relays, options: relayOptions)
         if let clientTLS { clientEnd.secured(by: clientTLS.wire, clientTLS.edge) }
         if let context {
             try? context.pipeline.syncOperations.addHandler(clientEnd, position: .after(self))
@@ -270,6 +276,7 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
             return
         }
         RelayHandler.join(clientEnd, serverEnd, recording: recording, early: stack.takeUnread(), ends)
+        managed?.relayed(connection, clientEnd.stages, by: channel)
     }
 
     // MARK: Failing to connect

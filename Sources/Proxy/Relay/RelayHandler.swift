@@ -33,6 +33,8 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     private let relays: OpenRelays
     private let options: ProxyOptions
     private var shared: Shared?
+    /// What performs the actions of the connection's stages; nil if it has none, or is not relayed.
+    var stages: StageDriver? { shared?.stages }
     private var partner: RelayHandler?
     private var context: ChannelHandlerContext?
     private var gate = ReadGate()

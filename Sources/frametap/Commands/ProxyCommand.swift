@@ -1,4 +1,5 @@
 import ArgumentParser
+import Control
 import Dispatch
 import Framing
 import Pipeline
@@ -32,7 +33,12 @@ struct ProxyCommand: ParsableCommand {
     @OptionGroup var status: StatusOptions
     @OptionGroup(title: "Memory") var memory: MemoryOptions
 
-    func validate() throws { try records.check(output, [("--key-log", tls.keyLog), ("--write-tls", tls.writeTLS)]) }
+    func validate() throws {
+        try records.check(output, [("--key-log", tls.keyLog), ("--write-tls", tls.writeTLS)])
+        if rules.seed != nil, !rules.isGiven, listeners.control == nil {
+            throw ValidationError("--seed needs --rule, --rules or --control")
+        }
+    }
 
     func run() throws {
         // Survives the terminal that started it, and treats a file size limit like a full disk.
@@ -82,6 +88,8 @@ struct ProxyCommand: ParsableCommand {
         }
         // A program that reads this may send a signal immediately.
         for (listener, place) in zip(listeners, places) { Self.announce(listener, at: place) }
+        let control = try control(of: proxy, seed: store?.seed ?? rules.seed ?? .random(in: 0...UInt64(UInt32.max)))
+        defer { control?.close() }
         recording.run(recorder, queue)
         ciphertext?.finish()
         keyLog?.finish()
@@ -93,6 +101,22 @@ struct ProxyCommand: ParsableCommand {
         if proxy.refused > 0 { warn("refused clients beyond the limit of connections: \(proxy.refused)") }
         selection.warnOfMissingConnections(recording.summary)
         if selection.failing.fails(recording.summary) { throw ExitCode(1) }
+    }
+
+    /// Starts the control API, if it is asked for.
+    private func control(of proxy: ProxyServer, seed: UInt64) throws -> ControlServer? {
+        guard let address = self.listeners.control else { return nil }
+        let api = ControlAPI(proxy, seed: seed)
+        do {
+            let server = try Blocking.wait { try await api.serve(at: address) }
+            let place = HostPort(host: server.host, port: server.port)
+            proxy.protect(place)
+            warn("control on http://\(place)")
+            if !place.isLoopback { warn("anybody who can reach \(place) can now control this proxy") }
+            return server
+        } catch {
+            throw CommandError("\(error)")
+        }
     }
 
     private static func announce(_ listener: Listener, at place: Place) {

@@ -11,7 +11,7 @@ struct ListenerOptions: ParsableArguments {
                 themselves; to transparent://address:port a firewall redirects them (Linux).
                 """,
             valueName: "address:port"))
-    var listen: [ListenOption]
+    var listen: [ListenOption] = []
 
     @Option(
         help: ArgumentHelp(
@@ -19,7 +19,16 @@ struct ListenerOptions: ParsableArguments {
             valueName: "host:port"))
     var to: [Place] = []
 
-    func validate() throws { _ = try listeners() }
+    @Option(
+        help: ArgumentHelp(
+            "Let this address control the proxy over HTTP: toxiproxy's API, for its client libraries. Port 0 lets the system choose.",
+            valueName: "address:port"))
+    var control: HostPort?
+
+    func validate() throws {
+        _ = try listeners()
+        if listen.isEmpty, control == nil { throw ValidationError("expected --listen and --to, or --control") }
+    }
 
     /// The listeners, each with its server.
     func listeners() throws -> [Listener] {

@@ -35,12 +35,14 @@ struct RuleOptions: ParsableArguments {
     func validate() throws {
         if holdLimit.bytes < 1 { throw ValidationError("--hold-limit is 0; expected 1 or more bytes") }
         if holdTimeout.interval <= .seconds(0) { throw ValidationError("--hold-timeout is 0; expected more") }
-        if file == nil, rules.isEmpty, seed != nil { throw ValidationError("--seed needs --rule or --rules") }
     }
+
+    /// Whether there are any.
+    var isGiven: Bool { file != nil || !rules.isEmpty }
 
     /// Reads the rules, and keeps reading them; nil if there are none.
     func store(_ decoding: DecodingOptions) throws -> RuleStore? {
-        guard file != nil || !rules.isEmpty else { return nil }
+        guard isGiven else { return nil }
         var format: Format?
         if case .fixed(let fixed) = decoding.choice { format = fixed }
         let own = try rules.enumerated().map { try RuleFile.rule($1, number: $0 + 1, format: format) }

@@ -1,0 +1,84 @@
+import Framing
+import NIOHTTP1
+
+/// A request to the control API.
+struct HTTPRequest: Sendable {
+    var method: HTTPMethod
+    /// The path's parts, without escapes.
+    var path: [String]
+    var query: [String: String]
+    var headers: HTTPHeaders
+    var body: [UInt8]
+
+    /// - Returns: nil if the target is not one.
+    init?(_ head: HTTPRequestHead, body: [UInt8]) {
+        (method, headers, self.body) = (head.method, head.headers, body)
+        let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        var path: [String] = []
+        for part in parts[0].split(separator: "/") {
+            guard let text = Self.unescaped(part) else { return nil }
+            path.append(text)
+        }
+        self.path = path
+        query = [:]
+        for pair in (parts.count > 1 ? parts[1] : "").split(separator: "&") {
+            let sides = pair.split(separator: "=", maxSplits: 1).map { $0.replacing("+", with: " ") }
+            guard let name = sides.first.flatMap({ Self.unescaped($0[...]) }),
+                let value = Self.unescaped((sides.count > 1 ? sides[1] : "")[...])
+            else { return nil }
+            query[name] = value
+        }
+    }
+
+    /// A text whose bytes may be written as `%` and two hex digits (RFC 3986 section 2.1).
+    private static func unescaped(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
+                return nil
+            }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// The body as JSON.
+    func json() throws(HTTPFault) -> JSONValue {
+        do throws(JSONSyntaxError) {
+            return try JSONValue(parsing: body.span.bytes)
+        } catch {
+            throw HTTPFault(.badRequest, "the body is no JSON: \(error)")
+        }
+    }
+}
+
+/// A response.
+struct HTTPResponse: Sendable {
+    var status: HTTPResponseStatus
+    var contentType = "application/json"
+    var body: [UInt8] = []
+
+    /// JSON.
+    init(_ status: HTTPResponseStatus, _ value: JSONValue) {
+        (self.status, body) = (status, Array((value.compactText + "\n").utf8))
+    }
+
+    /// Text.
+    init(_ status: HTTPResponseStatus, text: String, contentType: String = "text/plain; charset=utf-8") {
+        (self.status, body, self.contentType) = (status, Array(text.utf8), contentType)
+    }
+}
+
+/// Why a request is not answered.
+struct HTTPFault: Error {
+    var status: HTTPResponseStatus
+    var message: String
+
+    init(_ status: HTTPResponseStatus, _ message: String) { (self.status, self.message) = (status, message) }
+}

@@ -1,0 +1,93 @@
+import Framing
+import Interception
+import Proxy
+import Streams
+import Synchronization
+
+/// A proxy that toxiproxy's API has made: a listener with a name, and its toxics.
+final class ToxicProxy: Sendable {
+    private struct State {
+        var listen: HostPort
+        var upstream: HostPort
+        var toxics: [Toxic] = []
+        var listener: ManagedListener?
+    }
+
+    let name: String
+    private let server: ProxyServer
+    private let seed: UInt64
+    private let state: Mutex<State>
+
+    init(_ name: String, listen: HostPort, upstream: HostPort, of server: ProxyServer, seed: UInt64) {
+        (self.name, self.server, self.seed) = (name, server, seed)
+        state = Mutex(State(listen: listen, upstream: upstream))
+    }
+
+    /// As the API shows it.
+    var json: JSONValue {
+        state.withLock { state in
+            .object([
+                .init("name", .text(name)), .init("listen", .text("\(state.listen)")),
+                .init("upstream", .text("\(state.upstream)")), .init("enabled", .boolean(state.listener != nil)),
+                .init("toxics", .array(state.toxics.map(\.json))),
+            ])
+        }
+    }
+
+    var toxics: [Toxic] { state.withLock { $0.toxics } }
+    var isEnabled: Bool { state.withLock { $0.listener != nil } }
+
+    /// Whether it leads from and to these addresses.
+    func leads(from listen: HostPort, to upstream: HostPort) -> Bool {
+        state.withLock { ($0.listen, $0.upstream) == (listen, upstream) }
+    }
+
+    /// Starts to listen.
+    func enable() async throws {
+        guard !isEnabled else { return }
+        let (listen, upstream) = state.withLock { ($0.listen, $0.upstream) }
+        let listener = try await server.open(listen, to: upstream) { [weak self] connection in
+            guard let self else { return nil }
+            return StageChain([LinkStage(rules(of: connection), seed: seed, connection: connection)])
+        }
+        state.withLock { state in
+            state.listener = listener
+            // The port stays its own when it is disabled.
+            state.listen = listener.place
+        }
+    }
+
+    /// Stops listening, and closes its connections.
+    func disable() async throws {
+        let listener = state.withLock { state in
+            defer { state.listener = nil }
+            return state.listener
+        }
+        try await listener?.close()
+    }
+
+    /// Changes its addresses, while it is disabled.
+    func move(listen: HostPort, upstream: HostPort) {
+        state.withLock { ($0.listen, $0.upstream) = (listen, upstream) }
+    }
+
+    /// Changes its toxics, on open connections too.
+    func change<Result>(_ change: (inout [Toxic]) throws(HTTPFault) -> Result) throws(HTTPFault) -> Result {
+        let (result, listener) = try state.withLock { state throws(HTTPFault) in
+            (try change(&state.toxics), state.listener)
+        }
+        listener?.send { .setLine(rules(of: $0)) }
+        return result
+    }
+
+    /// The toxics that apply to a connection.
+    private func rules(of connection: Int) -> [LineRule] {
+        toxics.filter { toxic in
+            guard toxic.toxicity < 1 else { return true }
+            // FNV-1a: the same toxic decides the same each time.
+            let number = toxic.name.utf8.reduce(UInt32(0x811c_9dc5)) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
+            var chance = Chance(seed: seed, rule: Int(number), connection: connection, direction: toxic.direction)
+            return chance.happens(toxic.toxicity)
+        }.map(\.rule)
+    }
+}

@@ -1,0 +1,81 @@
+import Interception
+import NIOCore
+import Streams
+import Synchronization
+
+/// A listener that was opened while the proxy runs, with what makes the stages of its connections; it can be changed and closed.
+package final class ManagedListener: Sendable {
+    private struct State {
+        var stages: @Sendable (Int) -> StageChain?
+        var connections: [Int: Connection] = [:]
+        var channels: [ObjectIdentifier: any Channel] = [:]
+        var listening: (any Channel)?
+        var place = HostPort(host: "", port: 0)
+    }
+
+    /// A connection, and what performs its stages' actions.
+    private struct Connection: Sendable {
+        var driver: NIOLoopBound<WeakDriver>
+        var eventLoop: any EventLoop
+    }
+
+    private struct WeakDriver {
+        weak var driver: StageDriver?
+    }
+
+    private let state: Mutex<State>
+
+    init(stages: @escaping @Sendable (Int) -> StageChain?) { state = Mutex(State(stages: stages)) }
+
+    /// Where it listens.
+    package var place: HostPort { state.withLock { $0.place } }
+
+    /// It listens.
+    func bound(_ channel: any Channel, at place: HostPort) {
+        state.withLock { ($0.listening, $0.place) = (channel, place) }
+    }
+
+    /// The stages of a connection that opens now.
+    func stages(of connection: Int) -> StageChain? { state.withLock { $0.stages }(connection) }
+
+    /// A client was accepted.
+    func accepted(_ channel: any Channel) {
+        let key = ObjectIdentifier(channel)
+        state.withLock { $0.channels[key] = channel }
+        channel.closeFuture.whenComplete { _ in self.state.withLock { $0.channels[key] = nil } }
+    }
+
+    /// A connection is relayed; on its event loop.
+    func relayed(_ connection: Int, _ driver: StageDriver?, by channel: any Channel) {
+        guard let driver else { return }
+        let bound = NIOLoopBound(WeakDriver(driver: driver), eventLoop: channel.eventLoop)
+        state.withLock { $0.connections[connection] = Connection(driver: bound, eventLoop: channel.eventLoop) }
+        channel.closeFuture.whenComplete { _ in self.state.withLock { $0.connections[connection] = nil } }
+    }
+
+    /// The numbers of the open connections.
+    package var openConnections: [Int] { state.withLock { $0.connections.keys.sorted() } }
+
+    /// Passes a command to the stages of the open connections.
+    ///
+    /// - Parameter command: makes it for a connection, by its number.
+    package func send(_ command: (Int) -> StageCommand) {
+        for (number, connection) in state.withLock({ $0.connections }) {
+            let command = command(number)
+            connection.eventLoop.execute { connection.driver.value.driver?.take(.command(command)) }
+        }
+    }
+
+    /// Stops listening, and resets the open connections. Done when the port is free again.
+    package func close() async throws {
+        let (listening, channels) = state.withLock { state in
+            defer { state.listening = nil }
+            return (state.listening, Array(state.channels.values))
+        }
+        for channel in channels {
+            channel.resetOnClose()
+            channel.close(promise: nil)
+        }
+        try? await listening?.close()
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `proxy --control`: toxiproxy's API, with a real client and a real server.
+@Suite struct ControlTests {
+    @Test func toxicsDoWhatToxiproxySays() async throws {
+        let folder = try Folder()
+        let proxy = try Program(
+            "frametap",
+            [
+                "proxy", "--control", "127.0.0.1:0", "--as", "none", "--seed", "7", "--format", "chunk", "--trace",
+                folder.path("trace.ndjson"),
+            ])
+        let port = try await proxy.match(/control on http:\/\/127\.0\.0\.1:(\d+)\n/, inErrors: true)
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("control.py")
+        let client = try Program("python3", [script.path])
+        _ = try await client.match(/(ready)\n/)
+        try client.send(port)
+        let ended = try await client.exitStatus()
+        #expect(ended == 0, "\(client.errors)")
+        let line = try #require(client.output.split(separator: "\n").last)
+        let seen = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        func text(_ key: String) -> String { "\(seen[key] ?? "nothing")" }
+        func number(_ key: String) -> Double { seen[key] as? Double ?? .nan }
+        func status(_ key: String) -> Int? { (seen[key] as? [Any])?.first as? Int }
+        func message(_ key: String) -> String { (seen[key] as? [Any])?.last as? String ?? "" }
+
+        // Proxies and errors.
+        #expect(seen["created"] as? Int == 201)
+        #expect(status("again") == 409 && message("again").contains("proxy already exists"))
+        #expect(status("nameless") == 400 && message("nameless").contains("missing required field: name"))
+        #expect(seen["no json"] as? Int == 400)
+        #expect(status("bad toxic") == 400 && message("bad toxic").contains("invalid toxic type"))
+        #expect(status("bad stream") == 400 && message("bad stream").contains("either upstream or downstream"))
+        #expect(seen["no proxy"] as? Int == 404)
+        #expect(status("no path") == 404 && message("no path") == "404 page not found\n")
+        #expect(seen["browser"] as? Int == 403 && seen["other host"] as? Int == 403)
+        #expect((seen["version"] as? [String: String])?["version"]?.isEmpty == false)
+
+        // Toxics. A busy machine makes everything later, and nothing earlier.
+        #expect(seen["plain"] as? Bool == true && status("latency") == 200)
+        #expect(number("latency took") >= 0.3)
+        #expect(seen["less latency"] as? [String: Int] == ["latency": 100, "jitter": 0])
+        #expect(number("bandwidth took") >= 0.4 && seen["bandwidth right"] as? Bool == true)
+        #expect(number("slow_close took") >= 0.4 && text("slow_close end") == "fin")
+        #expect(number("timeout took") >= 0.29 && seen["timeout got"] as? [AnyHashable] == [0, "fin"])
+        #expect(text("silent got") == "silence" && text("silent end") == "fin")
+        #expect((seen["reset_peer"] as? [Any])?.last as? String == "reset")
+        #expect(seen["limit_data"] as? [AnyHashable] == [10, "fin"])
+        #expect(number("slicer took") >= 0.1 && seen["slicer right"] as? Bool == true)
+        let share = try #require(seen["toxicity"] as? Int)
+        #expect((15...45).contains(share), "\(share) of 60 with a toxicity of 0.5")
+
+        // Disabling, reset, populate, deleting.
+        #expect(seen["disabled"] as? Bool == false && text("disabled end") == "reset")
+        #expect(text("disabled connect") == "refused")
+        #expect(seen["reset"] as? Int == 204 && seen["after reset"] as? Bool == true)
+        #expect(seen["populated"] as? Int == 201 && seen["populated works"] as? Bool == true)
+        #expect(seen["proxies"] as? [String] == ["p", "r"])
+        #expect(status("taken") == 500 && message("taken").contains("in use"))
+        #expect(seen["deleted"] as? Int == 204 && seen["left"] as? [String] == ["p"])
+
+        proxy.signal(SIGTERM)
+        #expect(try await proxy.exitStatus() == 0)
+        // What toxics did is in the trace.
+        let actions = try traceLines(folder.text("trace.ndjson")).filter { $0.event == "action" }
+        #expect(Set(actions.compactMap { $0["rule"] }).isSuperset(of: ["timeout_downstream", "reset_peer_downstream"]))
+    }
+
+    @Test func withoutListenerOrControlNothingStarts() async throws {
+        let proxy = try Program("frametap", ["proxy"])
+        #expect(try await proxy.exitStatus() != 0)
+        #expect(proxy.errors.contains("expected --listen and --to, or --control"), "\(proxy.errors)")
+    }
+}
