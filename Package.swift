@@ -100,10 +100,11 @@ let package = Package(
         .target(
             name: "Control",
             dependencies: [
-                "Framing", "Interception", "Proxy", "Streams",
+                "Expressions", "Framing", "Interception", "Proxy", "Streams", "Trace",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-            ]),
+            ],
+            resources: [.embedInCode("openapi.json")]),
         .target(
             name: "Torture",
             dependencies: [
@@ -206,7 +207,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             exclude: [
-                "control.py", "ends.py", "listeners.py", "rules.py", "servers.bash", "tls.py", "traffic.py", "transparent.bash",
+                "control.py", "control_api.py", "ends.py", "listeners.py", "rules.py", "servers.bash", "tls.py", "traffic.py", "transparent.bash",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -2,12 +2,25 @@ import Framing
 import NIOHTTP1
 import Proxy
 
-/// The control API of a running proxy: toxiproxy's API, for its client libraries.
+/// The control API of a running proxy: frametap's own below `/api/v1`, and toxiproxy's, for its client libraries.
 package struct ControlAPI: Sendable {
     private let toxiproxy: ToxiproxyAPI
+    private let frametap: FrametapAPI
+    private let token: String
 
-    /// - Parameter seed: decides what happens by chance.
-    package init(_ server: ProxyServer, seed: UInt64) { toxiproxy = ToxiproxyAPI(server, seed: seed) }
+    /// - Parameters:
+    ///   - journal: what passes through the proxy.
+    ///   - seed: decides what happens by chance.
+    ///   - token: what requests of frametap's own API must show.
+    ///   - formatNamed: the format of a name, or of a file.
+    package init(
+        _ server: ProxyServer, _ journal: EventJournal, seed: UInt64, token: String,
+        formatNamed: @escaping @Sendable (String) throws -> Format
+    ) {
+        toxiproxy = ToxiproxyAPI(server, seed: seed)
+        frametap = FrametapAPI(server, journal, seed: seed, formatNamed: formatNamed)
+        self.token = token
+    }
 
     /// Listens on an address.
     package func serve(at address: HostPort) async throws -> ControlServer {
@@ -31,11 +44,31 @@ package struct ControlAPI: Sendable {
             return ToxiproxyAPI.response(
                 HTTPFault(.forbidden, "the Host header names another host; expected \(address)"))
         }
+        if request.path.starts(with: ["api", "v1"]) {
+            guard isKnown(request) else {
+                return ToxiproxyAPI.response(
+                    HTTPFault(.unauthorized, "expected the header Authorization: Bearer TOKEN, with the token that the proxy printed"))
+            }
+            let isJSON = request.headers.first(name: "content-type")?.hasPrefix("application/json") ?? false
+            if !request.body.isEmpty, !isJSON {
+                return ToxiproxyAPI.response(
+                    HTTPFault(.unsupportedMediaType, "expected the header Content-Type: application/json"))
+            }
+            return await frametap.answer(request, Array(request.path.dropFirst(2)))
+        }
         if request.headers.first(name: "user-agent")?.hasPrefix("Mozilla/") ?? false {
             return ToxiproxyAPI.response(HTTPFault(.forbidden, "User agent not allowed"))
         }
         if let response = await toxiproxy.answer(request) { return response }
         return HTTPResponse(.notFound, text: "404 page not found\n")
+    }
+
+    /// Whether a request shows the token. The comparison takes equally long, wherever the texts differ.
+    private func isKnown(_ request: HTTPRequest) -> Bool {
+        let shown = Array((request.headers.first(name: "authorization") ?? "").utf8)
+        let expected = Array("Bearer \(token)".utf8)
+        guard shown.count == expected.count else { return false }
+        return zip(shown, expected).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
     /// Whether a request means this server: by an address, `localhost`, or the name that it listens on.

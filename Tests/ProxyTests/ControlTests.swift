@@ -12,7 +12,7 @@ import Testing
                 "proxy", "--control", "127.0.0.1:0", "--as", "none", "--seed", "7", "--format", "chunk", "--trace",
                 folder.path("trace.ndjson"),
             ])
-        let port = try await proxy.match(/control on http:\/\/127\.0\.0\.1:(\d+)\n/, inErrors: true)
+        let port = try await proxy.match(/control on http:\/\/127\.0\.0\.1:(\d+); token/, inErrors: true)
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("control.py")
         let client = try Program("python3", [script.path])
         _ = try await client.match(/(ready)\n/)
@@ -66,6 +66,47 @@ import Testing
         // What toxics did is in the trace.
         let actions = try traceLines(folder.text("trace.ndjson")).filter { $0.event == "action" }
         #expect(Set(actions.compactMap { $0["rule"] }).isSuperset(of: ["timeout_downstream", "reset_peer_downstream"]))
+    }
+
+    @Test func eachTestHasItsOwnListener() async throws {
+        let proxy = try Program("frametap", ["proxy", "--control", "127.0.0.1:0", "--as", "none", "--format", "line"])
+        let port = try await proxy.match(/control on http:\/\/127\.0\.0\.1:(\d+); token/, inErrors: true)
+        let token = try await proxy.match(/; token ([0-9a-f]{32})\n/, inErrors: true)
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("control_api.py")
+        let client = try Program("python3", [script.path])
+        _ = try await client.match(/(ready)\n/)
+        try client.send("\(port) \(token)")
+        let ended = try await client.exitStatus()
+        #expect(ended == 0, "\(client.errors)")
+        let line = try #require(client.output.split(separator: "\n").last)
+        let seen = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        func strings(_ key: String) -> [String] { seen[key] as? [String] ?? [] }
+        func fault(_ key: String, _ status: Int, _ text: String) -> Bool {
+            guard let pair = seen[key] as? [Any], let message = pair.last as? String else { return false }
+            return pair.first as? Int == status && message.contains(text)
+        }
+        #expect(seen["opened"] as? Int == 201 && seen["named by itself"] as? String == "listener-2")
+        #expect(strings("early") == ["first"] && strings("late") == ["third"])
+        #expect(seen["passed"] as? String == "third\n")
+        #expect(fault("none", 408, "go on with after="))
+        #expect(strings("two") == ["elsewhere", "elsewhere"])
+        #expect(strings("events").prefix(3) == ["opened", "format", "frame"] && strings("events").contains("action"))
+        #expect(seen["pages"] as? Bool == true)
+        #expect(strings("changed").isEmpty && seen["without rule"] as? String == "secret\n")
+        #expect(strings("trace") == ["trace", "opened"] && strings("listeners") == ["listener-2", "one"])
+        #expect(seen["deleted"] as? Int == 204 && seen["after deleting"] as? String == "reset")
+        #expect(seen["the other one"] as? String == "still here\n")
+        #expect(strings("openapi").contains("/api/v1/listeners/{name}/wait"))
+        #expect(fault("no token", 401, "Authorization: Bearer") && seen["wrong token"] as? Int == 401)
+        #expect(seen["form"] as? Int == 415 && fault("no json", 400, "no JSON") && seen["other host"] as? Int == 403)
+        #expect(fault("unknown key", 400, "there is no key rule; known are name"))
+        #expect(fault("bad rule", 400, "rules[0]: ") && fault("bad rule", 400, "dealy"))
+        #expect(fault("no format", 400, "rules for frames need") && fault("bad format", 400, "lin"))
+        #expect(fault("bad condition", 400, "column 8") && fault("no condition", 400, "expected when"))
+        #expect(seen["nowhere"] as? Int == 404 && fault("gone", 404, "there is no listener one"))
+        #expect(seen["twice"] as? Int == 409)
+        proxy.signal(SIGTERM)
+        #expect(try await proxy.exitStatus() == 0)
     }
 
     @Test func withoutListenerOrControlNothingStarts() async throws {

@@ -67,4 +67,9 @@ public struct TraceStart: Hashable, Sendable {
     public var source: String
     /// The program that wrote it, and its version.
     public var tool: String
+
+    /// A trace begins.
+    package init(version: Int, source: String, tool: String) {
+        (self.version, self.source, self.tool) = (version, source, tool)
+    }
 }

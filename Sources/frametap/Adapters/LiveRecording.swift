@@ -36,6 +36,8 @@ final class LiveRecording {
         var records: RecordOptions
         var selection: SelectionOptions
         var status: StatusOptions
+        /// What else takes the trace.
+        var sinks: [any TraceSink] = []
     }
 
     let decoder: Decoder
@@ -84,6 +86,7 @@ final class LiveRecording {
         }
         sinks += try request.selection.apply(to: shown, whenDone: whenDone)
         if let display { sinks.append(display.status) }
+        sinks += request.sinks
         decoder = Decoder(request.decoding, sinks: sinks)
     }
 

@@ -62,8 +62,13 @@ struct ProxyCommand: ParsableCommand {
             warn("rules apply; seed \(store.seed)")
             store.watch()
         }
-        let request = LiveRecording.Request(
+        let journal = self.listeners.control == nil ? nil : EventJournal()
+        var request = LiveRecording.Request(
             decoding: decoding, output: output, records: records, selection: selection, status: status)
+        if let journal {
+            request.sinks.append(
+                EventSink(source: "control", tool: Frametap.tool, bodyLimit: output.bodyLimit) { journal.take($0) })
+        }
         let recording = try LiveRecording(of: .relay(ListenerOptions.source(of: listeners)), request)
         let recorder = Recorder(of: recording, queue: queue)
         let ciphertext = try tls.writeTLS.map { try CiphertextRecord($0, limit: waiting.queueLimit.bytes) }
@@ -88,9 +93,10 @@ struct ProxyCommand: ParsableCommand {
         }
         // A program that reads this may send a signal immediately.
         for (listener, place) in zip(listeners, places) { Self.announce(listener, at: place) }
-        let control = try control(of: proxy, seed: store?.seed ?? rules.seed ?? .random(in: 0...UInt64(UInt32.max)))
+        let control = try control(of: proxy, journal, seed: store?.seed ?? rules.seed ?? .random(in: 0...UInt64(UInt32.max)))
         defer { control?.close() }
         recording.run(recorder, queue)
+        journal?.finish()
         ciphertext?.finish()
         keyLog?.finish()
         if let lost = ciphertext?.queue.losses, lost.dropped.bytes > 0 || lost.unrecorded > 0 {
@@ -104,19 +110,27 @@ struct ProxyCommand: ParsableCommand {
     }
 
     /// Starts the control API, if it is asked for.
-    private func control(of proxy: ProxyServer, seed: UInt64) throws -> ControlServer? {
-        guard let address = self.listeners.control else { return nil }
-        let api = ControlAPI(proxy, seed: seed)
+    private func control(of proxy: ProxyServer, _ journal: EventJournal?, seed: UInt64) throws -> ControlServer? {
+        guard let address = listeners.control, let journal else { return nil }
+        let token = listeners.controlToken ?? Self.token()
+        let api = ControlAPI(proxy, journal, seed: seed, token: token) { try FormatOptions.format($0) }
         do {
             let server = try Blocking.wait { try await api.serve(at: address) }
             let place = HostPort(host: server.host, port: server.port)
             proxy.protect(place)
-            warn("control on http://\(place)")
+            let shown = listeners.controlToken == nil ? "; token \(token)" : ""
+            warn("control on http://\(place)\(shown)")
             if !place.isLoopback { warn("anybody who can reach \(place) can now control this proxy") }
             return server
         } catch {
             throw CommandError("\(error)")
         }
+    }
+
+    /// 128 random bits.
+    private static func token() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return Hexadecimal.text((0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) })
     }
 
     private static func announce(_ listener: Listener, at place: Place) {

@@ -21,9 +21,15 @@ struct ListenerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Let this address control the proxy over HTTP: toxiproxy's API, for its client libraries. Port 0 lets the system choose.",
+            "Let this address control the proxy over HTTP: frametap's API (docs/control.md), and toxiproxy's, for its client libraries. Port 0 lets the system choose.",
             valueName: "address:port"))
     var control: HostPort?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --control: what requests to /api/v1 must show (Authorization: Bearer TOKEN). By default a random one, which is printed.",
+            valueName: "token"))
+    var controlToken: String?
 
     func validate() throws {
         _ = try listeners()

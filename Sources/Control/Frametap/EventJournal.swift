@@ -1,0 +1,100 @@
+import Streams
+import Synchronization
+import Trace
+
+/// The last events of a trace while it is recorded, each with a number: what the API's readers ask for.
+///
+/// It is bounded: the oldest events are evicted, and a reader that asks for them is told how many it missed.
+package final class EventJournal: Sendable {
+    private struct State {
+        var events: [TraceEvent] = []
+        /// The number of the first of them, and how many of the array's first entries are evicted.
+        var first = 0
+        var dropped = 0
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        var nextWaiting = 0
+        var isOver = false
+    }
+
+    /// At most how many events are kept.
+    private let most: Int
+    private let state = Mutex(State())
+
+    package init(most: Int = 100_000) { self.most = most }
+
+    /// Events from a number on.
+    struct Page {
+        /// Each with its number.
+        var events: [(number: Int, event: TraceEvent)]
+        /// Where the next page begins.
+        var next: Int
+        /// How many events were evicted before they were asked for.
+        var missed: Int
+    }
+
+    /// Takes the next event.
+    package func take(_ event: TraceEvent) {
+        let waiting = state.withLock { state in
+            state.events.append(event)
+            if state.events.count - state.dropped > most {
+                state.dropped += 1
+                if state.dropped > most / 4 {
+                    state.events.removeFirst(state.dropped)
+                    state.first += state.dropped
+                    state.dropped = 0
+                }
+            }
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
+        }
+        for reader in waiting { reader.resume() }
+    }
+
+    /// No more events follow.
+    package func finish() {
+        let waiting = state.withLock { state in
+            state.isOver = true
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
+        }
+        for reader in waiting { reader.resume() }
+    }
+
+    /// The number of the next event.
+    var end: Int { state.withLock { $0.first + $0.events.count } }
+
+    /// Events from a number on for which something holds.
+    func page(from number: Int, atMost count: Int, _ isWanted: (TraceEvent) -> Bool) -> Page {
+        state.withLock { state in
+            let oldest = state.first + state.dropped
+            var page = Page(events: [], next: max(number, oldest), missed: max(0, oldest - number))
+            while page.next < state.first + state.events.count, page.events.count < count {
+                let event = state.events[page.next - state.first]
+                if isWanted(event) { page.events.append((page.next, event)) }
+                page.next += 1
+            }
+            return page
+        }
+    }
+
+    /// Returns when there is an event with this number, or a later one; or none will follow; or the task is cancelled.
+    func wait(for number: Int) async {
+        let key = state.withLock { state in
+            state.nextWaiting += 1
+            return state.nextWaiting
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isThere = state.withLock { state in
+                    if state.first + state.events.count > number || state.isOver || Task.isCancelled { return true }
+                    state.waiting[key] = continuation
+                    return false
+                }
+                if isThere { continuation.resume() }
+            }
+        } onCancel: {
+            let reader = state.withLock { $0.waiting.removeValue(forKey: key) }
+            reader?.resume()
+        }
+    }
+}

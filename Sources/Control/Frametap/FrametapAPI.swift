@@ -1,0 +1,217 @@
+import Expressions
+import Framing
+import NIOHTTP1
+import Proxy
+import Streams
+import Trace
+
+/// frametap's own API, version 1 (`docs/control.md`): listeners with their rules, and what passes through them.
+actor FrametapAPI {
+    private let server: ProxyServer
+    private let journal: EventJournal
+    private let seed: UInt64
+    private let formatNamed: @Sendable (String) throws -> Format
+    private var listeners: [String: ControlledListener] = [:]
+    private var made = 0
+
+    /// The longest wait.
+    private static let longestWait = 300.0
+    /// The most events in a response.
+    private static let mostEvents = 10_000
+
+    init(
+        _ server: ProxyServer, _ journal: EventJournal, seed: UInt64,
+        formatNamed: @escaping @Sendable (String) throws -> Format
+    ) {
+        (self.server, self.journal, self.seed, self.formatNamed) = (server, journal, seed, formatNamed)
+    }
+
+    /// Answers a request, whose path begins behind `/api/v1`.
+    func answer(_ request: HTTPRequest, _ path: [String]) async -> HTTPResponse {
+        do {
+            return try await route(request, path)
+        } catch let fault as HTTPFault {
+            return ToxiproxyAPI.response(fault)
+        } catch {
+            return ToxiproxyAPI.response(HTTPFault(.internalServerError, "\(error)"))
+        }
+    }
+
+    private func route(_ request: HTTPRequest, _ path: [String]) async throws -> HTTPResponse {
+        switch (request.method, path.count, path.first, path.count > 2 ? path[2] : nil) {
+        case (.GET, 1, "openapi.json", nil):
+            return HTTPResponse(.ok, text: OpenAPI.document, contentType: "application/json")
+        case (.GET, 1, "listeners", nil):
+            let all = listeners.values.sorted { $0.name < $1.name }
+            return HTTPResponse(.ok, .object([.init("listeners", .array(all.map(\.json)))]))
+        case (.POST, 1, "listeners", nil): return HTTPResponse(.created, try await open(try request.json()).json)
+        case (.GET, 2, "listeners", nil): return HTTPResponse(.ok, try listener(path[1]).json)
+        case (.DELETE, 2, "listeners", nil):
+            let known = try listener(path[1])
+            listeners[known.name] = nil
+            try await known.close()
+            return HTTPResponse(.noContent, text: "")
+        case (.PUT, 3, "listeners", "rules"):
+            let known = try listener(path[1])
+            try known.set(try Self.texts(try request.json(), "the body"))
+            return HTTPResponse(.ok, known.json)
+        case (.GET, 3, "listeners", "events"): return try events(of: listener(path[1]), request)
+        case (.GET, 3, "listeners", "wait"): return try await wait(on: listener(path[1]), request)
+        case (.GET, 3, "listeners", "trace"): return trace(of: try listener(path[1]))
+        default: throw HTTPFault(.notFound, "there is no \(request.method.rawValue) /api/v1/\(path.joined(separator: "/"))")
+        }
+    }
+
+    // MARK: Listeners
+
+    private func listener(_ name: String) throws(HTTPFault) -> ControlledListener {
+        guard let known = listeners[name] else { throw HTTPFault(.notFound, "there is no listener \(name)") }
+        return known
+    }
+
+    private static func texts(_ json: JSONValue, _ key: String) throws(HTTPFault) -> [String] {
+        guard case .array(let items) = json else { throw HTTPFault(.badRequest, "\(key): expected a list of texts") }
+        var texts: [String] = []
+        for item in items {
+            guard let text = item.string else { throw HTTPFault(.badRequest, "\(key): expected a list of texts") }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    private func open(_ json: JSONValue) async throws -> ControlledListener {
+        guard case .object(let members) = json else { throw HTTPFault(.badRequest, "expected an object") }
+        let keys = ["name", "listen", "to", "format", "rules", "seed"]
+        if let unknown = members.first(where: { !keys.contains($0.name) }) {
+            throw HTTPFault(.badRequest, "there is no key \(unknown.name); known are \(keys.joined(separator: ", "))")
+        }
+        guard let to = json["to"]?.string.flatMap({ HostPort($0) }) else {
+            throw HTTPFault(.badRequest, "\"to\" is \(json["to"]?.compactText ?? "missing"); expected the server's host:port")
+        }
+        guard let listen = HostPort(json["listen"]?.string ?? "127.0.0.1:0") else {
+            throw HTTPFault(.badRequest, "\"listen\" is \(json["listen"]?.compactText ?? ""); expected address:port")
+        }
+        made += 1
+        let name = json["name"]?.string ?? "listener-\(made)"
+        guard listeners[name] == nil else { throw HTTPFault(.conflict, "there is a listener \(name) already") }
+        var format: Format?
+        if let text = json["format"]?.string {
+            do { format = try formatNamed(text) } catch { throw HTTPFault(.badRequest, "\"format\": \(error)") }
+        }
+        let opened = try ControlledListener(
+            name, to: to, format: format, rules: try Self.texts(json["rules"] ?? .array([]), "\"rules\""),
+            seed: json["seed"]?.integer.map { UInt64(bitPattern: Int64($0)) } ?? seed)
+        listeners[name] = opened
+        do { try await opened.open(at: listen, of: server) } catch {
+            listeners[name] = nil
+            throw HTTPFault(.conflict, "\(error)")
+        }
+        return opened
+    }
+
+    // MARK: Events
+
+    private static func number(_ request: HTTPRequest, _ key: String, _ otherwise: Int) throws(HTTPFault) -> Int {
+        guard let text = request.query[key] else { return otherwise }
+        guard let number = Int(text), number >= 0 else {
+            throw HTTPFault(.badRequest, "\(key) is \(text); expected a whole number from 0 on")
+        }
+        return number
+    }
+
+    private static func condition(_ request: HTTPRequest) throws(HTTPFault) -> FrameCondition? {
+        guard let text = request.query["when"] else { return nil }
+        do throws(ExpressionError) { return try FrameCondition(text) } catch {
+            throw HTTPFault(.badRequest, "when, column \(error.column): \(error.message)")
+        }
+    }
+
+    private static func response(_ page: EventJournal.Page) -> HTTPResponse {
+        let events = page.events.map { entry -> JSONValue in
+            guard case .object(var members) = entry.event.json else { return .null }
+            members.insert(.init("cursor", .number("\(entry.number + 1)")), at: 0)
+            return .object(members)
+        }
+        return HTTPResponse(
+            .ok,
+            .object([
+                .init("events", .array(events)), .init("next", .number("\(page.next)")),
+                .init("missed", .number("\(page.missed)")),
+            ]))
+    }
+
+    private func events(of listener: ControlledListener, _ request: HTTPRequest) throws -> HTTPResponse {
+        let condition = try Self.condition(request)
+        let after = try Self.number(request, "after", 0)
+        let limit = min(try Self.number(request, "limit", 1_000), Self.mostEvents)
+        let connections = listener.connections
+        return Self.response(
+            journal.page(from: after, atMost: limit) { event in
+                guard let connection = event.connection, connections.contains(connection) else { return false }
+                guard let condition else { return true }
+                if case .frame(let frame) = event { return condition.holds(for: frame) }
+                return false
+            })
+    }
+
+    /// The first frame from a cursor on for which a condition holds, once there is one.
+    private nonisolated func wait(
+        on listener: ControlledListener, _ request: HTTPRequest
+    ) async throws -> HTTPResponse {
+        guard let condition = try Self.condition(request) else {
+            throw HTTPFault(.badRequest, "expected when: a condition on the awaited frame, such as when=type == \"txt\"")
+        }
+        let seconds = request.query["timeout"].map { Double($0) ?? -1 } ?? 10
+        guard seconds >= 0, seconds <= Self.longestWait else {
+            throw HTTPFault(.badRequest, "timeout is \(request.query["timeout"] ?? ""); expected 0 to 300 seconds")
+        }
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        var cursor = try Self.number(request, "after", 0)
+        while true {
+            let connections = listener.connections
+            let page = journal.page(from: cursor, atMost: 1) { event in
+                guard case .frame(let frame) = event, connections.contains(frame.connection) else { return false }
+                return condition.holds(for: frame)
+            }
+            if !page.events.isEmpty { return Self.response(page) }
+            cursor = page.next
+            guard ContinuousClock.now < deadline else {
+                throw HTTPFault(
+                    .requestTimeout, "no frame for which \(request.query["when"] ?? "") in \(seconds) s; go on with after=\(cursor)")
+            }
+            let (journal, next) = (journal, cursor)
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await journal.wait(for: next) }
+                group.addTask { try? await Task.sleep(until: deadline) }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+    }
+
+    /// The trace of a listener's connections, as NDJSON.
+    private func trace(of listener: ControlledListener) -> HTTPResponse {
+        let connections = listener.connections
+        let output = MemoryOutput()
+        let writer = NDJSONWriter(to: output)
+        writer.write(.trace(TraceStart(version: NDJSONWriter.version, source: listener.name, tool: "frametap")))
+        let page = journal.page(from: 0, atMost: .max) { event in
+            event.connection.map(connections.contains) ?? false
+        }
+        for entry in page.events { writer.write(entry.event) }
+        writer.flush()
+        return HTTPResponse(.ok, text: output.text, contentType: "application/x-ndjson")
+    }
+}
+
+extension TraceEvent {
+    /// Its line of a trace, as JSON.
+    fileprivate var json: JSONValue {
+        let output = MemoryOutput()
+        let writer = NDJSONWriter(to: output)
+        writer.write(self)
+        writer.flush()
+        let bytes = output.bytes
+        return (try? JSONValue(parsing: bytes.span.bytes)) ?? .null
+    }
+}

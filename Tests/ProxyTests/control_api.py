@@ -1,0 +1,132 @@
+"""Two tests at once that use frametap's own API, each with its own listener; and requests that are wrong.
+
+Prints a line; reads the control address's port and its token from standard input; prints what was seen as one JSON object.
+"""
+
+import json
+import socket
+import sys
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+PATIENCE = 20
+seen = {}
+
+
+def echo(connection):
+    try:
+        while data := connection.recv(1 << 16):
+            connection.sendall(data)
+    except OSError:
+        pass
+    connection.close()
+
+
+def serve(sock):
+    while True:
+        connection, _ = sock.accept()
+        threading.Thread(target=echo, args=(connection,), daemon=True).start()
+
+
+def call(method, path, body=None, query=None, headers=None, raw=None):
+    """The status and the body of a response."""
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"} | (headers or {})
+    data = raw if raw is not None else json.dumps(body).encode() if body is not None else None
+    url = f"http://127.0.0.1:{control}/api/v1{path}" + ("?" + urllib.parse.urlencode(query) if query else "")
+    request = urllib.request.Request(url, data, headers, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as response:
+            text = response.read().decode()
+            return response.status, json.loads(text) if text.startswith("{") and "\n{" not in text else text
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read())["error"]
+
+
+def connect(listener):
+    host, port = listener["listen"].rsplit(":", 1)
+    sock = socket.create_connection((host, int(port)), PATIENCE)
+    sock.settimeout(PATIENCE)
+    return sock
+
+
+def texts(events):
+    return [event["body"]["text"] for event in events["events"] if event["event"] == "frame"]
+
+
+def main():
+    to = f"127.0.0.1:{server}"
+    status, one = call("POST", "/listeners", {"name": "one", "to": to, "format": "line", "rules": ['drop: body.text == "secret"'], "seed": 7})
+    seen["opened"] = status
+    two = call("POST", "/listeners", {"to": to})[1]
+    seen["named by itself"] = two["name"]
+    waited = {}
+
+    def wait():
+        waited["late"] = call("GET", "/listeners/one/wait", query={"when": 'body.text == "third" and from == "server"'})
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    with connect(one) as sock, connect(two) as other:
+        sock.sendall(b"first\n")
+        sock.recv(6)
+        other.sendall(b"elsewhere\n")
+        other.recv(10)
+        # A frame that has passed already counts.
+        early = call("GET", "/listeners/one/wait", query={"when": 'type == "line"'})[1]
+        seen["early"] = texts(early)
+        sock.sendall(b"secret\nthird\n")
+        seen["passed"] = sock.recv(100).decode()
+        thread.join()
+        seen["late"] = texts(waited["late"][1])
+        # From the cursor behind a frame, it does not count again.
+        seen["none"] = call("GET", "/listeners/one/wait", query={"when": 'body.text == "first" and from == "client"', "after": early["next"], "timeout": 0.2})
+        # Bytes reach the client before they are recorded.
+        call("GET", "/listeners/listener-2/wait", query={"when": 'from == "server"'})
+        seen["two"] = texts(call("GET", "/listeners/listener-2/events")[1])
+        events = call("GET", "/listeners/one/events")[1]
+        seen["events"] = [event["event"] for event in events["events"]]
+        page = call("GET", "/listeners/one/events", query={"limit": 2})[1]
+        rest = call("GET", "/listeners/one/events", query={"after": page["next"]})[1]
+        seen["pages"] = page["events"] + rest["events"] == events["events"] and events["missed"] == 0
+        seen["changed"] = call("PUT", "/listeners/one/rules", [])[1]["rules"]
+        with connect(one) as third:
+            third.sendall(b"secret\n")
+            seen["without rule"] = third.recv(100).decode()
+        trace = call("GET", "/listeners/one/trace")[1]
+        seen["trace"] = [json.loads(line)["event"] for line in trace.splitlines()][:2]
+        seen["listeners"] = [x["name"] for x in call("GET", "/listeners")[1]["listeners"]]
+        seen["deleted"] = call("DELETE", "/listeners/one")[0]
+        try:
+            seen["after deleting"] = sock.recv(100).decode()
+        except ConnectionResetError:
+            seen["after deleting"] = "reset"
+        other.sendall(b"still here\n")
+        seen["the other one"] = other.recv(100).decode()
+    seen["openapi"] = sorted(call("GET", "/openapi.json")[1]["paths"])
+
+    seen["no token"] = call("GET", "/listeners", headers={"Authorization": ""})
+    seen["wrong token"] = call("GET", "/listeners", headers={"Authorization": "Bearer " + "x" * len(token)})[0]
+    seen["form"] = call("POST", "/listeners", raw=b"to=x", headers={"Content-Type": "application/x-www-form-urlencoded"})[0]
+    seen["no json"] = call("POST", "/listeners", raw=b"{")
+    seen["other host"] = call("GET", "/listeners", headers={"Host": "example.com:80"})[0]
+    seen["unknown key"] = call("POST", "/listeners", {"to": to, "rule": []})
+    seen["bad rule"] = call("POST", "/listeners", {"to": to, "format": "line", "rules": ["dealy: 2 ms"]})
+    seen["no format"] = call("POST", "/listeners", {"to": to, "rules": ["drop: all"]})
+    seen["bad format"] = call("POST", "/listeners", {"to": to, "format": "lin"})
+    seen["bad condition"] = call("GET", "/listeners/listener-2/wait", query={"when": "type =="})
+    seen["no condition"] = call("GET", "/listeners/listener-2/wait")
+    seen["nowhere"] = call("GET", "/nowhere")[0]
+    seen["gone"] = call("GET", "/listeners/one")
+    seen["twice"] = call("POST", "/listeners", {"name": "listener-2", "to": to})[0]
+
+
+listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+server = listener.getsockname()[1]
+threading.Thread(target=serve, args=(listener,), daemon=True).start()
+print("ready", flush=True)
+control, token = sys.stdin.readline().split()
+main()
+print(json.dumps(seen), flush=True)
