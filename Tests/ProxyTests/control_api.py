@@ -91,6 +91,20 @@ def main():
         page = call("GET", "/listeners/one/events", query={"limit": 2})[1]
         rest = call("GET", "/listeners/one/events", query={"after": page["next"]})[1]
         seen["pages"] = page["events"] + rest["events"] == events["events"] and events["missed"] == 0
+        number = call("GET", "/listeners/one")[1]["connections"][0]
+        frames = f"/listeners/one/connections/{number}/frames"
+        # One that the server never sent, in the middle of a frame of the client's.
+        sock.sendall(b"un")
+        seen["injected"] = call("POST", frames, {"from": "server", "body": {"text": "from nowhere"}})[0]
+        seen["injected got"] = sock.recv(100).decode()
+        # One that the client never sent; its own, of which a part is under way, stays whole.
+        call("POST", frames, {"from": "client", "body": {"text": "echo me"}})
+        seen["injected echo"] = sock.recv(100).decode()
+        sock.sendall(b"cut\n")
+        seen["uncut"] = sock.recv(100).decode()
+        seen["bad frame"] = call("POST", frames, {"body": {"text": "x"}})
+        seen["bad body"] = call("POST", frames, {"from": "client", "body": {"txt": "x"}})
+        seen["no connection"] = call("POST", "/listeners/one/connections/99/frames", {"from": "client", "body": {"text": "x"}})
         seen["changed"] = call("PUT", "/listeners/one/rules", [])[1]["rules"]
         with connect(one) as third:
             third.sendall(b"secret\n")

@@ -47,12 +47,35 @@ final class ControlledListener: Sendable {
                 state.connections.insert(connection)
                 return state.rules
             }
-            return rules.stages(of: connection, format: format)
+            return rules.stages(of: connection, format: format, isCommanded: true)
         }
         state.withLock { $0.listener = listener }
     }
 
     func close() async throws { try await state.withLock { $0.listener }?.close() }
+
+    /// Sends a frame into an open connection.
+    ///
+    /// - Parameter line: the frame as a line of JSON, as a trace has it.
+    func send(_ line: [UInt8], to connection: Int) throws(HTTPFault) {
+        guard let format else { throw HTTPFault(.conflict, "the listener \(name) has no \"format\", which frames need") }
+        let direction: Direction
+        let bytes: [UInt8]
+        do throws(EncodingError) {
+            guard let frame = try FrameLine(parsing: line.span.bytes) else { throw EncodingError("expected a frame") }
+            guard let from = frame.from else {
+                throw EncodingError("expected \"from\": client or server, on whose behalf it is sent")
+            }
+            direction = from
+            bytes = try format.encode(frame, from: from)
+        } catch {
+            throw HTTPFault(.badRequest, "\(error)")
+        }
+        let listener = state.withLock { $0.listener }
+        guard listener?.send(.inject(bytes, direction), to: connection) ?? false else {
+            throw HTTPFault(.notFound, "connection \(connection) of the listener \(name) is not open")
+        }
+    }
 
     /// Changes the rules, for connections that open from now on.
     func set(_ texts: [String]) throws(HTTPFault) {

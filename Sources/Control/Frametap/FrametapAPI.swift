@@ -55,6 +55,13 @@ actor FrametapAPI {
             let known = try listener(path[1])
             try known.set(try Self.texts(try request.json(), "the body"))
             return HTTPResponse(.ok, known.json)
+        case (.POST, 5, "listeners", "connections") where path[4] == "frames":
+            let known = try listener(path[1])
+            guard let connection = Int(path[3]) else {
+                throw HTTPFault(.badRequest, "\(path[3]) is no connection; expected a number")
+            }
+            try known.send(request.body, to: connection)
+            return HTTPResponse(.noContent, text: "")
         case (.GET, 3, "listeners", "events"): return try events(of: listener(path[1]), request)
         case (.GET, 3, "listeners", "wait"): return try await wait(on: listener(path[1]), request)
         case (.GET, 3, "listeners", "trace"): return trace(of: try listener(path[1]))

@@ -70,7 +70,7 @@ extension FrameStage {
     }
 
     /// At most this many frames wait to be injected.
-    private static let mostInjected = 1_000
+    static let mostInjected = 1_000
 
     /// At most this many types are counted; the others together.
     private static let mostTypes = 1_000
@@ -271,8 +271,8 @@ extension FrameStage {
         actions.append(.end(ending, direction))
     }
 
-    /// A frame in the other direction, between two frames there.
-    private mutating func inject(_ bytes: [UInt8], _ direction: Direction, at now: Timestamp) {
+    /// A frame that was not sent, between two frames of a direction.
+    mutating func inject(_ bytes: [UInt8], _ direction: Direction, at now: Timestamp) {
         if sides[direction].isOver { return }
         if sides[direction].isInsideFrame {
             sides[direction].injected.append(bytes)

@@ -20,9 +20,14 @@ struct FrameStage: Stage {
     /// Whether a frame may be overtaken.
     let reorders: Bool
 
-    /// - Parameter largest: a frame with more bytes passes before it is complete.
-    init(_ rules: [NumberedRule], _ format: Format, largest: Int) {
-        (self.rules, self.format, self.largest) = (rules, format, largest)
+    /// Whether frames are injected here by command.
+    private let isCommanded: Bool
+
+    /// - Parameters:
+    ///   - largest: a frame with more bytes passes before it is complete.
+    ///   - isCommanded: whether frames are injected here by command.
+    init(_ rules: [NumberedRule], _ format: Format, largest: Int, isCommanded: Bool = false) {
+        (self.rules, self.format, self.largest, self.isCommanded) = (rules, format, largest, isCommanded)
         sides = FrameSides(
             fromClient: FrameSide(format, .fromClient), fromServer: FrameSide(format, .fromServer))
         let expressions = rules.flatMap { $0.rule.expressions }
@@ -54,6 +59,7 @@ struct FrameStage: Stage {
             if !sides[direction].isOver || ending == .reset { actions.append(.end(ending, direction)) }
         case .wake: for direction in Direction.allCases { wake(direction, at: now) }
         case .release(let direction): releaseAll(direction, at: now)
+        case .command(.inject(let frame, let direction)): injectByCommand(frame, direction, at: now)
         case .command: break
         }
         flush(.fromClient, at: now)
@@ -169,6 +175,17 @@ struct FrameStage: Stage {
         let due = max(due, sides[direction].ordered)
         if !isOvertaken { sides[direction].ordered = due }
         actions.append(.emit(bytes, direction, at: due, overtakes: true))
+    }
+
+    /// A frame that was not sent passes, at a frame boundary.
+    private mutating func injectByCommand(_ frame: [UInt8], _ direction: Direction, at now: Timestamp) {
+        guard isCommanded, !sides[direction].isOver, sides[direction].injected.count < Self.mostInjected else { return }
+        actions.append(
+            .report(
+                ActionReport(
+                    rule: "control", action: "inject", direction: direction, time: now, offset: sides[direction].base,
+                    length: 0, passed: frame.count, after: frame)))
+        inject(frame, direction, at: now)
     }
 
     /// A frame of its own passes now, unless its direction waits.

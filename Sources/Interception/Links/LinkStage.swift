@@ -58,7 +58,7 @@ public struct LinkStage: Stage {
             if lines[direction].ending == nil || ending == .reset { lines[direction].ending = ending }
             lines[direction].endDue = now + slowness(of: direction, at: now)
         case .command(.setLine(let rules)): set(rules, at: now)
-        case .wake, .release: break
+        case .wake, .release, .command: break
         }
         meetDeadlines(at: now)
         for direction in Direction.allCases { pass(direction, at: now) }

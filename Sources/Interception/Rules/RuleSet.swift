@@ -22,8 +22,9 @@ public struct RuleSet: Sendable {
     ///   - connection: its number, from 1 in order of opening.
     ///   - format: the format of its frames; rules for frames need one.
     ///   - limits: how much the stages hold, and for how long.
+    ///   - isCommanded: whether frames may be injected by command: then there are stages without a rule, too.
     public func stages(
-        of connection: Int, format: Format?, limits: StageChain.Limits = StageChain.Limits()
+        of connection: Int, format: Format?, limits: StageChain.Limits = StageChain.Limits(), isCommanded: Bool = false
     ) -> StageChain? {
         var (frames, links, segmentations): ([NumberedRule], [NumberedRule], [NumberedRule]) = ([], [], [])
         for (number, rule) in rules.enumerated() {
@@ -39,7 +40,9 @@ public struct RuleSet: Sendable {
             }
         }
         var stages: [any Stage] = []
-        if !frames.isEmpty, let format { stages.append(FrameStage(frames, format, largest: limits.bytes)) }
+        if !frames.isEmpty || isCommanded, let format {
+            stages.append(FrameStage(frames, format, largest: limits.bytes, isCommanded: isCommanded))
+        }
         if !links.isEmpty { stages.append(LinkStage(links)) }
         // Last: what other stages emit is cut.
         if !segmentations.isEmpty, let format {

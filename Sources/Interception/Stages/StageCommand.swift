@@ -4,6 +4,8 @@ import Streams
 public enum StageCommand: Hashable, Sendable {
     /// From now on, these rules apply to all bytes, instead of those that did.
     case setLine([LineRule])
+    /// This frame passes in a direction, as soon as the next byte of it would begin a frame.
+    case inject([UInt8], Direction)
 }
 
 /// A rule for all bytes of a connection.

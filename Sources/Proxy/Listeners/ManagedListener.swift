@@ -66,6 +66,15 @@ package final class ManagedListener: Sendable {
         }
     }
 
+    /// Passes a command to the stages of one connection.
+    ///
+    /// - Returns: whether it is open.
+    package func send(_ command: StageCommand, to number: Int) -> Bool {
+        guard let connection = state.withLock({ $0.connections[number] }) else { return false }
+        connection.eventLoop.execute { connection.driver.value.driver?.take(.command(command)) }
+        return true
+    }
+
     /// Stops listening, and resets the open connections. Done when the port is free again.
     package func close() async throws {
         let (listening, channels) = state.withLock { state in
