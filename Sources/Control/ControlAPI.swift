@@ -47,7 +47,9 @@ package struct ControlAPI: Sendable {
         if request.path.starts(with: ["api", "v1"]) {
             guard isKnown(request) else {
                 return ToxiproxyAPI.response(
-                    HTTPFault(.unauthorized, "expected the header Authorization: Bearer TOKEN, with the token that the proxy printed"))
+                    HTTPFault(
+                        .unauthorized,
+                        "expected the header Authorization: Bearer TOKEN, with the token that the proxy printed"))
             }
             let isJSON = request.headers.first(name: "content-type")?.hasPrefix("application/json") ?? false
             if !request.body.isEmpty, !isJSON {

@@ -22,7 +22,8 @@ struct Frametap: AsyncParsableCommand {
         subcommands: [
             DemoCommand.self, ProxyCommand.self, CaptureCommand.self, DecodeCommand.self, ReportCommand.self,
             StreamsCommand.self, PacketsCommand.self, DiffCommand.self,
-            FormatsCommand.self, ServeCommand.self, ConnectCommand.self, TortureCommand.self, CACommand.self,
+            FormatsCommand.self, ServeCommand.self, ConnectCommand.self, TortureCommand.self, SendCommand.self,
+            CACommand.self,
         ])
 
     /// Runs the command that the arguments name. The parser reports wrong usage; any other error leads to exit status 2.

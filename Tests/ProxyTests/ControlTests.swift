@@ -72,7 +72,8 @@ import Testing
         let proxy = try Program("frametap", ["proxy", "--control", "127.0.0.1:0", "--as", "none", "--format", "line"])
         let port = try await proxy.match(/control on http:\/\/127\.0\.0\.1:(\d+); token/, inErrors: true)
         let token = try await proxy.match(/; token ([0-9a-f]{32})\n/, inErrors: true)
-        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("control_api.py")
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "control_api.py")
         let client = try Program("python3", [script.path])
         _ = try await client.match(/(ready)\n/)
         try client.send("\(port) \(token)")

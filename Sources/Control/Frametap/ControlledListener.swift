@@ -58,7 +58,9 @@ final class ControlledListener: Sendable {
     ///
     /// - Parameter line: the frame as a line of JSON, as a trace has it.
     func send(_ line: [UInt8], to connection: Int) throws(HTTPFault) {
-        guard let format else { throw HTTPFault(.conflict, "the listener \(name) has no \"format\", which frames need") }
+        guard let format else {
+            throw HTTPFault(.conflict, "the listener \(name) has no \"format\", which frames need")
+        }
         let direction: Direction
         let bytes: [UInt8]
         do throws(EncodingError) {

@@ -65,7 +65,8 @@ actor FrametapAPI {
         case (.GET, 3, "listeners", "events"): return try events(of: listener(path[1]), request)
         case (.GET, 3, "listeners", "wait"): return try await wait(on: listener(path[1]), request)
         case (.GET, 3, "listeners", "trace"): return trace(of: try listener(path[1]))
-        default: throw HTTPFault(.notFound, "there is no \(request.method.rawValue) /api/v1/\(path.joined(separator: "/"))")
+        default:
+            throw HTTPFault(.notFound, "there is no \(request.method.rawValue) /api/v1/\(path.joined(separator: "/"))")
         }
     }
 
@@ -93,7 +94,8 @@ actor FrametapAPI {
             throw HTTPFault(.badRequest, "there is no key \(unknown.name); known are \(keys.joined(separator: ", "))")
         }
         guard let to = json["to"]?.string.flatMap({ HostPort($0) }) else {
-            throw HTTPFault(.badRequest, "\"to\" is \(json["to"]?.compactText ?? "missing"); expected the server's host:port")
+            throw HTTPFault(
+                .badRequest, "\"to\" is \(json["to"]?.compactText ?? "missing"); expected the server's host:port")
         }
         guard let listen = HostPort(json["listen"]?.string ?? "127.0.0.1:0") else {
             throw HTTPFault(.badRequest, "\"listen\" is \(json["listen"]?.compactText ?? ""); expected address:port")
@@ -166,7 +168,8 @@ actor FrametapAPI {
         on listener: ControlledListener, _ request: HTTPRequest
     ) async throws -> HTTPResponse {
         guard let condition = try Self.condition(request) else {
-            throw HTTPFault(.badRequest, "expected when: a condition on the awaited frame, such as when=type == \"txt\"")
+            throw HTTPFault(
+                .badRequest, "expected when: a condition on the awaited frame, such as when=type == \"txt\"")
         }
         let seconds = request.query["timeout"].map { Double($0) ?? -1 } ?? 10
         guard seconds >= 0, seconds <= Self.longestWait else {
@@ -184,7 +187,8 @@ actor FrametapAPI {
             cursor = page.next
             guard ContinuousClock.now < deadline else {
                 throw HTTPFault(
-                    .requestTimeout, "no frame for which \(request.query["when"] ?? "") in \(seconds) s; go on with after=\(cursor)")
+                    .requestTimeout,
+                    "no frame for which \(request.query["when"] ?? "") in \(seconds) s; go on with after=\(cursor)")
             }
             let (journal, next) = (journal, cursor)
             await withTaskGroup(of: Void.self) { group in

@@ -93,7 +93,8 @@ struct ProxyCommand: ParsableCommand {
         }
         // A program that reads this may send a signal immediately.
         for (listener, place) in zip(listeners, places) { Self.announce(listener, at: place) }
-        let control = try control(of: proxy, journal, seed: store?.seed ?? rules.seed ?? .random(in: 0...UInt64(UInt32.max)))
+        let control = try control(
+            of: proxy, journal, seed: store?.seed ?? rules.seed ?? .random(in: 0...UInt64(UInt32.max)))
         defer { control?.close() }
         recording.run(recorder, queue)
         journal?.finish()

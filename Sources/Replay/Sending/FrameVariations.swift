@@ -1,0 +1,110 @@
+import Framing
+import Streams
+import Trace
+
+/// Values that take the place of one in a frame, each once.
+package struct FrameVariations: Sendable {
+    /// Where: `fields.NAME` or `body.…`.
+    package let path: String
+    /// The values.
+    package let values: [JSONValue]
+
+    /// Reads `fields.size=0,1,65535,-1`; nil if the text is not like that.
+    package init?(_ text: String) {
+        guard let equals = text.firstIndex(of: "=") else { return nil }
+        path = String(text[..<equals])
+        guard path.hasPrefix("fields.") || path.hasPrefix("body.") else { return nil }
+        values = text[text.index(after: equals)...].split(separator: ",", omittingEmptySubsequences: false).map {
+            part in
+            (try? JSONValue(parsing: Array(part.utf8).span.bytes)) ?? .text(String(part))
+        }
+    }
+
+    /// A frame's bytes with one of the values.
+    ///
+    /// A field is overwritten where it is, so that a length or a checksum may be wrong; everything that follows from a body is
+    /// computed from the new one.
+    package func bytes(of line: JSONValue, with value: JSONValue, _ format: Format) throws(EncodingError) -> [UInt8] {
+        let names = path.split(separator: ".").map(String.init)
+        if names[0] == "body" {
+            return try Self.encode(line.setting(names[...], to: value), format)
+        }
+        let bytes = try Self.encode(line, format)
+        let name = names.dropFirst().joined(separator: ".")
+        guard let shape = ShapeReading.shape(of: bytes, format) else {
+            throw EncodingError("the frame is none that the format can take apart, so that \(path) has no place in it")
+        }
+        let side = format.directions.fromClient
+        let edited = try side.withEditableContent(of: bytes, shape) { content, shape throws(EncodingError) in
+            // A negative number in a field without a sign has the bits that C would give it.
+            var number = value.fieldValue
+            if case .integer(let negative) = number, negative < 0,
+                let width = side.place(ofField: name, in: content, shape)?.count, width < 8,
+                side.field(name, of: content, shape)?.isInteger ?? false
+            {
+                let signed = try? side.edit(content, shape, changes: [Field(name, number)], body: nil, isRaw: true)
+                if let signed { return signed }
+                number = .integer((1 << Int64(8 * width)) + negative)
+            }
+            return try side.edit(content, shape, changes: [Field(name, number)], body: nil, isRaw: true)
+        }
+        return edited
+    }
+
+    /// A frame's bytes.
+    package static func encode(_ line: JSONValue, _ format: Format) throws(EncodingError) -> [UInt8] {
+        guard let frame = try FrameLine(parsing: Array(line.compactText.utf8).span.bytes) else { return [] }
+        return try format.encode(frame, from: .fromClient)
+    }
+}
+
+extension DirectionFormat {
+    fileprivate func withEditableContent(
+        of bytes: [UInt8], _ shape: FrameShape, _ use: (RawSpan, FrameShape) throws(EncodingError) -> [UInt8]
+    ) throws(EncodingError) -> [UInt8] {
+        guard let content = rule.content(of: bytes.span.bytes, shape) else { return try use(bytes.span.bytes, shape) }
+        return try use(content.bytes.span.bytes, content.shape)
+    }
+}
+
+extension FieldValue {
+    fileprivate var isInteger: Bool {
+        switch self {
+        case .integer, .unsigned: true
+        default: false
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate var fieldValue: FieldValue {
+        switch self {
+        case .null: .null
+        case .boolean(let flag): .boolean(flag)
+        case .text(let text): .text(text)
+        case .number(let digits):
+            Int64(digits).map(FieldValue.integer) ?? UInt64(digits).map(FieldValue.unsigned)
+                ?? Double(digits).map(FieldValue.number) ?? .text(digits)
+        case .array, .object: .json(compactText)
+        }
+    }
+}
+
+/// Finds the shape of one frame.
+private final class ShapeReading: FrameReceiver {
+    private var shape: FrameShape?
+
+    static func shape(of bytes: [UInt8], _ format: Format) -> FrameShape? {
+        let reading = ShapeReading()
+        var framer = Framer(rule: format.directions.fromClient.rule, direction: .fromClient, aligned: true)
+        framer.receive(
+            bytes.span.bytes, at: Timestamp(nanoseconds: 0), packet: 0, scratch: FramingScratch(), into: reading)
+        return reading.shape?.total == bytes.count ? reading.shape : nil
+    }
+
+    func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) { shape = shape ?? frame.shape }
+
+    func unframed(_ run: UnframedRun, from direction: Direction) {}
+
+    func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {}
+}
