@@ -207,7 +207,8 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             exclude: [
-                "control.py", "control_api.py", "ends.py", "listeners.py", "rules.py", "servers.bash", "tls.py", "traffic.py", "transparent.bash",
+                "control.py", "control_api.py", "ends.py", "listeners.py", "rules.py", "servers.bash", "tls.py",
+                "traffic.py", "transparent.bash",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -43,6 +43,7 @@ public struct LinkStage: Stage {
         set(rules, at: nil)
     }
 
+    /// Takes an event of its connection.
     public mutating func take(_ event: StageEvent, at now: Timestamp) -> [StageAction] {
         switch event {
         case .began:
