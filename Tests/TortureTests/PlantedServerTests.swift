@@ -96,6 +96,14 @@ import TraceDiff
         #expect(report.isComplete, "\(text)")
     }
 
+    @Test func framesThatMustNotBePipelinedAreNotJoined() async throws {
+        let report = try await torture("sized.py", "one-at-a-time")
+        let text = TortureText.of(report)
+        #expect(report.isClean && report.isComplete, "\(text)")
+        let merge = try #require(report.sections.first { $0.name == "merge" }, "\(text)")
+        #expect(merge.tried == 0 && merge.uncounted == 8, "\(text)")
+    }
+
     @Test func aServerThatDiesIsBlamedOnTheCutThatKilledIt() async throws {
         let report = try await torture("sized.py", "crash", parallel: 1)
         let text = TortureText.of(report)

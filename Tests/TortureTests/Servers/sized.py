@@ -8,6 +8,7 @@ import socket
 import struct
 import sys
 import threading
+import time
 
 BUG = sys.argv[1]
 
@@ -44,6 +45,13 @@ def frames(sock):
 def serve(sock):
     try:
         for kind, body in frames(sock):
+            if BUG == "one-at-a-time":
+                # What comes before the answer is thrown away: a client has to wait.
+                time.sleep(0.02)
+                try:
+                    sock.recv(65536, socket.MSG_DONTWAIT)
+                except BlockingIOError:
+                    pass
             sock.sendall(struct.pack(">HB", len(body), kind + 16) + body[::-1])
     except OSError:
         pass
