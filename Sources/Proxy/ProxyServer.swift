@@ -10,6 +10,12 @@ package final class ProxyServer: Sendable {
     private let group: MultiThreadedEventLoopGroup
     private let names: NIOThreadPool
     private let bound = Mutex<[BoundListener]>([])
+    /// Listeners that were opened while the proxy runs.
+    private let opened = Mutex<[WeakListener]>([])
+
+    private struct WeakListener: Sendable {
+        weak var listener: ManagedListener?
+    }
 
     private struct BoundListener: Sendable {
         var channel: any Channel
@@ -122,7 +128,9 @@ package final class ProxyServer: Sendable {
             let local = channel.localAddress ?? place
             context.own.listens(at: local)
             managed.bound(
-                channel, at: HostPort(host: local.ipAddress ?? address.host, port: local.port ?? address.port))
+                channel, at: HostPort(host: local.ipAddress ?? address.host, port: local.port ?? address.port)
+            ) { context.own.stopsListening(at: local) }
+            opened.withLock { $0.append(WeakListener(listener: managed)) }
             return managed
         } catch {
             throw ListenFailure(description: "cannot listen on \(address): \(ConnectFailure.cause(of: error))")
@@ -164,6 +172,7 @@ package final class ProxyServer: Sendable {
             listener.channel.close(promise: nil)
             listener.file?.remove()
         }
+        for entry in opened.withLock({ $0 }) { entry.listener?.stopListening() }
     }
 
     /// Waits until all open connections have ended by themselves, but no longer than the given number of seconds.

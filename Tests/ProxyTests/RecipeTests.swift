@@ -18,7 +18,11 @@ import Testing
         """
 
     @Test(arguments: [
-        ["python3", "-c", "import sys; sys.path.insert(0, sys.argv[1]); import test_lost; test_lost.test_a_lost_line_is_missed()", folder],
+        [
+            "python3", "-c",
+            "import sys; sys.path.insert(0, sys.argv[1]); import test_lost; test_lost.test_a_lost_line_is_missed()",
+            folder,
+        ],
         ["java", "\(folder)/LostTest.java"],
         ["bash", "\(folder)/lost.sh"],
         ["bash", "-c", "clang -o \"$1/lost\" \"$0/lost.c\" && \"$1/lost\"", folder],

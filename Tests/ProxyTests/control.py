@@ -109,6 +109,21 @@ def main():
     toxic("bandwidth", "upstream", rate=100)
     with connect() as sock:
         seen["bandwidth took"], _, seen["bandwidth right"] = took(sock, b"x" * 50_000)
+    toxic("bandwidth", rate=0)
+    with connect() as sock:
+        sock.sendall(b"kept")
+        sock.settimeout(0.3)
+        seen["rate 0 got"] = read(sock)[1]
+        call("DELETE", "/proxies/p/toxics/bandwidth_downstream")
+        sock.settimeout(PATIENCE)
+        seen["rate 0 then"] = read(sock, 4)[0].decode()
+        # Added to a connection that is open, it counts from there; changed, it goes on.
+        toxic("limit_data", bytes=1000)
+        seen["limit before"] = took(sock, b"x" * 600)[1]
+        call("POST", "/proxies/p/toxics/limit_data_downstream", {"attributes": {"bytes": 800}})
+        sock.sendall(b"y" * 600)
+        got, end = read(sock)
+        seen["limit after"] = len(got), end
     toxic("slow_close", delay=400)
     with connect() as sock:
         seen["slow_close took"], seen["slow_close end"], _ = took(sock, b"x", finish=True)
@@ -129,7 +144,8 @@ def main():
         seen["silent end"] = read(sock)[1]
     toxic("reset_peer", timeout=200)
     with connect() as sock:
-        seen["reset_peer"] = took(sock, b"x")[2], read(sock)[1]
+        seen["reset_peer took"], end, right = took(sock, b"x")
+        seen["reset_peer"] = right, end
     toxic("limit_data", bytes=10)
     with connect() as sock:
         sock.sendall(b"x" * 100)

@@ -32,7 +32,9 @@ import TraceDiff
         var testDescription: String { "\(server) \(bug)" }
     }
 
-    private func torture(_ server: String, _ bug: String, parallel: Int = 16) async throws -> TortureReport {
+    private func torture(
+        _ server: String, _ bug: String, parallel: Int = 16, frames: Int = .max
+    ) async throws -> TortureReport {
         let planted = try PlantedServer(server, bug)
         let (text, messages) =
             switch server {
@@ -56,7 +58,8 @@ import TraceDiff
         // Whoever is busy answers late.
         options.patience = .seconds(1)
         let report = try await ServerTorture.run(
-            Conversation.recording(format, messages), host: "127.0.0.1", port: planted.port, options)
+            Conversation.recording(format, Array(messages.prefix(frames < .max ? 2 * frames : .max))),
+            host: "127.0.0.1", port: planted.port, options)
         // Nothing can be said of cuts that the server has not seen.
         #if os(Linux)
         #expect(report.proven == report.cuts, "\(TortureText.of(report))")
@@ -97,11 +100,19 @@ import TraceDiff
     }
 
     @Test func framesThatMustNotBePipelinedAreNotJoined() async throws {
-        let report = try await torture("sized.py", "one-at-a-time")
+        let report = try await torture("sized.py", "one-at-a-time", frames: 2)
         let text = TortureText.of(report)
         #expect(report.isClean && report.isComplete, "\(text)")
         let merge = try #require(report.sections.first { $0.name == "merge" }, "\(text)")
-        #expect(merge.tried == 0 && merge.uncounted == 8, "\(text)")
+        #expect(merge.tried == 0 && merge.uncounted == 1, "\(text)")
+    }
+
+    /// What else is under way when a server dies is not to blame.
+    @Test func aServerThatIsStartedAgainIsSearchedToTheEnd() async throws {
+        let report = try await torture("sized.py", "crash-restart")
+        let text = TortureText.of(report)
+        #expect(report.isComplete && report.failed == 10, "\(text)")
+        #expect(text.contains("all inside a head"), "\(text)")
     }
 
     @Test func aServerThatDiesIsBlamedOnTheCutThatKilledIt() async throws {

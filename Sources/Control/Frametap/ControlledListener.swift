@@ -86,8 +86,8 @@ final class ControlledListener: Sendable {
         state.withLock { ($0.rules, $0.texts) = (rules, texts) }
     }
 
-    /// Whether a connection is one of its own.
-    var connections: Set<Int> { state.withLock { $0.connections } }
+    /// Whether a connection is, or was, one of its own.
+    func has(_ connection: Int) -> Bool { state.withLock { $0.connections.contains(connection) } }
 
     var json: JSONValue {
         state.withLock { state in

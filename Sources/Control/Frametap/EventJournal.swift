@@ -60,8 +60,8 @@ package final class EventJournal: Sendable {
         for reader in waiting { reader.resume() }
     }
 
-    /// The number of the next event.
-    var end: Int { state.withLock { $0.first + $0.events.count } }
+    /// Whether no more events follow.
+    var isOver: Bool { state.withLock { $0.isOver } }
 
     /// Events from a number on for which something holds.
     func page(from number: Int, atMost count: Int, _ isWanted: (TraceEvent) -> Bool) -> Page {

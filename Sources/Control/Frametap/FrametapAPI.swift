@@ -13,6 +13,7 @@ actor FrametapAPI {
     private let formatNamed: @Sendable (String) throws -> Format
     private var listeners: [String: ControlledListener] = [:]
     private var made = 0
+    private let changes = RequestQueue()
 
     /// The longest wait.
     private static let longestWait = 300.0
@@ -27,7 +28,13 @@ actor FrametapAPI {
     }
 
     /// Answers a request, whose path begins behind `/api/v1`.
+    /// Requests that change something wait for one another.
     func answer(_ request: HTTPRequest, _ path: [String]) async -> HTTPResponse {
+        await changes.perform(request) { await self.perform($0, path) }
+            ?? HTTPResponse(.notFound, text: "404 page not found\n")
+    }
+
+    private func perform(_ request: HTTPRequest, _ path: [String]) async -> HTTPResponse {
         do {
             return try await route(request, path)
         } catch let fault as HTTPFault {
@@ -90,6 +97,10 @@ actor FrametapAPI {
     private func open(_ json: JSONValue) async throws -> ControlledListener {
         guard case .object(let members) = json else { throw HTTPFault(.badRequest, "expected an object") }
         let keys = ["name", "listen", "to", "format", "rules", "seed"]
+        for key in ["name", "listen", "to", "format"] where json[key].map({ $0.string == nil && $0 != .null }) ?? false
+        {
+            throw HTTPFault(.badRequest, "\"\(key)\" is \(json[key]?.compactText ?? ""); expected text")
+        }
         if let unknown = members.first(where: { !keys.contains($0.name) }) {
             throw HTTPFault(.badRequest, "there is no key \(unknown.name); known are \(keys.joined(separator: ", "))")
         }
@@ -109,13 +120,26 @@ actor FrametapAPI {
         }
         let opened = try ControlledListener(
             name, to: to, format: format, rules: try Self.texts(json["rules"] ?? .array([]), "\"rules\""),
-            seed: json["seed"]?.integer.map { UInt64(bitPattern: Int64($0)) } ?? seed)
+            seed: try Self.seed(json["seed"]) ?? seed)
         listeners[name] = opened
         do { try await opened.open(at: listen, of: server) } catch {
-            listeners[name] = nil
+            if listeners[name] === opened { listeners[name] = nil }
             throw HTTPFault(.conflict, "\(error)")
         }
+        // Deleted while it was being opened.
+        if listeners[name] !== opened {
+            try await opened.close()
+            throw HTTPFault(.conflict, "the listener \(name) was deleted while it was being opened")
+        }
         return opened
+    }
+
+    private static func seed(_ json: JSONValue?) throws(HTTPFault) -> UInt64? {
+        guard let json else { return nil }
+        guard case .number(let digits) = json, let seed = UInt64(digits) else {
+            throw HTTPFault(.badRequest, "\"seed\" is \(json.compactText); expected a whole number from 0 on")
+        }
+        return seed
     }
 
     // MARK: Events
@@ -153,10 +177,9 @@ actor FrametapAPI {
         let condition = try Self.condition(request)
         let after = try Self.number(request, "after", 0)
         let limit = min(try Self.number(request, "limit", 1_000), Self.mostEvents)
-        let connections = listener.connections
         return Self.response(
             journal.page(from: after, atMost: limit) { event in
-                guard let connection = event.connection, connections.contains(connection) else { return false }
+                guard let connection = event.connection, listener.has(connection) else { return false }
                 guard let condition else { return true }
                 if case .frame(let frame) = event { return condition.holds(for: frame) }
                 return false
@@ -178,14 +201,13 @@ actor FrametapAPI {
         let deadline = ContinuousClock.now + .seconds(seconds)
         var cursor = try Self.number(request, "after", 0)
         while true {
-            let connections = listener.connections
             let page = journal.page(from: cursor, atMost: 1) { event in
-                guard case .frame(let frame) = event, connections.contains(frame.connection) else { return false }
+                guard case .frame(let frame) = event, listener.has(frame.connection) else { return false }
                 return condition.holds(for: frame)
             }
             if !page.events.isEmpty { return Self.response(page) }
             cursor = page.next
-            guard ContinuousClock.now < deadline else {
+            guard ContinuousClock.now < deadline, !journal.isOver else {
                 throw HTTPFault(
                     .requestTimeout,
                     "no frame for which \(request.query["when"] ?? "") in \(seconds) s; go on with after=\(cursor)")
@@ -202,12 +224,11 @@ actor FrametapAPI {
 
     /// The trace of a listener's connections, as NDJSON.
     private func trace(of listener: ControlledListener) -> HTTPResponse {
-        let connections = listener.connections
         let output = MemoryOutput()
         let writer = NDJSONWriter(to: output)
         writer.write(.trace(TraceStart(version: NDJSONWriter.version, source: listener.name, tool: "frametap")))
         let page = journal.page(from: 0, atMost: .max) { event in
-            event.connection.map(connections.contains) ?? false
+            event.connection.map { listener.has($0) } ?? false
         }
         for entry in page.events { writer.write(entry.event) }
         writer.flush()

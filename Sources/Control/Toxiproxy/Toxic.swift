@@ -37,10 +37,13 @@ struct Toxic: Hashable, Sendable {
         }
         name = known?.name ?? json["name"]?.string.flatMap { $0.isEmpty ? nil : $0 } ?? "\(type)_\(stream)"
         toxicity = json["toxicity"]?.double ?? known?.toxicity ?? 1
+        guard (0...1).contains(toxicity) else {
+            throw HTTPFault(.badRequest, "bad request body: toxicity is \(toxicity); expected 0 to 1")
+        }
         attributes = known?.attributes ?? Dictionary(uniqueKeysWithValues: names.map { ($0, 0) })
         for name in names {
             guard let value = json["attributes"]?[name] else { continue }
-            guard let number = value.double, number.isFinite, abs(number) < 1e15 else {
+            guard let number = value.double, number.isFinite, abs(number) < 1e12 else {
                 throw HTTPFault(.badRequest, "bad request body: \(name) is \(value.compactText); expected a number")
             }
             attributes[name] = number
@@ -66,15 +69,15 @@ struct Toxic: Hashable, Sendable {
     /// What it does to the bytes of its direction.
     var rule: LineRule {
         func number(_ name: String) -> Double { max(0, attributes[name] ?? 0) }
-        func time(_ name: String, unit: Double = 1e-3) -> Interval { .seconds(min(number(name) * unit, 1e8)) }
+        func time(_ name: String, unit: Double = 1e-3) -> Interval { .seconds(min(number(name) * unit, 1e6)) }
         let action: LinkAction
         switch type {
         case "latency":
             // Toxiproxy's jitter goes both ways.
-            let (latency, jitter) = (number("latency"), number("jitter"))
+            let (latency, jitter) = (min(number("latency"), 1e9), min(number("jitter"), 1e9))
             let least = max(0, latency - jitter)
             action = .latency(.seconds(least * 1e-3), jitter: .seconds((latency + jitter - least) * 1e-3))
-        case "bandwidth": action = .rate(bytesPerSecond: max(1, Int(min(number("rate") * 1_000, 1e15))))
+        case "bandwidth": action = .rate(bytesPerSecond: Int(min(number("rate") * 1_000, 1e15)))
         case "slow_close": action = .slowClose(time("delay"))
         case "timeout": action = .timeout(number("timeout") > 0 ? time("timeout") : nil)
         case "reset_peer": action = .resetLater(time("timeout"))

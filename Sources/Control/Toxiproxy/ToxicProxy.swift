@@ -9,8 +9,12 @@ final class ToxicProxy: Sendable {
     private struct State {
         var listen: HostPort
         var upstream: HostPort
+        /// Where it was asked to listen; `listen` has the address and the port that it got.
+        var requested: HostPort
         var toxics: [Toxic] = []
         var listener: ManagedListener?
+        /// Whether it is to be enabled: opening a listener takes time.
+        var wantsEnabled = false
     }
 
     let name: String
@@ -20,7 +24,7 @@ final class ToxicProxy: Sendable {
 
     init(_ name: String, listen: HostPort, upstream: HostPort, of server: ProxyServer, seed: UInt64) {
         (self.name, self.server, self.seed) = (name, server, seed)
-        state = Mutex(State(listen: listen, upstream: upstream))
+        state = Mutex(State(listen: listen, upstream: upstream, requested: listen))
     }
 
     /// As the API shows it.
@@ -39,28 +43,42 @@ final class ToxicProxy: Sendable {
 
     /// Whether it leads from and to these addresses.
     func leads(from listen: HostPort, to upstream: HostPort) -> Bool {
-        state.withLock { ($0.listen, $0.upstream) == (listen, upstream) }
+        state.withLock { ($0.listen == listen || $0.requested == listen) && $0.upstream == upstream }
     }
 
     /// Starts to listen.
     func enable() async throws {
-        guard !isEnabled else { return }
+        let isNew = state.withLock { state in
+            defer { state.wantsEnabled = true }
+            return !state.wantsEnabled
+        }
+        guard isNew else { return }
         let (listen, upstream) = state.withLock { ($0.listen, $0.upstream) }
+        do { try await open(listen, upstream) } catch {
+            state.withLock { $0.wantsEnabled = false }
+            throw error
+        }
+    }
+
+    private func open(_ listen: HostPort, _ upstream: HostPort) async throws {
         let listener = try await server.open(listen, to: upstream) { [weak self] connection in
             guard let self else { return nil }
             return StageChain([LinkStage(rules(of: connection), seed: seed, connection: connection)])
         }
-        state.withLock { state in
-            state.listener = listener
+        listener.setLatest { [weak self] connection in self.map { .setLine($0.rules(of: connection)) } }
+        let isWanted = state.withLock { state in
             // The port stays its own when it is disabled.
             state.listen = listener.place
+            if state.wantsEnabled { state.listener = listener }
+            return state.wantsEnabled
         }
+        if !isWanted { try await listener.close() }
     }
 
     /// Stops listening, and closes its connections.
     func disable() async throws {
         let listener = state.withLock { state in
-            defer { state.listener = nil }
+            defer { (state.listener, state.wantsEnabled) = (nil, false) }
             return state.listener
         }
         try await listener?.close()
@@ -68,7 +86,7 @@ final class ToxicProxy: Sendable {
 
     /// Changes its addresses, while it is disabled.
     func move(listen: HostPort, upstream: HostPort) {
-        state.withLock { ($0.listen, $0.upstream) = (listen, upstream) }
+        state.withLock { ($0.listen, $0.upstream, $0.requested) = (listen, upstream, listen) }
     }
 
     /// Changes its toxics, on open connections too.

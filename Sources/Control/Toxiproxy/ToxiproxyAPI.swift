@@ -7,15 +7,22 @@ import Streams
 actor ToxiproxyAPI {
     /// The version whose API this is.
     static let version = "2.12.0"
+    /// The most toxics of a proxy.
+    private static let mostToxics = 50
 
     private let server: ProxyServer
     private let seed: UInt64
     private var proxies: [String: ToxicProxy] = [:]
+    private let changes = RequestQueue()
 
     init(_ server: ProxyServer, seed: UInt64) { (self.server, self.seed) = (server, seed) }
 
-    /// Answers a request; nil if its path is none of the API's.
+    /// Answers a request; nil if its path is none of the API's. Requests that change something wait for one another.
     func answer(_ request: HTTPRequest) async -> HTTPResponse? {
+        await changes.perform(request) { await self.perform($0) }
+    }
+
+    private func perform(_ request: HTTPRequest) async -> HTTPResponse? {
         do {
             return try await route(request)
         } catch let fault as HTTPFault {
@@ -153,6 +160,9 @@ actor ToxiproxyAPI {
         try proxy.change { toxics throws(HTTPFault) in
             guard !toxics.contains(where: { $0.name == toxic.name }) else {
                 throw HTTPFault(.conflict, "toxic already exists")
+            }
+            guard toxics.count < Self.mostToxics else {
+                throw HTTPFault(.badRequest, "the proxy has \(toxics.count) toxics, which is the limit")
             }
             toxics.append(toxic)
         }

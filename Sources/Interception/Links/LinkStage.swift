@@ -16,6 +16,8 @@ public struct LinkStage: Stage {
         var isCut = false
         /// Whether its end has passed.
         var isOver = false
+        /// When the last of its slices passes.
+        var sliced: Timestamp?
         /// When its end may pass.
         var endDue: Timestamp?
     }
@@ -58,6 +60,11 @@ public struct LinkStage: Stage {
             if ending == .reset, lines[direction].isOver { actions.append(.end(.reset, direction)) }
             if lines[direction].ending == nil || ending == .reset { lines[direction].ending = ending }
             lines[direction].endDue = now + slowness(of: direction, at: now)
+            if ending == .fin, let index = rules.indices.first(where: { isSilent($0, direction, at: now) }) {
+                if rules[index].armed == nil { rules[index].armed = now }
+                // The end does not pass either.
+                lines[direction].ending = nil
+            }
         case .command(.setLine(let rules)): set(rules, at: now)
         case .wake, .release, .command: break
         }
@@ -72,6 +79,7 @@ public struct LinkStage: Stage {
 
     private mutating func arrive(_ bytes: [UInt8], _ direction: Direction, at now: Timestamp) {
         if let index = rules.indices.first(where: { isSilent($0, direction, at: now) }) {
+            if rules[index].armed == nil { rules[index].armed = now }
             if rules[index].applied[direction] == 0 {
                 rules[index].applied[direction] = 1
                 report(index, direction, offset: lines[direction].arrived, bytes.count, passed: 0, at: now)
@@ -166,7 +174,8 @@ public struct LinkStage: Stage {
             lines[direction].stalledUntil = nil
         }
         if let rate = rate(of: direction, at: now) {
-            drip(direction, rate, at: now)
+            // At none, nothing passes until the rule changes.
+            if rate > 0 { drip(direction, rate, at: now) }
         } else {
             emit(lines[direction].waiting.count, direction, at: now)
             lines[direction].free = now
@@ -189,7 +198,10 @@ public struct LinkStage: Stage {
             }
         }
         for (piece, pause) in pieces(of: count, direction, at: now) {
-            due = due + pause
+            if pause > .seconds(0) {
+                due = max(due, (lines[direction].sliced ?? due) + pause)
+                lines[direction].sliced = due
+            }
             actions.append(.emit(Array(lines[direction].waiting.prefix(piece)), direction, at: due))
             lines[direction].waiting.removeFirst(piece)
         }
@@ -203,7 +215,7 @@ public struct LinkStage: Stage {
             while left > 0 {
                 let change = variation > 0 ? rules[index].chances[direction].below(2 * variation + 1) - variation : 0
                 let piece = min(left, max(1, size + change))
-                pieces.append((piece, pieces.isEmpty ? .seconds(0) : pause))
+                pieces.append((piece, pause))
                 left -= piece
             }
             return pieces
@@ -248,7 +260,7 @@ public struct LinkStage: Stage {
             let isWaiting = !lines[direction].waiting.isEmpty
             if let until = lines[direction].stalledUntil, isWaiting || lines[direction].ending != nil {
                 times.append(until)
-            } else if isWaiting, let rate = rate(of: direction, at: now), let free = lines[direction].free {
+            } else if isWaiting, let rate = rate(of: direction, at: now), rate > 0, let free = lines[direction].free {
                 let size = min(max(1, rate / 100), lines[direction].waiting.count)
                 times.append(free + Interval(nanoseconds: Int64(Double(size) / Double(rate) * 1e9)))
             }
@@ -269,7 +281,12 @@ extension LinkStage {
         let offset = PerDirection(fromClient: lines.fromClient.arrived, fromServer: lines.fromServer.arrived)
         var old = rules
         rules = new.enumerated().map { number, rule in
-            if let known = old.firstIndex(where: { $0.rule.isSame(as: rule) }) { return old.remove(at: known) }
+            if let known = old.firstIndex(where: { $0.rule.isSame(as: rule) }) {
+                // Its numbers may be others; what it has done counts.
+                var numbered = old.remove(at: known)
+                numbered.rule = rule.rule
+                return numbered
+            }
             let chances = PerDirection(
                 fromClient: Chance(seed: seed, rule: number, connection: connection, direction: .fromClient),
                 fromServer: Chance(seed: seed, rule: number, connection: connection, direction: .fromServer))
@@ -285,7 +302,7 @@ extension LinkStage {
 
     /// Whether a rule lets nothing pass.
     private func isSilent(_ index: Int, _ direction: Direction, at now: Timestamp) -> Bool {
-        rules[index].isTimeout && applies(index, direction, at: now)
+        (rules[index].isTimeout || rules[index].isReset) && applies(index, direction, at: now)
     }
 
     /// How much later a direction ends.
@@ -302,9 +319,10 @@ extension LinkStage {
     /// When a rule ends the connection.
     private func deadline(of index: Int) -> Timestamp? {
         guard !rules[index].hasClosed else { return nil }
-        let start = rules[index].start?.time ?? opened
         switch rules[index].rule.action {
-        case .link(.timeout(let time?)), .link(.resetLater(let time)): return start + time
+        case .link(.timeout(let time?)): return (rules[index].start?.time ?? opened) + time
+        // Counted from the first bytes, which do not pass.
+        case .link(.resetLater(let time)): return rules[index].armed.map { $0 + time }
         default: return nil
         }
     }
@@ -320,13 +338,14 @@ extension LinkStage {
 }
 
 extension NumberedRule {
+    fileprivate var isReset: Bool { if case .link(.resetLater) = rule.action { true } else { false } }
     fileprivate var isTimeout: Bool { if case .link(.timeout) = rule.action { true } else { false } }
 }
 
 extension Rule {
     fileprivate func isSame(as other: LineRule) -> Bool {
         guard case .link(let action) = action else { return false }
-        return name == other.name && action == other.action && from == other.from
+        return name == other.name && action.kind == other.action.kind && from == other.from
     }
 }
 
@@ -336,6 +355,9 @@ extension Rule.Action {
 }
 
 extension LinkAction {
+    /// Equal for actions that differ in their numbers only.
+    fileprivate var kind: String { if case .resetLater = self { "reset-later" } else { name } }
+
     /// After how many bytes something happens; nil if it applies to all.
     fileprivate var threshold: Int? {
         switch self {

@@ -27,7 +27,8 @@ package struct Chance: Sendable {
 
     /// A length of time from 0 up to `most`.
     mutating func interval(upTo most: Interval) -> Interval {
-        most.nanoseconds <= 0 ? most : Interval(nanoseconds: Int64(below(Int(clamping: most.nanoseconds) &+ 1)))
+        most.nanoseconds <= 0
+            ? most : Interval(nanoseconds: Int64(below(Int(clamping: min(most.nanoseconds, .max - 1)) + 1)))
     }
 
     private static func mix(_ number: UInt64) -> UInt64 {

@@ -54,7 +54,7 @@ public struct RuleSet: Sendable {
 
 /// A rule at work on one connection.
 struct NumberedRule: Sendable {
-    let rule: Rule
+    var rule: Rule
     /// Its choices.
     var chances: PerDirection<Chance>
     /// Whether the frame that it waits for has been seen.
@@ -63,6 +63,8 @@ struct NumberedRule: Sendable {
     var matched = PerDirection(fromClient: 0, fromServer: 0)
     /// Since when it applies, and how many bytes had arrived before; for rules that come to a connection that is open.
     var start: (time: Timestamp, offset: PerDirection<Int>)?
+    /// When it first kept bytes from passing.
+    var armed: Timestamp?
     /// Whether it has closed the connection.
     var hasClosed = false
     /// How often it was applied.

@@ -273,6 +273,7 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
             serverEnd.flush()
             clientEnd.flush()
             clientEnd.take(ends)
+            managed?.relayed(connection, clientEnd.stages, by: channel)
             return
         }
         RelayHandler.join(clientEnd, serverEnd, recording: recording, early: stack.takeUnread(), ends)

@@ -7,10 +7,14 @@ import Synchronization
 package final class ManagedListener: Sendable {
     private struct State {
         var stages: @Sendable (Int) -> StageChain?
+        var latest: @Sendable (Int) -> StageCommand? = { _ in nil }
         var connections: [Int: Connection] = [:]
         var channels: [ObjectIdentifier: any Channel] = [:]
         var listening: (any Channel)?
         var place = HostPort(host: "", port: 0)
+        var isClosed = false
+        /// Forgets the address.
+        var forget: @Sendable () -> Void = {}
     }
 
     /// A connection, and what performs its stages' actions.
@@ -31,8 +35,13 @@ package final class ManagedListener: Sendable {
     package var place: HostPort { state.withLock { $0.place } }
 
     /// It listens.
-    func bound(_ channel: any Channel, at place: HostPort) {
-        state.withLock { ($0.listening, $0.place) = (channel, place) }
+    func bound(_ channel: any Channel, at place: HostPort, forget: @escaping @Sendable () -> Void) {
+        state.withLock { ($0.listening, $0.place, $0.forget) = (channel, place, forget) }
+    }
+
+    /// Sets what a connection is told that has just been opened.
+    package func setLatest(_ command: @escaping @Sendable (Int) -> StageCommand?) {
+        state.withLock { $0.latest = command }
     }
 
     /// The stages of a connection that opens now.
@@ -41,13 +50,23 @@ package final class ManagedListener: Sendable {
     /// A client was accepted.
     func accepted(_ channel: any Channel) {
         let key = ObjectIdentifier(channel)
-        state.withLock { $0.channels[key] = channel }
+        let isClosed = state.withLock { state in
+            state.channels[key] = channel
+            return state.isClosed
+        }
+        if isClosed {
+            channel.resetOnClose()
+            channel.close(promise: nil)
+        }
         channel.closeFuture.whenComplete { _ in self.state.withLock { $0.channels[key] = nil } }
     }
 
     /// A connection is relayed; on its event loop.
+    ///
+    /// What its stages had to know may have changed since they were made.
     func relayed(_ connection: Int, _ driver: StageDriver?, by channel: any Channel) {
         guard let driver else { return }
+        defer { if let command = state.withLock({ $0.latest })(connection) { driver.take(.command(command)) } }
         let bound = NIOLoopBound(WeakDriver(driver: driver), eventLoop: channel.eventLoop)
         state.withLock { $0.connections[connection] = Connection(driver: bound, eventLoop: channel.eventLoop) }
         channel.closeFuture.whenComplete { _ in self.state.withLock { $0.connections[connection] = nil } }
@@ -75,16 +94,29 @@ package final class ManagedListener: Sendable {
         return true
     }
 
+    /// Accepts nobody any more.
+    func stopListening() {
+        let (listening, forget) = state.withLock { state in
+            defer { state.listening = nil }
+            return (state.listening, state.forget)
+        }
+        listening?.close(promise: nil)
+        if listening != nil { forget() }
+    }
+
     /// Stops listening, and resets the open connections. Done when the port is free again.
     package func close() async throws {
-        let (listening, channels) = state.withLock { state in
-            defer { state.listening = nil }
-            return (state.listening, Array(state.channels.values))
+        let (listening, forget) = state.withLock { state in
+            defer { (state.listening, state.isClosed) = (nil, true) }
+            return (state.listening, state.forget)
         }
-        for channel in channels {
+        if let listening {
+            try? await listening.close()
+            forget()
+        }
+        for channel in state.withLock({ Array($0.channels.values) }) {
             channel.resetOnClose()
             channel.close(promise: nil)
         }
-        try? await listening?.close()
     }
 }

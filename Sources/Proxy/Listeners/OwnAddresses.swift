@@ -40,6 +40,14 @@ final class OwnAddresses: Sendable {
         }
     }
 
+    /// The proxy no longer listens at an address.
+    func stopsListening(at address: SocketAddress) {
+        let end = Endpoint(address).unmapped
+        state.withLock { state in
+            if let place = state.listeners.firstIndex(of: end) { state.listeners.remove(at: place) }
+        }
+    }
+
     /// Whether connecting to a Unix socket leads to this proxy.
     func containsPath(_ path: String) -> Bool { state.withLock { $0.paths.contains(path) } }
 

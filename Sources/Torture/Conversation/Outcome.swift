@@ -16,6 +16,8 @@ struct Outcome: Sendable {
     var reached: [[Script.Need]] = []
     /// How many awaited frames did not arrive.
     var unanswered = 0
+    /// How the server ended each connection; nil: it did not.
+    var ends: [Ending?] = []
     /// Which connections the server closed, each after its client.
     var closes: [Bool]
 
@@ -27,5 +29,7 @@ struct Outcome: Sendable {
         case closed(Ending, message: Int?)
         /// It could not be connected to.
         case refused(String)
+        /// The server did not close a connection behind its client.
+        case notClosed
     }
 }

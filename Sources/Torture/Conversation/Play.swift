@@ -108,6 +108,7 @@ struct Play {
                 isUnsure = !isProven
             }
             guard phase == .writing else { return [] }
+            if ended[writingTo] != nil { pieces = [] }
             if pieces.isEmpty {
                 phase = .stepping
             } else {
@@ -253,6 +254,9 @@ struct Play {
         let isOpen = ended.contains { $0 == nil }
         let end = start + (awaited ? patience : lingering)
         if isOpen, now < end { return [.wake(at: end)] }
+        outcome.ends = ended
+        // One that closed behind its client in the baseline does so again.
+        if awaited, !isFirst { return fail(.notClosed) }
         phase = .done
         return [.done]
     }

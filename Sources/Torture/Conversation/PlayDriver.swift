@@ -153,7 +153,8 @@ final class PlayDriver {
         guard !isOver else { return }
         let waited = NIODeadline.now() - start
         guard let channel = channels[place], channel.isActive, waited < Self.patience else {
-            return take(.read(isProven: false))
+            // Not at once: what is written next may be told the same.
+            return eventLoop.assumeIsolated().execute { self.take(.read(isProven: false)) }
         }
         guard let diagnosis, let hasRead = channel.peerHasRead(sentBytes[place] ?? 0, diagnosis) else {
             if waited >= Self.pause { return take(.read(isProven: false)) }

@@ -9,6 +9,8 @@ struct Judge: Sendable {
     let comparison: Comparison
     let expected: [[RecordedItem]]
     let patience: Interval
+    /// How the server ended each connection, if that is the same each time.
+    let ends: [Ending?]?
 
     /// A run as a trace: what the server said.
     static func trace(of items: [[RecordedItem]], _ script: Script) -> RecordedTrace {
@@ -30,7 +32,12 @@ struct Judge: Sendable {
         case .closed(.fin, _): return "the server closes the connection"
         case .closed(.reset, _): return "the server resets the connection"
         case .refused(let why): return "the server does not accept the connection: \(why)"
+        case .notClosed: return "the server no longer closes the connection behind the client"
         case nil: break
+        }
+        if let ends, outcome.ends != ends {
+            return outcome.ends.contains(.reset)
+                ? "the server resets the connection at its end" : "the server ends the connection otherwise"
         }
         if zip(expected, outcome.items).allSatisfy({ $0.map(\.said) == $1.map(\.said) }) { return nil }
         let difference = TraceComparison.compare(

@@ -81,9 +81,9 @@ extension ServerTorture {
             guard result.symptom != nil else { continue }
             var symptom = result.symptom
             let cuts = try await least(of: run.cuts.sorted()) { cuts in
-                let outcome = try await batch.play(Variation(cuts: Set(cuts)))
-                if let found = judge.symptom(of: outcome) { symptom = found }
-                return judge.symptom(of: outcome) != nil
+                let trial = try await alone(Variation(cuts: Set(cuts)))
+                if let found = trial.symptom { symptom = found }
+                return trial.symptom != nil && !isDead
             }
             guard let cut = cuts.first, let symptom else { continue }
             report.sections[index].failed += 1

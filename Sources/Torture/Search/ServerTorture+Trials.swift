@@ -14,12 +14,17 @@ extension ServerTorture {
         while next < variations.count, !isDead {
             let part = Array(variations[next..<min(next + Self.chunk, variations.count)])
             next += part.count
+            let sentinel = try? await Sentinel.open(batch.server)
             let results = try await batch.play(part, judge)
-            guard results.contains(where: { $0.symptom != nil }), let symptom = try await brokenNow() else {
+            // If a connection on which nothing was said has ended, the server has: runs at the same time are not to blame.
+            let hasEnded = sentinel?.hasEnded ?? true
+            sentinel?.close()
+            let symptom = results.contains { $0.symptom != nil } ? try await brokenNow() : nil
+            guard results.contains(where: { $0.symptom != nil }), hasEnded || symptom != nil else {
                 trials += results
                 continue
             }
-            if try await isBroken() {
+            if let symptom, try await isBroken() {
                 (isDead, report.isComplete) = (true, false)
                 blame(part, results, symptom)
                 return trials
@@ -30,16 +35,24 @@ extension ServerTorture {
                     trials.append(result)
                     continue
                 }
-                let outcome = try await batch.play(variation)
-                trials.append(Trial(outcome: outcome, symptom: judge.symptom(of: outcome)))
-                if trials.last?.symptom != nil, try await isBroken() {
-                    (isDead, report.isComplete) = (true, false)
-                    report.notes.append("the server no longer answers as in the baseline; the search has ended early")
-                    return trials
-                }
+                trials.append(try await alone(variation))
+                if isDead { return trials }
             }
         }
         return trials
+    }
+
+    /// Plays a variation by itself, and waits until the server answers again.
+    mutating func alone(_ variation: Variation) async throws -> Trial {
+        var outcome = try await batch.play(variation)
+        // It may not be there again since the run before.
+        if case .refused = outcome.failure, try await !isBroken() { outcome = try await batch.play(variation) }
+        let trial = Trial(outcome: outcome, symptom: judge.symptom(of: outcome))
+        if trial.symptom != nil, try await isBroken() {
+            (isDead, report.isComplete) = (true, false)
+            report.notes.append("the server no longer answers as in the baseline; the search has ended early")
+        }
+        return trial
     }
 
     /// Adds the results of a kind of segmentation, with the runs that the server did not survive.

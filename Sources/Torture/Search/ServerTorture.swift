@@ -101,7 +101,7 @@ package struct ServerTorture {
             throw TortureError(
                 "the server \(ending == .fin ? "closes" : "resets") the connection\(message(last)), without any torture; expected one that answers as in the recording"
             )
-        case .noAnswer, nil: break
+        case .noAnswer, .notClosed, nil: break
         }
         let recorded = script.connections.reduce(0) { $0 + $1.frames.count { $0.from == .fromServer } }
         if recorded > 0, outcome.items.allSatisfy({ $0.allSatisfy { $0.frame == nil } }) {
@@ -121,7 +121,8 @@ package struct ServerTorture {
         while runs.count < mostBaselines {
             let run = try await batch.play()
             let judge = Judge(
-                script: batch.script, comparison: comparison, expected: first.items, patience: batch.patience)
+                script: batch.script, comparison: comparison, expected: first.items, patience: batch.patience,
+                ends: runs.allSatisfy { $0.ends == first.ends } ? first.ends : nil)
             // Two runs are learned from, the next one shows whether that was enough.
             if runs.count >= 2, judge.symptom(of: run) == nil { return .success(judge) }
             if run.failure != nil {
@@ -137,7 +138,7 @@ package struct ServerTorture {
             comparison.rules = RuleLearning.learn(from: traces, given).rules
         }
         let judge = Judge(
-            script: batch.script, comparison: comparison, expected: first.items, patience: batch.patience)
+            script: batch.script, comparison: comparison, expected: first.items, patience: batch.patience, ends: nil)
         let symptom = runs.last.flatMap { judge.symptom(of: $0) } ?? "its answers differ"
         return .failure(
             TortureError(

@@ -143,7 +143,7 @@ private final class Sending {
         var latest: ContinuousClock.Instant?
         while ending == nil {
             let clock = ContinuousClock.now
-            if clock >= latest.map({ $0 + Self.quiet }) ?? deadline { break }
+            if clock >= min(latest.map { $0 + Self.quiet } ?? deadline, deadline) { break }
             if takeArrivals(), answered.count > count { latest = clock }
             try await Task.sleep(for: .milliseconds(2))
         }

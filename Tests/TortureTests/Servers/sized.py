@@ -32,7 +32,7 @@ def frames(sock):
             size, kind = struct.unpack(">HB", data[:3])
             yield kind, data[3 : 3 + size]
             continue
-        if BUG in ("head-once", "crash"):
+        if BUG in ("head-once", "crash", "crash-restart"):
             head = sock.recv(3)
             if not head:
                 return
@@ -47,7 +47,7 @@ def serve(sock):
         for kind, body in frames(sock):
             if BUG == "one-at-a-time":
                 # What comes before the answer is thrown away: a client has to wait.
-                time.sleep(0.02)
+                time.sleep(0.15)
                 try:
                     sock.recv(65536, socket.MSG_DONTWAIT)
                 except BlockingIOError:
@@ -56,7 +56,7 @@ def serve(sock):
     except OSError:
         pass
     except struct.error:
-        if BUG == "crash":
+        if BUG.startswith("crash"):
             os._exit(1)
     finally:
         sock.close()
@@ -64,6 +64,8 @@ def serve(sock):
 
 listener = socket.create_server(("127.0.0.1", 0), backlog=64)
 print(listener.getsockname()[1], flush=True)
+while BUG == "crash-restart" and (child := os.fork()):
+    os.waitpid(child, 0)
 while True:
     connection, _ = listener.accept()
     threading.Thread(target=serve, args=(connection,), daemon=True).start()
