@@ -111,7 +111,7 @@ import Testing
             "--rule:1:7: drop: there is no value tpye; did you mean type?"
         ),
         (["--rule", "drop: all"], 64, "rules for frames need the format: --format NAME"),
-        (["--seed", "3"], 64, "--seed needs --rule or --rules"),
+        (["--seed", "3"], 64, "--seed needs --rule, --rules or --control"),
         (["--rules", "/nowhere.yaml"], 2, "cannot open /nowhere.yaml"),
     ]) func whatIsWrongIsReported(arguments: [String], status: Int32, text: String) async throws {
         let program = try Program("frametap", ["proxy", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1"] + arguments)

@@ -52,6 +52,13 @@ def connect(listener):
     return sock
 
 
+def read_lines(sock, count):
+    data = b""
+    while data.count(b"\n") < count:
+        data += sock.recv(100)
+    return data.decode()
+
+
 def texts(events):
     return [event["body"]["text"] for event in events["events"] if event["event"] == "frame"]
 
@@ -119,6 +126,38 @@ def main():
             seen["after deleting"] = "reset"
         other.sendall(b"still here\n")
         seen["the other one"] = other.recv(100).decode()
+    stop = call("POST", "/listeners", {"name": "stop", "to": to, "format": "line", "breakpoints": ['from == "client" and body.text == "stop"']})[1]
+    with connect(stop) as sock:
+        def stopped(count):
+            """Waits until this many frames were stopped; returns the last one's number."""
+            while True:
+                events = call("GET", "/listeners/stop/events")[1]["events"]
+                breaks = [event for event in events if event["event"] == "action" and event["action"] == "break"]
+                if len(breaks) >= count:
+                    return breaks[-1]["connection"], breaks[-1]["index"]
+                time.sleep(0.01)
+
+        def decided(do, count, **values):
+            connection, index = stopped(count)
+            return call("POST", f"/listeners/stop/connections/{connection}/decide", {"from": "client", "index": index, "do": do} | values)[0]
+
+        sock.sendall(b"go\nstop\nafter\n")
+        seen["before the stop"] = sock.recv(100).decode()
+        seen["decided"] = decided("replace", 1, body={"text": "edited"})
+        seen["edited"] = read_lines(sock, 2)
+        sock.sendall(b"stop\nnext\n")
+        decided("drop", 2)
+        seen["dropped"] = read_lines(sock, 1)
+        sock.sendall(b"stop\n")
+        decided("release", 3)
+        seen["released"] = read_lines(sock, 1)
+        sock.sendall(b"stop\n")
+        stopped(4)
+        seen["no breakpoints"] = call("PUT", "/listeners/stop/breakpoints", [])[1]["breakpoints"]
+        seen["let go"] = read_lines(sock, 1)
+        connection = stopped(4)[0]
+        seen["bad decision"] = call("POST", f"/listeners/stop/connections/{connection}/decide", {"from": "client", "index": 1, "do": "keep"})
+        seen["bad breakpoint"] = call("PUT", "/listeners/stop/breakpoints", ["type =="])
     seen["openapi"] = sorted(call("GET", "/openapi.json")[1]["paths"])
 
     seen["no token"] = call("GET", "/listeners", headers={"Authorization": ""})

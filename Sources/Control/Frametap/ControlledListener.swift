@@ -1,3 +1,4 @@
+import Expressions
 import Framing
 import Interception
 import NIOHTTP1
@@ -10,6 +11,7 @@ final class ControlledListener: Sendable {
     private struct State {
         var rules: RuleSet
         var texts: [String]
+        var breakpoints: [String]
         var listener: ManagedListener?
         /// The connections that it has had.
         var connections: Set<Int> = []
@@ -20,9 +22,14 @@ final class ControlledListener: Sendable {
     let format: Format?
     private let state: Mutex<State>
 
-    init(_ name: String, to server: HostPort, format: Format?, rules texts: [String], seed: UInt64) throws(HTTPFault) {
+    init(
+        _ name: String, to server: HostPort, format: Format?, rules texts: [String], breakpoints: [String], seed: UInt64
+    ) throws(HTTPFault) {
         (self.name, self.server, self.format) = (name, server, format)
-        state = Mutex(State(rules: try Self.rules(texts, format, seed: seed), texts: texts))
+        state = Mutex(
+            State(
+                rules: try Self.rules(texts, format, seed: seed), texts: texts,
+                breakpoints: try Self.checked(breakpoints, format)))
     }
 
     private static func rules(_ texts: [String], _ format: Format?, seed: UInt64) throws(HTTPFault) -> RuleSet {
@@ -43,11 +50,14 @@ final class ControlledListener: Sendable {
     func open(at address: HostPort, of proxy: ProxyServer) async throws {
         let listener = try await proxy.open(address, to: server) { [weak self] connection in
             guard let self else { return nil }
-            let rules = state.withLock { state in
+            let (rules, breakpoints) = state.withLock { state in
                 state.connections.insert(connection)
-                return state.rules
+                return (state.rules, state.breakpoints)
             }
-            return rules.stages(of: connection, format: format, isCommanded: true)
+            return rules.stages(of: connection, format: format, isCommanded: true, breakpoints: breakpoints)
+        }
+        listener.setLatest { [weak self] _ in
+            self.map { listener in .setBreakpoints(listener.state.withLock { $0.breakpoints }) }
         }
         state.withLock { $0.listener = listener }
     }
@@ -86,6 +96,56 @@ final class ControlledListener: Sendable {
         state.withLock { ($0.rules, $0.texts) = (rules, texts) }
     }
 
+    /// Checks conditions.
+    private static func checked(_ breakpoints: [String], _ format: Format?) throws(HTTPFault) -> [String] {
+        for (place, text) in breakpoints.enumerated() {
+            do throws(ExpressionError) { _ = try FrameCondition(text) } catch {
+                throw HTTPFault(.badRequest, "breakpoints[\(place)], column \(error.column): \(error.message)")
+            }
+        }
+        if format == nil, !breakpoints.isEmpty { throw HTTPFault(.badRequest, "breakpoints need \"format\"") }
+        return breakpoints
+    }
+
+    /// Changes the breakpoints, on open connections too.
+    func setBreakpoints(_ texts: [String]) throws(HTTPFault) {
+        let texts = try Self.checked(texts, format)
+        let listener = state.withLock { state in
+            state.breakpoints = texts
+            return state.listener
+        }
+        listener?.send { _ in .setBreakpoints(texts) }
+    }
+
+    /// Decides what becomes of a stopped frame.
+    ///
+    /// - Parameter line: `from`, `index` and `do`; with `replace`, `fields` and `body`.
+    func decide(_ line: JSONValue, on connection: Int) throws(HTTPFault) {
+        guard let direction = Direction.allCases.first(where: { $0.sender == line["from"]?.string }),
+            let index = line["index"]?.integer
+        else { throw HTTPFault(.badRequest, "expected \"from\": client or server, and \"index\": the frame's number") }
+        let decision: StageCommand.Decision
+        switch line["do"]?.string {
+        case "release": decision = .release
+        case "drop": decision = .drop
+        case "replace":
+            do throws(EncodingError) {
+                guard let frame = try FrameLine(parsing: Array(line.compactText.utf8).span.bytes) else {
+                    throw EncodingError("expected a frame")
+                }
+                decision = .replace(
+                    fields: frame.fields, body: line["body"] == nil ? nil : StageCommand.Body(frame.body))
+            } catch {
+                throw HTTPFault(.badRequest, "\(error)")
+            }
+        default: throw HTTPFault(.badRequest, "expected \"do\": release, drop or replace")
+        }
+        let listener = state.withLock { $0.listener }
+        guard listener?.send(.decide(direction, index: index, decision), to: connection) ?? false else {
+            throw HTTPFault(.notFound, "connection \(connection) of the listener \(name) is not open")
+        }
+    }
+
     /// Whether a connection is, or was, one of its own.
     func has(_ connection: Int) -> Bool { state.withLock { $0.connections.contains(connection) } }
 
@@ -95,6 +155,7 @@ final class ControlledListener: Sendable {
                 .init("name", .text(name)), .init("listen", .text("\(state.listener?.place.description ?? "")")),
                 .init("to", .text("\(server)")), .init("format", format.map { .text($0.name) } ?? .null),
                 .init("rules", .array(state.texts.map(JSONValue.text))),
+                .init("breakpoints", .array(state.breakpoints.map(JSONValue.text))),
                 .init("seed", .number("\(state.rules.seed)")),
                 .init("connections", .array(state.connections.sorted().map { .number("\($0)") })),
             ])

@@ -62,12 +62,20 @@ actor FrametapAPI {
             let known = try listener(path[1])
             try known.set(try Self.texts(try request.json(), "the body"))
             return HTTPResponse(.ok, known.json)
-        case (.POST, 5, "listeners", "connections") where path[4] == "frames":
+        case (.PUT, 3, "listeners", "breakpoints"):
+            let known = try listener(path[1])
+            try known.setBreakpoints(try Self.texts(try request.json(), "the body"))
+            return HTTPResponse(.ok, known.json)
+        case (.POST, 5, "listeners", "connections") where ["frames", "decide"].contains(path[4]):
             let known = try listener(path[1])
             guard let connection = Int(path[3]) else {
                 throw HTTPFault(.badRequest, "\(path[3]) is no connection; expected a number")
             }
-            try known.send(request.body, to: connection)
+            if path[4] == "frames" {
+                try known.send(request.body, to: connection)
+            } else {
+                try known.decide(try request.json(), on: connection)
+            }
             return HTTPResponse(.noContent, text: "")
         case (.GET, 3, "listeners", "events"): return try events(of: listener(path[1]), request)
         case (.GET, 3, "listeners", "wait"): return try await wait(on: listener(path[1]), request)
@@ -96,7 +104,7 @@ actor FrametapAPI {
 
     private func open(_ json: JSONValue) async throws -> ControlledListener {
         guard case .object(let members) = json else { throw HTTPFault(.badRequest, "expected an object") }
-        let keys = ["name", "listen", "to", "format", "rules", "seed"]
+        let keys = ["name", "listen", "to", "format", "rules", "breakpoints", "seed"]
         for key in ["name", "listen", "to", "format"] where json[key].map({ $0.string == nil && $0 != .null }) ?? false
         {
             throw HTTPFault(.badRequest, "\"\(key)\" is \(json[key]?.compactText ?? ""); expected text")
@@ -120,6 +128,7 @@ actor FrametapAPI {
         }
         let opened = try ControlledListener(
             name, to: to, format: format, rules: try Self.texts(json["rules"] ?? .array([]), "\"rules\""),
+            breakpoints: try Self.texts(json["breakpoints"] ?? .array([]), "\"breakpoints\""),
             seed: try Self.seed(json["seed"]) ?? seed)
         listeners[name] = opened
         do { try await opened.open(at: listen, of: server) } catch {

@@ -92,6 +92,9 @@ struct FrameSide {
         return Array(buffer[taken..<taken + count])
     }
 
+    /// The next bytes, which stay.
+    func peek(_ count: Int) -> ArraySlice<UInt8> { buffer[taken..<min(taken + count, buffer.count)] }
+
     /// Adds bytes that wait for the end of a hold.
     mutating func keep(_ bytes: [UInt8]) { held += bytes }
 

@@ -212,25 +212,6 @@ struct FrameStage: Stage {
     }
 }
 
-/// Collects what a framer finds in a chunk.
-private final class FrameCollector: FrameReceiver {
-    enum Item {
-        case frame(FrameInfo)
-        /// Everything up to this offset belongs to no frame, or to one whose beginning has passed.
-        case passed(to: Int)
-    }
-
-    var items: [Item] = []
-
-    func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) { items.append(.frame(frame)) }
-
-    func unframed(_ run: UnframedRun, from direction: Direction) {
-        items.append(.passed(to: run.offset + run.byteCount))
-    }
-
-    func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {}
-}
-
 extension Rule {
     /// All its conditions.
     var expressions: [Expression] {

@@ -22,9 +22,11 @@ public struct RuleSet: Sendable {
     ///   - connection: its number, from 1 in order of opening.
     ///   - format: the format of its frames; rules for frames need one.
     ///   - limits: how much the stages hold, and for how long.
-    ///   - isCommanded: whether frames may be injected by command: then there are stages without a rule, too.
+    ///   - isCommanded: whether frames may be injected and stopped by command: then there are stages without a rule, too.
+    ///   - breakpoints: conditions on frames that are stopped.
     public func stages(
-        of connection: Int, format: Format?, limits: StageChain.Limits = StageChain.Limits(), isCommanded: Bool = false
+        of connection: Int, format: Format?, limits: StageChain.Limits = StageChain.Limits(), isCommanded: Bool = false,
+        breakpoints: [String] = []
     ) -> StageChain? {
         var (frames, links, segmentations): ([NumberedRule], [NumberedRule], [NumberedRule]) = ([], [], [])
         for (number, rule) in rules.enumerated() {
@@ -40,6 +42,7 @@ public struct RuleSet: Sendable {
             }
         }
         var stages: [any Stage] = []
+        if isCommanded, let format { stages.append(BreakStage(breakpoints, format, largest: limits.bytes)) }
         if !frames.isEmpty || isCommanded, let format {
             stages.append(FrameStage(frames, format, largest: limits.bytes, isCommanded: isCommanded))
         }

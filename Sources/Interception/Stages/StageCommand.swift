@@ -1,3 +1,4 @@
+import Framing
 import Streams
 
 /// What the control API asks of the stages of a connection that is already being relayed.
@@ -6,6 +7,28 @@ public enum StageCommand: Hashable, Sendable {
     case setLine([LineRule])
     /// This frame passes in a direction, as soon as the next byte of it would begin a frame.
     case inject([UInt8], Direction)
+    /// From now on, frames for which one of these conditions holds are stopped.
+    case setBreakpoints([String])
+    /// What becomes of a stopped frame, by its direction and its place among the frames of it, from 0.
+    case decide(Direction, index: Int, Decision)
+
+    /// What becomes of a stopped frame.
+    public enum Decision: Hashable, Sendable {
+        /// It passes.
+        case release
+        /// It does not pass.
+        case drop
+        /// It passes with other values; everything that follows from them is recomputed.
+        case replace(fields: [Field], body: Body?)
+    }
+
+    /// A body, before it is encoded.
+    public struct Body: Hashable, Sendable {
+        let content: BodyContent
+
+        /// A body as a line of a trace has it.
+        package init(_ content: BodyContent) { self.content = content }
+    }
 }
 
 /// A rule for all bytes of a connection.

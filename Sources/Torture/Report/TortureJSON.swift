@@ -27,6 +27,7 @@ package enum TortureJSON {
             .init("failed", number(report.failed)), .init("least", .array(least)),
             .init("segmentations", .array(sections)), .init("connections", number(report.connections)),
             .init("frames", number(report.frames)), .init("bytes", number(report.bytes)),
+            .init("complete", .boolean(report.isComplete)),
             .init("seed", .number(String(report.seed))),
             .init("patience", .number(String(Double(report.patience.nanoseconds) / 1e9))),
             .init("notes", .array(report.notes.map(JSONValue.text))),

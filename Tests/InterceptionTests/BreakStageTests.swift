@@ -1,0 +1,122 @@
+import Framing
+import Streams
+import TestSupport
+import Testing
+
+@testable import Interception
+
+/// Frames that are stopped until a command decides.
+@Suite struct BreakStageTests {
+    private static let format = """
+        format: sized
+        header: [{ size: u16 }, { kind: u8 }]
+        framing: { rule: length-field, field: size, counts: body }
+        body: text
+        """
+
+    private static func frame(_ kind: UInt8, _ text: String) -> [UInt8] {
+        [0, UInt8(text.utf8.count), kind] + Array(text.utf8)
+    }
+
+    /// What passes if every stopped frame is decided on by its number, whatever the stream's segmentation.
+    private func pass(
+        _ frames: [[UInt8]], _ breakpoints: [String], _ generator: inout SeededGenerator,
+        _ decide: (Int) -> StageCommand.Decision
+    ) throws -> (bytes: [UInt8], stopped: [Int], ended: Bool) {
+        let format = try FormatLoader.load(Self.format, file: "test.yaml")
+        var chain = StageChain([BreakStage(breakpoints, format, largest: 1 << 20)])
+        var (bytes, stopped, ended, waiting): ([UInt8], [Int], Bool, [Int]) = ([], [], false, [])
+        var time = Timestamp(nanoseconds: 0)
+        func perform(_ outputs: [StageChain.Output]) {
+            for output in outputs {
+                switch output {
+                case .write(let written, .fromClient, _): bytes += written
+                case .report(let report) where report.action == "break": waiting.append(report.index ?? -1)
+                case .end(.fin, .fromClient): ended = true
+                default: break
+                }
+            }
+        }
+        var rest = frames.flatMap { $0 }[...]
+        perform(chain.take(.began, at: time))
+        while !rest.isEmpty || !waiting.isEmpty || !ended {
+            time = time + .milliseconds(1)
+            if !waiting.isEmpty, rest.isEmpty || Bool.random(using: &generator) {
+                let index = waiting.removeFirst()
+                stopped.append(index)
+                perform(chain.take(.command(.decide(.fromClient, index: index, decide(index))), at: time))
+            } else if !rest.isEmpty {
+                let count = min(rest.count, Int.random(in: 1...9, using: &generator))
+                perform(chain.take(.bytes(Array(rest.prefix(count)), .fromClient), at: time))
+                rest = rest.dropFirst(count)
+                if rest.isEmpty { perform(chain.take(.end(.fin, .fromClient), at: time)) }
+            } else if waiting.isEmpty {
+                Issue.record("nothing is stopped, and the end has not passed")
+                break
+            }
+        }
+        return (bytes, stopped, ended)
+    }
+
+    @Test func whatIsStoppedIsDecidedAndTheRestPassesInOrder() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        for round in 0..<200 {
+            let kinds = (0..<Int.random(in: 1...12, using: &generator)).map { _ in
+                UInt8.random(in: 1...3, using: &generator)
+            }
+            let frames = kinds.enumerated().map { Self.frame($1, String(repeating: "x", count: $0 % 5)) }
+            let wanted = frames.indices.filter { kinds[$0] == 2 }
+            let place: Comment = "seed \(seed), round \(round)"
+            let released = try pass(frames, ["kind == 2"], &generator) { _ in .release }
+            #expect(released.bytes == frames.flatMap { $0 } && released.stopped == wanted && released.ended, place)
+            let dropped = try pass(frames, ["kind == 2"], &generator) { _ in .drop }
+            #expect(dropped.bytes == frames.indices.filter { kinds[$0] != 2 }.flatMap { frames[$0] }, place)
+            let edited = try pass(frames, ["kind == 2"], &generator) { _ in
+                .replace(fields: [Field("kind", .integer(9))], body: StageCommand.Body(.text("edited")))
+            }
+            let expected = frames.indices.flatMap { kinds[$0] == 2 ? Self.frame(9, "edited") : frames[$0] }
+            #expect(edited.bytes == expected, place)
+            let none = try pass(frames, [], &generator) { _ in .release }
+            #expect(none.bytes == frames.flatMap { $0 } && none.stopped.isEmpty, place)
+        }
+    }
+
+    @Test func holdingIsBoundedAndFailsOpen() throws {
+        let format = try FormatLoader.load(Self.format, file: "test.yaml")
+        var limits = StageChain.Limits()
+        (limits.bytes, limits.time) = (100, .seconds(2))
+        var chain = StageChain([BreakStage(["kind == 2"], format, largest: 100)], limits: limits)
+        let start = Timestamp(nanoseconds: 0)
+        let stopped = Self.frame(2, "stop")
+        _ = chain.take(.began, at: start)
+        #expect(
+            !chain.take(.bytes(stopped, .fromClient), at: start).contains {
+                if case .write = $0 { true } else { false }
+            })
+        // Above the limit, its sender is not read.
+        let more = (0..<20).flatMap { _ in Self.frame(1, "more") }
+        #expect(chain.take(.bytes(more, .fromClient), at: start).contains(.pause(.fromClient)))
+        // What is held for too long passes.
+        var written: [UInt8] = []
+        for output in chain.take(.wake, at: start + .seconds(2)) {
+            if case .write(let bytes, .fromClient, _) = output { written += bytes }
+        }
+        #expect(written == stopped + more)
+        // A decision that comes too late changes nothing.
+        #expect(chain.take(.command(.decide(.fromClient, index: 0, .drop)), at: start + .seconds(3)) == [])
+    }
+
+    @Test func withoutBreakpointsWhatWaitsPasses() throws {
+        let format = try FormatLoader.load(Self.format, file: "test.yaml")
+        var stage = BreakStage(["kind == 2"], format, largest: 100)
+        let start = Timestamp(nanoseconds: 0)
+        let stopped = Self.frame(2, "stop")
+        _ = stage.take(.bytes(stopped, .fromServer), at: start)
+        #expect(stage.heldBytes.fromServer == stopped.count)
+        let actions = stage.take(.command(.setBreakpoints([])), at: start)
+        #expect(actions.contains(.emit(stopped, .fromServer, at: start)))
+        // Half a frame is not kept where nothing is stopped.
+        #expect(stage.take(.bytes([0, 4], .fromServer), at: start).contains(.emit([0, 4], .fromServer, at: start)))
+    }
+}
