@@ -107,6 +107,15 @@ import TraceDiff
         #expect(merge.tried == 0 && merge.uncounted == 1, "\(text)")
     }
 
+    /// All answers are right.
+    @Test func anotherEndIsFoundToo() async throws {
+        let report = try await torture("lines.py", "rude-end")
+        let text = TortureText.of(report)
+        let least = try #require(report.least.first, "\(text)")
+        #expect(least.symptom == "the server resets the connection at its end", "\(text)")
+        #expect((least.segmentation, least.index, least.offset) == ("two-part cut", 0, 1), "\(text)")
+    }
+
     /// What else is under way when a server dies is not to blame.
     @Test func aServerThatIsStartedAgainIsSearchedToTheEnd() async throws {
         let report = try await torture("sized.py", "crash-restart")

@@ -1,6 +1,7 @@
 """A server of lines: it returns each in capitals. Its argument is the error to make, or `none`; prints its port."""
 
 import socket
+import struct
 import sys
 import threading
 
@@ -10,6 +11,9 @@ BUG = sys.argv[1]
 def lines(sock):
     pending = b""
     while data := sock.recv(65536):
+        if BUG == "rude-end" and pending:
+            # A line in two parts leaves something behind that goes wrong only at the end.
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         if BUG == "character":
             data = data.decode(errors="replace").encode()
         if BUG == "delimiter" and b"\r\n" not in data:
