@@ -116,6 +116,12 @@ import TraceDiff
         #expect((least.segmentation, least.index, least.offset) == ("two-part cut", 0, 1), "\(text)")
     }
 
+    /// It is no error to close late.
+    @Test func aServerThatClosesLateIsRight() async throws {
+        let report = try await torture("lines.py", "slow-end")
+        #expect(report.isClean && report.isComplete, "\(TortureText.of(report))")
+    }
+
     /// What else is under way when a server dies is not to blame.
     @Test func aServerThatIsStartedAgainIsSearchedToTheEnd() async throws {
         let report = try await torture("sized.py", "crash-restart")

@@ -90,6 +90,9 @@ struct Play {
         self.echoes = echoes
     }
 
+    /// A server that closes behind its client does so within this time.
+    private static let prompt = Interval.milliseconds(100)
+
     private var isFirst: Bool { closes == nil }
 
     /// Begins.
@@ -121,7 +124,10 @@ struct Play {
                 isUnsure = false
             }
             ended[place] = ended[place] ?? ending
-            if isFinished[place] { outcome.closes[place] = true }
+            // One that takes its time to close is not waited for in each run.
+            if isFinished[place] {
+                outcome.closes[place] = phase != .closing || since.map { now - $0 <= Self.prompt } ?? true
+            }
         case .wake: break
         }
         return advance(at: now)
@@ -186,6 +192,7 @@ struct Play {
             if !isFirst { return fail(.noAnswer(message: lastMessage)) }
         }
         outcome.closes[place] = ended[place] != nil
+        if let since, ended[place] != nil { outcome.slowest = max(outcome.slowest, now - since) }
         since = nil
         phase = .stepping
         return advance(at: now)

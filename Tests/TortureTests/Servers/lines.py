@@ -4,6 +4,7 @@ import socket
 import struct
 import sys
 import threading
+import time
 
 BUG = sys.argv[1]
 
@@ -36,6 +37,8 @@ def serve(sock):
             sock.sendall(answer * 2 if BUG == "twice" else answer)
     except OSError:
         pass
+    if BUG == "slow-end":
+        time.sleep(0.6)
     sock.close()
 
 
