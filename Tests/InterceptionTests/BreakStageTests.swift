@@ -95,6 +95,9 @@ import Testing
                 if case .write = $0 { true } else { false }
             })
         // Above the limit, its sender is not read.
+        // A decision on another frame is none on this one.
+        #expect(chain.take(.command(.decide(.fromClient, index: 1, .drop)), at: start) == [])
+        #expect(chain.take(.command(.decide(.fromServer, index: 0, .drop)), at: start) == [])
         let more = (0..<20).flatMap { _ in Self.frame(1, "more") }
         #expect(chain.take(.bytes(more, .fromClient), at: start).contains(.pause(.fromClient)))
         // What is held for too long passes.

@@ -38,7 +38,7 @@ def serve(sock):
     except OSError:
         pass
     if BUG == "slow-end":
-        time.sleep(0.6)
+        time.sleep(1.5)
     sock.close()
 
 
