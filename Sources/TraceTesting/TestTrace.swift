@@ -52,7 +52,7 @@ public struct TestTrace: Sendable {
         try self.init(contentsOf: file, format: format, bodyLimit: EventSink.defaultBodyLimit)
     }
 
-    /// The same, with at most so many bytes of each body of a capture.
+    /// The same, with at most N bytes of each body of a capture.
     init(contentsOf file: URL, format: String?, bodyLimit: Int) throws {
         let bytes = [UInt8](try Data(contentsOf: file))
         if bytes.first == UInt8(ascii: "{") || String(validating: bytes.prefix(16), as: UTF8.self) != nil {

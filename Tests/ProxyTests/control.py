@@ -59,7 +59,7 @@ def toxic(kind, stream="downstream", toxicity=1.0, **attributes):
 
 
 def read(sock, count=1 << 30):
-    """What arrives, until the end or so many bytes, and how it ends."""
+    """What arrives, until the end or at most `count` bytes, and how it ends."""
     data = b""
     try:
         while len(data) < count:

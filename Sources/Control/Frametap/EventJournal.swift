@@ -4,7 +4,7 @@ import Trace
 
 /// The last events of a trace while it is recorded, each with a number: what the API's readers ask for.
 ///
-/// It is bounded: the oldest events are evicted, and a reader that asks for them is told how many it missed.
+/// It is bounded: the oldest events are evicted, and a reader that asks for them gets the number of those it missed.
 package final class EventJournal: Sendable {
     private struct State {
         var events: [TraceEvent] = []

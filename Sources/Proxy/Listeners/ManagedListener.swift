@@ -39,7 +39,7 @@ package final class ManagedListener: Sendable {
         state.withLock { ($0.listening, $0.place, $0.forget) = (channel, place, forget) }
     }
 
-    /// Sets what a connection is told that has just been opened.
+    /// Sets the command that a new connection gets.
     package func setLatest(_ command: @escaping @Sendable (Int) -> StageCommand?) {
         state.withLock { $0.latest = command }
     }
@@ -71,9 +71,6 @@ package final class ManagedListener: Sendable {
         state.withLock { $0.connections[connection] = Connection(driver: bound, eventLoop: channel.eventLoop) }
         channel.closeFuture.whenComplete { _ in self.state.withLock { $0.connections[connection] = nil } }
     }
-
-    /// The numbers of the open connections.
-    package var openConnections: [Int] { state.withLock { $0.connections.keys.sorted() } }
 
     /// Passes a command to the stages of the open connections.
     ///

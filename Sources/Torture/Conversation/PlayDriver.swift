@@ -153,7 +153,7 @@ final class PlayDriver {
         guard !isOver else { return }
         let waited = NIODeadline.now() - start
         guard let channel = channels[place], channel.isActive, waited < Self.patience else {
-            // Not at once: what is written next may be told the same.
+            // Not at once: the next write may end the same way.
             return eventLoop.assumeIsolated().execute { self.take(.read(isProven: false)) }
         }
         guard let diagnosis, let hasRead = channel.peerHasRead(sentBytes[place] ?? 0, diagnosis) else {

@@ -43,7 +43,6 @@ package struct TortureReport: Sendable {
     package var seed: UInt64 = 0
     /// For how long an answer was awaited.
     package var patience = Interval(nanoseconds: 0)
-    package var parallel = 1
     package var sections: [Section] = []
     package var least: [Break] = []
     /// Whether the search came to its end.

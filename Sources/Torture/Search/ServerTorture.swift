@@ -55,7 +55,7 @@ package struct ServerTorture {
         self.options = options
         let server: SocketAddress
         do { server = try SocketAddress.makeAddressResolvingHost(host, port: port) } catch {
-            throw TortureError("\(host):\(port) cannot be resolved: \(error)")
+            throw TortureError("the name \(host) cannot be resolved; expected the server's host:port")
         }
         var shown = options.format
         shown.secrets = []
@@ -96,7 +96,7 @@ package struct ServerTorture {
     private static func check(_ outcome: Outcome, _ script: Script, _ server: SocketAddress) throws {
         let message: (Int?) -> String = { $0.map { " behind \(script.name(of: $0))" } ?? " before the first frame" }
         switch outcome.failure {
-        case .refused(let why): throw TortureError("cannot connect to \(server): \(why)")
+        case .refused(let why): throw TortureError("cannot connect to \(server.ipAddress ?? ""):\(server.port ?? 0): \(why)")
         case .closed(let ending, let last):
             throw TortureError(
                 "the server \(ending == .fin ? "closes" : "resets") the connection\(message(last)), without any torture; expected one that answers as in the recording"
@@ -184,7 +184,6 @@ package struct ServerTorture {
                 )
             }
         }
-        report.parallel = batch.parallel
     }
 }
 
