@@ -41,6 +41,10 @@ struct ProxyCommand: ParsableCommand {
     }
 
     func run() throws {
+        // Not in `validate`, whose error would hide that of an unknown option.
+        if listeners.listen.isEmpty, listeners.control == nil {
+            throw ValidationError("expected --listen and --to, or --control")
+        }
         // Survives the terminal that started it, and treats a file size limit like a full disk.
         for number in [SIGHUP, SIGXFSZ] { signal(number, SIG_IGN) }
         DescriptorLimit.raise()

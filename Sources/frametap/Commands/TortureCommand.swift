@@ -68,7 +68,8 @@ struct TortureCommand: AsyncParsableCommand {
 
     func validate() throws {
         switch (server, client) {
-        case (nil, nil): throw ValidationError("expected --server and --replay, or --client and --to")
+        // Reported by `run`: here it would hide an unknown option.
+        case (nil, nil): break
         case (.some, .some): throw ValidationError("--server and --client cannot be combined")
         case (.some, nil):
             if replay == nil { throw ValidationError("--server needs --replay: the conversation to play") }
@@ -102,6 +103,8 @@ struct TortureCommand: AsyncParsableCommand {
             if !report.isComplete { throw ExitCode(2) }
         } catch let error as ExitCode {
             throw error
+        } catch let error as ValidationError {
+            throw error
         } catch is CancellationError {
             throw ExitCode(2)
         } catch {
@@ -113,7 +116,9 @@ struct TortureCommand: AsyncParsableCommand {
     private func torture() async throws -> (TortureReport, name: String) {
         let seed = seed ?? .random(in: 0...UInt64(UInt32.max))
         guard let server, let replay else {
-            guard let client, let to, let format else { throw ValidationError("expected --server or --client") }
+            guard let client, let to, let format else {
+                throw ValidationError("expected --server and --replay, or --client and --to")
+            }
             var comparing = try ComparisonOptions.parse([])
             (comparing.mask, comparing.ignore) = (mask, ignore)
             var options = TortureOptions(

@@ -33,7 +33,7 @@ struct ListenerOptions: ParsableArguments {
 
     func validate() throws {
         _ = try listeners()
-        if listen.isEmpty, control == nil { throw ValidationError("expected --listen and --to, or --control") }
+        if controlToken?.isEmpty ?? false { throw ValidationError("--control-token is empty; expected a secret") }
     }
 
     /// The listeners, each with its server.
