@@ -37,9 +37,14 @@ package struct ClientTorture {
         let run = ClientRun(
             client: ClientProcess(command: command), server: server, format: options.format, seed: options.seed)
         var torture = try await ClientTorture(run, options)
-        try await torture.tryPlaces()
-        try await torture.tryAll()
-        try await torture.tryMerges()
+        do {
+            try await torture.tryPlaces()
+            try await torture.tryAll()
+            try await torture.tryMerges()
+        } catch is CancellationError {
+            torture.report.isComplete = false
+            torture.report.notes.append("interrupted: this is what was found until then")
+        }
         return torture.report
     }
 

@@ -30,20 +30,31 @@ package struct ServerTorture {
         _ recording: Recording, host: String, port: Int, _ options: TortureOptions
     ) async throws -> TortureReport {
         var torture = try await ServerTorture(recording, host: host, port: port, options)
-        try await torture.findParallel()
+        do {
+            try await torture.search()
+        } catch is CancellationError {
+            // What was found so far is not lost.
+            (torture.isDead, torture.report.isComplete) = (true, false)
+            torture.report.notes.append("interrupted: this is what was found until then, and not repeated")
+        }
+        try await torture.confirm()
+        return torture.report
+    }
+
+    /// Tries everything, as long as the server lives.
+    private mutating func search() async throws {
+        try await findParallel()
         // What most often breaks comes first: a server may not live long enough for all of it.
-        try await torture.tryCuts(at: \.tellingPlaces)
-        if !torture.isDead { try await torture.tryFields() }
-        if !torture.isDead { try await torture.tryMerges() }
-        if !torture.isDead {
-            try await torture.tryCuts { anatomy in
+        try await tryCuts(at: \.tellingPlaces)
+        if !isDead { try await tryFields() }
+        if !isDead { try await tryMerges() }
+        if !isDead {
+            try await tryCuts { anatomy in
                 let tried = Set(anatomy.tellingPlaces)
                 return anatomy.places.filter { !tried.contains($0) }
             }
         }
-        if !torture.isDead { try await torture.tryManyCuts() }
-        try await torture.confirm()
-        return torture.report
+        if !isDead { try await tryManyCuts() }
     }
 
     // MARK: The baseline
