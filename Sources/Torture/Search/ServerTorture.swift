@@ -107,7 +107,8 @@ package struct ServerTorture {
     private static func check(_ outcome: Outcome, _ script: Script, _ server: SocketAddress) throws {
         let message: (Int?) -> String = { $0.map { " behind \(script.name(of: $0))" } ?? " before the first frame" }
         switch outcome.failure {
-        case .refused(let why): throw TortureError("cannot connect to \(server.ipAddress ?? ""):\(server.port ?? 0): \(why)")
+        case .refused(let why):
+            throw TortureError("cannot connect to \(server.ipAddress ?? ""):\(server.port ?? 0): \(why)")
         case .closed(let ending, let last):
             throw TortureError(
                 "the server \(ending == .fin ? "closes" : "resets") the connection\(message(last)), without any torture; expected one that answers as in the recording"
