@@ -56,6 +56,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
             time = packet.time
             reassembler.advance(to: time)
         }
+        reassembler.leg = packet.leg
         if options.byteCount > 16 { reassembler.annotation = packet.annotation(in: options) }
         if packet.linkType == .ethernet, !verifiesChecksums, takeCommon(bytes, packet) { return .taken }
         guard let layer = Layer(packet.linkType) else {

@@ -10,6 +10,8 @@ import Trace
 public final class Decoder: StreamReceiver {
     private let output: TraceOutput
     private let resources: ConnectionResources
+    /// The same for what a proxy passed on; nil until there is any.
+    private var outLegs: ConnectionResources?
 
     /// A decoder.
     ///
@@ -41,9 +43,16 @@ public final class Decoder: StreamReceiver {
 
     /// A connection opened.
     public func open(_ opening: Opening) -> any ConnectionReceiver {
+        let resources = opening.leg == .out ? outLegResources() : resources
         let connection = TracedConnection(opening)
-        output.opened(connection)
+        resources.output.opened(connection)
         return ConnectionDecoder(connection, resources)
+    }
+
+    private func outLegResources() -> ConnectionResources {
+        let made = outLegs ?? ConnectionResources(outLegOf: resources)
+        outLegs = made
+        return made
     }
 
     /// The source has secrets of TLS connections.
@@ -74,6 +83,8 @@ public final class Decoder: StreamReceiver {
     ///
     /// - Parameter skipped: the packets that the source skipped, by kind.
     public func finish(skipped: [(kind: String, packets: Int)] = []) {
+        output.summary = summary
+        outLegs = nil
         output.finish(skipped: skipped)
     }
 
@@ -89,7 +100,14 @@ public final class Decoder: StreamReceiver {
     public var options: DecodingOptions { resources.options }
 
     /// The counts so far. Bytes of open connections are added when they close.
-    public var summary: Summary { output.summary }
+    public var summary: Summary {
+        var summary = output.summary
+        if let passedOn = outLegs?.output.summary {
+            summary.passedOn = passedOn.total
+            summary.dropped += passedOn.dropped
+        }
+        return summary
+    }
 
     /// Adds another decoder's counts for other connections.
     public func add(_ other: Summary) { output.summary.add(other) }
@@ -123,5 +141,10 @@ extension Summary {
     fileprivate mutating func add(_ other: Summary) {
         for (format, totals) in other.formats { formats[format, default: Totals()].add(totals) }
         dropped += other.dropped
+        if let others = other.passedOn {
+            var own = passedOn ?? Totals()
+            own.add(others)
+            passedOn = own
+        }
     }
 }

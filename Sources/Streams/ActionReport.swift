@@ -27,6 +27,9 @@ public struct ActionReport: Hashable, Sendable {
     /// What the receiver's frame begins with; empty unless its bytes changed.
     public var after: [UInt8]
 
+    /// The rule of what happens to bytes whatever the rules say: they are held no longer than allowed.
+    public static let limits = "limits"
+
     /// At most how many bytes `before` and `after` have.
     public static let mostBytes = 256
 

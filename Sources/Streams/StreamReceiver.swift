@@ -51,8 +51,10 @@ public protocol ConnectionReceiver: AnyObject {
 
 /// How a connection began.
 public struct Opening: Hashable, Sendable {
-    /// Counts from 1 in order of opening.
+    /// Counts from 1 in order of opening. Both legs of a connection share it.
     public var number: Int
+    /// Which leg of the connection this is; nil if it has only one.
+    public var leg: Leg?
     /// When the first packet was seen, or the connection accepted.
     public var time: Timestamp
     /// The sender of the SYN, if it was seen.
@@ -66,16 +68,19 @@ public struct Opening: Hashable, Sendable {
 
     /// How a connection began.
     public init(
-        number: Int, time: Timestamp, client: Endpoint, server: Endpoint, handshake: Bool = true,
+        number: Int, leg: Leg? = nil, time: Timestamp, client: Endpoint, server: Endpoint, handshake: Bool = true,
         clientGuessed: Bool = false
     ) {
-        self.number = number
+        (self.number, self.leg) = (number, leg)
         self.time = time
         self.client = client
         self.server = server
         self.handshake = handshake
         self.clientGuessed = clientGuessed
     }
+
+    /// The connection's number, and which leg it is.
+    public var connectionLeg: ConnectionLeg { ConnectionLeg(number, leg) }
 }
 
 /// How one direction of a connection ended.
@@ -124,6 +129,8 @@ public enum CloseReason: String, Sendable, Hashable, CaseIterable {
     case refusedByLimit = "refused-by-limit"
     /// A TLS handshake of the proxy failed.
     case tlsFailed = "tls-failed"
+    /// A rule of the proxy, or a command, ended it.
+    case rule
 }
 
 /// An event other than a direction's bytes; the direction is that of the packet's sender.

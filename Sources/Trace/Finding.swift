@@ -85,6 +85,8 @@ public struct Finding: Hashable, Sendable {
     public var severity: Severity
     /// The connection's number.
     public var connection: Int
+    /// `out` if it is about what the proxy passed on; nil if it is about what both sides sent.
+    public var leg: Leg?
     /// The name of the connection's format, under which the summary counts it.
     public var format: String?
     /// The side responsible for it.
@@ -98,13 +100,12 @@ public struct Finding: Hashable, Sendable {
 
     /// A finding.
     public init(
-        kind: Kind, severity: Severity, connection: Int, format: String?, from: Direction, time: Timestamp,
-        message: String,
-        data: [Field]
+        kind: Kind, severity: Severity, connection: Int, leg: Leg? = nil, format: String?, from: Direction,
+        time: Timestamp, message: String, data: [Field]
     ) {
         self.kind = kind
         self.severity = severity
-        self.connection = connection
+        (self.connection, self.leg) = (connection, leg)
         self.format = format
         self.from = from
         self.time = time

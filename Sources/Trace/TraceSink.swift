@@ -9,6 +9,10 @@ public protocol TraceSink: AnyObject {
     /// Whether it must be notified of frames.
     var takesFrames: Bool { get }
 
+    /// Whether it distinguishes the legs of a connection. If not, it sees what both sides sent (`Leg.in`), not what the proxy
+    /// passed on.
+    var takesBothLegs: Bool { get }
+
     /// How many bytes of a body it needs: the rest may be streamed, so that large bodies need not be held whole.
     var bodyLimit: Int { get }
 
@@ -56,6 +60,9 @@ public protocol TraceSink: AnyObject {
 extension TraceSink {
     /// Most do.
     public var takesFrames: Bool { true }
+
+    /// Most do not.
+    public var takesBothLegs: Bool { false }
 
     /// Ignores it, as most do.
     public func tls(_ facts: TLSFacts, at time: Timestamp, on connection: TracedConnection) {}
@@ -113,6 +120,10 @@ public final class TracedConnection {
 
     /// Its number, from 1.
     public var number: Int { opening.number }
+    /// Which leg of the connection this is; nil if it has only one.
+    public var leg: Leg? { opening.leg }
+    /// Its number, and which leg it is.
+    public var connectionLeg: ConnectionLeg { opening.connectionLeg }
 
     /// Adds a number of complete frames of a side.
     package func count(_ frames: Int, from direction: Direction, at time: Timestamp) {

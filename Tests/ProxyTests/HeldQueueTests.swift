@@ -62,7 +62,7 @@ import Trace
                     queue.finish(.reset, on: connection, from: direction)
                     open[connection] = nil
                 case (8, let connection?):
-                    queue.expire(connection)
+                    queue.end(connection, because: .timeout)
                     open[connection] = nil
                 case (9, _) where hasNews:
                     _ = recorder.recordBatch()

@@ -49,7 +49,7 @@ import Trace
             switch end {
             case .fin: for direction in Direction.allCases { queue.finish(.fin, on: number, from: direction) }
             case .reset: queue.finish(.reset, on: number, from: direction.opposite)
-            case .expiry: queue.expire(number)
+            case .expiry: queue.end(number, because: .timeout)
             case .none: break
             }
             batch()
@@ -61,9 +61,7 @@ import Trace
         let closed = try #require(trace.first { $0.event == "closed" })
         #expect(closed.number("missing", of: direction.sender) == 36_000, "\(closed.text)")
         let (live, read) = (ComparableTrace(trace), ComparableTrace(try offline.lines()))
-        #expect(
-            (end == .expiry ? live.withoutClosed : live).differences(to: end == .expiry ? read.withoutClosed : read)
-                == [])
+        #expect(live.differences(to: read) == [])
         #expect(losses.dropped == RecordingQueue.Loss(bytes: 36_000, chunks: 4) && losses.connections == 1)
     }
 

@@ -39,7 +39,8 @@ import Testing
                 isStopping
                 ? .lost
                 : state.isOutputClosed && !state.hasInputEnded
-                    ? .inputEnded : state.isUnix && state.hasInputEnded ? .departed : .lost
+                    ? .inputEnded
+                    : state.hasInputEnded && (state.isUnix || state.isOutputClosed) ? .departed : .lost
             #expect(closing == expected && state.hasDeparted == (closing == .departed), "\(bits)")
         }
         // After an error the rest is known.

@@ -69,10 +69,13 @@ import Testing
         #expect(server.sent == (arrives ? [1, 2] : []))
         proxy.loop.advanceTime(by: .seconds(11))
         #expect(!server.isOpen)
-        let endings = proxy.recorded().compactMap { event in
-            if case .finished(_, let direction, let ending, _) = event { "\(ending) \(direction)" } else { nil }
+        let endings = proxy.recorded().compactMap { event -> String? in
+            guard case .finished(let connection, let direction, let ending, _) = event else { return nil }
+            return "\(connection.leg?.rawValue ?? "") \(ending) \(direction)"
         }
-        #expect(endings == ["reset fromClient"], "recorded when it was seen, and once")
+        #expect(
+            endings == ["in reset fromClient", "out reset fromClient"],
+            "recorded when it was seen and when it was passed on, and once")
     }
 
     @Test(arguments: [false, true]) func aRSTAfterAFINReachesTheOtherEnd(stage: Bool) throws {

@@ -58,16 +58,17 @@ package func traceLines(_ text: String) throws -> [TraceLine] {
 /// The parts that must be the same live and offline (`docs/trace.md`): by connection and direction, the lines that must be equal
 /// byte for byte, in order, and the findings as a set.
 package struct ComparableTrace: Hashable {
-    /// A connection and a direction (empty for `closed`).
+    /// A connection, a direction (empty for `closed`), and a leg (empty if there is only one).
     package struct Key: Hashable, Comparable, CustomStringConvertible {
         let connection: Int
         let from: String
+        let leg: String
 
         package static func < (left: Key, right: Key) -> Bool {
-            (left.connection, left.from) < (right.connection, right.from)
+            (left.connection, left.from, left.leg) < (right.connection, right.from, right.leg)
         }
 
-        package var description: String { "#\(connection) \(from)" }
+        package var description: String { "#\(connection) \(from) \(leg)" }
     }
 
     /// The lines.
@@ -80,7 +81,8 @@ package struct ComparableTrace: Hashable {
         for line in trace {
             switch line.event {
             case "frame", "missing", "unframed", "closed":
-                lines[Key(connection: line.connection, from: line.from), default: []].append(line.text)
+                let key = Key(connection: line.connection, from: line.from, leg: line["leg"] ?? "")
+                lines[key, default: []].append(line.text)
             case "finding": findings.insert(line.text)
             default: break
             }

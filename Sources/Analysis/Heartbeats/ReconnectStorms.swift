@@ -77,7 +77,7 @@ public final class ReconnectStorms: Analysis {
         switch closing.reason {
         case .endOfInput, .evicted: return
         case .fin where closing.by == .fromClient || Self.isAnswered(connection): return
-        case .fin, .reset, .timeout, .connectFailed, .refusedByLimit, .tlsFailed: break
+        case .fin, .reset, .timeout, .connectFailed, .refusedByLimit, .tlsFailed, .rule: break
         }
         if connection.opening.server.address.isUnspecified { return }
         keep(Event(time: closing.time, isOpening: false, connection: connection), into: &findings)

@@ -73,7 +73,7 @@ extension PairedConnection {
             switch closing.reason {
             case .endOfInput: ("when the capture ended", .info)
             case .evicted: ("when the connection was evicted", .info)
-            case .fin, .reset, .timeout, .connectFailed, .refusedByLimit, .tlsFailed:
+            case .fin, .reset, .timeout, .connectFailed, .refusedByLimit, .tlsFailed, .rule:
                 ("before the connection was over", .warning)
             }
         var found: [Finding] = []

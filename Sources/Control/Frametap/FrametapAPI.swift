@@ -161,6 +161,15 @@ actor FrametapAPI {
         return number
     }
 
+    /// The wanted leg; nil: both.
+    private static func leg(_ request: HTTPRequest) throws(HTTPFault) -> Leg? {
+        guard let text = request.query["leg"] else { return .in }
+        if let leg = Leg(rawValue: text) { return leg }
+        if text == "both" { return nil }
+        throw HTTPFault(
+            .badRequest, "leg is \(text); expected in (what both sides sent), out (what was passed on) or both")
+    }
+
     private static func condition(_ request: HTTPRequest) throws(HTTPFault) -> FrameCondition? {
         guard let text = request.query["when"] else { return nil }
         do throws(ExpressionError) { return try FrameCondition(text) } catch {
@@ -186,9 +195,11 @@ actor FrametapAPI {
         let condition = try Self.condition(request)
         let after = try Self.number(request, "after", 0)
         let limit = min(try Self.number(request, "limit", 1_000), Self.mostEvents)
+        let leg = try Self.leg(request)
         return Self.response(
             journal.page(from: after, atMost: limit) { event in
                 guard let connection = event.connection, listener.has(connection) else { return false }
+                if let leg, let own = event.leg, own != leg { return false }
                 guard let condition else { return true }
                 if case .frame(let frame) = event { return condition.holds(for: frame) }
                 return false
@@ -209,9 +220,11 @@ actor FrametapAPI {
         }
         let deadline = ContinuousClock.now + .seconds(seconds)
         var cursor = try Self.number(request, "after", 0)
+        let leg = try Self.leg(request)
         while true {
             let page = journal.page(from: cursor, atMost: 1) { event in
                 guard case .frame(let frame) = event, listener.has(frame.connection) else { return false }
+                if let leg, let own = frame.leg, own != leg { return false }
                 return condition.holds(for: frame)
             }
             if !page.events.isEmpty { return Self.response(page) }

@@ -63,7 +63,7 @@ extension FrameStage {
             guard let hold = sides[other].hold, case .frame(.hold(let rule)) = rules[hold.rule].rule.action,
                 let until = rule.until, seen.fulfils(until)
             else { continue }
-            report(hold.rule, seen, passed: bytes.count, "released", at: now)
+            report(hold.rule, seen, passed: fate.frames.reduce(0) { $0 + $1.count }, "released", at: now)
             releaseHold(other)
         }
         pass(fate, seen, at: now)
@@ -146,13 +146,24 @@ extension FrameStage {
         case .inject(let injection):
             guard sides[injection.from ?? seen.direction].injected.count < Self.mostInjected else {
                 let detail = "not done: \(Self.mostInjected) frames wait for the end of one that has begun to pass"
-                return report(index, seen, passed: total(fate.frames), detail, at: now)
+                return report(index, seen, length: 0, passed: 0, detail, at: now)
             }
             if injection.isBefore { fate.before.append(injection) } else { fate.after.append(injection) }
-            let place = injection.isBefore ? "before" : "after"
-            report(
-                index, seen, passed: total(fate.frames) + injection.bytes.count,
-                "\(injection.bytes.count) bytes \(place) it", after: injection.bytes, at: now)
+            let place = "\(injection.bytes.count) bytes \(injection.isBefore ? "before" : "after")"
+            if let from = injection.from, from != seen.direction {
+                let detail = "\(place) frame #\(seen.values.info.index) of the \(seen.direction.sender)"
+                let rule = rules[index].rule
+                actions.append(
+                    .report(
+                        ActionReport(
+                            rule: rule.name, action: rule.actionName, direction: from, time: now,
+                            offset: sides[from].base, length: 0, passed: injection.bytes.count, detail: detail,
+                            after: injection.bytes)))
+            } else {
+                report(
+                    index, seen, length: 0, passed: injection.bytes.count, "\(place) it", after: injection.bytes,
+                    at: now)
+            }
         case .segment(let segmentation): fate.segmentation = (index, segmentation)
         case .replace(let replacement):
             change(index, seen, &fate, at: now) { frame, format, shape, _ in
@@ -194,11 +205,13 @@ extension FrameStage {
         return shape
     }
 
+    /// - Parameter length: how many bytes it was done to; nil: the frame's.
     private mutating func report(
-        _ index: Int, _ seen: Seen, passed: Int, _ detail: String = "", before: [UInt8] = [], after: [UInt8] = [],
-        at now: Timestamp
+        _ index: Int, _ seen: Seen, length: Int? = nil, passed: Int, _ detail: String = "", before: [UInt8] = [],
+        after: [UInt8] = [], at now: Timestamp
     ) {
         var report = self.report(on: seen, by: index, passed: passed, detail, at: now)
+        if let length { report.length = length }
         (report.before, report.after) = (
             Array(before.prefix(ActionReport.mostBytes)), Array(after.prefix(ActionReport.mostBytes))
         )

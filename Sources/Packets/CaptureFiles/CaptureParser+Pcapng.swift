@@ -196,6 +196,7 @@ extension CaptureParser {
             number: packetCount + 1, time: time, hasTime: fields.units != nil, interface: fields.interface,
             linkType: interface.linkType, capturedLength: fields.captured, originalLength: fields.original)
         packet.optionsAreBigEndian = section.isBigEndian
+        packet.leg = interface.leg
         let end = fields.start + fields.captured
         // A simple packet block has no options; padding follows its packet.
         let options = fields.units == nil ? body.byteCount : min((end + 3) & ~3, body.byteCount)

@@ -16,6 +16,8 @@ public struct PacketInfo: Hashable, Sendable {
     public var capturedLength: Int
     /// How many bytes the packet had on the wire, according to the file.
     public var originalLength: Int
+    /// The leg of its connection, if a proxy recorded it whose rules may change what passes.
+    public var leg: Leg?
     /// The byte order of the options.
     var optionsAreBigEndian = false
 

@@ -15,6 +15,8 @@ struct PcapngSection: Sendable {
         var resolution: TimeResolution
         /// What its statistics counted so far.
         var drops = CaptureDrops()
+        /// The leg of proxied connections whose packets it has.
+        var leg: Leg?
     }
 
     /// Whether the section's numbers are big-endian.
@@ -53,7 +55,8 @@ struct PcapngSection: Sendable {
                 linkType: linkType,
                 snapLength: Int(PcapngOption.number(body.u32(4), isBigEndian)),
                 resolution: resolution == 6 && offset == 0
-                    ? TimeResolution() : TimeResolution(option: resolution, offset: offset)))
+                    ? TimeResolution() : TimeResolution(option: resolution, offset: offset),
+                leg: name.flatMap { Leg(interfaceName: $0) }))
         // The name is not kept: it would be retained and released with each packet.
         return CaptureInterface(index: interfaces.count - 1, name: name, linkType: linkType)
     }

@@ -14,7 +14,7 @@ struct Flow {
 
     /// Both ends.
     let key: FlowKey
-    /// Counts from 1 in order of opening.
+    /// Counts from 1 in order of opening. Both legs of a connection share it.
     let number: Int
     /// Receives the bytes; nil once closed.
     var receiver: (any ConnectionReceiver)?
@@ -39,8 +39,13 @@ struct Flow {
     var isIdle = false
     /// Whether a deadline for its RST is pending.
     var awaitsReset = false
+    /// Whether the connection's other leg has its number.
+    var isJoined = false
     /// Whether the client is the lower end of the key.
     let clientIsLower: Bool
+
+    /// Its number, and which leg it is.
+    var connectionLeg: ConnectionLeg { ConnectionLeg(number, key.leg) }
 
     /// When the first valid RST was seen.
     var resetTime: Timestamp? {

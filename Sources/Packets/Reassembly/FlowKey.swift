@@ -1,6 +1,6 @@
 import Streams
 
-/// The two ends of a connection, in a canonical order: the same for segments of both directions.
+/// The two ends of a connection, in a canonical order: the same for segments of both directions; and which leg it is.
 struct FlowKey: Equatable {
     private var lowerHigh: UInt64
     private var lowerLow: UInt64
@@ -9,17 +9,30 @@ struct FlowKey: Equatable {
     private var lowerPort: UInt16
     private var upperPort: UInt16
     private var isIPv4: Bool
+    /// Its leg; nil if the connection has only one.
+    var leg: Leg?
 
     /// The key of a segment, and whether its source is the lower of the two ends.
     @inline(__always)
-    static func of(_ source: Endpoint, _ destination: Endpoint) -> (key: FlowKey, sourceIsLower: Bool) {
+    static func of(
+        _ source: Endpoint, _ destination: Endpoint, _ leg: Leg?
+    ) -> (key: FlowKey, sourceIsLower: Bool) {
         let sourceIsLower = precedes(source, destination)
         return sourceIsLower
-            ? (FlowKey(source, destination), true) : (FlowKey(destination, source), false)
+            ? (FlowKey(source, destination, leg), true) : (FlowKey(destination, source, leg), false)
+    }
+
+    /// The key of the connection's other leg; nil if it has only one.
+    var otherLeg: FlowKey? {
+        guard let leg else { return nil }
+        var other = self
+        other.leg = leg == .in ? .out : .in
+        return other
     }
 
     @inline(__always)
-    private init(_ lower: Endpoint, _ upper: Endpoint) {
+    private init(_ lower: Endpoint, _ upper: Endpoint, _ leg: Leg?) {
+        self.leg = leg
         (lowerHigh, lowerLow, lowerPort) = (lower.address.high, lower.address.low, lower.port)
         (upperHigh, upperLow, upperPort) = (upper.address.high, upper.address.low, upper.port)
         isIPv4 = lower.address.isIPv4
@@ -37,7 +50,7 @@ struct FlowKey: Equatable {
     static func == (left: FlowKey, right: FlowKey) -> Bool {
         left.lowerLow == right.lowerLow && left.upperLow == right.upperLow && left.lowerPort == right.lowerPort
             && left.upperPort == right.upperPort && left.lowerHigh == right.lowerHigh
-            && left.upperHigh == right.upperHigh && left.isIPv4 == right.isIPv4
+            && left.upperHigh == right.upperHigh && left.isIPv4 == right.isIPv4 && left.leg == right.leg
     }
 
     /// A hash that the author of a capture cannot predict, as long as `seed` is random.
@@ -46,6 +59,7 @@ struct FlowKey: Equatable {
         let ports = UInt64(lowerPort) << 16 | UInt64(upperPort)
         var mixed = FlowKey.fold(lowerLow ^ seed, upperLow ^ 0x9e37_79b9_7f4a_7c15)
         if !isIPv4 { mixed ^= FlowKey.fold(lowerHigh ^ 0xe703_7ed1_a0b4_28db, upperHigh ^ seed) }
+        if leg == .out { mixed = ~mixed }
         return FlowKey.fold(mixed ^ ports, seed | 1)
     }
 

@@ -10,11 +10,15 @@ public struct TCPReassembler: ~Copyable {
     private let receiver: any StreamReceiver
     /// What the recording says about the next packet.
     var annotation: String?
+    /// Which leg of its connection the next packet belongs to.
+    var leg: Leg?
     private var lastKey: FlowKey?
     private var lastIndex = 0
 
-    /// How many connections were opened.
+    /// How many connections were opened; two legs are one.
     public private(set) var connectionCount = 0
+    /// How many legs were opened that share the number of another.
+    private var joinedCount = 0
 
     /// Whether a limit shared by all connections was reached.
     var hasReachedLimit: Bool { shared.reachedLimit }
@@ -63,7 +67,7 @@ public struct TCPReassembler: ~Copyable {
     ///   - packet: the number of its packet, from 1.
     @inline(__always)
     public mutating func receive(_ segment: TCPSegment, payload: RawSpan, at time: Timestamp, packet: Int) {
-        let (key, sourceIsLower) = FlowKey.of(segment.source, segment.destination)
+        let (key, sourceIsLower) = FlowKey.of(segment.source, segment.destination, leg)
         let index: Int
         if lastKey == key {
             index = lastIndex
@@ -101,7 +105,9 @@ public struct TCPReassembler: ~Copyable {
         shared.isEnding = true
         var order = table.flows.indices.filter { table.flows[$0].state == .open }
         // Reused places are out of order.
-        if connectionCount > table.flows.count { order.sort { table.flows[$0].number < table.flows[$1].number } }
+        if connectionCount + joinedCount > table.flows.count {
+            order.sort { table.flows[$0].connectionLeg < table.flows[$1].connectionLeg }
+        }
         for index in order {
             shared.current = index
             table.flows[index].end(&shared)
@@ -115,23 +121,35 @@ public struct TCPReassembler: ~Copyable {
         let isSYN = segment.flags.contains(.syn)
         guard isSYN || segment.payloadLength > 0, !segment.flags.contains(.rst) else { return }
         makeRoom()
-        connectionCount += 1
+        let (number, isJoined) = number(forOpening: key)
         shared.openCount += 1
         let role = segment.clientRole(serverPorts: shared.options.serverPorts)
         let opening = Opening(
-            number: connectionCount, time: packet.time,
+            number: number, leg: key.leg, time: packet.time,
             client: role.sourceIsClient ? segment.source : segment.destination,
             server: role.sourceIsClient ? segment.destination : segment.source,
             handshake: isSYN, clientGuessed: role.isGuess)
-        let index = table.insert(
-            Flow(
-                key: key, number: connectionCount, receiver: receiver.open(opening),
-                clientIsLower: role.sourceIsClient == sourceIsLower))
+        var flow = Flow(
+            key: key, number: number, receiver: receiver.open(opening),
+            clientIsLower: role.sourceIsClient == sourceIsLower)
+        flow.isJoined = isJoined
+        let index = table.insert(flow)
         (lastKey, lastIndex, shared.current) = (key, index, index)
-        shared.note(\.quiet, after: shared.quietInterval, number: connectionCount)
+        shared.note(\.quiet, after: shared.quietInterval, number: number)
         table.flows[index].quietAt = shared.quietAt
         table.flows[index].take(
             segment, payload, from: role.sourceIsClient ? .fromClient : .fromServer, packet, &shared)
+    }
+
+    /// The number of a connection that opens: that of its other leg, if there is one that is alone.
+    private mutating func number(forOpening key: FlowKey) -> (number: Int, isJoined: Bool) {
+        if let other = key.otherLeg, let place = table.find(other), !table.flows[place].isJoined {
+            table.flows[place].isJoined = true
+            joinedCount += 1
+            return (table.flows[place].number, true)
+        }
+        connectionCount += 1
+        return (connectionCount, false)
     }
 
     /// Opens a connection that replaces another between the same ends.

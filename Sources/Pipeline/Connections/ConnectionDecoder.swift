@@ -30,6 +30,8 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     private var isUpgraded = false
     /// Whether it is known whether the connection begins with TLS.
     private var hasBegun: Bool
+    /// Why it ends, if a recording of the proxy has said so.
+    private var annotatedEnd: ClosedAnnotation?
 
     init(_ connection: TracedConnection, _ resources: ConnectionResources) {
         self.connection = connection
@@ -211,6 +213,8 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
                 take(facts, at: time)
             } else if text.hasPrefix("action "), let report = ActionReport.read(annotation: String(text.dropFirst(7))) {
                 take(report)
+            } else if let closed = ClosedAnnotation(annotation: text) {
+                annotatedEnd = closed
             }
         case .action(let report): take(report)
         case .tlsTruncated, .tlsFault, .tlsKeysMissing:
@@ -250,6 +254,11 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     }
 
     func closed(_ closing: Closing) {
+        var closing = closing
+        // In a capture, what the proxy ended looks as if the server had reset or refused it.
+        if let annotatedEnd, closing.reason == .reset || closing.reason == .connectFailed {
+            (closing.reason, closing.by) = (annotatedEnd.reason, annotatedEnd.by)
+        }
         filter?.closed(at: closing.time)
         filter = nil
         for direction in Direction.allCases { output.settle(connection, before: closing.time, from: direction) }
@@ -258,7 +267,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
             sides[direction]?.close()
             guard awaitsPause[direction] else { continue }
             awaitsPause[direction] = false
-            output.deadlines.cancelPause(of: direction, on: self, number: connection.number)
+            output.deadlines.cancelPause(of: direction, on: self, connection.connectionLeg)
         }
         let bytes = PerDirection(
             fromClient: sides.fromClient?.framer.counts ?? ByteCounts(),
@@ -307,7 +316,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     private func expectPause(of direction: Direction) {
         guard !awaitsPause[direction], let deadline = sides[direction]?.framer.idleDeadline else { return }
         awaitsPause[direction] = true
-        output.deadlines.expectPause(of: direction, on: self, number: connection.number, at: deadline)
+        output.deadlines.expectPause(of: direction, on: self, connection.connectionLeg, at: deadline)
     }
 
     /// The deadline of a direction fired: ends its frame if its sender has been silent for too long. Only this direction's
@@ -410,7 +419,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
 extension ConnectionDecoder: MemoryHolder {
     var accountedMemory: Int { account.held }
 
-    var memoryRank: (connection: Int, part: Int) { (connection.number, 0) }
+    var memoryRank: (connection: ConnectionLeg, part: Int) { (connection.connectionLeg, 0) }
 
     /// Decides on the format now, from the bytes seen so far, and holds nothing more for detection.
     func evict(at time: Timestamp) {

@@ -8,7 +8,7 @@ final class ConnectionResources {
     let plans: FormatPlans
     /// The memory budget of framers and detections.
     let budget: MemoryBudget
-    let scratch = FramingScratch()
+    let scratch: FramingScratch
     /// The secrets with which TLS is decrypted; nil if it is not looked at.
     let keys: TLSKeys?
     /// Working memory for whichever connection receives bytes, borrowed and returned as a whole.
@@ -20,7 +20,15 @@ final class ConnectionResources {
         (self.options, self.output) = (options, output)
         plans = FormatPlans(options, output)
         budget = MemoryBudget(limit: options.memoryLimit)
+        scratch = FramingScratch()
         keys = options.tls.map { TLSKeys($0.keyLog, more: $0.more) }
+    }
+
+    /// The resources of the legs on which the proxy passed something on: they share the limits of the others.
+    init(outLegOf other: ConnectionResources) {
+        (options, output) = (other.options, other.output.outLeg())
+        plans = FormatPlans(options, output)
+        (budget, scratch, keys) = (other.budget, other.scratch, other.keys)
     }
 
     /// A connection's formats are on trial from now on.

@@ -86,7 +86,9 @@ final class SideDecoder {
 extension SideDecoder: MemoryHolder {
     var accountedMemory: Int { account.held }
 
-    var memoryRank: (connection: Int, part: Int) { (connection.number, 1 + Int(framer.direction.rawValue)) }
+    var memoryRank: (connection: ConnectionLeg, part: Int) {
+        (connection.connectionLeg, 1 + Int(framer.direction.rawValue))
+    }
 
     /// Gives up the frame in progress.
     func evict(at time: Timestamp) {

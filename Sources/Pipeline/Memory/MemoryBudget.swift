@@ -4,8 +4,8 @@ import Streams
 protocol MemoryHolder: AnyObject {
     /// How many bytes it has accounted for.
     var accountedMemory: Int { get }
-    /// Breaks ties between holders of the same size: the connection's number, and which of its holders it is.
-    var memoryRank: (connection: Int, part: Int) { get }
+    /// Breaks ties between holders of the same size: the connection, and which of its holders it is.
+    var memoryRank: (connection: ConnectionLeg, part: Int) { get }
 
     /// Releases what it holds, and accounts for that.
     func evict(at time: Timestamp)

@@ -21,11 +21,11 @@ final class DecoderDeadlines {
     /// A direction whose sender may pause.
     private struct Pause: Hashable, Comparable {
         let receiver: any PauseReceiver
-        let number: Int
+        let connection: ConnectionLeg
         let direction: Direction
 
         static func < (left: Pause, right: Pause) -> Bool {
-            (left.number, left.direction.rawValue) < (right.number, right.direction.rawValue)
+            (left.connection, left.direction.rawValue) < (right.connection, right.direction.rawValue)
         }
 
         static func == (left: Pause, right: Pause) -> Bool {
@@ -33,7 +33,7 @@ final class DecoderDeadlines {
         }
 
         func hash(into hasher: inout Hasher) {
-            hasher.combine(number)
+            hasher.combine(connection)
             hasher.combine(direction)
         }
     }
@@ -52,14 +52,16 @@ final class DecoderDeadlines {
     }
 
     /// A pause of its sender may end a frame of a connection at `deadline`.
-    func expectPause(of direction: Direction, on receiver: any PauseReceiver, number: Int, at deadline: Timestamp) {
-        pauses.arm(Pause(receiver: receiver, number: number, direction: direction), at: deadline)
+    func expectPause(
+        of direction: Direction, on receiver: any PauseReceiver, _ connection: ConnectionLeg, at deadline: Timestamp
+    ) {
+        pauses.arm(Pause(receiver: receiver, connection: connection, direction: direction), at: deadline)
         if deadline < earliest { earliest = deadline }
     }
 
     /// A pause of the sender no longer ends a frame.
-    func cancelPause(of direction: Direction, on receiver: any PauseReceiver, number: Int) {
-        pauses.cancel(Pause(receiver: receiver, number: number, direction: direction))
+    func cancelPause(of direction: Direction, on receiver: any PauseReceiver, _ connection: ConnectionLeg) {
+        pauses.cancel(Pause(receiver: receiver, connection: connection, direction: direction))
     }
 
     /// No frame is ended by a pause any more, and no connection is kept for that.

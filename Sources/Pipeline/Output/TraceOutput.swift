@@ -19,13 +19,21 @@ final class TraceOutput {
     private let memoryLimit: Int
     private var findings: [Finding] = []
 
-    init(_ analyses: [any Analysis], _ sinks: [any TraceSink], memoryLimit: Int) {
+    init(
+        _ analyses: [any Analysis], _ sinks: [any TraceSink], memoryLimit: Int, deadlines: DecoderDeadlines? = nil
+    ) {
         self.analyses = analyses
         self.sinks = sinks
         self.memoryLimit = memoryLimit
         packetAnalyses = analyses.filter(\.wantsPackets)
         frameSinks = sinks.filter(\.takesFrames)
-        deadlines = DecoderDeadlines(analyses)
+        self.deadlines = deadlines ?? DecoderDeadlines(analyses)
+    }
+
+    /// Where the results of what the proxy passed on go: to the sinks that distinguish legs. Analyses look at what both sides
+    /// sent.
+    func outLeg() -> TraceOutput {
+        TraceOutput([], sinks.filter(\.takesBothLegs), memoryLimit: memoryLimit, deadlines: deadlines)
     }
 
     /// A connection opened.
@@ -61,8 +69,10 @@ final class TraceOutput {
     func report(_ eviction: Eviction, of direction: Direction, on connection: TracedConnection, at time: Timestamp) {
         findings.append(
             Finding(
-                kind: .memoryLimit, severity: .warning, connection: connection.number, format: connection.format?.name,
-                from: direction, time: time, message: eviction.message(direction, limit: memoryLimit),
+                kind: .memoryLimit, severity: .warning, connection: connection.number,
+                leg: connection.leg == .out ? .out : nil,
+                format: connection.format?.name, from: direction, time: time,
+                message: eviction.message(direction, limit: memoryLimit),
                 data: eviction.data(limit: memoryLimit)))
         reportFindings()
     }

@@ -29,6 +29,8 @@ package final class CaptureRecord {
 
     /// The part of `counts` that earlier files already report.
     private var counted = (received: 0, dropped: 0)
+    /// The interfaces of this file that a leg's packets are on, each with its number and its packets.
+    private var legs: [(leg: Leg, number: Int, packets: UInt64)] = []
     /// How many packets of this file the source itself omitted; nil if it does not count them.
     private var omitted: UInt64?
     private let output: any RecordOutput
@@ -61,10 +63,11 @@ package final class CaptureRecord {
     /// - Parameters:
     ///   - bytes: the captured bytes.
     ///   - originalLength: its original length; nil: that of `bytes`.
+    ///   - leg: the leg of its connection, which has an interface of its own; nil: the connection has only one.
     ///   - droppedPackets: how many were lost since the previous packet.
     ///   - openConnections: how many connections are still open, in case this packet begins another file.
     package func append(
-        _ bytes: RawSpan, originalLength: Int? = nil, at time: Timestamp, comment: String? = nil,
+        _ bytes: RawSpan, originalLength: Int? = nil, of leg: Leg? = nil, at time: Timestamp, comment: String? = nil,
         droppedPackets: UInt64? = nil, openConnections: Int? = nil
     ) {
         goOn(adding: bytes.byteCount + (comment?.utf8.count ?? 0) + Self.overhead.packet, at: time, openConnections)
@@ -72,8 +75,8 @@ package final class CaptureRecord {
         packetCount += 1
         last = max(last, time)
         writer.appendPacket(
-            bytes, originalLength: originalLength, at: time, comment: comment, droppedPackets: droppedPackets,
-            to: &buffer)
+            bytes, originalLength: originalLength, at: time, interface: leg.map { number(ofInterfaceFor: $0) } ?? 0,
+            comment: comment, droppedPackets: droppedPackets, to: &buffer)
         if buffer.count > Self.bufferLimit { flush() }
     }
 
@@ -128,13 +131,32 @@ package final class CaptureRecord {
         _ = writer.appendInterface(
             name: interface.name, linkType: interface.linkType.rawValue, snapLength: interface.snapLength,
             filter: interface.filter, to: &buffer)
+        legs = []
+    }
+
+    /// The number of the interface of a leg that gets another packet; it is described when it gets its first.
+    private func number(ofInterfaceFor leg: Leg) -> Int {
+        if let place = legs.firstIndex(where: { $0.leg == leg }) {
+            legs[place].packets += 1
+            return legs[place].number
+        }
+        let number = writer.appendInterface(
+            name: leg.interfaceName, linkType: interface.linkType.rawValue, to: &buffer)
+        legs.append((leg, number, 1))
+        return number
     }
 
     private func appendStatistics(at end: Timestamp, to buffer: inout [UInt8]) {
+        let own = legs.reduce(packets) { $0 - $1.packets }
         writer.appendStatistics(
             start: start, end: end,
-            received: counts.map { UInt64(max(0, $0.received - counted.received)) } ?? packets + (omitted ?? 0),
+            received: counts.map { UInt64(max(0, $0.received - counted.received)) } ?? own + (omitted ?? 0),
             interfaceDropped: omitted, dropped: counts.map { UInt64(max(0, $0.dropped - counted.dropped)) },
-            delivered: packets, to: &buffer)
+            delivered: own, to: &buffer)
+        for leg in legs {
+            writer.appendStatistics(
+                interface: leg.number, start: start, end: end, received: leg.packets, delivered: leg.packets,
+                to: &buffer)
+        }
     }
 }

@@ -1,3 +1,4 @@
+import Interception
 import NIOCore
 import NIOPosix
 import Streams
@@ -247,26 +248,23 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
                     fault == nil ? .connectFailed : .tlsFailed), isOrderly: false)
         }
         state = .over
-        var relayOptions = proxy.options
-        if let managed { relayOptions.stages = { managed.stages(of: $0) } }
-        let clientEnd = RelayHandler(reading: .fromClient, isUnix: isUnix, relays: proxy.relays, options: relayOptions)
+        let clientEnd = RelayHandler(reading: .fromClient, isUnix: isUnix, relays: proxy.relays, options: proxy.options)
         if let clientTLS { clientEnd.secured(by: clientTLS.wire, clientTLS.edge) }
         if let context {
             try? context.pipeline.syncOperations.addHandler(clientEnd, position: .after(self))
             context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
         }
         (clientEnd.sentBytes, serverEnd.sentBytes) = (sentBytes.fromServer, sentBytes.fromClient)
-        let connection = proxy.queue.open(
-            client: stack.connection.client, server: proxy.endpoint(ofServer: server, at: place.place),
-            tls: stack.connection.tls)
-        let recording = QueuedRecording(proxy.queue, connection: connection, on: channel.eventLoop)
+        let (connection, stages, recording) = record(stack.connection.client, server, at: place.place)
         let options = proxy.options.tls
         if options.mode == .intercept, clientTLS == nil, serverTLS == nil,
             let framing = options.upgrading.flatMap({ UpgradeFraming($0) })
         {
             // What was read before has to be framed, too.
             let (early, greeting) = (stack.takeUnread(), serverEnd.takeEarly())
-            RelayHandler.join(clientEnd, serverEnd, recording: recording, early: ByteBuffer(), RelayHandler.EarlyEnds())
+            RelayHandler.join(
+                clientEnd, serverEnd, recording: recording, stages: stages, early: ByteBuffer(),
+                RelayHandler.EarlyEnds())
             clientEnd.prepareUpgrade(framing, proxy, stack.connection)
             if greeting.readableBytes > 0 { serverEnd.receive(greeting) }
             if early.readableBytes > 0 { clientEnd.receive(early) }
@@ -276,8 +274,26 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
             managed?.relayed(connection, clientEnd.stages, by: channel)
             return
         }
-        RelayHandler.join(clientEnd, serverEnd, recording: recording, early: stack.takeUnread(), ends)
+        RelayHandler.join(
+            clientEnd, serverEnd, recording: recording, stages: stages, early: stack.takeUnread(), ends)
         managed?.relayed(connection, clientEnd.stages, by: channel)
+    }
+
+    /// Records the connection from now on, and what its stages pass on, if it has any.
+    private func record(
+        _ client: Endpoint, _ server: any Channel, at place: Place
+    ) -> (connection: Int, stages: StageChain?, recording: QueuedRecording) {
+        let queue = proxy.queue
+        let connection = queue.reserve()
+        let stages = managed.map { $0.stages(of: connection) } ?? proxy.options.stages?(connection)
+        let endpoint = proxy.endpoint(ofServer: server, at: place)
+        let leg: Leg? = stages == nil ? nil : .in
+        queue.open(connection, leg: leg, client: client, server: endpoint, tls: stack.connection.tls)
+        let passedOn = leg.map { _ in queue.openPassedOn(of: connection, client: client, server: endpoint) }
+        return (
+            connection, stages,
+            QueuedRecording(queue, connection: connection, passedOn: passedOn, on: channel.eventLoop)
+        )
     }
 
     // MARK: Failing to connect

@@ -12,6 +12,7 @@ package final class FrameNames: TraceSink {
 
     /// Bodies are not named.
     package let bodyLimit = 0
+    package var takesBothLegs: Bool { true }
 
     init() {}
 

@@ -9,13 +9,13 @@ import Streams
 /// The `Recorder` feeds it, each chunk after it was decoded; `frames` collects the names meanwhile.
 package final class PacketRecorder {
     private let record: CaptureRecord
-    private var connections: [Int: SyntheticConnection] = [:]
+    private var connections: [ConnectionLeg: SyntheticConnection] = [:]
     /// Their number: handling an event of one connection must not iterate over all of them.
     private var openCount = 0
     /// The frames of the chunk that is being decoded: among the decoder's sinks.
     package let frames = FrameNames()
     /// What is known about the TLS of connections, for the comment of their next packet.
-    private var annotations: [Int: String] = [:]
+    private var annotations: [ConnectionLeg: String] = [:]
     /// How many chunks were dropped since the previous packet.
     private var dropped = 0
 
@@ -32,38 +32,47 @@ package final class PacketRecorder {
     /// A connection opened.
     func opened(_ opening: Opening) {
         var connection = SyntheticConnection(number: opening.number, client: opening.client, server: opening.server)
-        connection.open { packet($0, $1, at: opening.time) }
-        connections[opening.number] = connection
+        let leg = opening.leg
+        connection.open { packet($0, $1, of: leg, at: opening.time) }
+        connections[opening.connectionLeg] = connection
         openCount = connections.count
     }
 
-    /// A client requested a connection, but the server could not be reached.
-    func refused(_ opening: Opening, detail: String) {
+    /// A client requested a connection, but it was not relayed.
+    func refused(_ opening: Opening, _ reason: CloseReason, by side: Direction, detail: String) {
         var connection = SyntheticConnection(number: opening.number, client: opening.client, server: opening.server)
-        connection.connecting { packet($0, $1, at: opening.time) }
-        connection.refused { packet($0, $1, at: opening.time, comment: detail) }
+        connection.connecting { packet($0, $1, of: nil, at: opening.time) }
+        // A reader would take it for a server that could not be reached.
+        let mark = reason == .connectFailed ? "" : Self.mark(ClosedAnnotation(reason: reason, by: side).text) + "\n"
+        connection.refused { packet($0, $1, of: nil, at: opening.time, comment: mark + detail) }
     }
 
     /// A chunk was relayed and decoded.
-    func received(_ bytes: RawSpan, on connection: Int, from direction: Direction, at time: Timestamp) {
+    func received(_ bytes: RawSpan, on connection: ConnectionLeg, from direction: Direction, at time: Timestamp) {
         var names = frames.take()
         if let annotation = annotations.removeValue(forKey: connection) {
             names = annotation + (names.map { "\n" + $0 } ?? "")
         }
-        connections[connection]?.data(bytes, from: direction) { packet($0, $1, at: time, comment: names) }
+        connections[connection]?.data(bytes, from: direction) {
+            packet($0, $1, of: connection.leg, at: time, comment: names)
+        }
     }
 
     /// A direction is held because the other side does not read, so that side's window is closed; or it continues.
-    func held(_ isHeld: Bool, on connection: Int, from direction: Direction, at time: Timestamp) {
-        connections[connection]?.closeWindow(isHeld, of: direction.opposite) { packet($0, $1, at: time) }
+    func held(_ isHeld: Bool, on connection: ConnectionLeg, from direction: Direction, at time: Timestamp) {
+        connections[connection]?.closeWindow(isHeld, of: direction.opposite) {
+            packet($0, $1, of: connection.leg, at: time)
+        }
     }
 
     /// Bytes were relayed but not recorded. The acknowledgment that shows them has the count.
     func dropped(
-        _ loss: RecordingQueue.Loss, on connection: Int, from direction: Direction, at time: Timestamp
+        _ loss: RecordingQueue.Loss, on connection: ConnectionLeg, from direction: Direction, at time: Timestamp
     ) {
         count(loss.chunks)
-        connections[connection]?.dropped(loss.bytes, from: direction) { packet($0, $1, at: time) }
+        connections[connection]?.dropped(loss.bytes, from: direction) {
+            packet($0, $1, of: connection.leg, at: time)
+        }
     }
 
     /// Connections opened and closed without being recorded: each would have had at least one packet in addition to its chunks.
@@ -77,41 +86,47 @@ package final class PacketRecorder {
     }
 
     /// A direction ended.
-    func finished(_ ending: Ending, on connection: Int, from direction: Direction, at time: Timestamp) {
+    func finished(_ ending: Ending, on connection: ConnectionLeg, from direction: Direction, at time: Timestamp) {
         // Frames that end with the stream are named by no packet.
         _ = frames.take()
         switch ending {
-        case .fin: connections[connection]?.finish(from: direction) { packet($0, $1, at: time) }
-        case .reset: connections[connection]?.reset(from: direction) { packet($0, $1, at: time) }
+        case .fin:
+            connections[connection]?.finish(from: direction) {
+                packet($0, $1, of: connection.leg, at: time)
+            }
+        case .reset:
+            connections[connection]?.reset(from: direction) {
+                packet($0, $1, of: connection.leg, at: time)
+            }
         }
     }
 
-    /// The proxy closed the connection after its idle timeout: it reset both sides.
-    func expired(_ connection: Int, at time: Timestamp) {
+    /// The proxy ended the connection: it reset both sides.
+    func ended(_ connection: ConnectionLeg, _ reason: CloseReason, at time: Timestamp) {
         _ = frames.take()
-        let reason = "closed by the proxy: nothing was said for too long"
-        connections[connection]?.reset(from: .fromServer) { packet($0, $1, at: time, comment: reason) }
+        let text = Self.mark(ClosedAnnotation(reason: reason, by: nil).text) + "\nclosed by the proxy: " + reason.cause
+        connections[connection]?.reset(from: .fromServer) {
+            packet($0, $1, of: connection.leg, at: time, comment: text)
+        }
     }
 
     /// A connection is over.
-    func closed(_ connection: Int) {
+    func closed(_ connection: ConnectionLeg) {
         connections[connection] = nil
         annotations[connection] = nil
         openCount = connections.count
     }
 
     /// A connection's TLS is known: its next packet says so.
-    func learned(_ facts: TLSFacts, on connection: Int, at time: Timestamp) {
-        annotations[connection] =
-            String(decoding: PacketInfo.annotationMark, as: UTF8.self) + "tls " + facts.annotation(at: time)
+    func learned(_ facts: TLSFacts, on connection: ConnectionLeg, at time: Timestamp) {
+        annotations[connection] = Self.mark("tls " + facts.annotation(at: time))
     }
 
     /// A rule did something: an acknowledgment says so.
-    func acted(_ report: ActionReport, on connection: Int) {
-        let mark = String(decoding: PacketInfo.annotationMark, as: UTF8.self)
+    func acted(_ report: ActionReport, on connection: ConnectionLeg) {
         connections[connection]?.acknowledge(from: report.direction.opposite) { _, bytes in
             record.append(
-                bytes, at: report.time, comment: mark + "action " + report.annotation, droppedPackets: nil,
+                bytes, of: connection.leg, at: report.time, comment: Self.mark("action " + report.annotation),
                 openConnections: openCount)
         }
     }
@@ -132,10 +147,28 @@ package final class PacketRecorder {
         record.finish(at: end)
     }
 
-    private func packet(_ kind: SyntheticPacket, _ bytes: RawSpan, at time: Timestamp, comment: String? = nil) {
+    /// A comment for the recording's reader.
+    private static func mark(_ text: String) -> String {
+        String(decoding: PacketInfo.annotationMark, as: UTF8.self) + text
+    }
+
+    private func packet(
+        _ kind: SyntheticPacket, _ bytes: RawSpan, of leg: Leg?, at time: Timestamp, comment: String? = nil
+    ) {
         record.append(
-            bytes, at: time, comment: kind == .data || kind == .end ? comment : nil,
+            bytes, of: leg, at: time, comment: kind == .data || kind == .end ? comment : nil,
             droppedPackets: dropped > 0 ? UInt64(dropped) : nil, openConnections: openCount)
         dropped = 0
+    }
+}
+
+extension CloseReason {
+    /// Why the proxy ended a connection, in words.
+    fileprivate var cause: String {
+        switch self {
+        case .timeout: "nothing was said for too long"
+        case .rule: "a rule or a command did it"
+        case .fin, .reset, .evicted, .endOfInput, .connectFailed, .refusedByLimit, .tlsFailed: rawValue
+        }
     }
 }

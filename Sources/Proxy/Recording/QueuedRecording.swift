@@ -4,13 +4,27 @@ import Streams
 /// Records the events of one connection in the queue.
 final class QueuedRecording: RelayRecording {
     private let queue: RecordingQueue
-    let connection: Int
+    private let connection: Int
     private let eventLoop: any EventLoop
+    /// What stages pass on; nil if the connection has no stages.
+    private var leg: PassedOn?
 
-    init(_ queue: RecordingQueue, connection: Int, on eventLoop: any EventLoop) {
+    private struct PassedOn {
+        let handle: Int
+        /// The directions of which nothing is passed on any more.
+        var ended: Set<Direction> = []
+    }
+
+    /// A recording of a connection that opened just now.
+    ///
+    /// - Parameters:
+    ///   - connection: its handle in the queue.
+    ///   - passedOn: the handle of what stages pass on; nil if the connection has no stages.
+    init(_ queue: RecordingQueue, connection: Int, passedOn: Int?, on eventLoop: any EventLoop) {
         self.queue = queue
         self.connection = connection
         self.eventLoop = eventLoop
+        leg = passedOn.map { PassedOn(handle: $0) }
     }
 
     var hasRoom: Bool { queue.hasRoom }
@@ -36,7 +50,27 @@ final class QueuedRecording: RelayRecording {
         queue.finish(ending, on: connection, from: direction)
     }
 
-    func expired() {
-        queue.expire(connection)
+    func ended(_ reason: CloseReason) {
+        queue.end(connection, because: reason)
+        guard let leg, leg.ended.count < 2 else { return }
+        queue.end(leg.handle, because: reason)
+        self.leg?.ended = Set(Direction.allCases)
     }
+
+    func passedOn(_ buffer: ByteBuffer, from direction: Direction) {
+        guard let leg, !leg.ended.contains(direction) else { return }
+        queue.receive(buffer, on: leg.handle, from: direction)
+    }
+
+    func passedOn(_ ending: Ending, from direction: Direction) {
+        guard let leg, leg.ended.count < 2 else { return }
+        switch ending {
+        case .fin:
+            guard self.leg?.ended.insert(direction).inserted ?? false else { return }
+        case .reset: self.leg?.ended = Set(Direction.allCases)
+        }
+        queue.finish(ending, on: leg.handle, from: direction)
+    }
+
+    func passedOnLast() { passedOn(.reset, from: .fromServer) }
 }

@@ -11,7 +11,7 @@ package final class Recorder {
     private let queue: RecordingQueue
     private let decoder: Decoder
     private let packets: PacketRecorder?
-    private var connections: [Int: Recorded] = [:]
+    private var connections: [ConnectionLeg: Recorded] = [:]
     /// The maximum wait if nothing happens; nil: until something is due.
     private let patience: Interval?
     private var lastFlush = ContinuousClock.now
@@ -76,12 +76,12 @@ package final class Recorder {
         switch event {
         case .opened(let opening):
             decoder.advance(to: opening.time)
-            connections[opening.number] = Recorded(receiver: decoder.open(opening))
+            connections[opening.connectionLeg] = Recorded(receiver: decoder.open(opening))
             packets?.opened(opening)
         case .refused(let opening, let reason, let side, let detail):
             decoder.advance(to: opening.time)
             let receiver = decoder.open(opening)
-            packets?.refused(opening, detail: detail)
+            packets?.refused(opening, reason, by: side, detail: detail)
             // The reason alone says that there were too many clients.
             let cause = reason == .refusedByLimit ? nil : detail
             receiver.closed(Closing(reason: reason, by: side, time: opening.time, detail: cause))
@@ -114,10 +114,10 @@ package final class Recorder {
         case .finished(let connection, let direction, let ending, let time):
             decoder.advance(to: time)
             finished(ending, connection, direction, time)
-        case .expired(let connection, let time):
+        case .ended(let connection, let reason, let time):
             decoder.advance(to: time)
-            packets?.expired(connection, at: time)
-            close(connection, Closing(reason: .timeout, by: nil, time: time))
+            packets?.ended(connection, reason, at: time)
+            close(connection, Closing(reason: reason, by: nil, time: time))
         case .learned(let lines): packets?.learned(lines)
         case .unrecorded(let connections, let loss):
             decoder.unrecorded(connections, byteCount: loss.bytes)
@@ -125,7 +125,8 @@ package final class Recorder {
         }
     }
 
-    private func received(_ buffer: ByteBuffer, _ connection: Int, _ direction: Direction, _ time: Timestamp) {
+    private func received(_ buffer: ByteBuffer, _ connection: ConnectionLeg, _ direction: Direction, _ time: Timestamp)
+    {
         guard let recorded = connections[connection] else { return }
         passGap(connection, direction, time)
         connections[connection]?.offsets[direction] += buffer.readableBytes
@@ -136,7 +137,7 @@ package final class Recorder {
     }
 
     private func dropped(
-        _ loss: RecordingQueue.Loss, _ connection: Int, _ direction: Direction, _ time: Timestamp
+        _ loss: RecordingQueue.Loss, _ connection: ConnectionLeg, _ direction: Direction, _ time: Timestamp
     ) {
         guard let recorded = connections[connection] else { return }
         let notice = StreamNotice.unrecorded(offset: recorded.offsets[direction], byteCount: loss.bytes)
@@ -149,20 +150,20 @@ package final class Recorder {
     /// Reports unrecorded bytes as missing once something shows what follows them.
     ///
     /// - Parameter least: a reader of the capture would not notice fewer bytes than this.
-    private func passGap(_ connection: Int, _ direction: Direction, _ time: Timestamp, least: Int = 1) {
+    private func passGap(_ connection: ConnectionLeg, _ direction: Direction, _ time: Timestamp, least: Int = 1) {
         guard let recorded = connections[connection], recorded.unrecorded[direction] >= least else { return }
         connections[connection]?.unrecorded[direction] = 0
         recorded.receiver.missing(recorded.unrecorded[direction], from: direction, at: time)
     }
 
     /// A reader of the capture sees a closed window.
-    private func held(_ isHeld: Bool, _ connection: Int, _ direction: Direction, _ time: Timestamp) {
+    private func held(_ isHeld: Bool, _ connection: ConnectionLeg, _ direction: Direction, _ time: Timestamp) {
         guard let recorded = connections[connection] else { return }
         recorded.receiver.noticed(.held(isHeld), from: direction, at: time, packet: packets?.nextPacket ?? 0)
         packets?.held(isHeld, on: connection, from: direction, at: time)
     }
 
-    private func finished(_ ending: Ending, _ connection: Int, _ direction: Direction, _ time: Timestamp) {
+    private func finished(_ ending: Ending, _ connection: ConnectionLeg, _ direction: Direction, _ time: Timestamp) {
         guard let recorded = connections[connection] else { return }
         if ending == .fin { passGap(connection, direction, time) } else { passLastGaps(connection, time) }
         recorded.receiver.finished(ending, from: direction, at: time)
@@ -178,11 +179,11 @@ package final class Recorder {
 
     /// The connection ends without a FIN. In the capture an acknowledgment shows that there were bytes. An acknowledgment that is
     /// only one ahead may be that of a FIN that was not captured, so a single byte is not reported as missing.
-    private func passLastGaps(_ connection: Int, _ time: Timestamp) {
+    private func passLastGaps(_ connection: ConnectionLeg, _ time: Timestamp) {
         for direction in Direction.allCases { passGap(connection, direction, time, least: 2) }
     }
 
-    private func close(_ connection: Int, _ closing: Closing) {
+    private func close(_ connection: ConnectionLeg, _ closing: Closing) {
         passLastGaps(connection, closing.time)
         guard let recorded = connections.removeValue(forKey: connection) else { return }
         recorded.receiver.closed(closing)

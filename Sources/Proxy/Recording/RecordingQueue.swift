@@ -16,12 +16,13 @@ package final class RecordingQueue: Sendable {
     /// An event, with its time.
     enum Event: Sendable {
         case opened(Opening)
-        case received(connection: Int, Direction, ByteBuffer, Timestamp)
-        case dropped(connection: Int, Direction, Loss, Timestamp)
-        case held(connection: Int, Direction, Bool, Timestamp)
-        case noticed(connection: Int, Direction, StreamNotice, Timestamp)
-        case finished(connection: Int, Direction, Ending, Timestamp)
-        case expired(connection: Int, Timestamp)
+        case received(connection: ConnectionLeg, Direction, ByteBuffer, Timestamp)
+        case dropped(connection: ConnectionLeg, Direction, Loss, Timestamp)
+        case held(connection: ConnectionLeg, Direction, Bool, Timestamp)
+        case noticed(connection: ConnectionLeg, Direction, StreamNotice, Timestamp)
+        case finished(connection: ConnectionLeg, Direction, Ending, Timestamp)
+        /// The proxy ended it.
+        case ended(connection: ConnectionLeg, CloseReason, Timestamp)
         case refused(Opening, reason: CloseReason, by: Direction, detail: String)
         /// Secrets of TLS connections, as lines of a key log.
         case learned([UInt8])
@@ -54,7 +55,7 @@ package final class RecordingQueue: Sendable {
     package struct Losses: Hashable, Sendable {
         /// On all connections.
         package var dropped = Loss()
-        /// How many connections lost bytes, excluding those that were not recorded at all.
+        /// How many connections, or legs of them, lost bytes, excluding those that were not recorded at all.
         package var connections = 0
         /// How many connections were not recorded at all.
         package var unrecorded = 0
@@ -114,14 +115,17 @@ package final class RecordingQueue: Sendable {
         var recorderWaits = false
     }
 
-    /// A connection whose end the recorder has not been notified of.
+    /// A connection, or one of its legs, whose end the recorder has not been notified of.
     private struct Recorded {
         var client: Endpoint
         var server: Endpoint
         /// What is known about its TLS.
         var tls: TLSFacts?
+        var leg: Leg?
+        /// The handle of what both sides sent, if this is what was passed on.
+        var received: Int?
         /// Its number in the trace; nil while the recorder has not been notified of it.
-        var number: Int?
+        var number: ConnectionLeg?
         var dropped = PerDirection(fromClient: Loss(), fromServer: Loss())
         /// Whether it has lost anything so far.
         var isIncomplete = false
@@ -135,11 +139,12 @@ package final class RecordingQueue: Sendable {
 
         enum End {
             case finished(Direction, Ending)
-            case expired
+            case ended(CloseReason)
         }
 
-        init(client: Endpoint, server: Endpoint, tls: TLSFacts?) {
+        init(client: Endpoint, server: Endpoint, tls: TLSFacts?, leg: Leg?, received: Int? = nil) {
             (self.client, self.server, self.tls) = (client, server, tls)
+            (self.leg, self.received) = (leg, received)
         }
 
         mutating func end(_ end: End) {
@@ -147,7 +152,7 @@ package final class RecordingQueue: Sendable {
             case .finished(let direction, .fin):
                 finished.insert(direction)
                 isOver = finished.count == 2
-            case .finished(_, .reset), .expired: isOver = true
+            case .finished(_, .reset), .ended: isOver = true
             }
         }
     }
@@ -206,22 +211,50 @@ package final class RecordingQueue: Sendable {
 
     // MARK: The relay's side
 
+    /// The handle of a connection that will be opened next, for what must know it before.
+    func reserve() -> Int {
+        state.withLock { state in
+            state.lastConnection += 1
+            return state.lastConnection
+        }
+    }
+
     /// A connection opened; returns its handle in this queue. Its number in the trace may differ.
     ///
-    /// - Parameter tls: what is known about the TLS that the proxy removed from it.
-    func open(client: Endpoint, server: Endpoint, tls: TLSFacts? = nil) -> Int {
+    /// - Parameters:
+    ///   - handle: what `reserve` returned; nil: a new one.
+    ///   - leg: `in` if what is passed on is recorded, too (`openPassedOn`).
+    ///   - tls: what is known about the TLS that the proxy removed from it.
+    @discardableResult
+    func open(
+        _ handle: Int? = nil, leg: Leg? = nil, client: Endpoint, server: Endpoint, tls: TLSFacts? = nil
+    ) -> Int {
         add { state, time in
-            state.lastConnection += 1
-            let connection = state.lastConnection
-            var recorded = Recorded(client: client, server: server, tls: tls)
-            if takes(Self.eventCost, &state) {
-                Self.announce(&recorded, &state, time)
-            } else {
-                state.behind.insert(connection)
-            }
-            state.connections[connection] = recorded
+            let connection = handle ?? state.lastConnection + 1
+            state.lastConnection = max(state.lastConnection, connection)
+            open(connection, Recorded(client: client, server: server, tls: tls, leg: leg), &state, time)
             return connection
         }
+    }
+
+    /// The leg of a connection on which the proxy passes on what it may have changed; returns its handle, which is the negative one
+    /// of what was received.
+    func openPassedOn(of received: Int, client: Endpoint, server: Endpoint) -> Int {
+        add { state, time in
+            let recorded = Recorded(client: client, server: server, tls: nil, leg: .out, received: received)
+            open(-received, recorded, &state, time)
+            return -received
+        }
+    }
+
+    private func open(_ connection: Int, _ recorded: Recorded, _ state: inout State, _ time: Timestamp) {
+        var recorded = recorded
+        if takes(Self.eventCost, &state) {
+            Self.announce(&recorded, &state, time)
+        } else {
+            state.behind.insert(connection)
+        }
+        state.connections[connection] = recorded
     }
 
     /// A client connected, but it was not relayed.
@@ -235,7 +268,9 @@ package final class RecordingQueue: Sendable {
                 Self.overlook(Loss(), &state)
                 return
             }
-            let opening = Self.opening(&state, client, server, time)
+            state.lastConnection += 1
+            state.lastNumber += 1
+            let opening = Opening(number: state.lastNumber, time: time, client: client, server: server)
             state.events.append(.refused(opening, reason: reason, by: side, detail: detail))
         }
     }
@@ -326,9 +361,9 @@ package final class RecordingQueue: Sendable {
         end(connection, .finished(direction, ending))
     }
 
-    /// A connection was closed by its idle timeout.
-    func expire(_ connection: Int) {
-        end(connection, .expired)
+    /// The proxy ended a connection.
+    func end(_ connection: Int, because reason: CloseReason) {
+        end(connection, .ended(reason))
     }
 
     private func end(_ connection: Int, _ end: Recorded.End) {
@@ -340,7 +375,9 @@ package final class RecordingQueue: Sendable {
                 if !recorded.isOver { state.connections[connection] = recorded }
             } else if recorded.isOver, recorded.number == nil {
                 state.behind.remove(connection)
-                Self.overlook(recorded.dropped.fromClient + recorded.dropped.fromServer, &state)
+                Self.overlook(
+                    recorded.dropped.fromClient + recorded.dropped.fromServer, &state,
+                    isConnection: recorded.leg != .out)
                 if recorded.isIncomplete { state.losses.connections -= 1 }
             } else {
                 recorded.endings.append(end)
@@ -351,10 +388,12 @@ package final class RecordingQueue: Sendable {
     }
 
     /// A connection opened and closed.
-    private static func overlook(_ loss: Loss, _ state: inout State) {
-        state.unrecorded.connections += 1
+    private static func overlook(_ loss: Loss, _ state: inout State, isConnection: Bool = true) {
         state.unrecorded.loss = state.unrecorded.loss + loss
-        state.losses.unrecorded += 1
+        if isConnection {
+            state.unrecorded.connections += 1
+            state.losses.unrecorded += 1
+        }
         state.report(.dropping)
     }
 
@@ -390,26 +429,28 @@ package final class RecordingQueue: Sendable {
         return state.waiting
     }
 
-    private static func announce(_ recorded: inout Recorded, _ state: inout State, _ time: Timestamp) {
-        let opening = opening(&state, recorded.client, recorded.server, time)
-        recorded.number = opening.number
+    private static func announce(
+        _ recorded: inout Recorded, _ state: inout State, _ time: Timestamp, _ numbers: [Int: ConnectionLeg] = [:]
+    ) {
+        // Both legs have one number.
+        let known = recorded.received.flatMap { (state.connections[$0]?.number ?? numbers[$0])?.number }
+        var opening = Opening(
+            number: known ?? 0, leg: recorded.leg, time: time, client: recorded.client, server: recorded.server)
+        if known == nil {
+            state.lastNumber += 1
+            opening.number = state.lastNumber
+        }
+        recorded.number = opening.connectionLeg
         state.events.append(.opened(opening))
         if let tls = recorded.tls {
-            state.events.append(.noticed(connection: opening.number, .fromServer, .tls(tls), time))
+            state.events.append(.noticed(connection: opening.connectionLeg, .fromServer, .tls(tls), time))
         }
     }
 
-    private static func opening(
-        _ state: inout State, _ client: Endpoint, _ server: Endpoint, _ time: Timestamp
-    ) -> Opening {
-        state.lastNumber += 1
-        return Opening(number: state.lastNumber, time: time, client: client, server: server)
-    }
-
-    private static func event(_ end: Recorded.End, _ number: Int, _ time: Timestamp) -> Event {
+    private static func event(_ end: Recorded.End, _ number: ConnectionLeg, _ time: Timestamp) -> Event {
         switch end {
         case .finished(let direction, let ending): .finished(connection: number, direction, ending, time)
-        case .expired: .expired(connection: number, time)
+        case .ended(let reason): .ended(connection: number, reason, time)
         }
     }
 
@@ -430,10 +471,14 @@ package final class RecordingQueue: Sendable {
 
     /// Reports what connections have missed, after all other events.
     private static func catchUp(_ state: inout State, at time: Timestamp) {
-        for connection in state.behind.sorted() {
+        /// The numbers of those that are over.
+        var numbers: [Int: ConnectionLeg] = [:]
+        // What was received comes before what was passed on.
+        for connection in state.behind.sorted(by: { (abs($0), -$0) < (abs($1), -$1) }) {
             guard var recorded = state.connections.removeValue(forKey: connection) else { continue }
-            if recorded.number == nil { announce(&recorded, &state, time) }
+            if recorded.number == nil { announce(&recorded, &state, time, numbers) }
             guard let number = recorded.number else { continue }
+            numbers[connection] = number
             for direction in Direction.allCases where recorded.dropped[direction].bytes > 0 {
                 state.events.append(.dropped(connection: number, direction, recorded.dropped[direction], time))
             }
@@ -444,7 +489,7 @@ package final class RecordingQueue: Sendable {
             if !recorded.isOver { state.connections[connection] = recorded }
         }
         state.behind.removeAll(keepingCapacity: false)
-        if state.unrecorded.connections > 0 {
+        if state.unrecorded.connections > 0 || state.unrecorded.loss.bytes > 0 {
             state.events.append(.unrecorded(connections: state.unrecorded.connections, state.unrecorded.loss))
             state.unrecorded = (0, Loss())
         }

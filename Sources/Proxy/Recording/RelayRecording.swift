@@ -3,9 +3,6 @@ import Streams
 
 /// Records one relayed connection. Called on the connection's event loop; must not wait.
 protocol RelayRecording: AnyObject {
-    /// The connection's number, from 1 in order of opening.
-    var connection: Int { get }
-
     /// Whether more may be read; false if the relay waits for the recorder (`--lossless`).
     var hasRoom: Bool { get }
 
@@ -24,6 +21,15 @@ protocol RelayRecording: AnyObject {
     /// One direction ended.
     func finished(_ ending: Ending, from direction: Direction)
 
-    /// The idle timeout expired: the connection is over.
-    func expired()
+    /// The proxy ended the connection.
+    func ended(_ reason: CloseReason)
+
+    /// Stages passed bytes on, of those that were read or of their own.
+    func passedOn(_ buffer: ByteBuffer, from direction: Direction)
+
+    /// Stages passed on the end of a direction.
+    func passedOn(_ ending: Ending, from direction: Direction)
+
+    /// Nothing can be passed on any more: both sides are gone.
+    func passedOnLast()
 }

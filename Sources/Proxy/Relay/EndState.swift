@@ -4,7 +4,7 @@ struct EndState: Hashable, Sendable {
     enum Closing: Hashable, Sendable {
         /// The other program sent FIN.
         case inputEnded
-        /// The other program closed its Unix socket; bytes still sent to it reach no one.
+        /// The other program closed its Unix socket, or both directions have ended; bytes still sent to it reach no one.
         case departed
         /// The connection is gone: reset, or closed by the proxy itself.
         case lost
@@ -17,7 +17,7 @@ struct EndState: Hashable, Sendable {
     var hasInputEnded = false
     /// Whether the proxy has sent FIN.
     var isOutputClosed = false
-    /// Whether the other program of a Unix socket has closed it.
+    /// Whether the other program of a Unix socket has closed it, or both directions have ended.
     private(set) var hasDeparted = false
     /// Whether the connection is gone without a clean end.
     private(set) var isLost = false
@@ -31,7 +31,7 @@ struct EndState: Hashable, Sendable {
         // If a channel's output is closed, the end of its input closes it immediately, without an event of its own; a reset would
         // have caused an error first.
         if isOutputClosed, !hasInputEnded { return .inputEnded }
-        guard isUnix, hasInputEnded else { return .lost }
+        guard hasInputEnded, isUnix || isOutputClosed else { return .lost }
         hasDeparted = true
         return .departed
     }

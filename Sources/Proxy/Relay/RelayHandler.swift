@@ -75,11 +75,12 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     /// Joins two ends.
     ///
     /// - Parameters:
+    ///   - stages: what processes the bytes on their way; nil: nothing does.
     ///   - early: the bytes that the client sent before; they are forwarded now.
     ///   - ends: how the client's side ended before.
     static func join(
-        _ client: RelayHandler, _ server: RelayHandler, recording: any RelayRecording, early: ByteBuffer,
-        _ ends: EarlyEnds
+        _ client: RelayHandler, _ server: RelayHandler, recording: any RelayRecording, stages: StageChain? = nil,
+        early: ByteBuffer, _ ends: EarlyEnds
     ) {
         (client.whenEarly, server.whenEarly) = (nil, nil)
         let eventLoop = (client.context ?? server.context)?.eventLoop
@@ -94,10 +95,8 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
                 shared.recording.held(isHeld, from: direction)
             }
         }
-        if let eventLoop, let stages = client.options.stages?(recording.connection) {
-            shared.stages = StageDriver(stages, on: eventLoop, from: client, to: server) {
-                recording.noticed(.action($0), from: $0.direction)
-            }
+        if let eventLoop, let stages {
+            shared.stages = StageDriver(stages, on: eventLoop, from: client, to: server, recording)
             shared.stages?.take(.began)
         }
         if early.readableBytes > 0 { client.forward(early) }
@@ -149,6 +148,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
         whenEarly = nil
+        if !relays.isStopping { shared?.stages?.checkEnds() }
         if partner?.state.hasDeparted == true { partner?.partner = nil }
         // An end that is gone may have to reset the other one later.
         if !state.hasDeparted { partner = nil }
@@ -283,6 +283,9 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         if partner.state.hasDeparted { partner.lose() }
     }
 
+    /// Whether the proxy is being stopped: connections end with it, not by what their sides do.
+    var isStopping: Bool { relays.isStopping }
+
     /// How many bytes were written here, those before the relay began included.
     var sentBytes = 0
 
@@ -404,7 +407,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
             case .record(let ending, let direction): shared?.recording.finished(ending, from: direction)
             case .passOnEnd(let direction): passOn(.fin, of: direction)
             case .reset(let direction): passOn(.reset, of: direction)
-            case .recordExpiry: shared?.recording.expired()
+            case .recordExpiry: shared?.recording.ended(.timeout)
             case .cutOff:
                 partner?.reset()
                 reset()
@@ -424,8 +427,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     /// The other end is about to be reset. If it is a stage that does this, this end is reset, too.
     func wasResetByStage() {
         guard let shared, !shared.state.isOver else { return }
-        // Neither side did it: it is recorded as the sender's, as the receiver sees it.
-        shared.recording.finished(.reset, from: direction)
+        shared.recording.ended(.rule)
         shared.state.stop()
         end(.reset)
     }
@@ -437,6 +439,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
             // Data that may be truncated must not look complete at the other end.
             let isTruncated = partner?.tls?.edge.isTruncated == true
             context?.whenFlushed { [weak self] in
+                self?.state.isOutputClosed = true
                 if isTruncated, let wire = self?.tls?.wire {
                     wire.closeOutput()
                 } else {

@@ -27,8 +27,8 @@ final class StageDriver {
     private weak var server: RelayHandler?
     private var wake: (time: Timestamp, task: Scheduled<Void>)?
     private var gates = PerDirection(fromClient: Gate(), fromServer: Gate())
-    /// Records what the stages did.
-    private let record: (ActionReport) -> Void
+    /// Records what the stages did, and what they passed on.
+    private let recording: any RelayRecording
     private lazy var diagnosis = SocketDiagnosis()
 
     /// How long a receiver may take to read what was written, before the next write.
@@ -40,10 +40,17 @@ final class StageDriver {
 
     init(
         _ chain: StageChain, on eventLoop: any EventLoop, from client: RelayHandler, to server: RelayHandler,
-        record: @escaping (ActionReport) -> Void
+        _ recording: any RelayRecording
     ) {
         (self.chain, self.eventLoop, self.client, self.server) = (chain, eventLoop, client, server)
-        self.record = record
+        self.recording = recording
+    }
+
+    private func record(_ report: ActionReport) { recording.noticed(.action(report), from: report.direction) }
+
+    /// One of the ends may be gone. Whatever the stages still hold reaches no one once both are.
+    func checkEnds() {
+        if client?.channel == nil, server?.channel == nil { recording.passedOnLast() }
     }
 
     /// Passes an event to the stages, and performs the resulting actions.
@@ -75,13 +82,17 @@ final class StageDriver {
         switch output {
         case .write(let bytes, let direction, _):
             // Each emission is a write of its own, so that the segmentation chosen by a stage is kept.
-            receiver(of: direction)?.write(ByteBuffer(bytes: bytes))
-            receiver(of: direction)?.flush()
+            guard let receiver = receiver(of: direction), receiver.channel != nil else { return }
+            let buffer = ByteBuffer(bytes: bytes)
+            receiver.write(buffer)
+            receiver.flush()
+            recording.passedOn(buffer, from: direction)
         case .cut(let direction, let report):
             gates[direction].isShut = true
             awaitReceipt(direction, report, since: eventLoop.now)
         case .end(let ending, let direction):
             if ending == .reset { sender(of: direction)?.wasResetByStage() }
+            if client?.isStopping != true { recording.passedOn(ending, from: direction) }
             receiver(of: direction)?.end(ending)
         case .pause(let direction):
             gates[direction].isPausedByStages = true
@@ -90,7 +101,10 @@ final class StageDriver {
             gates[direction].isPausedByStages = false
             adjustReading(of: direction)
         case .report(let report): record(report)
-        case .released, .discarded: break
+        case .released(let count, let direction):
+            record(.byChain("release", direction, count, passed: count, "held for as long as --hold-timeout allows"))
+        case .discarded(let count, let direction):
+            record(.byChain("discard", direction, count, passed: 0, "the connection's end could not wait for them"))
         }
     }
 
@@ -152,6 +166,18 @@ final class StageDriver {
             self?.take(.wake)
         }
         wake = (next, task)
+    }
+}
+
+extension ActionReport {
+    /// What was done to bytes of a direction whatever the rules say.
+    fileprivate static func byChain(
+        _ action: String, _ direction: Direction, _ length: Int, passed: Int, _ detail: String
+    ) -> ActionReport {
+        ActionReport(
+            rule: limits, action: action, direction: direction, time: Timestamp(nanoseconds: 0), offset: 0,
+            length: length,
+            passed: passed, detail: detail)
     }
 }
 

@@ -5,6 +5,8 @@ import Streams
 public struct OpenedEvent: Hashable, Sendable {
     /// The connection's number, from 1 in order of opening.
     public var connection: Int
+    /// Which leg of it; nil if it has only one.
+    public var leg: Leg?
     /// When.
     public var time: Timestamp
     /// Its transport: `tcp`.
@@ -23,6 +25,8 @@ public struct OpenedEvent: Hashable, Sendable {
 public struct FormatEvent: Hashable, Sendable {
     /// The connection's number.
     public var connection: Int
+    /// Which leg of it; nil if it has only one.
+    public var leg: Leg?
     /// The format's name.
     public var format: String
     /// How it was chosen, such as `content`.
@@ -35,6 +39,8 @@ public struct FormatEvent: Hashable, Sendable {
 public struct RunEvent: Hashable, Sendable {
     /// The connection's number.
     public var connection: Int
+    /// Which leg of it; nil if it has only one.
+    public var leg: Leg?
     /// Whose bytes.
     public var from: Direction
     /// When the last of them was seen.
@@ -52,10 +58,11 @@ public struct RunEvent: Hashable, Sendable {
 
     /// Bytes that are in no frame.
     package init(
-        connection: Int = 0, from: Direction, time: Timestamp, offset: Int, length: Int, reason: String = "",
+        connection: Int = 0, leg: Leg? = nil, from: Direction, time: Timestamp, offset: Int, length: Int,
+        reason: String = "",
         detail: String = "", hex: String = ""
     ) {
-        (self.connection, self.from, self.time) = (connection, from, time)
+        (self.connection, self.leg, self.from, self.time) = (connection, leg, from, time)
         (self.offset, self.length) = (offset, length)
         (self.reason, self.detail, self.hex) = (reason, detail, hex)
     }
@@ -65,6 +72,8 @@ public struct RunEvent: Hashable, Sendable {
 public struct FindingEvent: Hashable, Sendable {
     /// The connection's number.
     public var connection: Int
+    /// Which leg of it; nil if it has only one.
+    public var leg: Leg?
     /// The side responsible for it.
     public var from: Direction
     /// Its date.
@@ -83,6 +92,8 @@ public struct FindingEvent: Hashable, Sendable {
 public struct ClosedEvent: Hashable, Sendable {
     /// The connection's number.
     public var connection: Int
+    /// Which leg of it; nil if it has only one.
+    public var leg: Leg?
     /// When.
     public var time: Timestamp
     /// Why, such as `fin`.
@@ -94,10 +105,10 @@ public struct ClosedEvent: Hashable, Sendable {
 
     /// A connection is over.
     package init(
-        connection: Int = 0, time: Timestamp, reason: String, by: Direction?,
+        connection: Int = 0, leg: Leg? = nil, time: Timestamp, reason: String, by: Direction?,
         counts: PerDirection<ByteCounts> = PerDirection(fromClient: ByteCounts(), fromServer: ByteCounts())
     ) {
-        (self.connection, self.time, self.reason, self.by) = (connection, time, reason, by)
+        (self.connection, self.leg, self.time, self.reason, self.by) = (connection, leg, time, reason, by)
         self.counts = counts
     }
 }

@@ -7,6 +7,7 @@ import Streams
 package final class EventSink: TraceSink {
     /// At most how many bytes of a decoded body an event has.
     package let bodyLimit: Int
+    package var takesBothLegs: Bool { true }
     /// The default for that.
     package static let defaultBodyLimit = 4_096
     private let take: (TraceEvent) -> Void
@@ -48,7 +49,8 @@ package final class EventSink: TraceSink {
         take(
             .frame(
                 FrameEvent(
-                    connection: connection.number, from: frame.direction, index: info.index, time: info.time,
+                    connection: connection.number, leg: connection.leg, from: frame.direction, index: info.index,
+                    time: info.time,
                     started: info.started, offset: info.offset, length: info.length, segments: info.segments,
                     merged: info.merged, type: type, isHeartbeat: frame.isHeartbeat,
                     fields: .fields(shown.fields),
@@ -68,7 +70,8 @@ package final class EventSink: TraceSink {
         take(
             .unframed(
                 RunEvent(
-                    connection: connection.number, from: direction, time: run.time, offset: run.offset,
+                    connection: connection.number, leg: connection.leg, from: direction, time: run.time,
+                    offset: run.offset,
                     length: run.byteCount, reason: run.reason.rawValue, detail: run.detail,
                     hex: isHidden ? "" : JSONOutput.hex(run.bytes.span.bytes))))
     }

@@ -7,7 +7,7 @@ extension OpenedEvent {
     init(_ connection: TracedConnection) {
         let opening = connection.opening
         self.init(
-            connection: connection.number, time: opening.time, client: opening.client.description,
+            connection: connection.number, leg: connection.leg, time: opening.time, client: opening.client.description,
             server: opening.server.description, handshake: opening.handshake, clientGuessed: opening.clientGuessed)
     }
 }
@@ -17,14 +17,15 @@ extension FormatEvent {
     init?(_ connection: TracedConnection) {
         guard let format = connection.format, let choice = connection.choice else { return nil }
         self.init(
-            connection: connection.number, format: format.name, by: choice.by.rawValue, evidence: choice.evidence)
+            connection: connection.number, leg: connection.leg, format: format.name, by: choice.by.rawValue,
+            evidence: choice.evidence)
     }
 }
 
 extension RunEvent {
     init(_ gap: Gap, on connection: TracedConnection, reason: String = "") {
         self.init(
-            connection: connection.number, from: gap.direction, time: gap.time, offset: gap.offset,
+            connection: connection.number, leg: connection.leg, from: gap.direction, time: gap.time, offset: gap.offset,
             length: gap.byteCount, reason: reason)
     }
 }
@@ -32,7 +33,8 @@ extension RunEvent {
 extension FindingEvent {
     init(_ finding: Finding) {
         self.init(
-            connection: finding.connection, from: finding.from, time: finding.time, kind: finding.kind.rawValue,
+            connection: finding.connection, leg: finding.leg, from: finding.from, time: finding.time,
+            kind: finding.kind.rawValue,
             severity: finding.severity.rawValue, message: finding.message,
             data: .fields(finding.data))
     }
@@ -41,7 +43,8 @@ extension FindingEvent {
 extension ClosedEvent {
     init(_ closing: Closing, _ counts: PerDirection<ByteCounts>, on connection: TracedConnection) {
         self.init(
-            connection: connection.number, time: closing.time, reason: closing.reason.rawValue, by: closing.by,
+            connection: connection.number, leg: connection.leg, time: closing.time, reason: closing.reason.rawValue,
+            by: closing.by,
             counts: counts)
     }
 }

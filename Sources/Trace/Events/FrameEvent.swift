@@ -5,6 +5,8 @@ import Streams
 public struct FrameEvent: Hashable, Sendable {
     /// The connection's number.
     public var connection: Int
+    /// Which leg of it; nil if it has only one.
+    public var leg: Leg?
     /// Who sent it.
     public var from: Direction
     /// Its place among the frames of its direction, from 0.
@@ -32,10 +34,11 @@ public struct FrameEvent: Hashable, Sendable {
 
     /// A frame.
     package init(
-        connection: Int, from: Direction, index: Int, time: Timestamp, started: Timestamp, offset: Int, length: Int,
+        connection: Int, leg: Leg? = nil, from: Direction, index: Int, time: Timestamp, started: Timestamp, offset: Int,
+        length: Int,
         segments: Int, merged: Bool, type: String?, isHeartbeat: Bool, fields: JSONValue, body: JSONValue
     ) {
-        (self.connection, self.from, self.index) = (connection, from, index)
+        (self.connection, self.leg, self.from, self.index) = (connection, leg, from, index)
         (self.time, self.started, self.offset, self.length) = (time, started, offset, length)
         (self.segments, self.merged) = (segments, merged)
         (self.type, self.isHeartbeat, self.fields, self.body) = (type, isHeartbeat, fields, body)

@@ -14,6 +14,8 @@ public struct SummaryEvent: Hashable, Sendable {
     public var connections = 0
     /// The classification of the bytes, both directions together, and the frames.
     public var bytes = ByteCounts()
+    /// The same of what the proxy passed on, where it may change bytes on their way; nil if it could not.
+    public var passedOn: ByteCounts?
     /// Bytes that were forwarded but not recorded.
     public var dropped = 0
     /// Frames that spanned more than one chunk.
@@ -36,6 +38,7 @@ public struct SummaryEvent: Hashable, Sendable {
     package init(_ summary: Summary) {
         let total = summary.total
         (connections, bytes, dropped) = (total.connections, total.bytes, summary.dropped)
+        passedOn = summary.passedOn?.bytes
         (split, merged, heartbeats) = (total.split, total.merged, total.heartbeats)
         findings = total.findings.map { Count(kind: $0.key.rawValue, count: $0.value) }.sorted { $0.kind < $1.kind }
         unrecorded = summary.unrecorded

@@ -44,6 +44,19 @@ public enum TraceEvent: Hashable, Sendable {
         }
     }
 
+    /// The leg of its connection; nil if that has only one, or if the event is about both: `tls`, `action`, and most findings.
+    public var leg: Leg? {
+        switch self {
+        case .trace, .summary, .tls, .action: nil
+        case .opened(let opened): opened.leg
+        case .format(let format): format.leg
+        case .frame(let frame): frame.leg
+        case .missing(let run), .unframed(let run), .dropped(let run): run.leg
+        case .finding(let finding): finding.leg
+        case .closed(let closed): closed.leg
+        }
+    }
+
     /// Its time; nil if it has none.
     public var time: Timestamp? {
         switch self {

@@ -41,6 +41,7 @@ extension NDJSONWriter {
 
     private func write(_ opened: OpenedEvent) {
         begin("opened", opened.connection)
+        self.leg(opened.leg)
         time(opened.time)
         member(",\"transport\":", opened.transport)
         member(",\"client\":", opened.client)
@@ -70,6 +71,7 @@ extension NDJSONWriter {
 
     private func write(_ format: FormatEvent) {
         begin("format", format.connection)
+        leg(format.leg)
         member(",\"format\":", format.format)
         member(",\"by\":", format.by)
         member(",\"evidence\":", format.evidence)
@@ -77,7 +79,7 @@ extension NDJSONWriter {
     }
 
     private func write(_ frame: FrameEvent) {
-        beginFrame(frame.connection, frame.from)
+        beginFrame(ConnectionLeg(frame.connection, frame.leg), frame.from)
         number(frame.index)
         times(frame.time, frame.started)
         number(frame.offset)
@@ -94,14 +96,14 @@ extension NDJSONWriter {
 
     private func begin(_ event: StaticString, _ run: RunEvent) {
         begin(event, run.connection)
-        from(run.from)
+        from(run.from, run.leg)
         time(run.time)
         place(run.offset, run.length)
     }
 
     private func write(_ finding: FindingEvent) {
         begin("finding", finding.connection)
-        from(finding.from)
+        from(finding.from, finding.leg)
         time(finding.time)
         member(",\"kind\":", finding.kind)
         member(",\"severity\":", finding.severity)
@@ -113,6 +115,7 @@ extension NDJSONWriter {
 
     private func write(_ closed: ClosedEvent) {
         begin("closed", closed.connection)
+        leg(closed.leg)
         time(closed.time)
         member(",\"reason\":", closed.reason)
         put(",\"by\":")
@@ -148,6 +151,14 @@ extension NDJSONWriter {
         number(summary.heartbeats)
         put(",\"findings\":")
         counts(summary.findings)
+        if let out = summary.passedOn {
+            put(",\"out\":{\"frames\":")
+            number(out.frames)
+            put(",\"bytes\":")
+            number(out.bytes)
+            totals(out)
+            put("}")
+        }
         if summary.unrecorded > 0 {
             put(",\"unrecorded\":")
             number(summary.unrecorded)

@@ -45,8 +45,17 @@ extension NDJSONWriter {
         if value { put("true") } else { put("false") }
     }
 
-    func from(_ direction: Direction) {
+    func from(_ direction: Direction, _ leg: Leg?) {
         if direction == .fromClient { put(",\"from\":\"client\"") } else { put(",\"from\":\"server\"") }
+        self.leg(leg)
+    }
+
+    func leg(_ leg: Leg?) {
+        switch leg {
+        case .in: put(",\"leg\":\"in\"")
+        case .out: put(",\"leg\":\"out\"")
+        case nil: break
+        }
     }
 
     func time(_ time: Timestamp) {

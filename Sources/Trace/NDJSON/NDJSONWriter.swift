@@ -12,8 +12,11 @@ package final class NDJSONWriter: TraceSink {
     @exclusivity(unchecked) var output: BufferedOutput
     @exclusivity(unchecked) var timestamps = TimestampText()
     package let bodyLimit: Int
+    package var takesBothLegs: Bool { true }
     /// The beginning of the last frame's line, and its times.
-    @exclusivity(unchecked) private var beginning = (connection: 0, direction: Direction.fromClient, text: [UInt8]())
+    @exclusivity(unchecked) private var beginning = (
+        connection: ConnectionLeg(0), direction: Direction.fromClient, text: [UInt8]()
+    )
     @exclusivity(unchecked) private var lastExtent: (length: Int, isMerged: Bool, text: [UInt8])?
     @exclusivity(unchecked) private var lastTimes: (time: Timestamp, started: Timestamp, text: [UInt8])?
 
@@ -56,7 +59,7 @@ package final class NDJSONWriter: TraceSink {
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
         guard let kinds = connection.kinds?[frame.direction] else { return }
         let info = frame.info
-        beginFrame(connection.number, frame.direction)
+        beginFrame(connection.connectionLeg, frame.direction)
         number(info.index)
         times(info.time, info.started)
         number(info.offset)
@@ -94,7 +97,7 @@ package final class NDJSONWriter: TraceSink {
 
     package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {
         begin("unframed", connection.number)
-        from(direction)
+        from(direction, connection.leg)
         time(run.time)
         place(run.offset, run.byteCount)
         because(run.reason.rawValue, run.detail)
@@ -122,11 +125,11 @@ package final class NDJSONWriter: TraceSink {
     // MARK: Frames
 
     /// Writes the beginning of a frame's line, up to its index. Often many frames of a side follow one another.
-    func beginFrame(_ connection: Int, _ direction: Direction) {
+    func beginFrame(_ connection: ConnectionLeg, _ direction: Direction) {
         if beginning.connection != connection || beginning.direction != direction {
             let start = output.bytes.count
-            begin("frame", connection)
-            from(direction)
+            begin("frame", connection.number)
+            from(direction, connection.leg)
             put(",\"index\":")
             beginning = (connection, direction, Array(output.bytes[start...]))
         } else {

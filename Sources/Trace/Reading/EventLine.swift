@@ -26,7 +26,7 @@ struct EventLine {
         case "format":
             return .format(
                 FormatEvent(
-                    connection: try integer("connection"), format: try text("format"), by: optionalText("by"),
+                    connection: try integer("connection"), leg: leg, format: try text("format"), by: optionalText("by"),
                     evidence: optionalText("evidence")))
         case "frame": return .frame(try frame())
         case "missing": return .missing(try run())
@@ -55,7 +55,7 @@ struct EventLine {
 
     private func opened() throws(TraceReadError) -> OpenedEvent {
         var opened = OpenedEvent(
-            connection: try integer("connection"), time: try time("time"), client: try text("client"),
+            connection: try integer("connection"), leg: leg, time: try time("time"), client: try text("client"),
             server: try text("server"))
         opened.transport = value["transport"]?.string ?? opened.transport
         opened.handshake = value["handshake"]?.boolean ?? opened.handshake
@@ -67,7 +67,7 @@ struct EventLine {
         let type = value["type"] ?? .null
         guard type == .null || type.string != nil else { throw lacks("type", "text or null") }
         return FrameEvent(
-            connection: try integer("connection"), from: try from(), index: try integer("index"),
+            connection: try integer("connection"), leg: leg, from: try from(), index: try integer("index"),
             time: try time("time"), started: try time("started"), offset: try integer("offset"),
             length: try integer("length"), segments: try integer("segments"), merged: try boolean("merged"),
             type: type.string, isHeartbeat: try boolean("heartbeat"), fields: try object("fields"),
@@ -76,20 +76,21 @@ struct EventLine {
 
     private func run() throws(TraceReadError) -> RunEvent {
         RunEvent(
-            connection: try integer("connection"), from: try from(), time: try time("time"),
+            connection: try integer("connection"), leg: leg, from: try from(), time: try time("time"),
             offset: try integer("offset"), length: try integer("length"))
     }
 
     private func finding() throws(TraceReadError) -> FindingEvent {
         FindingEvent(
-            connection: try integer("connection"), from: try from(), time: try time("time"), kind: try text("kind"),
+            connection: try integer("connection"), leg: leg, from: try from(), time: try time("time"),
+            kind: try text("kind"),
             severity: try text("severity"), message: try text("message"), data: value["data"] ?? .object([]))
     }
 
     private func closed() throws(TraceReadError) -> ClosedEvent {
         let by = try value["by"] == .null ? nil : text("by")
         return ClosedEvent(
-            connection: try integer("connection"), time: try time("time"), reason: try text("reason"),
+            connection: try integer("connection"), leg: leg, time: try time("time"), reason: try text("reason"),
             by: Direction.allCases.first { $0.sender == by },
             counts: PerDirection(fromClient: counts(in: value["client"]), fromServer: counts(in: value["server"])))
     }
@@ -98,6 +99,7 @@ struct EventLine {
         func count(_ key: String) -> Int { value[key]?.integer ?? 0 }
         var summary = SummaryEvent()
         (summary.connections, summary.bytes) = (count("connections"), counts(in: value))
+        if let out = value["out"] { summary.passedOn = counts(in: out) }
         (summary.dropped, summary.split, summary.merged) = (count("dropped"), count("split"), count("merged"))
         (summary.heartbeats, summary.unrecorded) = (count("heartbeats"), count("unrecorded"))
         (summary.findings, summary.skipped) = (list(value["findings"]), list(value["skipped"] ?? value["passedOver"]))
@@ -152,6 +154,8 @@ struct EventLine {
         guard let object = value[key], case .object = object else { throw lacks(key, "an object") }
         return object
     }
+
+    private var leg: Leg? { value["leg"]?.string.flatMap { Leg(rawValue: $0) } }
 
     private func from() throws(TraceReadError) -> Direction {
         guard let from = Direction.allCases.first(where: { .text($0.sender) == value["from"] }) else {

@@ -6,12 +6,25 @@ public struct RecordedTrace: Sendable {
     public var source: String
     /// The connections, in order of opening.
     public var connections: [RecordedConnection] = []
+    /// What the proxy passed on, of connections whose bytes it may have changed: `connections` has what both sides sent.
+    public var passedOn: [RecordedConnection] = []
     /// What could not be read of it, and where it was restarted or ends early, as human-readable lines.
     public var notes: [String] = []
 
     /// A trace without connections.
     public init(source: String) {
         self.source = source
+    }
+
+    /// The same trace with what the proxy passed on in place of what both sides sent.
+    public var ofWhatWasPassedOn: RecordedTrace {
+        var trace = self
+        for leg in passedOn {
+            let place = connections.firstIndex { $0.number == leg.number && $0.opened == leg.opened }
+            if let place { trace.connections[place] = leg } else { trace.connections.append(leg) }
+        }
+        trace.passedOn = []
+        return trace
     }
 
     /// The frames of all connections, connection by connection.

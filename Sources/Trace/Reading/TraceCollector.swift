@@ -4,14 +4,14 @@ import Streams
 package struct TraceCollector {
     /// The trace collected so far; nil before its first event.
     package private(set) var trace: RecordedTrace?
-    /// Where each connection is, by its number.
-    private var places: [Int: Int] = [:]
+    /// Where each connection, or leg, is.
+    private var places: [ConnectionLeg: Int] = [:]
 
     /// A collector of nothing yet.
     package init() {}
 
-    /// Whether there is a connection of that number.
-    package func knows(_ connection: Int) -> Bool { places[connection] != nil }
+    /// Whether there is such a connection, or leg.
+    package func knows(_ connection: ConnectionLeg) -> Bool { places[connection] != nil }
 
     /// Adds an event.
     ///
@@ -22,22 +22,34 @@ package struct TraceCollector {
         switch event {
         case .trace(let start): if trace == nil { trace = RecordedTrace(source: start.source) }
         case .opened(let opened):
-            places[opened.connection] = trace?.connections.count
-            trace?.connections.append(
+            let list = Self.list(of: opened.leg)
+            places[ConnectionLeg(opened.connection, opened.leg)] = trace?[keyPath: list].count
+            trace?[keyPath: list].append(
                 RecordedConnection(
                     number: opened.connection, opened: opened.time, client: opened.client, server: opened.server))
         case .format, .frame, .missing, .unframed, .finding, .closed:
             guard let number = event.connection else { break }
-            let isKnown = knows(number)
+            var connection = ConnectionLeg(number, event.leg)
+            // A finding that names no leg is about what both sides sent.
+            if case .finding = event, connection.leg == nil, !knows(connection) { connection.leg = .in }
+            let isKnown = knows(connection)
             if !isKnown {
+                connection.leg = event.leg
                 let time = event.time ?? Timestamp(nanoseconds: 0)
-                take(.opened(OpenedEvent(connection: number, time: time, client: "unknown", server: "unknown")))
+                take(
+                    .opened(
+                        OpenedEvent(
+                            connection: number, leg: event.leg, time: time, client: "unknown", server: "unknown")))
             }
-            if let place = places[number] { trace?.connections[place].take(event) }
+            if let place = places[connection] { trace?[keyPath: Self.list(of: connection.leg)][place].take(event) }
             return isKnown
         case .tls, .action, .dropped, .summary: break
         }
         return true
+    }
+
+    private static func list(of leg: Leg?) -> WritableKeyPath<RecordedTrace, [RecordedConnection]> {
+        leg == .out ? \.passedOn : \.connections
     }
 
     /// Removes and returns the items since the last call.

@@ -34,7 +34,7 @@ public struct TraceReader: Sendable {
         switch event {
         case .trace: if line > 1 { isResumed = true }
         case .opened(let opened):
-            if collector.knows(opened.connection), !isResumed {
+            if collector.knows(ConnectionLeg(opened.connection, opened.leg)), !isResumed {
                 throw reader.fault(
                     "connection \(opened.connection) opens a second time; expected another number", line: line)
             }

@@ -18,8 +18,10 @@ package final class SelectingSink: TraceSink {
         framesLeft = selection.frames ?? .max
     }
 
+    package var takesBothLegs: Bool { selection.legs.map { $0.contains(.out) } ?? sink.takesBothLegs }
+
     package func opened(_ connection: TracedConnection) {
-        if selection.includes(connection.number) { sink.opened(connection) }
+        if selection.includes(connection) { sink.opened(connection) }
     }
 
     package func tls(_ facts: TLSFacts, at time: Timestamp, on connection: TracedConnection) {
@@ -27,11 +29,14 @@ package final class SelectingSink: TraceSink {
     }
 
     package func action(_ report: ActionReport, on connection: TracedConnection) {
-        if includes(connection, report.time) { sink.action(report, on: connection) }
+        // What was done is about both legs.
+        if selection.includes(connection.number), selection.includes(report.time) {
+            sink.action(report, on: connection)
+        }
     }
 
     package func recognised(_ connection: TracedConnection) {
-        if selection.includes(connection.number) { sink.recognised(connection) }
+        if selection.includes(connection) { sink.recognised(connection) }
     }
 
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
@@ -51,7 +56,7 @@ package final class SelectingSink: TraceSink {
     package func streamed(
         _ part: StreamedPart, bytes: RawSpan, from direction: Direction, on connection: TracedConnection
     ) {
-        if selection.includes(connection.number) {
+        if selection.includes(connection) {
             sink.streamed(part, bytes: bytes, from: direction, on: connection)
         }
     }
@@ -73,13 +78,13 @@ package final class SelectingSink: TraceSink {
     }
 
     package func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {
-        if selection.includes(connection.number) { sink.closed(closing, counts: counts, on: connection) }
+        if selection.includes(connection) { sink.closed(closing, counts: counts, on: connection) }
     }
 
     package func summary(_ summary: Summary) { sink.summary(summary) }
     package func flush() { sink.flush() }
 
     private func includes(_ connection: TracedConnection, _ time: Timestamp) -> Bool {
-        selection.includes(connection.number) && selection.includes(time)
+        selection.includes(connection) && selection.includes(time)
     }
 }

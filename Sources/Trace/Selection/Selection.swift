@@ -8,6 +8,8 @@ public struct Selection: Sendable {
     public var condition: Expression?
     /// The connections by number; empty for all.
     public var connections: Set<Int> = []
+    /// The legs of connections whose bytes a proxy may have changed; nil: those that a sink shows unless asked.
+    public var legs: Set<Leg>?
     /// The earliest time of an event.
     public var since: Timestamp?
     /// The time from which on events are excluded.
@@ -20,7 +22,12 @@ public struct Selection: Sendable {
 
     /// Whether nothing is excluded.
     public var isEverything: Bool {
-        condition == nil && connections.isEmpty && since == nil && until == nil && frames == nil
+        condition == nil && connections.isEmpty && legs == nil && since == nil && until == nil && frames == nil
+    }
+
+    func includes(_ connection: TracedConnection) -> Bool {
+        if let legs, let leg = connection.leg, !legs.contains(leg) { return false }
+        return includes(connection.number)
     }
 
     func includes(_ connection: Int) -> Bool { connections.isEmpty || connections.contains(connection) }

@@ -34,6 +34,9 @@ public struct Summary: Hashable, Sendable {
 
     /// The counts by format name; nil is for connections whose format was not recognised.
     public var formats: [String?: Totals] = [:]
+    /// What the proxy passed on, of connections whose bytes it may change on their way; nil if there are none. All else counts
+    /// what both sides sent.
+    public var passedOn: Totals?
     /// Bytes that were forwarded but not recorded.
     public var dropped = 0
     /// Connections that opened and closed while the recorder was too slow; they are not counted elsewhere.
@@ -52,7 +55,7 @@ public struct Summary: Hashable, Sendable {
     /// Whether two summaries count the same.
     public static func == (left: Summary, right: Summary) -> Bool {
         left.formats == right.formats && left.dropped == right.dropped && left.unrecorded == right.unrecorded
-            && left.skipped.elementsEqual(right.skipped, by: ==)
+            && left.passedOn == right.passedOn && left.skipped.elementsEqual(right.skipped, by: ==)
     }
 
     /// Hashes the counts.

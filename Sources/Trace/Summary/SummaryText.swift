@@ -7,8 +7,9 @@ package enum SummaryText {
             // Connections without a format come last.
             (left.key == nil ? 1 : 0, left.key ?? "") < (right.key == nil ? 1 : 0, right.key ?? "")
         }
-        var lines = named.map { name, totals in line(name ?? "not recognised", totals) }
+        var lines = named.map { name, totals in "\(name ?? "not recognised"): \(line(totals))" }
         if lines.isEmpty { lines.append("no TCP connections") }
+        if let out = summary.passedOn { lines.append("passed on: " + line(out)) }
         if summary.dropped > 0 {
             lines.append("\(Quantities.counted(summary.dropped, "byte")) forwarded but not recorded")
         }
@@ -23,7 +24,7 @@ package enum SummaryText {
         return lines
     }
 
-    private static func line(_ name: String, _ totals: Summary.Totals) -> String {
+    private static func line(_ totals: Summary.Totals) -> String {
         var parts = [Quantities.counted(totals.connections, "connection")]
         var cut: [String] = []
         if totals.split > 0 { cut.append("\(Quantities.grouped(totals.split)) split") }
@@ -36,8 +37,7 @@ package enum SummaryText {
             parts.append(Quantities.counted(count, kind.noun))
         }
         let missing = "\(Quantities.counted(totals.bytes.missing, "byte")) missing"
-        return
-            "\(name): \(parts.joined(separator: ", ")); \(missing), \(Quantities.grouped(totals.bytes.unframed)) unframed"
+        return "\(parts.joined(separator: ", ")); \(missing), \(Quantities.grouped(totals.bytes.unframed)) unframed"
     }
 }
 

@@ -21,9 +21,9 @@ package final class TextWriter: TraceSink {
     private var firstTime: Timestamp?
     private var lastTime: Timestamp?
     /// Connections whose opening line waits for the format's name.
-    private var unannounced: [Int: Opening] = [:]
+    private var unannounced: [ConnectionLeg: Opening] = [:]
     /// The lines about TLS that follow opening lines.
-    private var unannouncedTLS: [Int: String] = [:]
+    private var unannouncedTLS: [ConnectionLeg: String] = [:]
 
     /// The widest each column has been, in columns of the terminal, up to a limit.
     private struct Columns {
@@ -44,21 +44,23 @@ package final class TextWriter: TraceSink {
     // MARK: Events
 
     package func opened(_ connection: TracedConnection) {
-        unannounced[connection.number] = connection.opening
+        unannounced[connection.connectionLeg] = connection.opening
     }
 
     package func tls(_ facts: TLSFacts, at time: Timestamp, on connection: TracedConnection) {
         let text = PrintableText.of(TLSText.of(facts), columns: 320)
-        if unannounced[connection.number] != nil {
-            unannouncedTLS[connection.number] = text
+        if unannounced[connection.connectionLeg] != nil {
+            unannouncedTLS[connection.connectionLeg] = text
         } else {
-            warn(time, connection.number, text, .info)
+            warn(time, connection.connectionLeg, text, .info)
         }
     }
 
     package func action(_ report: ActionReport, on connection: TracedConnection) {
         let arrow = report.direction == .fromClient ? "→" : "←"
-        warn(report.time, connection.number, PrintableText.of("\(arrow) \(ActionText.of(report))", columns: 200), .info)
+        warn(
+            report.time, connection.connectionLeg, PrintableText.of("\(arrow) \(ActionText.of(report))", columns: 200),
+            .info)
     }
 
     package func recognised(_ connection: TracedConnection) {
@@ -70,7 +72,7 @@ package final class TextWriter: TraceSink {
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
         guard let kinds = connection.kinds?[frame.direction] else { return }
         let shape = frame.shape
-        start(frame.info.time, connection.number, frame.direction)
+        start(frame.info.time, connection.connectionLeg, frame.direction)
         type(frame, bytes, kinds)
         if let shown = parties(bytes, shape, kinds.format) {
             columns.parties = max(columns.parties, 19, DisplayWidth.of(shown))
@@ -125,13 +127,13 @@ package final class TextWriter: TraceSink {
 
     package func missing(_ gap: Gap, on connection: TracedConnection) {
         let text = "\(Quantities.counted(gap.byteCount, "byte")) missing at offset \(Quantities.grouped(gap.offset))"
-        warn(gap.time, connection.number, "\(arrow(gap.direction)) \(text)")
+        warn(gap.time, connection.connectionLeg, "\(arrow(gap.direction)) \(text)")
     }
 
     package func dropped(_ gap: Gap, reason: String, on connection: TracedConnection) {
         let text = "\(Quantities.counted(gap.byteCount, "byte")) forwarded but not recorded at offset"
         warn(
-            gap.time, connection.number,
+            gap.time, connection.connectionLeg,
             "\(arrow(gap.direction)) \(text) \(Quantities.grouped(gap.offset)): \(reason)")
     }
 
@@ -143,7 +145,8 @@ package final class TextWriter: TraceSink {
             "\(Quantities.counted(run.byteCount, "byte")) unframed at offset \(Quantities.grouped(run.offset))"
         let text = "\(arrow(direction)) \(place), \(run.reason.rawValue): \(run.detail)"
         warn(
-            run.time, connection.number, PrintableText.of(text), connection.format?.isFramed == false ? .info : .warning
+            run.time, connection.connectionLeg, PrintableText.of(text),
+            connection.format?.isFramed == false ? .info : .warning
         )
         if options.isVerbose, connection.kinds?[direction].hidesUnframed == true {
             put("      not shown: they may hold secrets (--show-secrets)\n", .faint)
@@ -155,12 +158,12 @@ package final class TextWriter: TraceSink {
     package func finding(_ finding: Finding) {
         // A message may quote a name from the network, which may be as long as a head.
         let message = PrintableText.of(finding.message, columns: 240)
-        warn(finding.time, finding.connection, message, finding.severity)
+        warn(finding.time, ConnectionLeg(finding.connection, finding.leg), message, finding.severity)
     }
 
     package func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {
         announce(connection)
-        start(closing.time, connection.number, "○", .faint)
+        start(closing.time, connection.connectionLeg, "○", .faint)
         var text = closing.reason.rawValue
         if let by = closing.by { text += " by \(by.sender)" }
         if let detail = closing.detail { text += ": " + PrintableText.of(detail) }
@@ -190,8 +193,8 @@ package final class TextWriter: TraceSink {
 
     /// Writes the opening line, once, as late as the format's name allows.
     private func announce(_ connection: TracedConnection) {
-        guard let opening = unannounced.removeValue(forKey: connection.number) else { return }
-        start(opening.time, connection.number, "●", .plain)
+        guard let opening = unannounced.removeValue(forKey: connection.connectionLeg) else { return }
+        start(opening.time, connection.connectionLeg, "●", .plain)
         let ends = "\(opening.client) → \(opening.server)"
         put(ends)
         let width = columns.type + 1 + (columns.parties > 0 ? columns.parties : 19) + 1 + columns.body
@@ -206,26 +209,27 @@ package final class TextWriter: TraceSink {
         if opening.clientGuessed { notes.append("client guessed") }
         if !notes.isEmpty { put(", " + notes.joined(separator: ", "), .faint) }
         output.endLine()
-        if let text = unannouncedTLS.removeValue(forKey: connection.number) {
-            warn(opening.time, connection.number, text, .info)
+        if let text = unannouncedTLS.removeValue(forKey: connection.connectionLeg) {
+            warn(opening.time, connection.connectionLeg, text, .info)
         }
         if let format = connection.format, !format.isFramed, let choice = connection.choice {
-            warn(opening.time, connection.number, PrintableText.of(choice.evidence, columns: 320), .info)
+            warn(opening.time, connection.connectionLeg, PrintableText.of(choice.evidence, columns: 320), .info)
         }
     }
 
-    private func start(_ time: Timestamp, _ connection: Int, _ direction: Direction) {
+    private func start(_ time: Timestamp, _ connection: ConnectionLeg, _ direction: Direction) {
         start(time, connection, arrow(direction), direction == .fromClient ? .client : .server)
     }
 
-    private func start(_ time: Timestamp, _ connection: Int, _ symbol: String, _ style: TextStyle) {
+    private func start(_ time: Timestamp, _ connection: ConnectionLeg, _ symbol: String, _ style: TextStyle) {
         begin(.faint)
         clock(time)
         space(2)
         end(.faint)
         let start = output.bytes.count
         output.bytes.append(UInt8(ascii: "#"))
-        JSONOutput.integer(Int64(connection), into: &output.bytes)
+        JSONOutput.integer(Int64(connection.number), into: &output.bytes)
+        if connection.leg == .out { output.bytes.append(contentsOf: " out".utf8) }
         let width = output.bytes.count - start
         columns.number = max(columns.number, width)
         space(columns.number - width + 1)
@@ -235,7 +239,9 @@ package final class TextWriter: TraceSink {
         space(2)
     }
 
-    private func warn(_ time: Timestamp, _ connection: Int, _ text: String, _ severity: Finding.Severity = .warning) {
+    private func warn(
+        _ time: Timestamp, _ connection: ConnectionLeg, _ text: String, _ severity: Finding.Severity = .warning
+    ) {
         let style = severity == .error ? TextStyle.error : .warning
         start(time, connection, severity == .info ? "ℹ" : "⚠", style)
         put(text, style)

@@ -13,10 +13,12 @@ final class BodyFiles: TraceSink {
     private static let unfinished = ".partial"
 
     private struct Side: Hashable {
-        let connection: Int
+        let connection: ConnectionLeg
         let direction: Direction
 
-        init(_ connection: Int, _ direction: Direction) { (self.connection, self.direction) = (connection, direction) }
+        init(_ connection: ConnectionLeg, _ direction: Direction) {
+            (self.connection, self.direction) = (connection, direction)
+        }
     }
 
     /// Bodies are written while they arrive.
@@ -42,7 +44,7 @@ final class BodyFiles: TraceSink {
         }
         let path = path(frame.info.index, frame.direction, connection)
         let body = bytes.copied(frame.shape.head..<frame.shape.head + frame.shape.body)
-        let side = Side(connection.number, frame.direction)
+        let side = Side(connection.connectionLeg, frame.direction)
         guard partial[side] == frame.info.index else {
             discard(side, connection)
             return write(body, at: 0, to: path)
@@ -63,7 +65,7 @@ final class BodyFiles: TraceSink {
         _ part: StreamedPart, bytes: RawSpan, from direction: Direction, on connection: TracedConnection
     ) {
         guard !hasFailed else { return }
-        let side = Side(connection.number, direction)
+        let side = Side(connection.connectionLeg, direction)
         let path = path(part.index, direction, connection) + Self.unfinished
         if partial[side] != part.index {
             discard(side, connection)
@@ -77,7 +79,8 @@ final class BodyFiles: TraceSink {
     private func path(_ index: Int, _ direction: Direction, _ connection: TracedConnection) -> String {
         let digits = String(index)
         let index = String(repeating: "0", count: max(0, 6 - digits.utf8.count)) + digits
-        return "\(folder)/\(connection.number)-\(direction.sender)-\(index).bin"
+        let leg = connection.leg == .out ? "out-" : ""
+        return "\(folder)/\(connection.number)-\(leg)\(direction.sender)-\(index).bin"
     }
 
     /// Opens the file for each write: thousands of bodies may be in progress at once.
@@ -108,11 +111,11 @@ final class BodyFiles: TraceSink {
     func missing(_ gap: Gap, on connection: TracedConnection) {}
     func dropped(_ gap: Gap, reason: String, on connection: TracedConnection) {}
     func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {
-        if run.streamed > 0 { discard(Side(connection.number, direction), connection) }
+        if run.streamed > 0 { discard(Side(connection.connectionLeg, direction), connection) }
     }
     func finding(_ finding: Finding) {}
     func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {
-        for direction in Direction.allCases { discard(Side(connection.number, direction), connection) }
+        for direction in Direction.allCases { discard(Side(connection.connectionLeg, direction), connection) }
     }
     func summary(_ summary: Summary) {
         guard secretBodies > 0 else { return }

@@ -1,7 +1,8 @@
 import Platform
 import Streams
 
-/// Writes the bytes of each direction of each connection to a file of its own: `NNNN-client.bin`, `NNNN-server.bin`.
+/// Writes the bytes of each direction of each connection to a file of its own: `NNNN-client.bin`, `NNNN-server.bin`; of what a
+/// proxy passed on, `NNNN-out-client.bin`.
 ///
 /// A connection may be open for as long as the capture lasts, and there may be a million of them: only the most recently written
 /// files stay open.
@@ -10,7 +11,7 @@ final class StreamFiles {
     private static let mostOpen = 64
 
     private struct Key: Hashable {
-        var connection: Int
+        var connection: ConnectionLeg
         var direction: Direction
     }
 
@@ -43,7 +44,7 @@ final class StreamFiles {
         for file in open { close(file.descriptor) }
     }
 
-    func write(_ bytes: RawSpan, of connection: Int, _ direction: Direction) {
+    func write(_ bytes: RawSpan, of connection: ConnectionLeg, _ direction: Direction) {
         let key = Key(connection: connection, direction: direction)
         guard let descriptor = descriptor(of: key) else { return }
         bytes.withUnsafeBytes { bytes in
@@ -59,7 +60,7 @@ final class StreamFiles {
     }
 
     /// A gap: the file is extended, which takes no space on most disks.
-    func missing(_ byteCount: Int, of connection: Int, _ direction: Direction) {
+    func missing(_ byteCount: Int, of connection: ConnectionLeg, _ direction: Direction) {
         guard fillsMissing else { return }
         let key = Key(connection: connection, direction: direction)
         guard let descriptor = descriptor(of: key) else { return }
@@ -68,7 +69,7 @@ final class StreamFiles {
     }
 
     /// The connection is over: both of its files exist, and are closed.
-    func finish(_ connection: Int) {
+    func finish(_ connection: ConnectionLeg) {
         for direction in Direction.allCases {
             let key = Key(connection: connection, direction: direction)
             if !created.contains(key) { _ = descriptor(of: key) }
@@ -101,9 +102,10 @@ final class StreamFiles {
     }
 
     private func path(of key: Key) -> String {
-        let digits = String(key.connection)
+        let digits = String(key.connection.number)
         let number = String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
-        return "\(folder)/\(number)-\(key.direction.sender).bin"
+        let leg = key.connection.leg == .out ? "out-" : ""
+        return "\(folder)/\(number)-\(leg)\(key.direction.sender).bin"
     }
 
     private func fail(_ key: Key) {

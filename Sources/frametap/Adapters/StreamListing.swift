@@ -7,9 +7,10 @@ import Trace
 final class StreamListing: StreamReceiver {
     private let output: any ByteOutput
     private let files: StreamFiles?
-    /// Lines that wait for connections that opened earlier.
+    /// Lines that wait for connections, or legs, that opened earlier, by their place in the order of opening.
     private var waiting: [Int: [UInt8]] = [:]
-    private var next = 1
+    private var next = 0
+    private var opened = 0
 
     /// - Parameter files: the files to which the bytes are also written.
     init(output: any ByteOutput, files: StreamFiles? = nil) {
@@ -18,18 +19,19 @@ final class StreamListing: StreamReceiver {
     }
 
     func open(_ opening: Opening) -> any ConnectionReceiver {
-        Listed(opening, listing: self)
+        defer { opened += 1 }
+        return Listed(opening, at: opened, listing: self)
     }
 
     func advance(to time: Timestamp) {}
 
     /// Writes the lines that are still waiting.
     func finish() {
-        for number in waiting.keys.sorted() { output.write(waiting[number] ?? []) }
+        for place in waiting.keys.sorted() { output.write(waiting[place] ?? []) }
     }
 
-    private func list(_ line: [UInt8], _ number: Int) {
-        waiting[number] = line
+    private func list(_ line: [UInt8], _ place: Int) {
+        waiting[place] = line
         while let due = waiting.removeValue(forKey: next) {
             output.write(due)
             next += 1
@@ -44,23 +46,23 @@ final class StreamListing: StreamReceiver {
 
     private final class Listed: ConnectionReceiver {
         private let opening: Opening
+        private let place: Int
         private let listing: StreamListing
         private var sides = PerDirection(fromClient: Side(), fromServer: Side())
 
-        init(_ opening: Opening, listing: StreamListing) {
-            self.opening = opening
-            self.listing = listing
+        init(_ opening: Opening, at place: Int, listing: StreamListing) {
+            (self.opening, self.place, self.listing) = (opening, place, listing)
         }
 
         func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
             sides[direction].bytes += bytes.byteCount
             bytes.withUnsafeBytes { sides[direction].hash.update(bufferPointer: $0) }
-            listing.files?.write(bytes, of: opening.number, direction)
+            listing.files?.write(bytes, of: opening.connectionLeg, direction)
         }
 
         func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
             sides[direction].missing += byteCount
-            listing.files?.missing(byteCount, of: opening.number, direction)
+            listing.files?.missing(byteCount, of: opening.connectionLeg, direction)
         }
 
         func noticed(_ notice: StreamNotice, from direction: Direction, at time: Timestamp, packet: Int) {}
@@ -68,13 +70,14 @@ final class StreamListing: StreamReceiver {
 
         func closed(_ closing: Closing) {
             var line: [UInt8] = []
-            line += Array("{\"connection\":\(opening.number),\"client\":\"\(opening.client)\",\"server\":\"".utf8)
+            let leg = opening.leg.map { ",\"leg\":\"\($0.rawValue)\"" } ?? ""
+            line += Array("{\"connection\":\(opening.number)\(leg),\"client\":\"\(opening.client)\",\"server\":\"".utf8)
             line += Array("\(opening.server)\",\"opened\":\"\(opening.time.rfc3339)\",\"closed\":\"".utf8)
             line += Array("\(closing.time.rfc3339)\",\"reason\":\"\(closing.reason.rawValue)\",\"handshake\":".utf8)
             line += Array("\(opening.handshake),\"fromClient\":\(side(.fromClient)),".utf8)
             line += Array("\"fromServer\":\(side(.fromServer))}\n".utf8)
-            listing.list(line, opening.number)
-            listing.files?.finish(opening.number)
+            listing.list(line, place)
+            listing.files?.finish(opening.connectionLeg)
         }
 
         private func side(_ direction: Direction) -> String {

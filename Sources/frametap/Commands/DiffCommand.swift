@@ -39,6 +39,12 @@ struct DiffCommand: ParsableCommand {
     @Option(name: .customLong("as"), help: "What to print: \(Form.allValueStrings.joined(separator: ", ")).")
     var form = Form.text
 
+    @Option(
+        help: ArgumentHelp(
+            "Of proxied connections with rules, compare what both sides sent (in) or what was passed on (out).",
+            valueName: "leg"))
+    var leg = DiffLeg.in
+
     @OptionGroup(title: "Comparing") var comparing: ComparisonOptions
     @OptionGroup(title: "Decoding captures") var format: FormatOptions
     @OptionGroup(title: "Decoding captures") var bodies: BodyOptions
@@ -79,7 +85,7 @@ struct DiffCommand: ParsableCommand {
         let loading = TraceLoading(
             format: format, bodies: bodies, bodyLimit: bodyLimit, memory: memory, decryption: decryption)
         if learn {
-            let runs = try files.map { try loading.trace(of: [$0]) }
+            let runs = try files.map { leg.of(try loading.trace(of: [$0])) }
             let result = RuleLearning.learn(from: runs, comparison)
             var notes = [result.share.description]
             notes += result.remaining.map { "still different: \($0)" } + result.challenges
@@ -89,7 +95,8 @@ struct DiffCommand: ParsableCommand {
         }
         let sides = against.isEmpty ? ([files[0]], [files[1]]) : (files, against)
         let difference = TraceComparison.compare(
-            expected: try loading.trace(of: sides.0), actual: try loading.trace(of: sides.1), comparison)
+            expected: leg.of(try loading.trace(of: sides.0)), actual: leg.of(try loading.trace(of: sides.1)), comparison
+        )
         output.write(Array(text(of: difference, output).utf8))
         if !difference.isEmpty { throw ExitCode(1) }
     }
@@ -108,4 +115,12 @@ struct DiffCommand: ParsableCommand {
             return DiffText.of(difference, options)
         }
     }
+}
+
+/// Which of two legs is compared.
+enum DiffLeg: String, ExpressibleByArgument, CaseIterable {
+    case `in`, out
+
+    /// A trace, as far as it is compared.
+    func of(_ trace: RecordedTrace) -> RecordedTrace { self == .in ? trace : trace.ofWhatWasPassedOn }
 }

@@ -18,6 +18,12 @@ struct SelectionOptions: ParsableArguments {
         help: ArgumentHelp("Show only this connection; may be repeated.", valueName: "n"))
     var connections: [Int] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "Of connections with rules, show what both sides sent (in), what the proxy passed on (out), or both.",
+            valueName: "leg"))
+    var leg: LegChoice?
+
     @Option(help: ArgumentHelp("Skip everything before this time (RFC 3339).", valueName: "time"))
     var since: String?
 
@@ -48,6 +54,7 @@ struct SelectionOptions: ParsableArguments {
             }
         }
         selection.connections = Set(connections)
+        selection.legs = leg?.legs
         selection.since = try time(since, "--since")
         selection.until = try time(until, "--until")
         selection.frames = count
@@ -90,5 +97,18 @@ struct SelectionOptions: ParsableArguments {
             sinks = sinks.map { SelectingSink(selection, to: $0, whenDone: whenDone) }
         }
         return sinks
+    }
+}
+
+/// The legs of connections to show.
+enum LegChoice: String, ExpressibleByArgument, CaseIterable {
+    case `in`, out, both
+
+    var legs: Set<Leg> {
+        switch self {
+        case .in: [.in]
+        case .out: [.out]
+        case .both: Set(Leg.allCases)
+        }
     }
 }

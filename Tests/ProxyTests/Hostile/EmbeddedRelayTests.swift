@@ -20,7 +20,7 @@ import Testing
     }
 
     private func expired(_ proxy: EmbeddedProxy) -> Bool {
-        proxy.recorded().contains { if case .expired = $0 { true } else { false } }
+        proxy.recorded().contains { if case .ended(_, .timeout, _) = $0 { true } else { false } }
     }
 
     @Test func anIdleConnectionEndsWhenTheTimeIsOverAndNotBefore() throws {

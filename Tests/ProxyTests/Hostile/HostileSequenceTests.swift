@@ -1,3 +1,4 @@
+import Interception
 import NIOCore
 import NIOEmbedded
 import Streams
@@ -70,20 +71,29 @@ import Testing
         var joined = 0
         for part in 0..<count / 250 {
             let isTimed = part % 2 == 0
+            let rules = Self.rules[part % Self.rules.count]
+            let parsed = RuleSet(try rules.map { try RuleFile.rule($0, number: 1, format: nil) }, seed: seed)
             let proxy = EmbeddedProxy(kind.listener, queue: RecordingQueue(limit: 100_000)) { options in
                 options.connectTimeout = 10
                 options.idleTimeout = isTimed ? 5 : nil
                 options.proxyProtocol.isExpected = isHeaderExpected
                 options.proxyProtocol.sent = part % 3 == 0 ? .v1 : nil
+                if !rules.isEmpty { options.stages = { parsed.stages(of: $0, format: nil) } }
             }
             for number in 0..<250 {
                 joined += try play(
                     proxy, kind, isHeaderExpected, "seed \(seed), part \(part), sequence \(number)", &generator)
             }
-            try relays(proxy, kind, isHeaderExpected, "seed \(seed), part \(part)", &generator)
+            if rules.isEmpty { try relays(proxy, kind, isHeaderExpected, "seed \(seed), part \(part)", &generator) }
         }
         #expect(joined > count / 20, "seed \(seed): \(joined) of \(count) got through")
     }
+
+    /// Rules that add no bytes and change none; every second part has none.
+    private static let rules: [[String]] = [
+        [], ["latency: 5 ms"], [], ["limit: 20"], [], ["blackhole: 10"], [], ["reset: 15"], [], ["half-close: 12"], [],
+        ["{latency: 1 s, jitter: 2 s}", "rate: 20 B/s"], [], ["{limit: 9, end: reset}", "latency: 4 s"],
+    ]
 
     /// One client at random; returns 1 if it was joined with a server.
     private func play(
@@ -160,17 +170,17 @@ import Testing
 
     /// The events recorded for connections are consistent: each is opened once, and nothing follows its end.
     private func check(_ events: [RecordingQueue.Event], _ seed: Comment) {
-        var (open, finished): (Set<Int>, [Int: Set<Direction>]) = ([], [:])
+        var (open, finished): (Set<ConnectionLeg>, [ConnectionLeg: Set<Direction>]) = ([], [:])
         for event in events {
             switch event {
-            case .opened(let opening): #expect(open.insert(opening.number).inserted, seed)
+            case .opened(let opening): #expect(open.insert(opening.connectionLeg).inserted, seed)
             case .received(let number, let direction, _, _):
                 #expect(open.contains(number) && finished[number]?.contains(direction) != true, seed)
             case .finished(let number, let direction, .fin, _):
                 #expect(open.contains(number), seed)
                 #expect(finished[number, default: []].insert(direction).inserted, seed)
                 if finished[number]?.count == 2 { open.remove(number) }
-            case .finished(let number, _, .reset, _), .expired(let number, _):
+            case .finished(let number, _, .reset, _), .ended(let number, _, _):
                 #expect(open.remove(number) != nil, seed)
             case .refused, .dropped, .held, .noticed, .learned, .unrecorded: continue
             }

@@ -80,7 +80,7 @@ extension RunningProxy.Recording {
 
     /// How the connections ended, in the order of their numbers: `fin by client`.
     func endings() throws -> [String] {
-        try lines().filter { $0.event == "closed" }.sorted { $0.connection < $1.connection }
+        try lines().filter { $0.event == "closed" && $0["leg"] != "out" }.sorted { $0.connection < $1.connection }
             .map { line in (line["reason"] ?? "?") + (line["by"].map { " by \($0)" } ?? "") }
     }
 }
