@@ -57,6 +57,18 @@ import Testing
         for event in ["action", "frame", "closed"] {
             #expect(offline.filter { $0.event == event }.map(\.text) == trace.filter { $0.event == event }.map(\.text))
         }
+        let shown = try await Program.run("frametap", ["decode", capture, "--format", "line", "--leg", "out"])
+        #expect(shown.contains("cinq") && !shown.contains("five") && shown.contains("#1 out"), "\(shown)")
+        let both = try await Program.run("frametap", ["decode", capture, "--format", "line", "--leg", "both"])
+        #expect(both.contains("cinq") && both.contains("five"), "\(both)")
+        let usual = try await Program.run("frametap", ["decode", capture, "--format", "line"])
+        #expect(usual.contains("five") && !usual.contains("#1 out"), "\(usual)")
+        // What is compared is what both sides sent, or what was passed on.
+        let golden = try session.proxy.files.write(
+            Array(offline.filter { $0["leg"] != "out" }.map { $0.text + "\n" }.joined().utf8), to: "golden.ndjson")
+        _ = try await Program.run("frametap", ["diff", golden, capture, "--format", "line"])
+        let different = try Program("frametap", ["diff", golden, capture, "--format", "line", "--leg", "out"])
+        #expect(try await different.exitStatus() == 1)
         // For other programs, each leg is a connection.
         for leg in ["in", "out"] {
             let one = session.proxy.files.path("\(leg).pcapng")

@@ -310,8 +310,11 @@ package final class RecordingQueue: Sendable {
             recorded.isIncomplete = true
             recorded.dropped[direction] = recorded.dropped[direction] + loss
             state.connections[connection] = recorded
+            state.behind.insert(connection)
+        } else {
+            // A leg whose connection was not recorded.
+            state.unrecorded.loss = state.unrecorded.loss + loss
         }
-        state.behind.insert(connection)
         state.losses.dropped = state.losses.dropped + loss
         state.report(.dropping)
     }
@@ -374,17 +377,24 @@ package final class RecordingQueue: Sendable {
                 state.events.append(Self.event(end, number, time))
                 if !recorded.isOver { state.connections[connection] = recorded }
             } else if recorded.isOver, recorded.number == nil {
-                state.behind.remove(connection)
-                Self.overlook(
-                    recorded.dropped.fromClient + recorded.dropped.fromServer, &state,
-                    isConnection: recorded.leg != .out)
-                if recorded.isIncomplete { state.losses.connections -= 1 }
+                Self.overlook(connection, recorded, &state)
+                // What was passed on has no number without it.
+                if recorded.leg == .in, let passedOn = state.connections.removeValue(forKey: -connection) {
+                    Self.overlook(-connection, passedOn, &state)
+                }
             } else {
                 recorded.endings.append(end)
                 state.connections[connection] = recorded
                 state.behind.insert(connection)
             }
         }
+    }
+
+    private static func overlook(_ connection: Int, _ recorded: Recorded, _ state: inout State) {
+        state.behind.remove(connection)
+        overlook(
+            recorded.dropped.fromClient + recorded.dropped.fromServer, &state, isConnection: recorded.leg != .out)
+        if recorded.isIncomplete { state.losses.connections -= 1 }
     }
 
     /// A connection opened and closed.
