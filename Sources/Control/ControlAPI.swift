@@ -10,15 +10,16 @@ package struct ControlAPI: Sendable {
 
     /// - Parameters:
     ///   - journal: what passes through the proxy.
+    ///   - packets: the same as packets.
     ///   - seed: decides what happens by chance.
     ///   - token: what requests of frametap's own API must show.
     ///   - formatNamed: the format of a name, or of a file.
     package init(
-        _ server: ProxyServer, _ journal: EventJournal, seed: UInt64, token: String,
+        _ server: ProxyServer, _ journal: EventJournal, _ packets: PacketJournal, seed: UInt64, token: String,
         formatNamed: @escaping @Sendable (String) throws -> Format
     ) {
         toxiproxy = ToxiproxyAPI(server, seed: seed)
-        frametap = FrametapAPI(server, journal, seed: seed, formatNamed: formatNamed)
+        frametap = FrametapAPI(server, journal, packets, seed: seed, formatNamed: formatNamed)
         self.token = token
     }
 

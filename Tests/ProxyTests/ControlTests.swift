@@ -1,6 +1,11 @@
 import Foundation
+import Framing
+import Pipeline
+import Streams
 import TestSupport
 import Testing
+
+@testable import frametap
 
 /// `proxy --control`: toxiproxy's API, with a real client and a real server.
 @Suite struct ControlTests {
@@ -80,6 +85,9 @@ import Testing
         let client = try Program("python3", [script.path])
         _ = try await client.match(/(ready)\n/)
         try client.send("\(port) \(token)")
+        _ = try await client.match(/(open)\n/)
+        try await sendIntoAConnection(port, token)
+        try client.send("done")
         let ended = try await client.exitStatus()
         #expect(ended == 0, "\(client.errors)")
         let line = try #require(client.output.split(separator: "\n").last)
@@ -102,6 +110,17 @@ import Testing
         #expect(fault("no connection", 404, "connection 99"))
         #expect(strings("changed").isEmpty && seen["without rule"] as? String == "secret\n")
         #expect(strings("trace") == ["trace", "opened"] && strings("listeners") == ["listener-2", "one"])
+        #expect(strings("followed") == ["before", "after"], "\(strings("followed"))")
+        #expect(fault("bad bytes", 400, "hexadecimal") && seen["nothing new"] as? [AnyHashable] == [])
+        let capture = try #require((seen["capture"] as? String).flatMap { Hexadecimal.bytes($0.utf8) })
+        let decoded = try DecodedCapture(capture, options: DecodingOptions(.fixed(FormatOptions.format("line"))))
+            .lines()
+        let frames = decoded.filter { $0.event == "frame" && $0.from == "client" }
+        #expect(
+            frames.filter { $0["leg"] == "in" }.map { $0.text(of: "body", "text") }
+                == ["before", "", "secret", "after"])
+        #expect(
+            frames.filter { $0["leg"] == "out" }.map { $0.text(of: "body", "text") } == ["before", "", "after", "raw"])
         #expect(seen["deleted"] as? Int == 204 && seen["after deleting"] as? String == "reset")
         #expect(seen["the other one"] as? String == "still here\n")
         #expect(seen["before the stop"] as? String == "go\n" && seen["decided"] as? Int == 204)
@@ -120,6 +139,37 @@ import Testing
         #expect(seen["twice"] as? Int == 409)
         proxy.signal(SIGTERM)
         #expect(try await proxy.exitStatus() == 0)
+    }
+
+    /// `frametap send` into the connection of the listener `streamed`.
+    private func sendIntoAConnection(_ port: String, _ token: String) async throws {
+        let place = ["--control", "127.0.0.1:\(port)", "--token", token, "--listener", "streamed", "--format", "line"]
+        let events = "http://127.0.0.1:\(port)/api/v1/listeners/streamed"
+        let listener = try await Program.run("curl", ["-s", "-H", "Authorization: Bearer \(token)", events])
+        let number = try #require(listener.firstMatch(of: /"connections":\[(\d+)\]/)?.1)
+        let sent = try await Program.run(
+            "frametap",
+            ["send"] + place + [
+                "--connection", "\(number)", #"{"body":{"text":"hello"}}"#, #"{"body":{"text":"${text}!"}}"#,
+            ])
+        let answers = try traceLines(sent)
+        #expect(answers.map { $0.text(of: "body", "text") } == ["hello", "hello!"], "\(sent)")
+        let varied = try await Program.run(
+            "frametap",
+            ["send"] + place + ["--connection", "\(number)", "--vary", "body.text=a,b", #"{"body":{"text":"x"}}"#])
+        #expect(try traceLines(varied).map { $0.text(of: "body", "text") } == ["a", "b"], "\(varied)")
+        // In the server's name: the client says nothing to it.
+        let silent = try Program(
+            "frametap",
+            ["send"] + place + [
+                "--connection", "\(number)", "--timeout", "0.2s", #"{"body":{"text":""}}"#, "--from", "server",
+            ])
+        #expect(try await silent.exitStatus() == 1 && silent.errors.contains("no answer in 0.2 s"), "\(silent.errors)")
+        let nowhere = try Program("frametap", ["send"] + place + ["--connection", "99", #"{"body":{"text":"x"}}"#])
+        #expect(try await nowhere.exitStatus() == 2)
+        #expect(nowhere.errors.contains("connection 99 of the listener streamed is not open"), "\(nowhere.errors)")
+        let both = try Program("frametap", ["send", "--to", "127.0.0.1:1"] + place + [#"{}"#])
+        #expect(try await both.exitStatus() == 64)
     }
 
     @Test func withoutListenerOrControlNothingStarts() async throws {

@@ -63,6 +63,36 @@ def texts(events):
     return [event["body"]["text"] for event in events["events"] if event["event"] == "frame"]
 
 
+def follow(listener):
+    """A stream of frames: what was, what comes, and what is no frame of the client's is not there."""
+    query = urllib.parse.urlencode({"follow": "true", "when": "from == client and length > 2", "leg": "out"})
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{control}/api/v1/listeners/streamed/events?{query}", headers={"Authorization": f"Bearer {token}"})
+    streamed = call("POST", "/listeners", {"name": "streamed", "to": f"127.0.0.1:{server}", "format": "line", "rules": ['drop: body.text == "secret"']})[1]
+    sock = connect(streamed)
+    sock.sendall(b"before\n\nsecret\n")
+    read_lines(sock, 2)
+    lines = []
+    with urllib.request.urlopen(request, timeout=PATIENCE) as response:
+        lines.append(json.loads(response.readline()))
+        sock.sendall(b"after\n")
+        lines.append(json.loads(response.readline()))
+    seen["followed"] = [line["body"]["text"] for line in lines]
+    number = lines[0]["connection"]
+    call("POST", f"/listeners/streamed/connections/{number}/frames", {"from": "client", "bytes": "7261770a"})
+    call("GET", "/listeners/streamed/wait", query={"when": 'body.text == "raw" and from == server', "connection": number})
+    seen["bad bytes"] = call("POST", f"/listeners/streamed/connections/{number}/frames", {"from": "client", "bytes": "7"})
+    latest = call("GET", "/listeners/streamed/events", query={"limit": 0})[1]["latest"]
+    seen["nothing new"] = call("GET", "/listeners/streamed/events", query={"after": latest})[1]["events"]
+    with urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{control}/api/v1/listeners/streamed/capture", headers={"Authorization": f"Bearer {token}"})) as response:
+        seen["capture"] = response.read().hex()
+    # A program sends into the connection while it is open.
+    seen["connection"] = number
+    print("open", flush=True)
+    sys.stdin.readline()
+    sock.close()
+
+
 def main():
     to = f"127.0.0.1:{server}"
     status, one = call("POST", "/listeners", {"name": "one", "to": to, "format": "line", "rules": ['drop: body.text == "secret"'], "seed": 7})
@@ -158,6 +188,7 @@ def main():
         connection = stopped(4)[0]
         seen["bad decision"] = call("POST", f"/listeners/stop/connections/{connection}/decide", {"from": "client", "index": 1, "do": "keep"})
         seen["bad breakpoint"] = call("PUT", "/listeners/stop/breakpoints", ["type =="])
+    follow(one)
     seen["openapi"] = sorted(call("GET", "/openapi.json")[1]["paths"])
 
     seen["no token"] = call("GET", "/listeners", headers={"Authorization": ""})

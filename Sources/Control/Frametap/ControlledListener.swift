@@ -66,7 +66,7 @@ final class ControlledListener: Sendable {
 
     /// Sends a frame into an open connection.
     ///
-    /// - Parameter line: the frame as a line of JSON, as a trace has it.
+    /// - Parameter line: the frame as a line of JSON, as a trace has it; or `from` and `bytes`, in hexadecimal.
     func send(_ line: [UInt8], to connection: Int) throws(HTTPFault) {
         guard let format else {
             throw HTTPFault(.conflict, "the listener \(name) has no \"format\", which frames need")
@@ -74,12 +74,20 @@ final class ControlledListener: Sendable {
         let direction: Direction
         let bytes: [UInt8]
         do throws(EncodingError) {
+            let raw = try? JSONValue(parsing: line.span.bytes)["bytes"]?.string
             guard let frame = try FrameLine(parsing: line.span.bytes) else { throw EncodingError("expected a frame") }
             guard let from = frame.from else {
                 throw EncodingError("expected \"from\": client or server, on whose behalf it is sent")
             }
             direction = from
-            bytes = try format.encode(frame, from: from)
+            if let raw {
+                guard let given = Hexadecimal.bytes(raw.utf8), !given.isEmpty else {
+                    throw EncodingError("\"bytes\" is \(raw.prefix(40)); expected hexadecimal digits")
+                }
+                bytes = given
+            } else {
+                bytes = try format.encode(frame, from: from)
+            }
         } catch {
             throw HTTPFault(.badRequest, "\(error)")
         }

@@ -8,6 +8,8 @@ import Trace
 package final class EventJournal: Sendable {
     private struct State {
         var events: [TraceEvent] = []
+        /// The events that are not published yet.
+        var pending: [TraceEvent] = []
         /// The number of the first of them, and how many of the array's first entries are evicted.
         var first = 0
         var dropped = 0
@@ -30,14 +32,22 @@ package final class EventJournal: Sendable {
         var next: Int
         /// How many events were evicted before they were asked for.
         var missed: Int
+        /// The number that the next event will have.
+        var latest: Int
     }
 
-    /// Takes the next event.
-    package func take(_ event: TraceEvent) {
-        let waiting = state.withLock { state in
-            state.events.append(event)
-            if state.events.count - state.dropped > most {
-                state.dropped += 1
+    /// Takes the next event. Readers see it when it is published.
+    package func take(_ event: TraceEvent) { state.withLock { $0.pending.append(event) } }
+
+    /// Everything that happened so far has been recorded: readers see it, together with its packets.
+    package func publish() {
+        let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            guard !state.pending.isEmpty else { return [] }
+            state.events += state.pending
+            state.pending.removeAll(keepingCapacity: state.pending.count < 1_024)
+            let excess = state.events.count - state.dropped - most
+            if excess > 0 {
+                state.dropped += excess
                 if state.dropped > most / 4 {
                     state.events.removeFirst(state.dropped)
                     state.first += state.dropped
@@ -52,6 +62,7 @@ package final class EventJournal: Sendable {
 
     /// No more events follow.
     package func finish() {
+        publish()
         let waiting = state.withLock { state in
             state.isOver = true
             defer { state.waiting = [:] }
@@ -67,7 +78,9 @@ package final class EventJournal: Sendable {
     func page(from number: Int, atMost count: Int, _ isWanted: (TraceEvent) -> Bool) -> Page {
         state.withLock { state in
             let oldest = state.first + state.dropped
-            var page = Page(events: [], next: max(number, oldest), missed: max(0, oldest - number))
+            var page = Page(
+                events: [], next: max(number, oldest), missed: max(0, oldest - number),
+                latest: state.first + state.events.count)
             while page.next < state.first + state.events.count, page.events.count < count {
                 let event = state.events[page.next - state.first]
                 if isWanted(event) { page.events.append((page.next, event)) }

@@ -9,6 +9,7 @@ import Trace
 actor FrametapAPI {
     private let server: ProxyServer
     private let journal: EventJournal
+    private let packets: PacketJournal
     private let seed: UInt64
     private let formatNamed: @Sendable (String) throws -> Format
     private var listeners: [String: ControlledListener] = [:]
@@ -21,10 +22,11 @@ actor FrametapAPI {
     private static let mostEvents = 10_000
 
     init(
-        _ server: ProxyServer, _ journal: EventJournal, seed: UInt64,
+        _ server: ProxyServer, _ journal: EventJournal, _ packets: PacketJournal, seed: UInt64,
         formatNamed: @escaping @Sendable (String) throws -> Format
     ) {
-        (self.server, self.journal, self.seed, self.formatNamed) = (server, journal, seed, formatNamed)
+        (self.server, self.journal, self.packets) = (server, journal, packets)
+        (self.seed, self.formatNamed) = (seed, formatNamed)
     }
 
     /// Answers a request, whose path begins behind `/api/v1`.
@@ -80,6 +82,7 @@ actor FrametapAPI {
         case (.GET, 3, "listeners", "events"): return try events(of: listener(path[1]), request)
         case (.GET, 3, "listeners", "wait"): return try await wait(on: listener(path[1]), request)
         case (.GET, 3, "listeners", "trace"): return trace(of: try listener(path[1]))
+        case (.GET, 3, "listeners", "capture"): return capture(of: try listener(path[1]))
         default:
             throw HTTPFault(.notFound, "there is no \(request.method.rawValue) /api/v1/\(path.joined(separator: "/"))")
         }
@@ -177,40 +180,78 @@ actor FrametapAPI {
         }
     }
 
-    private static func response(_ page: EventJournal.Page) -> HTTPResponse {
-        let events = page.events.map { entry -> JSONValue in
+    /// The events of a page, each with the cursor behind it.
+    private static func lines(_ page: EventJournal.Page) -> [JSONValue] {
+        page.events.map { entry -> JSONValue in
             guard case .object(var members) = entry.event.json else { return .null }
             members.insert(.init("cursor", .number("\(entry.number + 1)")), at: 0)
             return .object(members)
         }
-        return HTTPResponse(
+    }
+
+    private static func response(_ page: EventJournal.Page) -> HTTPResponse {
+        HTTPResponse(
             .ok,
             .object([
-                .init("events", .array(events)), .init("next", .number("\(page.next)")),
-                .init("missed", .number("\(page.missed)")),
+                .init("events", .array(lines(page))), .init("next", .number("\(page.next)")),
+                .init("missed", .number("\(page.missed)")), .init("latest", .number("\(page.latest)")),
             ]))
     }
 
-    private func events(of listener: ControlledListener, _ request: HTTPRequest) throws -> HTTPResponse {
-        let condition = try Self.condition(request)
-        let after = try Self.number(request, "after", 0)
-        let limit = min(try Self.number(request, "limit", 1_000), Self.mostEvents)
-        let leg = try Self.leg(request)
-        return Self.response(
-            journal.page(from: after, atMost: limit) { event in
-                guard let connection = event.connection, listener.has(connection) else { return false }
-                if let leg, let own = event.leg, own != leg { return false }
-                guard let condition else { return true }
-                if case .frame(let frame) = event { return condition.holds(for: frame) }
+    /// Whether an event of a listener is asked for.
+    private nonisolated static func selection(
+        of listener: ControlledListener, _ request: HTTPRequest
+    ) throws(HTTPFault) -> @Sendable (TraceEvent) -> Bool {
+        let condition = try condition(request)
+        let leg = try leg(request)
+        let only = request.query["connection"] == nil ? nil : try number(request, "connection", 0)
+        return { event in
+            guard let connection = event.connection, only ?? connection == connection, listener.has(connection) else {
                 return false
-            })
+            }
+            if let leg, let own = event.leg, own != leg { return false }
+            guard let condition else { return true }
+            if case .frame(let frame) = event { return condition.holds(for: frame) }
+            return false
+        }
+    }
+
+    private func events(of listener: ControlledListener, _ request: HTTPRequest) throws -> HTTPResponse {
+        let after = try Self.number(request, "after", 0)
+        let isWanted = try Self.selection(of: listener, request)
+        switch request.query["follow"] {
+        case nil, "false": break
+        case "true": return follow(from: after, isWanted)
+        case let text?: throw HTTPFault(.badRequest, "follow is \(text); expected true or false")
+        }
+        let limit = min(try Self.number(request, "limit", 1_000), Self.mostEvents)
+        return Self.response(journal.page(from: after, atMost: limit, isWanted))
+    }
+
+    /// Events as they come, a line each, until the client closes the connection or the proxy ends.
+    private nonisolated func follow(
+        from start: Int, _ isWanted: @escaping @Sendable (TraceEvent) -> Bool
+    ) -> HTTPResponse {
+        HTTPResponse(contentType: "application/x-ndjson") { [journal] write in
+            var cursor = start
+            while !Task.isCancelled {
+                let page = journal.page(from: cursor, atMost: 1_000, isWanted)
+                cursor = page.next
+                var lines: [UInt8] = []
+                for line in Self.lines(page) { lines += Array((line.compactText + "\n").utf8) }
+                if !lines.isEmpty { try await write(lines) }
+                if page.events.count == 1_000 { continue }
+                if journal.isOver { return }
+                await journal.wait(for: cursor)
+            }
+        }
     }
 
     /// The first frame from a cursor on for which a condition holds, once there is one.
     private nonisolated func wait(
         on listener: ControlledListener, _ request: HTTPRequest
     ) async throws -> HTTPResponse {
-        guard let condition = try Self.condition(request) else {
+        guard request.query["when"] != nil else {
             throw HTTPFault(
                 .badRequest, "expected when: a condition on the awaited frame, such as when=type == \"txt\"")
         }
@@ -220,13 +261,9 @@ actor FrametapAPI {
         }
         let deadline = ContinuousClock.now + .seconds(seconds)
         var cursor = try Self.number(request, "after", 0)
-        let leg = try Self.leg(request)
+        let isWanted = try Self.selection(of: listener, request)
         while true {
-            let page = journal.page(from: cursor, atMost: 1) { event in
-                guard case .frame(let frame) = event, listener.has(frame.connection) else { return false }
-                if let leg, let own = frame.leg, own != leg { return false }
-                return condition.holds(for: frame)
-            }
+            let page = journal.page(from: cursor, atMost: 1, isWanted)
             if !page.events.isEmpty { return Self.response(page) }
             cursor = page.next
             guard ContinuousClock.now < deadline, !journal.isOver else {
@@ -255,6 +292,14 @@ actor FrametapAPI {
         for entry in page.events { writer.write(entry.event) }
         writer.flush()
         return HTTPResponse(.ok, text: output.text, contentType: "application/x-ndjson")
+    }
+
+    /// The packets of a listener's connections, as pcapng.
+    private func capture(of listener: ControlledListener) -> HTTPResponse {
+        let (bytes, isComplete) = packets.capture(tool: "frametap") { listener.has($0) }
+        var response = HTTPResponse(.ok, bytes: bytes, contentType: "application/x-pcapng")
+        if !isComplete { response.headers.append(("X-Frametap-Incomplete", "the oldest packets were evicted")) }
+        return response
     }
 }
 

@@ -99,11 +99,13 @@ private final class RequestHandler: ChannelInboundHandler {
             ("Content-Type", response.contentType), ("Content-Length", "\(response.body.count)"),
             ("X-Content-Type-Options", "nosniff"), ("Cache-Control", "no-store"),
         ])
-        if response.status == .noContent { headers.remove(name: "Content-Length") }
+        for header in response.headers { headers.add(name: header.name, value: header.value) }
+        if response.status == .noContent || response.follow != nil { headers.remove(name: "Content-Length") }
         if !keepsAlive { headers.add(name: "Connection", value: "close") }
         context.write(
             wrapOutboundOut(.head(HTTPResponseHead(version: head.version, status: response.status, headers: headers))),
             promise: nil)
+        if let follow = response.follow { return self.follow(follow, context) }
         if head.method != .HEAD, response.status != .noContent {
             context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: response.body)))), promise: nil)
         }
@@ -113,6 +115,20 @@ private final class RequestHandler: ChannelInboundHandler {
             done.futureResult.whenComplete { _ in channel.close(promise: nil) }
         }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: done)
+    }
+
+    /// Writes a body as it comes. The connection serves nothing else after that.
+    private func follow(_ follow: @escaping HTTPResponse.Follow, _ context: ChannelHandlerContext) {
+        context.flush()
+        let channel = context.channel
+        let task = Task {
+            try? await follow { bytes in
+                try await channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: bytes))))
+            }
+            try? await channel.writeAndFlush(HTTPServerResponsePart.end(nil))
+            channel.close(promise: nil)
+        }
+        channel.closeFuture.whenComplete { _ in task.cancel() }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }

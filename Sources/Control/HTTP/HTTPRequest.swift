@@ -63,6 +63,23 @@ struct HTTPResponse: Sendable {
     var status: HTTPResponseStatus
     var contentType = "application/json"
     var body: [UInt8] = []
+    /// Further headers.
+    var headers: [(name: String, value: String)] = []
+    /// What writes the body piece by piece; nil: it is `body`.
+    var follow: Follow?
+
+    /// Writes pieces until there are no more; each write ends when the client takes it, and throws when there is no client.
+    typealias Follow = @Sendable (_ write: @Sendable ([UInt8]) async throws -> Void) async throws -> Void
+
+    /// A body that is written as it comes.
+    init(contentType: String, _ follow: @escaping Follow) {
+        (status, self.contentType, self.follow) = (.ok, contentType, follow)
+    }
+
+    /// Bytes.
+    init(_ status: HTTPResponseStatus, bytes: [UInt8], contentType: String) {
+        (self.status, body, self.contentType) = (status, bytes, contentType)
+    }
 
     /// JSON.
     init(_ status: HTTPResponseStatus, _ value: JSONValue) {

@@ -8,7 +8,8 @@ import Streams
 ///
 /// The `Recorder` feeds it, each chunk after it was decoded; `frames` collects the names meanwhile.
 package final class PacketRecorder {
-    private let record: CaptureRecord
+    private let record: CaptureRecord?
+    private let journal: PacketJournal?
     private var connections: [ConnectionLeg: SyntheticConnection] = [:]
     /// Their number: handling an event of one connection must not iterate over all of them.
     private var openCount = 0
@@ -20,19 +21,26 @@ package final class PacketRecorder {
     private var dropped = 0
 
     /// A recorder that begins with the file's header.
-    package init(to output: any RecordOutput, tool: String, start: Timestamp) {
-        record = CaptureRecord(
-            to: output, tool: tool, interface: CaptureRecord.Interface(name: "proxy", linkType: .raw), start: start)
-        record.dropped(0)
+    ///
+    /// - Parameters:
+    ///   - output: the file; nil: there is none.
+    ///   - journal: what keeps the last packets; nil: nothing does.
+    package init(to output: (any RecordOutput)?, tool: String, start: Timestamp, journal: PacketJournal? = nil) {
+        record = output.map {
+            CaptureRecord(
+                to: $0, tool: tool, interface: CaptureRecord.Interface(name: "proxy", linkType: .raw), start: start)
+        }
+        record?.dropped(0)
+        self.journal = journal
     }
 
-    /// The number of the next packet, from 1, as a reader of all files counts them.
-    var nextPacket: Int { record.packetCount + 1 }
+    /// The number of the next packet, from 1, as a reader of all files counts them; 0 if there is no file.
+    var nextPacket: Int { record.map { $0.packetCount + 1 } ?? 0 }
 
     /// A connection opened.
     func opened(_ opening: Opening) {
         var connection = SyntheticConnection(number: opening.number, client: opening.client, server: opening.server)
-        let leg = opening.leg
+        let leg = opening.connectionLeg
         connection.open { packet($0, $1, of: leg, at: opening.time) }
         connections[opening.connectionLeg] = connection
         openCount = connections.count
@@ -41,10 +49,10 @@ package final class PacketRecorder {
     /// A client requested a connection, but it was not relayed.
     func refused(_ opening: Opening, _ reason: CloseReason, by side: Direction, detail: String) {
         var connection = SyntheticConnection(number: opening.number, client: opening.client, server: opening.server)
-        connection.connecting { packet($0, $1, of: nil, at: opening.time) }
+        connection.connecting { packet($0, $1, of: opening.connectionLeg, at: opening.time) }
         // A reader would take it for a server that could not be reached.
         let mark = reason == .connectFailed ? "" : Self.mark(ClosedAnnotation(reason: reason, by: side).text) + "\n"
-        connection.refused { packet($0, $1, of: nil, at: opening.time, comment: mark + detail) }
+        connection.refused { packet($0, $1, of: opening.connectionLeg, at: opening.time, comment: mark + detail) }
     }
 
     /// A chunk was relayed and decoded.
@@ -54,14 +62,14 @@ package final class PacketRecorder {
             names = annotation + (names.map { "\n" + $0 } ?? "")
         }
         connections[connection]?.data(bytes, from: direction) {
-            packet($0, $1, of: connection.leg, at: time, comment: names)
+            packet($0, $1, of: connection, at: time, comment: names)
         }
     }
 
     /// A direction is held because the other side does not read, so that side's window is closed; or it continues.
     func held(_ isHeld: Bool, on connection: ConnectionLeg, from direction: Direction, at time: Timestamp) {
         connections[connection]?.closeWindow(isHeld, of: direction.opposite) {
-            packet($0, $1, of: connection.leg, at: time)
+            packet($0, $1, of: connection, at: time)
         }
     }
 
@@ -71,7 +79,7 @@ package final class PacketRecorder {
     ) {
         count(loss.chunks)
         connections[connection]?.dropped(loss.bytes, from: direction) {
-            packet($0, $1, of: connection.leg, at: time)
+            packet($0, $1, of: connection, at: time)
         }
     }
 
@@ -82,7 +90,7 @@ package final class PacketRecorder {
 
     private func count(_ chunks: Int) {
         dropped += chunks
-        record.dropped(chunks)
+        record?.dropped(chunks)
     }
 
     /// A direction ended.
@@ -92,11 +100,11 @@ package final class PacketRecorder {
         switch ending {
         case .fin:
             connections[connection]?.finish(from: direction) {
-                packet($0, $1, of: connection.leg, at: time)
+                packet($0, $1, of: connection, at: time)
             }
         case .reset:
             connections[connection]?.reset(from: direction) {
-                packet($0, $1, of: connection.leg, at: time)
+                packet($0, $1, of: connection, at: time)
             }
         }
     }
@@ -106,7 +114,7 @@ package final class PacketRecorder {
         _ = frames.take()
         let text = Self.mark(ClosedAnnotation(reason: reason, by: nil).text) + "\nclosed by the proxy: " + reason.cause
         connections[connection]?.reset(from: .fromServer) {
-            packet($0, $1, of: connection.leg, at: time, comment: text)
+            packet($0, $1, of: connection, at: time, comment: text)
         }
     }
 
@@ -125,26 +133,24 @@ package final class PacketRecorder {
     /// A rule did something: an acknowledgment says so.
     func acted(_ report: ActionReport, on connection: ConnectionLeg) {
         connections[connection]?.acknowledge(from: report.direction.opposite) { _, bytes in
-            record.append(
-                bytes, of: connection.leg, at: report.time, comment: Self.mark("action " + report.annotation),
-                openConnections: openCount)
+            append(bytes, of: connection, at: report.time, comment: Self.mark("action " + report.annotation))
         }
     }
 
     /// Secrets of TLS connections became known.
-    func learned(_ lines: [UInt8]) { record.append(secrets: lines.span.bytes) }
+    func learned(_ lines: [UInt8]) { record?.append(secrets: lines.span.bytes) }
 
     /// Lets time pass: the next file may be due.
     func advance(to time: Timestamp) {
-        record.advance(to: time, openConnections: openCount)
+        record?.advance(to: time, openConnections: openCount)
     }
 
     /// What was written so far becomes visible.
-    func flush() { record.flush() }
+    func flush() { record?.flush() }
 
     /// The recording ends; a reader advances to `end`.
     func finish(at end: Timestamp) {
-        record.finish(at: end)
+        record?.finish(at: end)
     }
 
     /// A comment for the recording's reader.
@@ -152,12 +158,23 @@ package final class PacketRecorder {
         String(decoding: PacketInfo.annotationMark, as: UTF8.self) + text
     }
 
-    private func packet(
-        _ kind: SyntheticPacket, _ bytes: RawSpan, of leg: Leg?, at time: Timestamp, comment: String? = nil
+    private func append(
+        _ bytes: RawSpan, of connection: ConnectionLeg, at time: Timestamp, comment: String?,
+        droppedPackets: UInt64? = nil
     ) {
-        record.append(
-            bytes, of: leg, at: time, comment: kind == .data || kind == .end ? comment : nil,
-            droppedPackets: dropped > 0 ? UInt64(dropped) : nil, openConnections: openCount)
+        record?.append(
+            bytes, of: connection.leg, at: time, comment: comment, droppedPackets: droppedPackets,
+            openConnections: openCount)
+        journal?.take(bytes, of: connection, at: time, comment: comment)
+    }
+
+    private func packet(
+        _ kind: SyntheticPacket, _ bytes: RawSpan, of connection: ConnectionLeg, at time: Timestamp,
+        comment: String? = nil
+    ) {
+        append(
+            bytes, of: connection, at: time, comment: kind == .data || kind == .end ? comment : nil,
+            droppedPackets: dropped > 0 ? UInt64(dropped) : nil)
         dropped = 0
     }
 }

@@ -24,17 +24,19 @@ package struct FrameVariations: Sendable {
     ///
     /// A field is overwritten where it is, so that a length or a checksum may be wrong; everything that follows from a body is
     /// computed from the new one.
-    package func bytes(of line: JSONValue, with value: JSONValue, _ format: Format) throws(EncodingError) -> [UInt8] {
+    package func bytes(
+        of line: JSONValue, with value: JSONValue, _ format: Format, from direction: Direction = .fromClient
+    ) throws(EncodingError) -> [UInt8] {
         let names = path.split(separator: ".").map(String.init)
         if names[0] == "body" {
-            return try Self.encode(line.setting(names[...], to: value), format)
+            return try Self.encode(line.setting(names[...], to: value), format, from: direction)
         }
-        let bytes = try Self.encode(line, format)
+        let bytes = try Self.encode(line, format, from: direction)
         let name = names.dropFirst().joined(separator: ".")
-        guard let shape = ShapeReading.shape(of: bytes, format) else {
+        guard let shape = ShapeReading.shape(of: bytes, format, direction) else {
             throw EncodingError("the frame is none that the format can take apart, so that \(path) has no place in it")
         }
-        let side = format.directions.fromClient
+        let side = format.directions[direction]
         let edited = try side.withEditableContent(of: bytes, shape) { content, shape throws(EncodingError) in
             // A negative number in a field without a sign has the bits that C would give it.
             var number = value.fieldValue
@@ -52,9 +54,11 @@ package struct FrameVariations: Sendable {
     }
 
     /// A frame's bytes.
-    package static func encode(_ line: JSONValue, _ format: Format) throws(EncodingError) -> [UInt8] {
+    package static func encode(
+        _ line: JSONValue, _ format: Format, from direction: Direction = .fromClient
+    ) throws(EncodingError) -> [UInt8] {
         guard let frame = try FrameLine(parsing: Array(line.compactText.utf8).span.bytes) else { return [] }
-        return try format.encode(frame, from: .fromClient)
+        return try format.encode(frame, from: direction)
     }
 }
 
@@ -94,9 +98,9 @@ extension JSONValue {
 private final class ShapeReading: FrameReceiver {
     private var shape: FrameShape?
 
-    static func shape(of bytes: [UInt8], _ format: Format) -> FrameShape? {
+    static func shape(of bytes: [UInt8], _ format: Format, _ direction: Direction) -> FrameShape? {
         let reading = ShapeReading()
-        var framer = Framer(rule: format.directions.fromClient.rule, direction: .fromClient, aligned: true)
+        var framer = Framer(rule: format.directions[direction].rule, direction: direction, aligned: true)
         framer.receive(
             bytes.span.bytes, at: Timestamp(nanoseconds: 0), packet: 0, scratch: FramingScratch(), into: reading)
         return reading.shape?.total == bytes.count ? reading.shape : nil

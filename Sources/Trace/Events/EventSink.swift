@@ -11,6 +11,7 @@ package final class EventSink: TraceSink {
     /// The default for that.
     package static let defaultBodyLimit = 4_096
     private let take: (TraceEvent) -> Void
+    private let whenFlushed: () -> Void
 
     /// A sink that begins with the event of a trace's first line.
     ///
@@ -18,12 +19,13 @@ package final class EventSink: TraceSink {
     ///   - source: what is traced: a file's name, `-`, an address.
     ///   - tool: the program and its version.
     ///   - bodyLimit: at most how many bytes of a decoded body an event has.
+    ///   - whenFlushed: called when everything that happened so far has been taken, here and by other sinks.
     ///   - take: takes each event, immediately. It must not block: that would block the decoder.
     package init(
         source: String, tool: String, bodyLimit: Int = EventSink.defaultBodyLimit,
-        _ take: @escaping (TraceEvent) -> Void
+        whenFlushed: @escaping () -> Void = {}, _ take: @escaping (TraceEvent) -> Void
     ) {
-        (self.bodyLimit, self.take) = (bodyLimit, take)
+        (self.bodyLimit, self.take, self.whenFlushed) = (bodyLimit, take, whenFlushed)
         take(.trace(TraceStart(version: NDJSONWriter.version, source: source, tool: tool)))
     }
 
@@ -84,7 +86,7 @@ package final class EventSink: TraceSink {
 
     package func summary(_ summary: Summary) { take(.summary(SummaryEvent(summary))) }
 
-    package func flush() {}
+    package func flush() { whenFlushed() }
 }
 
 /// A frame as a trace shows it, with secrets redacted.

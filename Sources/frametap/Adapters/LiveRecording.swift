@@ -38,6 +38,8 @@ final class LiveRecording {
         var status: StatusOptions
         /// What else takes the trace.
         var sinks: [any TraceSink] = []
+        /// What else takes the packets of relayed connections.
+        var journal: PacketJournal?
     }
 
     let decoder: Decoder
@@ -65,7 +67,9 @@ final class LiveRecording {
         let file = try records.captureFile(start: start, whenBroken: whenBroken)
         switch source {
         case .relay:
-            packets = file.map { PacketRecorder(to: $0, tool: Frametap.tool, start: start) }
+            packets =
+                file == nil && request.journal == nil
+                ? nil : PacketRecorder(to: file, tool: Frametap.tool, start: start, journal: request.journal)
             captured = nil
         case .capture(let interface):
             packets = nil

@@ -67,11 +67,18 @@ struct ProxyCommand: ParsableCommand {
             store.watch()
         }
         let journal = self.listeners.control == nil ? nil : EventJournal()
+        let packets = PacketJournal()
         var request = LiveRecording.Request(
             decoding: decoding, output: output, records: records, selection: selection, status: status)
         if let journal {
             request.sinks.append(
-                EventSink(source: "control", tool: Frametap.tool, bodyLimit: output.bodyLimit) { journal.take($0) })
+                EventSink(
+                    source: "control", tool: Frametap.tool, bodyLimit: output.bodyLimit,
+                    whenFlushed: { journal.publish() }
+                ) {
+                    journal.take($0)
+                })
+            request.journal = packets
         }
         let recording = try LiveRecording(of: .relay(ListenerOptions.source(of: listeners)), request)
         let recorder = Recorder(of: recording, queue: queue)
@@ -98,7 +105,7 @@ struct ProxyCommand: ParsableCommand {
         // A program that reads this may send a signal immediately.
         for (listener, place) in zip(listeners, places) { Self.announce(listener, at: place) }
         let control = try control(
-            of: proxy, journal, seed: store?.seed ?? rules.seed ?? .random(in: 0...UInt64(UInt32.max)))
+            of: proxy, journal, packets, seed: store?.seed ?? rules.seed ?? .random(in: 0...UInt64(UInt32.max)))
         defer { control?.close() }
         recording.run(recorder, queue)
         journal?.finish()
@@ -115,10 +122,12 @@ struct ProxyCommand: ParsableCommand {
     }
 
     /// Starts the control API, if it is asked for.
-    private func control(of proxy: ProxyServer, _ journal: EventJournal?, seed: UInt64) throws -> ControlServer? {
+    private func control(
+        of proxy: ProxyServer, _ journal: EventJournal?, _ packets: PacketJournal, seed: UInt64
+    ) throws -> ControlServer? {
         guard let address = listeners.control, let journal else { return nil }
         let token = listeners.controlToken ?? Self.token()
-        let api = ControlAPI(proxy, journal, seed: seed, token: token) { try FormatOptions.format($0) }
+        let api = ControlAPI(proxy, journal, packets, seed: seed, token: token) { try FormatOptions.format($0) }
         do {
             let server = try Blocking.wait { try await api.serve(at: address) }
             let place = HostPort(host: server.host, port: server.port)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Control
 import Framing
 import Pipeline
 import Platform
@@ -11,20 +12,36 @@ import Trace
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
-        abstract: "Send frames to a server, and show its answers.",
+        abstract: "Send frames to a server, or into a connection through a proxy, and show the answers.",
         discussion: """
             Each frame is a line of JSON, as an argument or on standard input, as traces have them; lengths, counts and checksums \
             are filled in. ${NAME} stands for a value of an earlier answer.
 
               frametap send --to 127.0.0.1:8088 --format im-json '{"fields":{"type":"login"}}' '{"fields":{"token":"${token}"}}'
               frametap send --to 127.0.0.1:5288 --format tlv32 --vary fields.total=0,1,65535 '{"body":{"text":"Hello"}}'
+              frametap send --control 127.0.0.1:8474 --token T --listener chat --connection 3 --format line '{"body":{"text":"Hi"}}'
             """)
 
     @Argument(help: "Frames; without any, they are read from standard input.")
     var frames: [String] = []
 
     @Option(help: ArgumentHelp("The server.", valueName: "host:port"))
-    var to: HostPort
+    var to: HostPort?
+
+    @Option(help: ArgumentHelp("Instead: the control API of a proxy.", valueName: "host:port"))
+    var control: HostPort?
+
+    @Option(help: ArgumentHelp("With --control: the token that the proxy printed.", valueName: "text"))
+    var token: String?
+
+    @Option(help: ArgumentHelp("With --control: the listener at which the connection came.", valueName: "name"))
+    var listener: String?
+
+    @Option(help: ArgumentHelp("With --control: the connection's number.", valueName: "n"))
+    var connection: Int?
+
+    @Option(help: ArgumentHelp("With --control: the side in whose name frames are sent.", valueName: "side"))
+    var from = Side.client
 
     @Option(help: "The format: a built-in one's name, or a format file.")
     var format: String
@@ -42,6 +59,13 @@ struct SendCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        if (to == nil) == (control == nil) { throw ValidationError("expected --to, or --control") }
+        if control != nil, token == nil || listener == nil || connection == nil {
+            throw ValidationError("--control needs --token, --listener and --connection")
+        }
+        if control == nil, token != nil || listener != nil || connection != nil || from != .client {
+            throw ValidationError("--token, --listener, --connection and --from need --control")
+        }
         if let vary, FrameVariations(vary) == nil {
             throw ValidationError("--vary \(vary): expected fields.NAME=VALUE,… or body.text=VALUE,…")
         }
@@ -63,6 +87,8 @@ struct SendCommand: AsyncParsableCommand {
             do { return try FrameTemplate(line) } catch { throw CommandError("\(error)") }
         }
         guard !templates.isEmpty else { throw CommandError("there is no frame to send") }
+        if let control { return try await run(templates, by: control, format) }
+        guard let to else { return }
         let answers = TraceReading(of: "\(to)")
         let sinks = [try output.sink(source: "send to \(to)") { $0.endProcess() }].compactMap { $0 }
         let decoder = Decoder(decoding, sinks: sinks + [answers.sink(tool: Frametap.tool, bodyLimit: .max)])
@@ -104,6 +130,43 @@ struct SendCommand: AsyncParsableCommand {
         decoder.finish()
         decoder.flush()
         // Variations are sent to see what comes of them.
+        if isUnanswered, variations == nil { throw ExitCode(1) }
+    }
+
+    /// Sends into a connection that passes through a proxy.
+    private func run(_ templates: [FrameTemplate], by control: HostPort, _ format: Format) async throws {
+        let output = FileOutput.standardOutput()
+        output.whenBroken = { $0.endProcess() }
+        let variations = vary.flatMap { FrameVariations($0) }
+        var isUnanswered = false
+        do {
+            var sending = try await ControlledSending(
+                ControlClient(control, token: token ?? ""), listener: listener ?? "", connection: connection ?? 0,
+                from: from.direction, timeout: timeout.interval)
+            for value in variations?.values.map(Optional.some) ?? [nil] {
+                if let variations, let value { warn("\(variations.path) is \(value.compactText)") }
+                for (place, template) in templates.enumerated() {
+                    let line = try template.filled(from: sending.answered)
+                    let bytes =
+                        if let variations, let value, place == templates.count - 1 {
+                            try variations.bytes(of: line, with: value, format, from: from.direction)
+                        } else {
+                            try FrameVariations.encode(line, format, from: from.direction)
+                        }
+                    let isAnswered = try await sending.send(bytes) { output.write(Array(($0 + "\n").utf8)) }
+                    if !isAnswered {
+                        warn("no answer in \(timeout.interval.seconds) s")
+                        isUnanswered = true
+                    }
+                }
+            }
+        } catch let error as EncodingError {
+            throw CommandError("\(error)")
+        } catch let error as ReplayError {
+            throw CommandError("\(error)")
+        } catch let error as ControlClient.Failure {
+            throw CommandError(error.description)
+        }
         if isUnanswered, variations == nil { throw ExitCode(1) }
     }
 }

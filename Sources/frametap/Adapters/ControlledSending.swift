@@ -1,0 +1,75 @@
+import Control
+import Framing
+import Proxy
+import Replay
+import Streams
+import Trace
+
+/// `frametap send` into a connection that passes through a proxy, by the proxy's API.
+struct ControlledSending {
+    private let client: ControlClient
+    private let path: [String]
+    private let connection: Int
+    private let from: Direction
+    private let timeout: Interval
+    private var reader = EventReader()
+    private var cursor = 0
+    /// What the other side has said.
+    private(set) var answered: [FrameEvent] = []
+
+    /// If nothing follows an answer for this long, it is the last one.
+    private static let quiet = 0.06
+
+    /// - Parameters:
+    ///   - listener: the name of the listener at which the connection came.
+    ///   - from: the side in whose name frames are sent.
+    init(
+        _ client: ControlClient, listener: String, connection: Int, from: Direction, timeout: Interval
+    ) async throws {
+        (self.client, self.connection, self.from, self.timeout) = (client, connection, from, timeout)
+        path = ["listeners", listener]
+        try reader.begin("the proxy's API")
+        let start = "{\"event\":\"trace\",\"version\":\(NDJSONWriter.version),\"source\":\"\",\"tool\":\"\"}\n"
+        _ = try reader.read(Array(start.utf8).span.bytes)
+        cursor = try await client.get(path + ["events"], query: [("limit", "0")])["latest"]?.integer ?? 0
+    }
+
+    /// Sends a frame, and waits for the other side's answers; shows each as a line.
+    ///
+    /// - Returns: whether there were any.
+    mutating func send(_ bytes: [UInt8], show: (String) -> Void) async throws -> Bool {
+        let frame = JSONValue.object([
+            .init("from", .text(from.sender)), .init("bytes", .text(Hexadecimal.text(bytes))),
+        ])
+        try await client.post(path + ["connections", "\(connection)", "frames"], frame)
+        let count = answered.count
+        var patience = timeout.seconds
+        while let answer = try await next(within: patience) {
+            show(answer.line)
+            answered.append(answer.frame)
+            patience = Self.quiet
+        }
+        return answered.count > count
+    }
+
+    /// The other side's next frame; nil if there is none in time.
+    private mutating func next(within seconds: Double) async throws -> (line: String, frame: FrameEvent)? {
+        let query = [
+            ("when", "from == \"\(from.opposite.sender)\""), ("connection", "\(connection)"), ("after", "\(cursor)"),
+            ("timeout", "\(seconds)"),
+        ]
+        let page: JSONValue
+        do {
+            page = try await client.get(path + ["wait"], query: query)
+        } catch let failure as ControlClient.Failure where failure.status == 408 {
+            return nil
+        }
+        cursor = page["next"]?.integer ?? cursor
+        guard case .array(let events)? = page["events"], case .object(let members)? = events.first else { return nil }
+        let line = JSONValue.object(members.filter { $0.name != "cursor" }).compactText
+        for (event, _) in try reader.read(Array((line + "\n").utf8).span.bytes) {
+            if case .frame(let frame) = event { return (line, frame) }
+        }
+        return nil
+    }
+}
