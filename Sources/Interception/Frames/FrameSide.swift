@@ -43,6 +43,29 @@ struct FrameSide {
     /// How many bytes have arrived and have not been dealt with.
     var pending: Int { buffer.count - taken }
 
+    /// Whether nothing waits here, and the next byte begins a frame.
+    var isIdle: Bool {
+        pending == 0 && hold == nil && joining == nil && joined.isEmpty && swapped.isEmpty && held.isEmpty
+            && injected.isEmpty && passing.isEmpty && !isInsideFrame && !isOver && framer.isAligned
+            && framer.heldBytes == 0
+    }
+
+    /// Splits bytes into frames; nothing waits here.
+    ///
+    /// - Returns: the offset of the first byte, and whether the next byte behind these begins a frame.
+    mutating func frame(
+        _ bytes: RawSpan, at now: Timestamp, _ scratch: FramingScratch, into found: FrameCollector
+    ) -> (base: Int, isWhole: Bool) {
+        framer.receive(bytes, at: now, packet: 0, scratch: scratch, into: found)
+        return (base, framer.isAligned && framer.heldBytes == 0)
+    }
+
+    /// Bytes passed without waiting here.
+    mutating func skip(_ count: Int, at now: Timestamp) {
+        base += count
+        lastBytes = now
+    }
+
     /// How many bytes wait here.
     var heldBytes: Int { pending + swapped.count + held.count + joined.reduce(0) { $0 + $1.count } }
 

@@ -108,6 +108,39 @@ extension FrameStage {
         return true
     }
 
+    /// Whether a rule selects a frame, or begins to apply with it: looks only, and changes nothing.
+    func isSelected(_ bytes: RawSpan, _ info: FrameInfo, _ direction: Direction, at now: Timestamp) -> Bool {
+        // By name: a subscript would copy the format.
+        direction == .fromClient
+            ? isSelected(bytes, info, direction, format.directions.fromClient, at: now)
+            : isSelected(bytes, info, direction, format.directions.fromServer, at: now)
+    }
+
+    private func isSelected(
+        _ bytes: RawSpan, _ info: FrameInfo, _ direction: Direction, _ side: DirectionFormat, at now: Timestamp
+    ) -> Bool {
+        var values = FrameValues(info: info, direction: direction)
+        return side.withContent(of: bytes, info.shape) { content, shape in
+            func holds(_ condition: Expression) -> Bool {
+                values.fulfil(condition, content: content, shape: shape, format: side)
+            }
+            if readsHeartbeats, let heartbeat = format.heartbeat, heartbeat.from == direction {
+                values.isHeartbeat = holds(heartbeat.condition)
+            }
+            for index in rules.indices {
+                if !rules[index].isArmed {
+                    if rules[index].rule.selection.after.map(holds) ?? true { return true }
+                    continue
+                }
+                guard rules[index].rule.from ?? direction == direction, rules[index].rule.isOpen(now - opened),
+                    rules[index].timesApplied < rules[index].rule.selection.times ?? .max
+                else { continue }
+                if rules[index].rule.selection.when.map(holds) ?? true { return true }
+            }
+            return false
+        }
+    }
+
     private mutating func arm(_ index: Int, _ seen: Seen) {
         if !rules[index].isArmed, seen.fulfils(rules[index].rule.selection.after) { rules[index].isArmed = true }
     }

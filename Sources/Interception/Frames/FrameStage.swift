@@ -19,6 +19,10 @@ struct FrameStage: Stage {
     let countsTypes: Bool
     /// Whether a frame may be overtaken.
     let reorders: Bool
+    /// Whether frames may pass of which nothing has to be remembered.
+    private let canSkip: Bool
+    /// Whether a rule asks whether a frame is a heartbeat.
+    let readsHeartbeats: Bool
 
     /// Whether frames are injected here by command.
     private let isCommanded: Bool
@@ -32,9 +36,11 @@ struct FrameStage: Stage {
             fromClient: FrameSide(format, .fromClient), fromServer: FrameSide(format, .fromServer))
         let expressions = rules.flatMap { $0.rule.expressions }
         countsTypes = expressions.contains { $0.paths.contains(["nth"]) }
+        readsHeartbeats = expressions.contains { $0.paths.contains(["heartbeat"]) }
         reorders = rules.contains {
             if case .frame(.delay(_, _, isOvertaken: true)) = $0.rule.action { true } else { false }
         }
+        canSkip = !countsTypes && !reorders
     }
 
     var heldBytes: PerDirection<Int> {
@@ -62,12 +68,57 @@ struct FrameStage: Stage {
         case .command(.inject(let frame, let direction)): injectByCommand(frame, direction, at: now)
         case .command: break
         }
+        return finish(at: now)
+    }
+
+    private mutating func finish(at now: Timestamp) -> [StageAction] {
         flush(.fromClient, at: now)
         flush(.fromServer, at: now)
         let (client, server) = (sides.fromClient.nextWake, sides.fromServer.nextWake)
         if let next = client.map({ min($0, server ?? $0) }) ?? server { actions.append(.wake(at: next)) }
         defer { actions = [] }
         return actions
+    }
+
+    /// Whole frames that no rule is about pass as they are.
+    mutating func pass(_ bytes: RawSpan, _ direction: Direction, at now: Timestamp) -> [StageAction]? {
+        // By name: a subscript would copy the side.
+        guard canSkip, direction == .fromClient ? sides.fromClient.isIdle : sides.fromServer.isIdle else {
+            return take(.bytes(bytes.copied(), direction), at: now)
+        }
+        let found = collector
+        found.items.removeAll(keepingCapacity: true)
+        let (base, isWhole) =
+            direction == .fromClient
+            ? sides.fromClient.frame(bytes, at: now, scratch, into: found)
+            : sides.fromServer.frame(bytes, at: now, scratch, into: found)
+        if isWhole, isUntouched(found, in: bytes, from: base, direction, at: now) {
+            if direction == .fromClient {
+                sides.fromClient.skip(bytes.byteCount, at: now)
+            } else {
+                sides.fromServer.skip(bytes.byteCount, at: now)
+            }
+            return nil
+        }
+        sides[direction].append(bytes.copied(), at: now)
+        dealWithRest(of: found, direction, at: now)
+        return finish(at: now)
+    }
+
+    /// Whether a chunk is nothing but frames that no rule does anything to.
+    private func isUntouched(
+        _ found: FrameCollector, in bytes: RawSpan, from base: Int, _ direction: Direction, at now: Timestamp
+    ) -> Bool {
+        var end = base
+        for item in found.items {
+            guard case .frame(let info) = item, info.offset == end, info.length <= largest else { return false }
+            let start = end - base
+            end += info.length
+            guard end - base <= bytes.byteCount else { return false }
+            let frame = bytes.extracting(start..<end - base)
+            if isSelected(frame, info, direction, at: now) { return false }
+        }
+        return end - base == bytes.byteCount
     }
 
     // MARK: Time
@@ -90,6 +141,11 @@ struct FrameStage: Stage {
         let found = collector
         found.items.removeAll(keepingCapacity: true)
         sides[direction].framer.receive(bytes.span.bytes, at: now, packet: 0, scratch: scratch, into: found)
+        dealWithRest(of: found, direction, at: now)
+    }
+
+    /// Deals with what was found in a chunk, and with what is left of it.
+    private mutating func dealWithRest(of found: FrameCollector, _ direction: Direction, at now: Timestamp) {
         deal(with: found, direction, at: now)
         guard !sides[direction].isOver else { return }
         let (end, held) = (sides[direction].base + sides[direction].pending, sides[direction].framer.heldBytes)

@@ -25,6 +25,9 @@ struct EmissionQueue: Sendable {
     /// How many bytes are queued.
     private(set) var byteCount = 0
 
+    /// Whether there is nothing in it.
+    var isEmpty: Bool { emissions.isEmpty }
+
     /// The entry that passes next.
     var first: Emission? { emissions.first }
 

@@ -17,6 +17,12 @@ public protocol Stage {
     ///
     /// - Parameter now: the time, on a clock that never goes backwards.
     mutating func take(_ event: StageEvent, at now: Timestamp) -> [StageAction]
+
+    /// Takes the next bytes of a direction, as `take` does.
+    ///
+    /// - Returns: nil if nothing is done but to pass them on now, as they are, and the stage keeps nothing of the direction: most
+    ///   bytes pass like that, and then nothing has to be copied.
+    mutating func pass(_ bytes: RawSpan, _ direction: Direction, at now: Timestamp) -> [StageAction]?
 }
 
 extension Stage {
@@ -25,6 +31,11 @@ extension Stage {
 
     /// Most stages do not know: it is since when they have kept any.
     public var heldSince: PerDirection<Timestamp?>? { nil }
+
+    /// Most stages do something to most bytes.
+    public mutating func pass(_ bytes: RawSpan, _ direction: Direction, at now: Timestamp) -> [StageAction]? {
+        take(.bytes(bytes.copied(), direction), at: now)
+    }
 }
 
 /// An event for a stage.

@@ -98,6 +98,11 @@ public struct StageChain {
         case .began, .command: for index in steps.indices { pass(event, to: index, at: now) }
         case .wake, .release: break
         }
+        return finish(at: now)
+    }
+
+    /// What is due now, and everything to do.
+    private mutating func finish(at now: Timestamp) -> [Output] {
         for index in steps.indices { meet(index, at: now) }
         for direction in Direction.allCases {
             if let time = resetAt[direction], time <= now { cutOff(direction) }
@@ -107,12 +112,30 @@ public struct StageChain {
         return outputs
     }
 
+    /// Takes the next bytes of a direction.
+    ///
+    /// - Returns: what to do; nil if that is to write them to the receiver as they are.
+    public mutating func pass(_ bytes: RawSpan, _ direction: Direction, at now: Timestamp) -> [Output]? {
+        // Of several stages each would have to agree, and the first would have taken them by then.
+        guard steps.count == 1, steps[0].queues[direction].isEmpty, ended[direction] == nil, resetAt[direction] == nil
+        else { return take(.bytes(bytes.copied(), direction), at: now) }
+        guard let actions = steps[0].stage.pass(bytes, direction, at: now) else { return nil }
+        perform(actions, of: 0, at: now)
+        settle(0, at: now)
+        return finish(at: now)
+    }
+
     // MARK: Steps
 
     /// Passes an event on to a stage, or out after the last one.
     private mutating func pass(_ event: StageEvent, to index: Int, at now: Timestamp) {
         guard index < steps.count else { return output(event) }
         perform(steps[index].stage.take(event, at: now), of: index, at: now)
+        settle(index, at: now)
+    }
+
+    /// Passes on what a stage has emitted, and notes since when it keeps bytes.
+    private mutating func settle(_ index: Int, at now: Timestamp) {
         let (held, since) = (steps[index].stage.heldBytes, steps[index].stage.heldSince)
         for direction in Direction.allCases {
             if held[direction] == 0 {

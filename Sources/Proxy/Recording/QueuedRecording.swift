@@ -57,6 +57,14 @@ final class QueuedRecording: RelayRecording {
         self.leg?.ended = Set(Direction.allCases)
     }
 
+    func relayed(_ buffer: ByteBuffer, from direction: Direction, isReceived: Bool) {
+        guard isReceived, let leg, !leg.ended.contains(direction) else {
+            if isReceived { received(buffer, from: direction) }
+            return passedOn(buffer, from: direction)
+        }
+        queue.receive(buffer, on: connection, and: leg.handle, from: direction)
+    }
+
     func passedOn(_ buffer: ByteBuffer, from direction: Direction) {
         guard let leg, !leg.ended.contains(direction) else { return }
         queue.receive(buffer, on: leg.handle, from: direction)

@@ -285,21 +285,30 @@ package final class RecordingQueue: Sendable {
     }
 
     /// Bytes were relayed. Reads longer than a packet are split.
-    func receive(_ buffer: ByteBuffer, on connection: Int, from direction: Direction) {
+    ///
+    /// - Parameter passedOn: the leg on which they were passed on as they are; nil: what is passed on is not recorded, or by
+    ///   itself.
+    func receive(_ buffer: ByteBuffer, on connection: Int, and passedOn: Int? = nil, from direction: Direction) {
         add { state, time in
-            let count = buffer.readableBytes
-            // A short read retains the whole buffer that it was read into.
-            guard takes(max(count, buffer.storageCapacity) + Self.eventCost, &state),
-                let number = state.connections[connection]?.number
-            else {
-                Self.drop(count, on: connection, from: direction, &state)
-                return
-            }
-            var rest = buffer
-            while let chunk = rest.readSlice(length: min(rest.readableBytes, Self.chunkLimit)), chunk.readableBytes > 0
-            {
-                state.events.append(.received(connection: number, direction, chunk, time))
-            }
+            take(buffer, on: connection, from: direction, &state, time)
+            if let passedOn { take(buffer, on: passedOn, from: direction, &state, time) }
+        }
+    }
+
+    private func take(
+        _ buffer: ByteBuffer, on connection: Int, from direction: Direction, _ state: inout State, _ time: Timestamp
+    ) {
+        let count = buffer.readableBytes
+        // A short read retains the whole buffer that it was read into.
+        guard takes(max(count, buffer.storageCapacity) + Self.eventCost, &state),
+            let number = state.connections[connection]?.number
+        else {
+            Self.drop(count, on: connection, from: direction, &state)
+            return
+        }
+        var rest = buffer
+        while let chunk = rest.readSlice(length: min(rest.readableBytes, Self.chunkLimit)), chunk.readableBytes > 0 {
+            state.events.append(.received(connection: number, direction, chunk, time))
         }
     }
 

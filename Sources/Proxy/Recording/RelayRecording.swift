@@ -24,6 +24,11 @@ protocol RelayRecording: AnyObject {
     /// The proxy ended the connection.
     func ended(_ reason: CloseReason)
 
+    /// Bytes were read and passed on as they are.
+    ///
+    /// - Parameter isReceived: whether they count as read: not behind the connection's end.
+    func relayed(_ buffer: ByteBuffer, from direction: Direction, isReceived: Bool)
+
     /// Stages passed bytes on, of those that were read or of their own.
     func passedOn(_ buffer: ByteBuffer, from direction: Direction)
 

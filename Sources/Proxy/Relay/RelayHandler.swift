@@ -272,9 +272,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     private func forward(_ buffer: ByteBuffer) {
         guard let partner, let shared else { return }
         if let stages = shared.stages {
-            // What stages do is recorded behind the bytes that they do it to.
-            if !shared.state.isOver { shared.recording.received(buffer, from: direction) }
-            stages.take(.bytes(Array(buffer.readableBytesView), direction))
+            stages.take(buffer, from: direction, isRecorded: !shared.state.isOver)
         } else {
             partner.write(buffer)
             if !shared.state.isOver { shared.recording.received(buffer, from: direction) }

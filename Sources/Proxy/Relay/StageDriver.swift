@@ -59,6 +59,26 @@ final class StageDriver {
         scheduleWake()
     }
 
+    /// Passes bytes that were read to the stages, performs the resulting actions, and records both.
+    ///
+    /// - Parameter isRecorded: whether what both sides send is still recorded.
+    func take(_ buffer: ByteBuffer, from direction: Direction, isRecorded: Bool) {
+        let isShut =
+            direction == .fromClient
+            ? gates.fromClient.isShut || !gates.fromClient.waiting.isEmpty
+            : gates.fromServer.isShut || !gates.fromServer.waiting.isEmpty
+        let outputs = buffer.withUnsafeReadableBytes { chain.pass($0.bytes, direction, at: now) }
+        if outputs == nil, !isShut, let receiver = receiver(of: direction), receiver.channel != nil {
+            // It is flushed when its sender has been read.
+            receiver.write(buffer)
+            return recording.relayed(buffer, from: direction, isReceived: isRecorded)
+        }
+        // What stages do is recorded behind the bytes that they do it to.
+        if isRecorded { recording.received(buffer, from: direction) }
+        perform(outputs ?? [.write(Array(buffer.readableBytesView), direction)])
+        scheduleWake()
+    }
+
     /// The event loop's clock, which never goes back.
     private var now: Timestamp { Timestamp(nanoseconds: Int64(clamping: eventLoop.now.uptimeNanoseconds)) }
 

@@ -1,0 +1,69 @@
+import Framing
+import Interception
+import Streams
+import TestSupport
+import Testing
+
+/// Bytes that pass as they are need not be copied: what comes of that is what comes of taking them as an event.
+@Suite struct PassingTests {
+    private static let rules = [
+        "drop: length > 200", "drop: body.length > 3 and index % 3 == 1", "drop: all; nth: 3", "drop: all; once: true",
+        "delay: 5 ms; every: 4", "replace: { body: { text: x } }; when: segments > 1", "swap: merged",
+        "hold: heartbeat; for: 20 ms", "segment: every-byte; probability: 0.1", "segment: merge 2",
+        "duplicate: all; after: index == 5; times: 2", "inject: 0x780a; probability: 0.1", "drop: type == \"none\"",
+        "drop: nth == 4", "delay: 3 ms; overtaken: true; probability: 0.2", "drop: all; window: 10 ms to 20 ms",
+        "latency: 2 ms", "truncate: 1; when: index == 30",
+    ]
+
+    @Test(arguments: BuiltInFormats.names) func passingIsTaking(_ name: String) throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        let (format, pieces) = try Conversations.of(name)
+        var untouched = 0
+        for round in 0..<25 {
+            let place = Comment(rawValue: "seed \(seed), round \(round)")
+            let texts = Self.rules.shuffled(using: &generator).prefix(Int.random(in: 1...2, using: &generator))
+            // Not every rule suits every format.
+            let rules = texts.compactMap { try? RuleFile.rule($0, number: 1, format: format) }
+            let set = RuleSet(rules, seed: seed)
+            guard var passing = set.stages(of: 1, format: format), var taking = set.stages(of: 1, format: format) else {
+                continue
+            }
+            var now = Timestamp(nanoseconds: 1_000)
+            #expect(passing.take(.began, at: now) == taking.take(.began, at: now), place)
+            for piece in Self.cut(pieces, &generator) {
+                let expected = taking.take(.bytes(piece.bytes, piece.direction), at: now)
+                let outputs = passing.pass(piece.bytes.span.bytes, piece.direction, at: now)
+                if outputs == nil { untouched += 1 }
+                #expect(outputs ?? [.write(piece.bytes, piece.direction)] == expected, "\(place): \(texts)")
+                for direction in Direction.allCases {
+                    #expect(passing.heldBytes(direction) == taking.heldBytes(direction), "\(place): \(texts)")
+                }
+                now = now + .milliseconds(Int64.random(in: 0..<4, using: &generator))
+                while let wake = taking.nextWake, wake <= now {
+                    #expect(passing.nextWake == wake, "\(place): \(texts)")
+                    #expect(passing.take(.wake, at: wake) == taking.take(.wake, at: wake), "\(place): \(texts)")
+                }
+            }
+            for direction in Direction.allCases {
+                #expect(
+                    passing.take(.end(.fin, direction), at: now) == taking.take(.end(.fin, direction), at: now), place)
+            }
+        }
+        // Where a frame of this format ends, what follows it decides.
+        #expect(untouched > 0 || name == "marker", "seed \(seed)")
+    }
+
+    /// Mostly as it was sent; now and then in other pieces.
+    private static func cut(
+        _ pieces: [Conversations.Piece], _ generator: inout SeededGenerator
+    ) -> [Conversations.Piece] {
+        pieces.prefix(200).flatMap { piece -> [Conversations.Piece] in
+            guard piece.bytes.count > 1, Int.random(in: 0..<5, using: &generator) == 0 else { return [piece] }
+            let place = Int.random(in: 1..<piece.bytes.count, using: &generator)
+            return [Array(piece.bytes[..<place]), Array(piece.bytes[place...])].map {
+                Conversations.Piece(bytes: $0, direction: piece.direction)
+            }
+        }
+    }
+}
