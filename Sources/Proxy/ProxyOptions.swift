@@ -1,3 +1,4 @@
+import Streams
 import Interception
 
 /// The settings of a proxy.
@@ -20,8 +21,8 @@ public struct ProxyOptions: Sendable {
     /// What is done with TLS.
     public var tls = TLSOptions()
 
-    /// Makes the stages of a connection, which process its bytes on their way, by its number from 1; nil: none.
-    package var stages: (@Sendable (_ connection: Int) -> StageChain?)?
+    /// Makes the stages of a connection, which process its bytes on their way, by its number from 1 and its server; nil: none.
+    package var stages: (@Sendable (_ connection: Int, _ server: Endpoint) -> StageChain?)?
 
     /// The settings of a proxy with these listeners.
     public init(_ listeners: [Listener]) {

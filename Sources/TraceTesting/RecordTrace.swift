@@ -61,7 +61,7 @@ public func recordTrace(
 /// What makes the stages of a connection; nil if there are no rules.
 private func stages(
     _ texts: [String], seed: UInt64, _ decoding: DecodingOptions
-) throws -> (@Sendable (Int) -> StageChain?)? {
+) throws -> (@Sendable (Int, Endpoint) -> StageChain?)? {
     if texts.isEmpty { return nil }
     var format: Format?
     if case .fixed(let known) = decoding.choice { format = known }
@@ -70,5 +70,5 @@ private func stages(
     if rules.needsFormat, format == nil {
         throw TraceTestingError(description: "rules for frames need the format; expected recordTrace(format: …)")
     }
-    return { [format] in rules.stages(of: $0, format: format) }
+    return { [format] connection, _ in rules.stages(of: connection, format: format) }
 }

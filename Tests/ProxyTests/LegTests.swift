@@ -74,7 +74,7 @@ import Trace
                 try texts.enumerated().map { try RuleFile.rule($1, number: $0 + 1, format: format) }, seed: seed)
             let record = try Record("line")
             let proxy = EmbeddedProxy(listener, queue: record.queue) { options in
-                options.stages = { rules.stages(of: $0, format: format) }
+                options.stages = { connection, _ in rules.stages(of: connection, format: format) }
             }
             let left = try proxy.accept()
             let right = try #require(try proxy.connect())
@@ -136,7 +136,7 @@ import Trace
         let rules = RuleSet([try RuleFile.rule(rule, number: 1, format: nil)], seed: 1)
         let record = try Record("line")
         let proxy = EmbeddedProxy(listener, queue: record.queue) { options in
-            options.stages = { rules.stages(of: $0, format: nil) }
+            options.stages = { connection, _ in rules.stages(of: connection, format: nil) }
         }
         let left = try proxy.accept()
         let right = try #require(try proxy.connect())
@@ -157,7 +157,7 @@ import Trace
         let rules = RuleSet([try RuleFile.rule("latency: 1 s", number: 1, format: nil)], seed: 1)
         let record = try Record("line")
         let proxy = EmbeddedProxy(listener, queue: record.queue) { options in
-            options.stages = { rules.stages(of: $0, format: nil) }
+            options.stages = { connection, _ in rules.stages(of: connection, format: nil) }
         }
         let left = try proxy.accept()
         let right = try #require(try proxy.connect())

@@ -109,6 +109,24 @@ import Testing
         #expect(trace.count { $0.event == "action" } == 1)
     }
 
+    /// The format is recognised by the first frames, which pass.
+    @Test func rulesApplyToWhatIsRecognised() async throws {
+        let ends = try await Ends(script: "rules.py")
+        let proxy = try await ProxyProgram(to: ends.server, ["--rule", "drop: type == \"txt\" and from == client"])
+        try ends.program.send("\(proxy.port)")
+        func frame(_ type: String) -> String {
+            "{\"CinentID\":\"A\",\"size\":\"1\",\"targetID\":\"B\",\"type\":\"\(type)\"}\\r\\nx"
+        }
+        try ends.program.send("raw " + ["txt", "img", "txt", "img"].map(frame).joined(separator: "|"))
+        let line = try await ends.program.match(/(\{.*\})\n/)
+        let seen = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String])
+        let got = try #require(seen["server got"])
+        #expect(got.ranges(of: "txt").count == 1 && got.ranges(of: "img").count == 2, "\(got)")
+        let trace = try await proxy.stop()
+        #expect(trace.contains { $0.event == "format" && $0["format"] == "im-json" })
+        #expect(trace.filter { $0.event == "action" }.map { $0[number: "index"] } == [2])
+    }
+
     @Test func aFileIsReadAgainWhenItChanges() async throws {
         let folder = try Folder()
         let path = try folder.write(Array("rules: [drop: body.text == \"one\"]".utf8), to: "rules.yaml")
@@ -129,7 +147,6 @@ import Testing
             ["--rule", "drop: tpye == 1", "--format", "line"], Int32(2),
             "--rule:1:7: drop: there is no value tpye; did you mean type?"
         ),
-        (["--rule", "drop: all"], 64, "rules for frames need the format: --format NAME"),
         (["--seed", "3"], 64, "--seed needs --rule, --rules or --control"),
         (["--rules", "/nowhere.yaml"], 2, "cannot open /nowhere.yaml"),
     ]) func whatIsWrongIsReported(arguments: [String], status: Int32, text: String) async throws {

@@ -17,7 +17,7 @@ import Testing
         _ milliseconds: Int64, limits: StageChain.Limits = StageChain.Limits()
     ) throws -> (proxy: EmbeddedProxy, client: Wire, server: Wire) {
         let proxy = EmbeddedProxy(Self.listener) { options in
-            options.stages = { _ in StageChain([DelayStage(delay: .milliseconds(milliseconds))], limits: limits) }
+            options.stages = { _, _ in StageChain([DelayStage(delay: .milliseconds(milliseconds))], limits: limits) }
         }
         let client = try proxy.accept()
         return (proxy, client, try #require(try proxy.connect()))
@@ -80,7 +80,7 @@ import Testing
 
     @Test(arguments: [false, true]) func aRSTAfterAFINReachesTheOtherEnd(stage: Bool) throws {
         let proxy = EmbeddedProxy(Self.listener) { options in
-            if stage { options.stages = { _ in StageChain([DelayStage(delay: .milliseconds(5))]) } }
+            if stage { options.stages = { _, _ in StageChain([DelayStage(delay: .milliseconds(5))]) } }
         }
         let client = try proxy.accept()
         let server = try #require(try proxy.connect())

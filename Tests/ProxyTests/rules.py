@@ -1,7 +1,7 @@
 """A server that keeps what it gets and echoes it, and clients that send lines through the proxy, for the tests of rules.
 
 Listens on a port of the system's choice and prints it; reads the proxy's port from standard input. Each further line of standard
-input is what one client sends; for each, it prints what both ends got, as a JSON object.
+input is what one client sends (`raw` and frames, or lines); for each, it prints what both ends got, as a JSON object.
 """
 
 import errno
@@ -46,7 +46,13 @@ for line in sys.stdin:
     client.settimeout(20)
     try:
         client.connect(("127.0.0.1", proxy))
-        client.sendall(line.strip().replace(";", "\n").encode() + b"\n")
+        if line.startswith("raw "):
+            # Frames with escapes, one after the other, each read before the next.
+            for piece in line.strip()[4:].split("|"):
+                client.sendall(piece.encode().decode("unicode_escape").encode())
+                time.sleep(0.05)
+        else:
+            client.sendall(line.strip().replace(";", "\n").encode() + b"\n")
         client.shutdown(socket.SHUT_WR)
         while data := client.recv(4096):
             seen["client got"] += data.decode()

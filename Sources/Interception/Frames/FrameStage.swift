@@ -136,6 +136,20 @@ struct FrameStage: Stage {
 
     // MARK: Framing
 
+    /// The connection began, and these bytes have passed already: rules apply to the frames that begin behind them.
+    mutating func begin(
+        at time: Timestamp, behind passed: [(direction: Direction, bytes: [UInt8])], _ now: Timestamp
+    ) {
+        opened = time
+        for piece in passed {
+            _ = sides[piece.direction].frame(piece.bytes.span.bytes, at: now, scratch, into: FrameCollector())
+            sides[piece.direction].skip(piece.bytes.count, at: now)
+        }
+        for direction in Direction.allCases {
+            sides[direction].isInsideFrame = sides[direction].framer.heldBytes > 0
+        }
+    }
+
     private mutating func receive(_ bytes: [UInt8], _ direction: Direction, at now: Timestamp) {
         sides[direction].append(bytes, at: now)
         let found = collector

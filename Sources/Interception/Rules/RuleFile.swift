@@ -17,8 +17,9 @@ public enum RuleFile {
     ///   - yaml: the file's text.
     ///   - file: its name, for error messages.
     ///   - format: the format of the frames, if it is known: conditions and frames are checked against it.
+    ///   - isProvisional: whether the rules are read again once the format is known.
     public static func load(
-        _ yaml: String, file: String, format: Format?
+        _ yaml: String, file: String, format: Format?, isProvisional: Bool = false
     ) throws(FormatFileError) -> (rules: [Rule], seed: UInt64?) {
         try read(yaml, file: file) { node, context in
             guard node.sequence == nil else { return (maps(node, "rules", context), nil) }
@@ -32,7 +33,7 @@ public enum RuleFile {
             }
             return (top.maps("rules") ?? [], seed)
         } rules: {
-            RuleLoader(format: format, number: $1 + 1).rule($0)
+            RuleLoader(format: format, number: $1 + 1, isProvisional: isProvisional).rule($0)
         }
     }
 
@@ -40,12 +41,12 @@ public enum RuleFile {
     ///
     /// - Parameter number: counts the rules without a name, for their names.
     public static func rule(
-        _ text: String, number: Int, format: Format?
+        _ text: String, number: Int, format: Format?, isProvisional: Bool = false
     ) throws(FormatFileError) -> Rule {
         let (rules, _) = try read(lines(text), file: "--rule") { node, context in
             (YAMLMap(node, path: "the rule", context: context).map { [$0] } ?? [], nil)
         } rules: { map, _ in
-            RuleLoader(format: format, number: number).rule(map)
+            RuleLoader(format: format, number: number, isProvisional: isProvisional).rule(map)
         }
         return rules[0]
     }

@@ -163,6 +163,7 @@ extension RuleLoader {
         parts.allow(["from", "type", "layout", "fields", "body"])
         guard let line = line(parts) else { return nil }
         guard let format else {
+            if isProvisional { return FrameAction.Injection(bytes: [], from: from, isBefore: isBefore) }
             map.fault("inject needs the format: --format NAME", at: "inject")
             return nil
         }

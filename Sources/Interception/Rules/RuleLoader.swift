@@ -8,6 +8,8 @@ struct RuleLoader {
     let format: Format?
     /// The rule's number, from 1.
     let number: Int
+    /// Whether it is read again once the format is known.
+    var isProvisional = false
 
     private static let common = ["name", "from", "connection", "window"]
     private static let selecting = ["when", "after", "nth", "once", "every", "times", "probability"]

@@ -28,19 +28,7 @@ public struct RuleSet: Sendable {
         of connection: Int, format: Format?, limits: StageChain.Limits = StageChain.Limits(), isCommanded: Bool = false,
         breakpoints: [String] = []
     ) -> StageChain? {
-        var (frames, links, segmentations): ([NumberedRule], [NumberedRule], [NumberedRule]) = ([], [], [])
-        for (number, rule) in rules.enumerated() {
-            guard Direction.allCases.contains(where: { rule.applies(to: $0, of: connection) }) else { continue }
-            let chances = PerDirection(
-                fromClient: Chance(seed: seed, rule: number, connection: connection, direction: .fromClient),
-                fromServer: Chance(seed: seed, rule: number, connection: connection, direction: .fromServer))
-            let numbered = NumberedRule(rule: rule, chances: chances)
-            switch rule.action {
-            case .frame(.segment): segmentations.append(numbered)
-            case .frame: frames.append(numbered)
-            case .link: links.append(numbered)
-            }
-        }
+        let (frames, links, segmentations) = numbered(of: connection)
         var stages: [any Stage] = []
         if isCommanded, let format { stages.append(BreakStage(breakpoints, format, largest: limits.bytes)) }
         if !frames.isEmpty || isCommanded, let format {
@@ -52,6 +40,51 @@ public struct RuleSet: Sendable {
             stages.append(FrameStage(segmentations, format, largest: limits.bytes))
         }
         return stages.isEmpty ? nil : StageChain(stages, limits: limits)
+    }
+
+    /// The stages of a connection whose format is recognised while it speaks; nil if no rule applies to it.
+    ///
+    /// - Parameters:
+    ///   - connection: its number, from 1 in order of opening.
+    ///   - limits: how much the stages hold, and for how long.
+    ///   - search: what recognises the format.
+    ///   - rules: the same rules as these, read for a format; nil if they do not suit it.
+    public func stages(
+        of connection: Int, limits: StageChain.Limits = StageChain.Limits(),
+        recognisedBy search: () -> any FormatSearch,
+        _ rules: @escaping @Sendable (Format) -> RuleSet?
+    ) -> StageChain? {
+        let (frames, links, segmentations) = numbered(of: connection)
+        func stage(_ own: @escaping @Sendable (Numbered) -> [NumberedRule]) -> RecognisingStage {
+            RecognisingStage(search()) { format in
+                rules(format).map { FrameStage(own($0.numbered(of: connection)), format, largest: limits.bytes) }
+            }
+        }
+        var stages: [any Stage] = []
+        if !frames.isEmpty { stages.append(stage(\.frames)) }
+        if !links.isEmpty { stages.append(LinkStage(links)) }
+        if !segmentations.isEmpty { stages.append(stage(\.segmentations)) }
+        return stages.isEmpty ? nil : StageChain(stages, limits: limits)
+    }
+
+    private typealias Numbered = (frames: [NumberedRule], links: [NumberedRule], segmentations: [NumberedRule])
+
+    /// The rules for a connection, each with its chances.
+    private func numbered(of connection: Int) -> Numbered {
+        var numbered: Numbered = ([], [], [])
+        for (number, rule) in rules.enumerated() {
+            guard Direction.allCases.contains(where: { rule.applies(to: $0, of: connection) }) else { continue }
+            let chances = PerDirection(
+                fromClient: Chance(seed: seed, rule: number, connection: connection, direction: .fromClient),
+                fromServer: Chance(seed: seed, rule: number, connection: connection, direction: .fromServer))
+            let rule = NumberedRule(rule: rule, chances: chances)
+            switch rule.rule.action {
+            case .frame(.segment): numbered.segmentations.append(rule)
+            case .frame: numbered.frames.append(rule)
+            case .link: numbered.links.append(rule)
+            }
+        }
+        return numbered
     }
 }
 

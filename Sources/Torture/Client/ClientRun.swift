@@ -46,7 +46,7 @@ struct ClientRun: Sendable {
     func run(_ segments: Segments, atMost time: Duration) async throws -> Outcome {
         var options = ProxyOptions(listen: HostPort(host: "127.0.0.1", port: 0), to: server)
         let rules = RuleSet(try rules(segments), seed: seed)
-        options.stages = { [format] in rules.stages(of: $0, format: format) }
+        options.stages = { [format] connection, _ in rules.stages(of: connection, format: format) }
         let decoding = DecodingOptions(.fixed(format))
         let exit = Exit()
         let record: @Sendable (RecordingQueue) -> (RecordedTrace, [ActionEvent], [AnatomySink.Entry]) = { queue in

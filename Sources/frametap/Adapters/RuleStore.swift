@@ -2,41 +2,131 @@ import Dispatch
 import Foundation
 import Framing
 import Interception
+import Pipeline
+import Streams
 import Synchronization
 
 /// The rules of a proxy as they are now: those of a file that may change, and those of the command line.
 final class RuleStore: Sendable {
-    private let path: String?
-    private let own: [Rule]
-    private let format: Format?
+    /// The texts that rules are read from.
+    private struct Texts {
+        /// The file's name and its text.
+        var file: (path: String, text: String)?
+        /// Those of the command line.
+        var own: [String]
+
+        /// The rules, and the seed of the file.
+        ///
+        /// - Parameter isProvisional: whether they are read again once the format is known.
+        func read(_ format: Format?, isProvisional: Bool) throws(FormatFileError) -> (rules: [Rule], seed: UInt64?) {
+            var (rules, seed): ([Rule], UInt64?) = ([], nil)
+            if let file {
+                (rules, seed) = try RuleFile.load(
+                    file.text, file: file.path, format: format, isProvisional: isProvisional)
+            }
+            for (place, text) in own.enumerated() {
+                rules.append(
+                    try RuleFile.rule(text, number: place + 1, format: format, isProvisional: isProvisional))
+            }
+            return (rules, seed)
+        }
+    }
+
+    private struct State {
+        var texts: Texts
+        var rules: RuleSet
+        /// The same, read for formats that were recognised; nil for those that they do not suit.
+        var byFormat: [String: RuleSet?] = [:]
+    }
+
+    private let decoding: DecodingOptions
     private let limits: StageChain.Limits
-    private let rules: Mutex<RuleSet>
+    private let state: Mutex<State>
     /// Whether the seed was given, so that a file's does not count.
     private let isSeeded: Bool
 
     /// The largest file.
     private static let largest = 1 << 20
 
-    init(_ path: String?, _ own: [Rule], seed: UInt64?, format: Format?, _ limits: StageChain.Limits) throws {
-        (self.path, self.own, self.format, self.limits, isSeeded) = (path, own, format, limits, seed != nil)
-        let (read, given) = try path.map { try Self.read($0, format) } ?? ([], nil)
-        rules = Mutex(RuleSet(read + own, seed: seed ?? given ?? .random(in: 0...UInt64(UInt32.max))))
+    /// Reads the rules.
+    ///
+    /// - Parameters:
+    ///   - path: a file of rules.
+    ///   - own: rules of the command line.
+    ///   - decoding: the formats of connections.
+    init(
+        _ path: String?, _ own: [String], seed: UInt64?, _ decoding: DecodingOptions, _ limits: StageChain.Limits
+    ) throws {
+        (self.decoding, self.limits, isSeeded) = (decoding, limits, seed != nil)
+        let file = try path.map { path in
+            (path, String(decoding: try FileInput.contents(of: path, limit: Self.largest), as: UTF8.self))
+        }
+        let texts = Texts(file: file, own: own)
+        let (rules, given) = try Self.read(texts, decoding)
+        let set = RuleSet(rules, seed: seed ?? given ?? .random(in: 0...UInt64(UInt32.max)))
+        state = Mutex(State(texts: texts, rules: set))
     }
 
-    /// Whether a rule applies to frames.
-    var needsFormat: Bool { rules.withLock { $0.needsFormat } }
+    /// Reads rules, and checks that there is a format that they suit.
+    private static func read(
+        _ texts: Texts, _ decoding: DecodingOptions
+    ) throws(FormatFileError) -> (rules: [Rule], seed: UInt64?) {
+        if case .fixed(let format) = decoding.choice, decoding.byPort.isEmpty {
+            return try texts.read(format, isProvisional: false)
+        }
+        let read = try texts.read(nil, isProvisional: true)
+        var error: FormatFileError?
+        for format in decoding.knownFormats where format.isFramed {
+            do throws(FormatFileError) {
+                _ = try texts.read(format, isProvisional: false)
+                return read
+            } catch let reason {
+                error = error ?? reason
+            }
+        }
+        if let error { throw error }
+        return read
+    }
 
     /// What decides all choices.
-    var seed: UInt64 { rules.withLock { $0.seed } }
+    var seed: UInt64 { state.withLock { $0.rules.seed } }
 
     /// The stages of a connection that opens now.
-    func stages(of connection: Int) -> StageChain? {
-        rules.withLock { $0 }.stages(of: connection, format: format, limits: limits)
+    func stages(of connection: Int, to server: Endpoint) -> StageChain? {
+        let rules = state.withLock { $0.rules }
+        if !rules.needsFormat { return rules.stages(of: connection, format: nil, limits: limits) }
+        if let format = decoding.byPort[server.port] ?? decoding.lateByPort?(server.port) {
+            return self.rules(for: format)?.stages(of: connection, format: format, limits: limits)
+        }
+        switch decoding.choice {
+        case .fixed(let format):
+            return self.rules(for: format)?.stages(of: connection, format: format, limits: limits)
+        case .automatic(let formats):
+            return rules.stages(of: connection, limits: limits) {
+                FormatRecogniser(formats, port: server.port, limit: decoding.detectionLimit)
+            } _: { format in
+                self.rules(for: format)
+            }
+        }
+    }
+
+    /// The rules read for a format; nil if they do not suit it, which is reported once.
+    private func rules(for format: Format) -> RuleSet? {
+        let (known, texts, seed) = state.withLock { ($0.byFormat[format.name], $0.texts, $0.rules.seed) }
+        if let known { return known }
+        var set: RuleSet?
+        do throws(FormatFileError) {
+            set = RuleSet(try texts.read(format, isProvisional: false).rules, seed: seed)
+        } catch {
+            warn("\(error)\nthe rules do not apply to connections of the format \(format.name)")
+        }
+        state.withLock { $0.byFormat[format.name] = .some(set) }
+        return set
     }
 
     /// Reads the file again whenever it has changed. One with errors is reported, and the rules stay as they are.
     func watch() {
-        guard let path else { return }
+        guard let path = state.withLock({ $0.texts.file?.path }) else { return }
         let thread = Thread { [self] in
             var seen = Self.text(of: path)
             while true {
@@ -51,16 +141,15 @@ final class RuleStore: Sendable {
     }
 
     private func reload(_ text: String, _ path: String) {
+        let texts = Texts(file: (path, text), own: state.withLock { $0.texts.own })
         do throws(FormatFileError) {
-            let (read, given) = try RuleFile.load(text, file: path, format: format)
-            if RuleSet(read, seed: 0).needsFormat, format == nil {
-                return warn("\(path): rules for frames need --format NAME; the rules stay as they were")
+            let (read, given) = try Self.read(texts, decoding)
+            state.withLock { state in
+                (state.texts, state.rules.rules, state.byFormat) = (texts, read, [:])
+                if let given, !isSeeded { state.rules.seed = given }
             }
-            rules.withLock { rules in
-                rules.rules = read + own
-                if let given, !isSeeded { rules.seed = given }
-            }
-            warn("\(path) has changed: \(read.count) rules for connections that open from now on")
+            let count = read.count - texts.own.count
+            warn("\(path) has changed: \(count) rules for connections that open from now on")
         } catch {
             warn("\(error)\nthe rules stay as they were")
         }
@@ -69,9 +158,6 @@ final class RuleStore: Sendable {
     private static func text(of path: String) -> String? {
         (try? FileInput.contents(of: path, limit: largest)).map { String(decoding: $0, as: UTF8.self) }
     }
-
-    private static func read(_ path: String, _ format: Format?) throws -> (rules: [Rule], seed: UInt64?) {
-        let bytes = try FileInput.contents(of: path, limit: largest)
-        return try RuleFile.load(String(decoding: bytes, as: UTF8.self), file: path, format: format)
-    }
 }
+
+extension FormatRecogniser: FormatSearch {}

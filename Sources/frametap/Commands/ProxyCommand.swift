@@ -62,7 +62,7 @@ struct ProxyCommand: ParsableCommand {
         if case .fixed(let format) = decoding.choice, format.upgrade != nil { options.tls.upgrading = format }
         let store = try rules.store(decoding)
         if let store {
-            options.stages = { store.stages(of: $0) }
+            options.stages = { store.stages(of: $0, to: $1) }
             warn("rules apply; seed \(store.seed)")
             store.watch()
         }

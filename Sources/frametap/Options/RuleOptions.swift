@@ -43,15 +43,8 @@ struct RuleOptions: ParsableArguments {
     /// Reads the rules, and keeps reading them; nil if there are none.
     func store(_ decoding: DecodingOptions) throws -> RuleStore? {
         guard isGiven else { return nil }
-        var format: Format?
-        if case .fixed(let fixed) = decoding.choice { format = fixed }
-        let own = try rules.enumerated().map { try RuleFile.rule($1, number: $0 + 1, format: format) }
         var limits = StageChain.Limits()
         (limits.bytes, limits.time) = (holdLimit.bytes, holdTimeout.interval)
-        let store = try RuleStore(file, own, seed: seed, format: format, limits)
-        if store.needsFormat, format == nil {
-            throw ValidationError("rules for frames need the format: --format NAME")
-        }
-        return store
+        return try RuleStore(file, rules, seed: seed, decoding, limits)
     }
 }

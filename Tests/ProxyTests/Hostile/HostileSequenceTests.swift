@@ -78,7 +78,7 @@ import Testing
                 options.idleTimeout = isTimed ? 5 : nil
                 options.proxyProtocol.isExpected = isHeaderExpected
                 options.proxyProtocol.sent = part % 3 == 0 ? .v1 : nil
-                if !rules.isEmpty { options.stages = { parsed.stages(of: $0, format: nil) } }
+                if !rules.isEmpty { options.stages = { connection, _ in parsed.stages(of: connection, format: nil) } }
             }
             for number in 0..<250 {
                 joined += try play(

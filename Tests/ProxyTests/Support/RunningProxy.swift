@@ -40,7 +40,7 @@ final class RunningProxy: Sendable {
         var options = ProxyOptions(
             listen: HostPort(host: "127.0.0.1", port: 0), to: HostPort(host: "127.0.0.1", port: port))
         options.connectTimeout = connectTimeout
-        options.stages = stages
+        if let stages { options.stages = { connection, _ in stages(connection) } }
         server = ProxyServer(options, queue: queue, threads: threads)
         let promise = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Recording.self)
         recording = promise.futureResult

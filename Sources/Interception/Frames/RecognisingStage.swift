@@ -1,0 +1,71 @@
+import Framing
+import Streams
+
+/// Applies rules to frames whose format is not known before the connection speaks: until it is recognised, everything passes; from
+/// then on, the rules apply to the frames that begin behind what has passed.
+struct RecognisingStage: Stage {
+    private enum State {
+        /// With what has passed so far: at most as much as the search looks at.
+        case searching(any FormatSearch, passed: [(direction: Direction, bytes: [UInt8])])
+        case framing(FrameStage)
+        /// Nothing is recognised, or no rule suits the format.
+        case nothing
+    }
+
+    private var state: State
+    private var opened = Timestamp(nanoseconds: 0)
+    private let make: @Sendable (Format) -> FrameStage?
+
+    /// - Parameter make: makes what applies the rules to frames of a format; nil: none does.
+    init(_ search: any FormatSearch, _ make: @escaping @Sendable (Format) -> FrameStage?) {
+        (state, self.make) = (.searching(search, passed: []), make)
+    }
+
+    var heldBytes: PerDirection<Int> {
+        if case .framing(let stage) = state { stage.heldBytes } else { PerDirection(fromClient: 0, fromServer: 0) }
+    }
+
+    var heldSince: PerDirection<Timestamp?>? {
+        if case .framing(let stage) = state { stage.heldSince } else { PerDirection(fromClient: nil, fromServer: nil) }
+    }
+
+    mutating func take(_ event: StageEvent, at now: Timestamp) -> [StageAction] {
+        if case .framing = state { return framing { $0.take(event, at: now) } ?? [] }
+        switch event {
+        case .began: opened = now
+        case .bytes(let bytes, let direction):
+            look(bytes.span.bytes, direction, at: now)
+            return [.emit(bytes, direction, at: now)]
+        case .end(let ending, let direction): return [.end(ending, direction)]
+        case .wake, .release, .command: break
+        }
+        return []
+    }
+
+    mutating func pass(_ bytes: RawSpan, _ direction: Direction, at now: Timestamp) -> [StageAction]? {
+        if case .framing = state { return framing { $0.pass(bytes, direction, at: now) } }
+        look(bytes, direction, at: now)
+        return nil
+    }
+
+    /// Uses the stage in place: a copy would be copied whole when it changes.
+    private mutating func framing(_ use: (inout FrameStage) -> [StageAction]?) -> [StageAction]? {
+        guard case .framing(var stage) = state else { return [] }
+        state = .nothing
+        defer { state = .framing(stage) }
+        return use(&stage)
+    }
+
+    private mutating func look(_ bytes: RawSpan, _ direction: Direction, at now: Timestamp) {
+        guard case .searching(let search, var passed) = state else { return }
+        state = .nothing
+        passed.append((direction, bytes.copied()))
+        if let format = search.take(bytes, from: direction, at: now) {
+            guard var stage = make(format) else { return }
+            stage.begin(at: opened, behind: passed, now)
+            state = .framing(stage)
+        } else if !search.isOver {
+            state = .searching(search, passed: passed)
+        }
+    }
+}
