@@ -40,7 +40,7 @@ let package = Package(
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
-            resources: [.embedInCode("Formats")], swiftSettings: fuzzed),
+            resources: [.embedInCode("Formats"), .embedInCode("Examples")], swiftSettings: fuzzed),
         .target(
             name: "Packets",
             dependencies: ["CZlib", "Streams", .product(name: "HeapModule", package: "swift-collections")],

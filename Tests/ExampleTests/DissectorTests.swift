@@ -62,6 +62,34 @@ import Testing
         #expect(expected.values.flatMap { $0 }.contains { $0.length > 127 })
     }
 
+    /// The dissector's number of a type, at a field of ours; and what is added to its length to get ours.
+    @Test(arguments: [
+        ("dns", 53, "dns.flags.response", "kind", "dns.length", 30), ("bgp", 179, "bgp.type", "type", "bgp.length", 30),
+        ("modbus", 502, "modbus.func_code", "function", "mbtcp.len", 80),
+    ])
+    func headsWithLengths(_ name: String, _ port: Int, _ type: String, _ field: String, _ length: String, _ least: Int)
+        throws
+    {
+        let example = Example(name: name)
+        let expected = try dissected(example, port: port, type: type, length: length)
+        let found = try decoded(example, length: "length") { $0.number(field, of: "fields").map(String.init) }
+        #expect(found == expected)
+        #expect(expected.values.reduce(0) { $0 + $1.count } >= least)
+    }
+
+    /// Every record, however it is encrypted.
+    @Test func tls() throws {
+        let example = Example(name: "tls")
+        let expected = try dissected(example, port: 443, type: "tls.record.version", length: "tls.record.length")
+        let found = try decoded(example, length: "length") { line in
+            line.number("version", of: "fields").map { "0x0" + String($0, radix: 16) }
+        }
+        #expect(found == expected)
+        #expect(expected.values.reduce(0) { $0 + $1.count } >= 60)
+        let types = try decoded(example, length: "length") { $0["type"] }.values.flatMap { $0.map(\.type) }
+        #expect(Set(types) == ["handshake", "change_cipher_spec", "application_data", "alert"])
+    }
+
     /// The dissector's names for the documentation's names, which the format file uses.
     private static let postgresqlNames = [
         "SSLRequest": "SSL request", "StartupMessage": "Startup message", "Authentication": "Authentication request",

@@ -9,7 +9,7 @@ import Testing
 struct Example: CustomTestStringConvertible, Sendable {
     let name: String
 
-    static let all = ["postgresql", "mqtt", "redis", "jt808"].map(Example.init)
+    static let all = ["postgresql", "mqtt", "redis", "dns", "modbus", "bgp", "tls", "jt808"].map(Example.init)
     static let root = URL(filePath: #filePath).appending(path: "../../..").standardized.path
 
     var testDescription: String { name }

@@ -11,7 +11,7 @@ struct FormatsCommand: ParsableCommand {
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List the built-in formats and the framing rules.")
+            commandName: "list", abstract: "List the built-in formats, the framing rules and the examples.")
 
         func run() throws {
             let (systems, rules) = BuiltInFormats.outlines
@@ -22,6 +22,12 @@ struct FormatsCommand: ParsableCommand {
             }
             print("\nFraming rules, to try where there is no file yet (fixed and marker, above, are rules too):\n")
             for rule in rules { print("\(pad(rule.name, 16))  \(rule.summary)") }
+            print("\nExamples, described with the same language (--format example:redis):\n")
+            for (name, format) in ExampleFormats.outlines {
+                let ports = format.ports.map(String.init).joined(separator: ",")
+                let columns = [pad(name, 16), pad(ports.isEmpty ? "-" : ports, 16), format.summary]
+                print(columns.joined(separator: "  "))
+            }
             print("\nParameters: --format fixed:size=8, --format 'delimiter:end=\\r\\n'")
         }
 
@@ -32,14 +38,21 @@ struct FormatsCommand: ParsableCommand {
 
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Print a built-in format's file: a start for your own.")
+            commandName: "show",
+            abstract: "Print the file of a built-in format, or of an example: a start for your own.")
 
         @Argument(help: "The format's name.")
         var name: String
 
         func run() throws {
-            guard let yaml = BuiltInFormats.yaml(of: name) else {
-                let known = (BuiltInFormats.names + BuiltInFormats.ruleNames).joined(separator: ", ")
+            let isExample = name.hasPrefix(ExampleFormats.prefix)
+            let yaml =
+                isExample
+                ? ExampleFormats.yaml(of: String(name.dropFirst(ExampleFormats.prefix.count)))
+                : BuiltInFormats.yaml(of: name)
+            guard let yaml else {
+                let examples = ExampleFormats.names.map { ExampleFormats.prefix + $0 }
+                let known = (BuiltInFormats.names + BuiltInFormats.ruleNames + examples).joined(separator: ", ")
                 throw ValidationError("there is no built-in format \(name); known are \(known)")
             }
             print(yaml, terminator: "")

@@ -7,7 +7,7 @@ struct FormatOptions: ParsableArguments {
     @Option(
         name: .customLong("format"),
         help: ArgumentHelp(
-            "auto, a built-in format's or rule's name, or a format file; PORT=FORMAT for one server port. May be repeated.",
+            "auto, a built-in format's or rule's name, example:NAME, or a format file; PORT=FORMAT for one server port. May be repeated.",
             discussion: "Parameters stand behind a colon: fixed:size=8, or 'delimiter:end=\\r\\n'.",
             valueName: "format"))
     var formats: [String] = []
@@ -61,8 +61,9 @@ struct FormatOptions: ParsableArguments {
         }
     }
 
-    /// A built-in format or rule by its name, or the format that a file describes, with parameters after a colon.
+    /// A built-in format, rule or example by its name, or the format that a file describes, with parameters after a colon.
     static func format(_ text: String) throws -> Format {
+        if text.hasPrefix(ExampleFormats.prefix) { return try example(text) }
         let request = try FormatRequest(text)
         if BuiltInFormats.yaml(of: request.name) != nil {
             do throws(FormatFileError) {
@@ -81,12 +82,27 @@ struct FormatOptions: ParsableArguments {
                 throw ValidationError("--format \(text): expected parameters, such as \(built):key=value,…")
             }
             let known = (BuiltInFormats.names + BuiltInFormats.ruleNames).joined(separator: ", ")
+            let hint = ExampleFormats.names.contains(name) ? "; did you mean \(ExampleFormats.prefix)\(name)?" : ""
             throw ValidationError(
-                "there is no format \(name); built in are \(known). A format file's name ends in .yaml")
+                "there is no format \(name)\(hint); built in are \(known). A format file's name ends in .yaml")
         }
         let bytes = try FileInput.contents(of: name, limit: 4 << 20)
         return try FormatLoader.load(
             String(decoding: bytes, as: UTF8.self), file: name, parameters: request.parameters)
+    }
+
+    /// An example: `example:NAME`, with parameters after another colon.
+    private static func example(_ text: String) throws -> Format {
+        let request = try FormatRequest(String(text.dropFirst(ExampleFormats.prefix.count)))
+        guard let yaml = ExampleFormats.yaml(of: request.name) else {
+            let known = ExampleFormats.names.joined(separator: ", ")
+            throw ValidationError("there is no example \(request.name); known are \(known)")
+        }
+        do throws(FormatFileError) {
+            return try FormatLoader.load(yaml, file: text, parameters: request.parameters)
+        } catch {
+            throw ValidationError("--format \(text): " + error.faults.map(\.message).joined(separator: "; "))
+        }
     }
 }
 

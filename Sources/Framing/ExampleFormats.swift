@@ -1,0 +1,35 @@
+/// Formats of protocols that people know, described with the language of format files: `docs/examples`.
+///
+/// They are not among the formats that are recognised by default: their heads have too few constants, and whoever has such
+/// traffic knows it.
+public enum ExampleFormats {
+    /// What precedes the name of an example where a format is named.
+    public static let prefix = "example:"
+
+    /// The files. A new example is one file in `docs/examples/`, its capture, and one line here.
+    private static let sources: [(name: String, yaml: [UInt8])] = [
+        ("bgp", PackageResources.bgp_yaml),
+        ("dns", PackageResources.dns_yaml),
+        ("jt808", PackageResources.jt808_yaml),
+        ("modbus", PackageResources.modbus_yaml),
+        ("mqtt", PackageResources.mqtt_yaml),
+        ("postgresql", PackageResources.postgresql_yaml),
+        ("redis", PackageResources.redis_yaml),
+        ("tls", PackageResources.tls_yaml),
+    ]
+
+    /// The names, in order.
+    public static var names: [String] { sources.map(\.name) }
+
+    /// The text of an example's file; nil if there is none of that name.
+    public static func yaml(of name: String) -> String? {
+        sources.first { $0.name == name }.map { String(decoding: $0.yaml, as: UTF8.self) }
+    }
+
+    /// An outline of each example, by its name.
+    public static var outlines: [(name: String, outline: FormatOutline)] {
+        sources.compactMap { source in
+            FormatLoader.outline(String(decoding: source.yaml, as: UTF8.self)).map { (source.name, $0) }
+        }
+    }
+}
