@@ -6,7 +6,7 @@ struct FormatsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "formats",
         abstract: "List, show and check formats; build frames.",
-        subcommands: [List.self, Show.self, Check.self, Encode.self],
+        subcommands: [List.self, Show.self, CheckCommand.self, Encode.self],
         defaultSubcommand: List.self)
 
     struct List: ParsableCommand {
@@ -56,24 +56,6 @@ struct FormatsCommand: ParsableCommand {
                 throw ValidationError("there is no built-in format \(name); known are \(known)")
             }
             print(yaml, terminator: "")
-        }
-    }
-
-    struct Check: ParsableCommand {
-        static let configuration = CommandConfiguration(
-            commandName: "check", abstract: "Check a format file for errors.")
-
-        @Argument(help: "The format file.")
-        var file: String
-
-        func run() throws {
-            let bytes = try FileInput.contents(of: file, limit: 4 << 20)
-            let (format, warnings) = try FormatLoader.loadWithWarnings(
-                String(decoding: bytes, as: UTF8.self), file: file)
-            for warning in warnings {
-                warn("\(file):\(warning.line):\(warning.column): warning: \(warning.message)")
-            }
-            print("\(file): \(format.name) is well-formed")
         }
     }
 }
