@@ -1,8 +1,12 @@
+import Crypto
 import Streams
 
-/// A checksum of the format language: a sum of bytes, or a CRC by its catalogue name.
+/// A checksum of the format language: a sum of bytes, a hash, or a CRC by its catalogue name.
 ///
 ///     sum8  sum16  sum32  xor8                         sums of the bytes, truncated to that many bits
+///     internet                                         RFC 1071: the complement of the sum of 16-bit words
+///     fletcher-16  adler-32                            RFC 1146 appendix I with modulus 255; RFC 1950 section 8.2
+///     sha-256d                                         the first four bytes of SHA-256 of SHA-256, as Bitcoin has them
 ///     CRC-16/MODBUS  CRC-32/ISO-HDLC  crc32  x-25      https://reveng.sourceforge.io/crc-catalogue/
 ///
 /// Names are case-insensitive.
@@ -16,6 +20,10 @@ package struct Checksum: Sendable, Hashable {
     private enum Algorithm: Sendable {
         case sum
         case xor
+        case internet
+        /// Two running sums, the second one of the first.
+        case doubleSum(modulus: UInt64, start: UInt64, width: UInt64)
+        case doubleHash
         case crc(CRC, table: [UInt32])
     }
 
@@ -34,8 +42,33 @@ package struct Checksum: Sendable, Hashable {
             let sum = bytes.withUnsafeBytes { $0.reduce(0 as UInt64) { $0 &+ UInt64($1) } }
             return sum & (1 << UInt64(8 * byteCount) - 1)
         case .xor: return bytes.withUnsafeBytes { $0.reduce(0) { $0 ^ UInt64($1) } }
+        case .internet: return Self.internet(bytes)
+        case .doubleSum(let modulus, let start, let width):
+            var (low, high) = (start, 0 as UInt64)
+            for index in 0..<bytes.byteCount {
+                low = (low + UInt64(bytes[byte: index])) % modulus
+                high = (high + low) % modulus
+            }
+            return high << width | low
+        case .doubleHash:
+            let hash = bytes.withUnsafeBytes { raw in
+                var first = SHA256()
+                first.update(bufferPointer: raw)
+                var second = SHA256()
+                first.finalize().withUnsafeBytes { second.update(bufferPointer: $0) }
+                return second.finalize()
+            }
+            return hash.prefix(4).reduce(0) { $0 << 8 | UInt64($1) }
         case .crc(let crc, let table): return UInt64(crc.value(of: bytes, table: table))
         }
+    }
+
+    /// A last odd byte counts as if a zero followed it.
+    private static func internet(_ bytes: RawSpan) -> UInt64 {
+        var sum: UInt64 = 0
+        for index in 0..<bytes.byteCount { sum &+= UInt64(bytes[byte: index]) << (index % 2 == 0 ? 8 : 0) }
+        while sum > 0xffff { sum = sum & 0xffff + sum >> 16 }
+        return ~sum & 0xffff
     }
 
     /// Whether two checksums are the same; the name is enough.
@@ -49,6 +82,10 @@ package struct Checksum: Sendable, Hashable {
         Checksum(name: "sum16", byteCount: 2, algorithm: .sum),
         Checksum(name: "sum32", byteCount: 4, algorithm: .sum),
         Checksum(name: "xor8", byteCount: 1, algorithm: .xor),
+        Checksum(name: "internet", byteCount: 2, algorithm: .internet),
+        Checksum(name: "fletcher-16", byteCount: 2, algorithm: .doubleSum(modulus: 255, start: 0, width: 8)),
+        Checksum(name: "adler-32", byteCount: 4, algorithm: .doubleSum(modulus: 65_521, start: 1, width: 16)),
+        Checksum(name: "sha-256d", byteCount: 4, algorithm: .doubleHash),
     ]
 
     private static let byName: [String: Checksum] = {

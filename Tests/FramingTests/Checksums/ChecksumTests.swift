@@ -40,9 +40,20 @@ import Testing
         #expect(Checksum.named("crc-64") == nil)
     }
 
+    /// Values that zlib, OpenSSL and RFC 1071's own code compute.
+    @Test func longAndEmptyOnes() {
+        let bytes = [UInt8](repeating: 0xff, count: 100_001)
+        #expect(value("adler-32", bytes) == 0x45c5312b && value("adler-32", []) == 1)
+        #expect(value("internet", bytes) == 0xff && value("internet", []) == 0xffff)
+        #expect(value("internet", [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]) == 0x220d, "RFC 1071, section 3")
+        #expect(value("sha-256d", []) == 0x5df6e0e2 && value("sha-256d", Array("hello".utf8)) == 0x9595_c9df)
+        #expect(value("fletcher-16", Array("abcde".utf8)) == 0xc8f0)
+    }
+
     /// The check values of the CRC catalogue: of the nine bytes "123456789".
     static let checks: [(String, UInt64)] = [
-        ("sum8", 0xdd), ("sum16", 0x1dd), ("sum32", 0x1dd), ("xor8", 0x31),
+        ("sum8", 0xdd), ("sum16", 0x1dd), ("sum32", 0x1dd), ("xor8", 0x31), ("internet", 0xf62a),
+        ("fletcher-16", 0x1ede), ("adler-32", 0x091e_01de), ("sha-256d", 0x292b_0d00),
         ("CRC-8/AUTOSAR", 0xdf),
         ("CRC-8/BLUETOOTH", 0x26),
         ("CRC-8/CDMA2000", 0xda),
