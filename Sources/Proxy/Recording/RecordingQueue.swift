@@ -13,61 +13,6 @@ import Synchronization
 /// With `isLossless` nothing is omitted: when the queue is full there is no room, and relays do not read until there is. Data
 /// that has already been read is still accepted, which is at most one read per connection.
 package final class RecordingQueue: Sendable {
-    /// An event, with its time.
-    enum Event: Sendable {
-        case opened(Opening)
-        case received(connection: ConnectionLeg, Direction, ByteBuffer, Timestamp)
-        case dropped(connection: ConnectionLeg, Direction, Loss, Timestamp)
-        case held(connection: ConnectionLeg, Direction, Bool, Timestamp)
-        case noticed(connection: ConnectionLeg, Direction, StreamNotice, Timestamp)
-        case finished(connection: ConnectionLeg, Direction, Ending, Timestamp)
-        /// The proxy ended it.
-        case ended(connection: ConnectionLeg, CloseReason, Timestamp)
-        case refused(Opening, reason: CloseReason, by: Direction, detail: String)
-        /// Secrets of TLS connections, as lines of a key log.
-        case learned([UInt8])
-        /// This many connections opened and closed without being recorded, and the bytes relayed on them.
-        case unrecorded(connections: Int, Loss)
-    }
-
-    /// Relayed data that was not recorded.
-    package struct Loss: Hashable, Sendable {
-        /// How many bytes.
-        package var bytes = 0
-        /// In how many chunks, each of which would have been a packet of the capture.
-        package var chunks = 0
-
-        static func + (left: Loss, right: Loss) -> Loss {
-            Loss(bytes: left.bytes + right.bytes, chunks: left.chunks + right.chunks)
-        }
-
-        /// A single read of this many bytes.
-        init(read bytes: Int) {
-            self.init(bytes: bytes, chunks: (bytes + RecordingQueue.chunkLimit - 1) / RecordingQueue.chunkLimit)
-        }
-
-        init(bytes: Int = 0, chunks: Int = 0) {
-            (self.bytes, self.chunks) = (bytes, chunks)
-        }
-    }
-
-    /// The data that has not been recorded since the start, and how long the relay has waited to have it recorded.
-    package struct Losses: Hashable, Sendable {
-        /// On all connections.
-        package var dropped = Loss()
-        /// How many connections, or legs of them, lost bytes, excluding those that were not recorded at all.
-        package var connections = 0
-        /// How many connections were not recorded at all.
-        package var unrecorded = 0
-        /// How often the relay waited for the recorder.
-        package var pauses = 0
-        /// The total time it waited.
-        package var paused = Interval(nanoseconds: 0)
-
-        /// Nothing was lost, and nothing had to wait.
-        package init() {}
-    }
-
     /// A condition that the queue reports once, when it begins.
     package enum Notice: Hashable, Sendable {
         /// The recorder is too slow, and bytes are dropped.
