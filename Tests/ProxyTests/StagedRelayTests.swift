@@ -1,3 +1,4 @@
+import Framing
 import Interception
 import NIOCore
 import NIOEmbedded
@@ -76,6 +77,22 @@ import Testing
         #expect(
             endings == ["in reset fromClient", "out reset fromClient"],
             "recorded when it was seen and when it was passed on, and once")
+    }
+
+    /// What passes as it is waits for its flush; what is cut behind it is not written together with it.
+    @Test func whatPassesAndWhatIsCutAreSeparateWrites() throws {
+        let format = try #require(try BuiltInFormats.format(named: "line"))
+        let rule = try RuleFile.rule("segment: every-byte; when: body.text == \"b\"", number: 1, format: format)
+        let proxy = EmbeddedProxy(Self.listener) { options in
+            options.stages = { connection, _ in RuleSet([rule], seed: 1).stages(of: connection, format: format) }
+        }
+        let client = try proxy.accept()
+        let server = try #require(try proxy.connect())
+        // Two reads before the socket has nothing more.
+        for text in ["a\n", "b\n"] { client.channel.pipeline.fireChannelRead(ByteBuffer(string: text)) }
+        client.channel.pipeline.fireChannelReadComplete()
+        proxy.loop.advanceTime(by: .seconds(1))
+        #expect(server.flushed == [Array("a\n".utf8), Array("b".utf8), Array("\n".utf8)])
     }
 
     @Test(arguments: [false, true]) func aRSTAfterAFINReachesTheOtherEnd(stage: Bool) throws {

@@ -104,6 +104,8 @@ final class StageDriver {
             // Each emission is a write of its own, so that the segmentation chosen by a stage is kept.
             guard let receiver = receiver(of: direction), receiver.channel != nil else { return }
             let buffer = ByteBuffer(bytes: bytes)
+            // What passed as it was may not have been flushed: together it would be one write.
+            receiver.flush()
             receiver.write(buffer)
             receiver.flush()
             recording.passedOn(buffer, from: direction)

@@ -96,6 +96,9 @@ final class Wire: ChannelOutboundHandler {
     let channel: EmbeddedChannel
     /// The data that the proxy has sent so far.
     private(set) var sent: [UInt8] = []
+    /// The same, as far as it was flushed: what was flushed together is one write.
+    private(set) var flushed: [[UInt8]] = []
+    private var unflushed: [UInt8] = []
     /// Whether it sent FIN.
     private(set) var hasFIN = false
     /// How often it requested a read.
@@ -166,10 +169,14 @@ final class Wire: ChannelOutboundHandler {
     }
 
     func read(context: ChannelHandlerContext) { reads += 1 }
-    func flush(context: ChannelHandlerContext) {}
+    func flush(context: ChannelHandlerContext) {
+        if !unflushed.isEmpty { flushed.append(unflushed) }
+        unflushed = []
+    }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         sent += unwrapOutboundIn(data).readableBytesView
+        unflushed += unwrapOutboundIn(data).readableBytesView
         if isStuck, let promise { undelivered.append(promise) } else { promise?.succeed() }
     }
 
