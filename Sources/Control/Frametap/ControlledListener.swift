@@ -157,6 +157,9 @@ final class ControlledListener: Sendable {
     /// Whether a connection is, or was, one of its own.
     func has(_ connection: Int) -> Bool { state.withLock { $0.connections.contains(connection) } }
 
+    /// The connections that are, or were, its own.
+    var connections: Set<Int> { state.withLock { $0.connections } }
+
     var json: JSONValue {
         state.withLock { state in
             .object([

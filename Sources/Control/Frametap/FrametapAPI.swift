@@ -235,13 +235,16 @@ actor FrametapAPI {
         HTTPResponse(contentType: "application/x-ndjson") { [journal] write in
             var cursor = start
             while !Task.isCancelled {
+                // Asked before, so that the last events are not missed.
+                let isOver = journal.isOver
                 let page = journal.page(from: cursor, atMost: 1_000, isWanted)
                 cursor = page.next
                 var lines: [UInt8] = []
+                if page.missed > 0 { lines += Array("{\"cursor\":\(cursor),\"missed\":\(page.missed)}\n".utf8) }
                 for line in Self.lines(page) { lines += Array((line.compactText + "\n").utf8) }
                 if !lines.isEmpty { try await write(lines) }
                 if page.events.count == 1_000 { continue }
-                if journal.isOver { return }
+                if isOver { return }
                 await journal.wait(for: cursor)
             }
         }
@@ -296,7 +299,7 @@ actor FrametapAPI {
 
     /// The packets of a listener's connections, as pcapng.
     private func capture(of listener: ControlledListener) -> HTTPResponse {
-        let (bytes, isComplete) = packets.capture(tool: "frametap") { listener.has($0) }
+        let (bytes, isComplete) = packets.capture(tool: "frametap", of: listener.connections)
         var response = HTTPResponse(.ok, bytes: bytes, contentType: "application/x-pcapng")
         if !isComplete { response.headers.append(("X-Frametap-Incomplete", "the oldest packets were evicted")) }
         return response

@@ -13,6 +13,8 @@ package final class PacketJournal: Sendable {
         var time: Timestamp
         var bytes: [UInt8]
         var comment: String?
+        /// Whether it is the first one of its connection, or leg.
+        var isFirst: Bool
 
         var cost: Int { bytes.count + (comment?.utf8.count ?? 0) + MemoryLayout<Packet>.stride }
     }
@@ -22,8 +24,8 @@ package final class PacketJournal: Sendable {
         /// How many of the first ones are evicted, and what the others take.
         var evicted = 0
         var cost = 0
-        /// The connections of which packets were evicted.
-        var incomplete: Set<Int> = []
+        /// The highest number of a connection of which packets were evicted.
+        var lastEvicted = 0
     }
 
     private let limit: Int
@@ -35,15 +37,20 @@ package final class PacketJournal: Sendable {
     package init(limit: Int = 64 << 20) { self.limit = limit }
 
     /// Takes the next packet.
-    func take(_ bytes: RawSpan, of connection: ConnectionLeg, at time: Timestamp, comment: String?) {
-        let packet = Packet(connection: connection, time: time, bytes: bytes.copied(), comment: comment)
+    ///
+    /// - Parameter isFirst: whether it is the first one of its connection, or leg.
+    func take(
+        _ bytes: RawSpan, of connection: ConnectionLeg, at time: Timestamp, comment: String?, isFirst: Bool
+    ) {
+        let packet = Packet(
+            connection: connection, time: time, bytes: bytes.copied(), comment: comment, isFirst: isFirst)
         state.withLock { state in
             state.packets.append(packet)
             state.cost += packet.cost
             while state.cost > limit, state.evicted < state.packets.count - 1 {
                 let oldest = state.packets[state.evicted]
                 state.cost -= oldest.cost
-                state.incomplete.insert(oldest.connection.number)
+                state.lastEvicted = max(state.lastEvicted, oldest.connection.number)
                 state.packets[state.evicted].bytes = []
                 state.evicted += 1
             }
@@ -56,11 +63,11 @@ package final class PacketJournal: Sendable {
 
     /// A capture of connections, as pcapng.
     ///
-    /// - Parameter isWanted: whether a connection of this number is wanted.
-    /// - Returns: the file, and whether packets of the connections are missing at its beginning.
-    package func capture(tool: String, _ isWanted: (Int) -> Bool) -> (bytes: [UInt8], isComplete: Bool) {
-        let (packets, incomplete) = state.withLock { state in
-            (state.packets[state.evicted...].filter { isWanted($0.connection.number) }, state.incomplete)
+    /// - Parameter connections: their numbers.
+    /// - Returns: the file, and whether it has all of their packets so far.
+    package func capture(tool: String, of connections: Set<Int>) -> (bytes: [UInt8], isComplete: Bool) {
+        let (packets, lastEvicted) = state.withLock { state in
+            (state.packets[state.evicted...].filter { connections.contains($0.connection.number) }, state.lastEvicted)
         }
         let output = MemoryOutput()
         let start = packets.first?.time ?? WallClock.now()
@@ -70,6 +77,10 @@ package final class PacketJournal: Sendable {
             record.append(packet.bytes.span.bytes, of: packet.connection.leg, at: packet.time, comment: packet.comment)
         }
         record.finish(at: packets.last?.time ?? start)
-        return (output.bytes, !incomplete.contains(where: isWanted))
+        // A connection of which nothing is kept was evicted, or has not been recorded yet.
+        var seen: Set<ConnectionLeg> = []
+        let hasBeginnings = packets.allSatisfy { !seen.insert($0.connection).inserted || $0.isFirst }
+        let isEvicted = connections.subtracting(seen.map(\.number)).contains { $0 <= lastEvicted }
+        return (output.bytes, hasBeginnings && !isEvicted)
     }
 }

@@ -41,6 +41,7 @@ package final class PacketRecorder {
     func opened(_ opening: Opening) {
         var connection = SyntheticConnection(number: opening.number, client: opening.client, server: opening.server)
         let leg = opening.connectionLeg
+        connection.connecting { packet($0, $1, of: leg, at: opening.time, isFirst: true) }
         connection.open { packet($0, $1, of: leg, at: opening.time) }
         connections[opening.connectionLeg] = connection
         openCount = connections.count
@@ -49,7 +50,7 @@ package final class PacketRecorder {
     /// A client requested a connection, but it was not relayed.
     func refused(_ opening: Opening, _ reason: CloseReason, by side: Direction, detail: String) {
         var connection = SyntheticConnection(number: opening.number, client: opening.client, server: opening.server)
-        connection.connecting { packet($0, $1, of: opening.connectionLeg, at: opening.time) }
+        connection.connecting { packet($0, $1, of: opening.connectionLeg, at: opening.time, isFirst: true) }
         // A reader would take it for a server that could not be reached.
         let mark = reason == .connectFailed ? "" : Self.mark(ClosedAnnotation(reason: reason, by: side).text) + "\n"
         connection.refused { packet($0, $1, of: opening.connectionLeg, at: opening.time, comment: mark + detail) }
@@ -160,21 +161,21 @@ package final class PacketRecorder {
 
     private func append(
         _ bytes: RawSpan, of connection: ConnectionLeg, at time: Timestamp, comment: String?,
-        droppedPackets: UInt64? = nil
+        droppedPackets: UInt64? = nil, isFirst: Bool = false
     ) {
         record?.append(
             bytes, of: connection.leg, at: time, comment: comment, droppedPackets: droppedPackets,
             openConnections: openCount)
-        journal?.take(bytes, of: connection, at: time, comment: comment)
+        journal?.take(bytes, of: connection, at: time, comment: comment, isFirst: isFirst)
     }
 
     private func packet(
         _ kind: SyntheticPacket, _ bytes: RawSpan, of connection: ConnectionLeg, at time: Timestamp,
-        comment: String? = nil
+        comment: String? = nil, isFirst: Bool = false
     ) {
         append(
             bytes, of: connection, at: time, comment: kind == .data || kind == .end ? comment : nil,
-            droppedPackets: dropped > 0 ? UInt64(dropped) : nil)
+            droppedPackets: dropped > 0 ? UInt64(dropped) : nil, isFirst: isFirst)
         dropped = 0
     }
 }
