@@ -43,10 +43,13 @@ struct ControlledSending {
         ])
         try await client.post(path + ["connections", "\(connection)", "frames"], frame)
         let count = answered.count
+        // The other side may never be silent.
+        let deadline = ContinuousClock.now + .nanoseconds(timeout.nanoseconds)
         var patience = timeout.seconds
         while let answer = try await next(within: patience) {
             show(answer.line)
             answered.append(answer.frame)
+            if ContinuousClock.now > deadline { break }
             patience = Self.quiet
         }
         return answered.count > count
