@@ -112,16 +112,18 @@ final class RuleStore: Sendable {
 
     /// The rules read for a format; nil if they do not suit it, which is reported once.
     private func rules(for format: Format) -> RuleSet? {
-        let (known, texts, seed) = state.withLock { ($0.byFormat[format.name], $0.texts, $0.rules.seed) }
-        if let known { return known }
-        var set: RuleSet?
-        do throws(FormatFileError) {
-            set = RuleSet(try texts.read(format, isProvisional: false).rules, seed: seed)
-        } catch {
-            warn("\(error)\nthe rules do not apply to connections of the format \(format.name)")
+        // Reading takes less than a millisecond, and must not be overtaken by a file that changes.
+        state.withLock { state in
+            if let known = state.byFormat[format.name] { return known }
+            var set: RuleSet?
+            do throws(FormatFileError) {
+                set = RuleSet(try state.texts.read(format, isProvisional: false).rules, seed: state.rules.seed)
+            } catch {
+                warn("\(error)\nthe rules do not apply to connections of the format \(format.name)")
+            }
+            state.byFormat[format.name] = .some(set)
+            return set
         }
-        state.withLock { $0.byFormat[format.name] = .some(set) }
-        return set
     }
 
     /// Reads the file again whenever it has changed. One with errors is reported, and the rules stay as they are.
