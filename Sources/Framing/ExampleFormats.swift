@@ -1,7 +1,6 @@
 /// Formats of protocols that people know, described with the language of format files: `docs/examples`.
 ///
-/// They are not among the formats that are recognised by default: their heads have too few constants, and whoever has such
-/// traffic knows it.
+/// They are requested by name. Their headers have too few constant bytes for recognizing them automatically.
 public enum ExampleFormats {
     /// What precedes the name of an example where a format is named.
     public static let prefix = "example:"

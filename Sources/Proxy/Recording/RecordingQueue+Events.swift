@@ -57,4 +57,11 @@ extension RecordingQueue {
         /// Nothing was lost, and nothing had to wait.
         package init() {}
     }
+
+    /// What the recorder takes at once: all events up to `time`.
+    struct Batch {
+        var events: [Event]
+        var time: Timestamp
+        var isLast: Bool
+    }
 }

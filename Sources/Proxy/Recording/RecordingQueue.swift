@@ -21,13 +21,6 @@ package final class RecordingQueue: Sendable {
         case waiting
     }
 
-    /// What the recorder takes at once: all events up to `time`.
-    struct Batch {
-        var events: [Event]
-        var time: Timestamp
-        var isLast: Bool
-    }
-
     /// The longest chunk, in bytes: what fits in an IPv4 packet.
     static let chunkLimit = 65_495
 
