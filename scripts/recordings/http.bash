@@ -28,6 +28,7 @@ http {
     gzip on;
     gzip_types text/plain;
     gzip_min_length 100;
+    gzip_http_version 1.0;
     server {
         listen 127.0.0.1:80;
         root $site;
