@@ -1,4 +1,4 @@
-"""Asks as curl does not: several requests in one packet, one in pieces, chunks with trailers, and nonsense."""
+"""Asks as curl does not: several requests in one packet, one in pieces, chunks with trailers, and without a host."""
 
 import http.client
 import socket
@@ -29,7 +29,7 @@ talk("127.0.0.1", get("/") + get("/bytes.bin", method="HEAD") + get("/nothing") 
 talk("127.0.0.1", get("/long.txt", "Accept-Encoding: gzip") + get("/") + get("/bytes.bin") + get("/", last))
 talk("127.0.0.1", *cut(get("/", "x-name:  spaces around \t", "x-empty:", last), 7))
 talk("127.0.0.1", b"GET / HTTP/1.0\n\n")
-talk("127.0.0.1", b"this is no request\r\n\r\n")
+talk("127.0.0.1", b"GET / HTTP/1.1\r\n\r\n")
 chunks = b"5\r\nhello\r\n00A;quoted=\"a b\"\r\n0123456789\r\n0\r\nChecksum: 4711\r\n\r\n"
 post = get("/echo", "transfer-encoding: chunked", "Trailer: Checksum", method="POST")
 talk("127.0.0.2", post + chunks + post + chunks[:9], chunks[9:] + get("/chunks") + get("/trailers", last))
