@@ -21,6 +21,6 @@ record_dns() {
     dig +tcp +norecurse +nocookie @127.0.0.1 elsewhere.test AAAA >/dev/null
     dig +tcp @127.0.0.1 -x 192.0.2.1 >/dev/null
     # Several queries at once, in one packet and in pieces; their answers come in any order.
-    python3 "$recordings/dns.py"
+    python3 "$recordings/dns-client.py"
     keep dns
 }
