@@ -29,7 +29,7 @@ CONF
     server=$!
     wait_until ldapsearch -x -H ldap://127.0.0.1 -b '' -s base
     record ldap 389
-    local admin=(-x -H ldap://127.0.0.1 -D cn=admin,dc=example -w sesame)
+    local admin=(-x -H ldap://127.0.0.1 -D "cn=admin,dc=example" -w sesame)
     {
         printf 'dn: dc=example\nobjectClass: dcObject\nobjectClass: organization\ndc: example\no: Beispiel\n\n'
         printf 'dn: ou=people,dc=example\nobjectClass: organizationalUnit\nou: people\n\n'
