@@ -9,7 +9,7 @@ needs_mysql() {
 }
 
 record_mysql() {
-    local data="$work/data"
+    local data="$work/mysql"
     openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -days 3650 -keyout "$work/key.pem" -out "$work/cert.pem" 2>/dev/null
     chmod 644 "$work/key.pem"
     # It does not run as root.
@@ -20,10 +20,10 @@ CREATE DATABASE house CHARACTER SET utf8mb4;
 CREATE USER alice@'127.0.0.1' IDENTIFIED VIA mysql_native_password USING PASSWORD('sesame');
 GRANT ALL ON house.* TO alice@'127.0.0.1';
 SQL
-    mariadbd --no-defaults --user=mysql --datadir="$data" --socket="$work/data/socket" --pid-file="$work/data/pid" --bind-address=127.0.0.1 --port=3306 \
+    mariadbd --no-defaults --user=mysql --datadir="$data" --socket="$work/mysql/socket" --pid-file="$work/mysql/pid" --bind-address=127.0.0.1 --port=3306 \
         --skip-name-resolve --local-infile=1 --init-file="$work/users.sql" --ssl-cert="$work/cert.pem" --ssl-key="$work/key.pem" 2>"$work/mysql.log" &
     server=$!
-    wait_until mariadb --no-defaults --socket="$work/data/socket" -e 'USE house'
+    wait_until mariadb --no-defaults --socket="$work/mysql/socket" -e 'USE house'
     record mysql 3306
     local client=(mariadb --no-defaults --host=127.0.0.1 --user=alice --skip-auto-rehash)
     # An error ends no session.

@@ -16,7 +16,7 @@ record_resp3() {
     ask SET greeting 'Hello, 世界'
     ask GET nothing
     ask DEBUG PROTOCOL verbatim || true
-    redis-cli -3 -h 127.0.0.1 --no-auth-warning -a wrong PING >/dev/null || true
+    redis-cli -3 -h 127.0.0.1 --no-auth-warning -a wrong PING >/dev/null 2>&1 || true
     "$python" "$recordings/resp3-client.py"
     keep resp3
 }

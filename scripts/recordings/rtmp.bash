@@ -8,7 +8,6 @@ needs_rtmp() {
 }
 
 record_rtmp() {
-    mkdir "$work/logs"
     cat >"$work/rtmp.conf" <<CONF
 load_module /usr/lib/nginx/modules/ngx_rtmp_module.so;
 daemon off;
@@ -32,14 +31,14 @@ CONF
     server=$!
     wait_for_port 1935
     record rtmp 1935
-    ffmpeg() { command timeout 8 ffmpeg -nostdin -loglevel error "$@" >"$work/ffmpeg.log" 2>&1 || true; }
-    ffmpeg -i rtmp://127.0.0.1/live/test -t 1.5 -c copy -f null - &
+    stream() { timeout 8 ffmpeg -nostdin -loglevel error "$@" >"$work/ffmpeg.log" 2>&1 || true; }
+    stream -i rtmp://127.0.0.1/live/test -t 1.5 -c copy -f null - &
     local player=$!
     sleep 1
-    ffmpeg -re -f lavfi -i testsrc=size=64x48:rate=8 -f lavfi -i sine=frequency=440:sample_rate=11025 -t 2.5 -metadata title='Grüße' -c:v flv1 -g 8 -qscale:v 25 -c:a libmp3lame -b:a 8k \
+    stream -re -f lavfi -i testsrc=size=64x48:rate=8 -f lavfi -i sine=frequency=440:sample_rate=11025 -t 2.5 -metadata title='Grüße' -c:v flv1 -g 8 -qscale:v 25 -c:a libmp3lame -b:a 8k \
         -f flv rtmp://127.0.0.1/live/test
     wait "$player"
     # An application that there is not.
-    ffmpeg -i rtmp://127.0.0.1/nothing/test -f null -
+    stream -i rtmp://127.0.0.1/nothing/test -f null -
     keep rtmp
 }
