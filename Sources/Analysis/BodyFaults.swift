@@ -19,7 +19,7 @@ public final class BodyFaults: Analysis {
     public func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {
-        guard let format = connection.format, !format.directions[frame.direction].body.isPlain else { return }
+        guard let format = connection.format, !format.directions[frame.direction].hasPlainBodies else { return }
         for fault in frame.decodedBody(of: bytes, format.directions[frame.direction]).faults {
             findings.append(
                 Finding(

@@ -65,3 +65,25 @@ public protocol FieldSource: ~Copyable, ~Escapable {
     /// - Parameter path: at least one name; an index into a list is its decimal text.
     func value(at path: [String]) -> Value
 }
+
+extension Expression {
+    /// The comparisons `field == literal` that must hold for the whole expression to hold: all of it, or joined by `and`.
+    package var equalities: [(path: [String], value: Value)] {
+        guard !nodes.isEmpty else { return [] }
+        var open = [nodes.count - 1]
+        var found: [(path: [String], value: Value)] = []
+        while let index = open.popLast() {
+            switch nodes[index] {
+            case .all(let operands): open += operands
+            case .compare(.equal, let left, let right):
+                switch (nodes[left], nodes[right]) {
+                case (.field(let path), .literal(let value)), (.literal(let value), .field(let path)):
+                    found.append((paths[path], value))
+                default: break
+                }
+            default: break
+            }
+        }
+        return found
+    }
+}

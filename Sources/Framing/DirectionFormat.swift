@@ -41,9 +41,24 @@ public struct DirectionFormat: Sendable {
             return name
         case .cases(let cases):
             let values = FrameValues(naming: shape)
-            return cases.first {
-                $0.condition.map { values.fulfil($0, content: content, shape: shape, format: self) } ?? true
-            }?.name
+            for known in cases {
+                if let condition = known.condition,
+                    !values.fulfil(condition, content: content, shape: shape, format: self)
+                {
+                    continue
+                }
+                switch known.name {
+                case .text(let name): return name
+                case .place(let place):
+                    guard let value = value(at: place, of: content, shape, body: nil, isTyped: false) else { continue }
+                    var found = value.plainText
+                    if case .field(let field) = place { found = name(of: value, in: field, shape) ?? found }
+                    if let found { return found }
+                }
+            }
+            // Fields that name types leave the kinds without them to their own names.
+            let hasPlaces = cases.contains { if case .place = $0.name { true } else { false } }
+            return hasPlaces ? layouts[shape.layout].name : nil
         }
     }
 
@@ -52,7 +67,8 @@ public struct DirectionFormat: Sendable {
     /// - Parameter isTyped: whether the frame's type may be evaluated; false while it is being determined.
     package func decodeBody(of content: RawSpan, _ shape: FrameShape, isTyped: Bool = true) -> DecodedBody {
         let bytes = content.extracting(shape.head..<shape.head + shape.body)
-        return body.decode(bytes, type: isTyped ? type(of: content, shape) : nil)
+        return body(of: shape).decode(
+            bytes, type: isTyped ? type(of: content, shape) : nil, head: headFields(of: content, shape))
     }
 
     /// A frame's source, from its head or body.
@@ -73,6 +89,20 @@ public struct DirectionFormat: Sendable {
             fields += trailer.fields(of: content.extracting(shape.head + shape.body..<shape.total))
         }
         return fields + rule.notes(of: content, shape)
+    }
+
+    /// How a frame's body is decoded: as its kind says, or as all others.
+    package func body(of shape: FrameShape) -> BodyFormat { layouts[shape.layout].body ?? body }
+
+    /// Whether all bodies are plain text or bytes.
+    package var hasPlainBodies: Bool { body.isPlain && layouts.allSatisfy { $0.body?.isPlain ?? true } }
+
+    /// Whether no body is decoded.
+    var hasOpaqueBodies: Bool { body.isOpaque && layouts.allSatisfy { $0.body?.isOpaque ?? true } }
+
+    /// The fields before the body, for bodies that depend on them.
+    func headFields(of content: RawSpan, _ shape: FrameShape) -> [Field] {
+        layouts[shape.layout].head?.fields(of: content.extracting(0..<shape.head)) ?? []
     }
 
     /// One field of a frame.
@@ -97,7 +127,7 @@ public struct DirectionFormat: Sendable {
     /// The name of a field's value, if the format has one.
     private func name(of value: FieldValue, in field: String, _ shape: FrameShape) -> String? {
         let layout = layouts[shape.layout]
-        return (layout.head as? BinaryHead)?.valueName(of: field, value) ?? layout.trailer?.valueName(of: field, value)
+        return layout.head?.valueName(of: field, value) ?? layout.trailer?.valueName(of: field, value)
     }
 }
 
@@ -111,8 +141,27 @@ public enum TypeName: Sendable {
     case layout
     /// By a value of the body, if it is text.
     case value(ValuePlace)
-    /// By the first condition that holds; a case without a condition always matches.
-    case cases([(condition: Expression?, name: String)])
+    /// By the first case that holds; if some are fields, otherwise by the kind of the frame.
+    case cases([TypeCase])
+}
+
+/// A case of a frame's type.
+public struct TypeCase: Sendable {
+    /// What names the type.
+    public enum Name: Sendable {
+        /// This text.
+        case text(String)
+        /// The value at a place, if the frame has it.
+        case place(ValuePlace)
+    }
+
+    /// When it applies; nil: always.
+    public var condition: Expression?
+    /// The name.
+    public var name: Name
+
+    /// A case.
+    public init(condition: Expression?, name: Name) { (self.condition, self.name) = (condition, name) }
 }
 
 extension FieldValue {

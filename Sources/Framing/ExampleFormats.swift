@@ -7,14 +7,30 @@ public enum ExampleFormats {
 
     /// The files. A new example is one file in `docs/examples/`, its capture, and one line here.
     private static let sources: [(name: String, yaml: [UInt8])] = [
+        ("amqp", PackageResources.amqp_yaml),
         ("bgp", PackageResources.bgp_yaml),
+        ("bittorrent", PackageResources.bittorrent_yaml),
+        ("dnp3", PackageResources.dnp3_yaml),
         ("dns", PackageResources.dns_yaml),
+        ("fix", PackageResources.fix_yaml),
+        ("http", PackageResources.http_yaml),
+        ("irc", PackageResources.irc_yaml),
         ("jt808", PackageResources.jt808_yaml),
+        ("kafka", PackageResources.kafka_yaml),
+        ("ldap", PackageResources.ldap_yaml),
+        ("memcached", PackageResources.memcached_yaml),
         ("modbus", PackageResources.modbus_yaml),
         ("mqtt", PackageResources.mqtt_yaml),
+        ("mysql", PackageResources.mysql_yaml),
+        ("nats", PackageResources.nats_yaml),
         ("postgresql", PackageResources.postgresql_yaml),
         ("redis", PackageResources.redis_yaml),
+        ("rtsp", PackageResources.rtsp_yaml),
+        ("sip", PackageResources.sip_yaml),
+        ("smtp", PackageResources.smtp_yaml),
+        ("stomp", PackageResources.stomp_yaml),
         ("tls", PackageResources.tls_yaml),
+        ("websocket", PackageResources.websocket_yaml),
     ]
 
     /// The names, in order.

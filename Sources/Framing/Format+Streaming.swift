@@ -6,7 +6,7 @@ extension Format {
     /// covers them, and no condition of the format reads them.
     package func streamsBodies(from direction: Direction) -> Bool {
         let format = directions[direction]
-        return isFramed && format.body.isPlain && !format.rule.transforms && secrets.isEmpty
+        return isFramed && format.hasPlainBodies && !format.rule.transforms && secrets.isEmpty
             && relay == nil && broadcast == nil && !format.hasChecksums && !format.namesByBody
             && !conditions.contains(where: \.readsBodies)
             && !allPairings.contains { $0.rule.readsBodies }
@@ -15,7 +15,7 @@ extension Format {
     /// The conditions on frames.
     private var conditions: [Expression] {
         [heartbeat?.condition, beginning?.condition, upgrade?.after, upgrade?.answered].compactMap(\.self)
-            + allPairings.flatMap { [$0.request, $0.answer] }
+            + allPairings.flatMap { [$0.request, $0.answer] } + (states?.transitions.map(\.condition) ?? [])
     }
 }
 
@@ -28,7 +28,10 @@ extension DirectionFormat {
         for case .body? in [fromPlace, toPlace] { return true }
         switch typeName {
         case .value(.body): return true
-        case .cases(let cases): return cases.contains { $0.condition?.readsBodies == true }
+        case .cases(let cases): return cases.contains { known in
+            if case .place(.body) = known.name { return true }
+            return known.condition?.readsBodies == true
+        }
         default: return false
         }
     }
@@ -36,6 +39,7 @@ extension DirectionFormat {
     /// The body of a frame whose last bytes were streamed.
     package func streamedBody(of frame: FrameInfo, _ content: RawSpan) -> DecodedBody {
         if frame.missing > 0 { return .incomplete }
+        let body = body(of: frame.partsAtHand)
         let type = body.byType.isEmpty ? nil : type(of: content, frame.partsAtHand)
         return DecodedBody(frame.isText && !body.chain(for: type).isOpaque ? .text : .opaque)
     }
@@ -45,7 +49,7 @@ extension Pairing.Rule {
     fileprivate var readsBodies: Bool {
         switch self {
         case .body, .value(.body): true
-        case .order, .type, .value(.field): false
+        case .order, .type, .value(.field), .value(.inField): false
         }
     }
 }

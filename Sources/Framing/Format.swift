@@ -25,6 +25,8 @@ public struct Format: Sendable {
     public var beginning: Beginning?
     /// Where its conversations change to TLS; nil if they do not.
     public var upgrade: TLSUpgrade?
+    /// The states of its conversations; nil if their frames are always the same.
+    public var states: ConversationStates?
     /// Values that are redacted by default.
     public var secrets: [Secret] = []
     /// Known bugs of published receivers of this format, by name.

@@ -53,7 +53,11 @@ public struct FrameValues {
     static func fields(of layouts: [FrameLayout], _ rule: any FramingRule) -> Set<String>? {
         var known = Set(rule.noted)
         for layout in layouts {
-            if let head = layout.head, !(head is BinaryHead) { return nil }
+            if let head = layout.head, !(head is BinaryHead) {
+                guard let names = head.names else { return nil }
+                known.formUnion(names)
+                continue
+            }
             for field in ((layout.head as? BinaryHead)?.fields ?? []) + (layout.trailer?.fields ?? []) {
                 known.insert(field.name)
                 known.formUnion(field.bits.map(\.name))
@@ -89,7 +93,7 @@ public struct FrameValues {
             }
         }
         let opaque = formats.allSatisfy {
-            !$0.isFramed || $0.directions.fromClient.body.isOpaque && $0.directions.fromServer.body.isOpaque
+            !$0.isFramed || $0.directions.fromClient.hasOpaqueBodies && $0.directions.fromServer.hasOpaqueBodies
         }
         return complaint(about: path, fields: fields, bodiesAreOpaque: opaque)
     }
@@ -123,6 +127,10 @@ public struct FrameValues {
         case "nth" where nth != nil: return .integer(Int64(nth ?? 0))
         case "fields" where path.count == 2:
             return format.field(path[1], of: content, shape).map(Value.init) ?? .absent
+        case "fields" where path.count > 2:
+            guard case .json(let text)? = format.field(path[1], of: content, shape) else { return .absent }
+            let bytes = Array(text.utf8)
+            return JSONLookup.value(at: Array(path.dropFirst(2)), in: bytes.span.bytes).map(Value.init) ?? .absent
         case "body" where path.count >= 2: return body(Array(path.dropFirst()), content, shape, format)
         // Where a condition may name a field alone.
         default: return path.count == 1 ? format.field(path[0], of: content, shape).map(Value.init) ?? .absent : .absent

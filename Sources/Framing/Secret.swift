@@ -2,7 +2,7 @@ import Expressions
 
 /// A value that is redacted by default.
 public struct Secret: Sendable {
-    /// Where the value is: `fields.NAME`, or `body` and the path in it.
+    /// Where the value is: `fields.NAME` or a path in a field, or `body` and the path in it.
     public var path: [String]
     /// Which frames have it; nil: all.
     public var condition: Expression?
@@ -21,16 +21,16 @@ public struct Secret: Sendable {
     static func complaint(about path: [String]) -> String? {
         switch path.first {
         case "body": nil
-        case "fields" where path.count == 2: nil
-        default: "is no secret's place; expected fields.NAME, body, or body and a path, such as body.password"
+        case "fields" where path.count >= 2: nil
+        default: "is no secret's place; expected fields.NAME, a path in a field, body, or body and a path, such as body.password"
         }
     }
 }
 
 /// The parts of a frame to redact.
 package struct SecretPaths: Sendable {
-    /// Names of fields.
-    package var fields: [String] = []
+    /// Names of fields, or paths in them.
+    package var fields: [[String]] = []
     /// Paths in the body.
     package var body: [[String]] = []
 
@@ -40,7 +40,7 @@ package struct SecretPaths: Sendable {
             if secret.path[0] == "body" {
                 body.append(Array(secret.path.dropFirst()))
             } else {
-                fields.append(secret.path[1])
+                fields.append(Array(secret.path.dropFirst()))
             }
         }
     }

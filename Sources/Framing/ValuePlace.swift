@@ -4,14 +4,26 @@ import Streams
 public enum ValuePlace: Hashable, Sendable {
     /// A field of the header or the trailer.
     case field(String)
+    /// A value in a field that is a list or an object: the field's name, then the path.
+    case inField([String])
     /// A value of the body, by its path: `["text"]`, `["json", "user"]`, or `["user"]` for a member of JSON or Protobuf.
     case body([String])
 
+    /// The place written `command`, `args[0]` or `headers.host` in a format file; nil if the text is none.
+    init?(field text: String) {
+        guard let path = Self.path(text[...]) else { return nil }
+        self = path.count == 1 ? .field(path[0]) : .inField(path)
+    }
+
     /// The place written `body.user` or `body.json.items[0]` in a format file; nil if the text names nothing in a body.
     init?(body text: String) {
-        guard text.hasPrefix("body.") else { return nil }
+        guard text.hasPrefix("body."), let path = Self.path(text.dropFirst(5)) else { return nil }
+        self = .body(path)
+    }
+
+    private static func path(_ text: Substring) -> [String]? {
         var path: [String] = []
-        for part in text.dropFirst(5).split(separator: ".", omittingEmptySubsequences: false) {
+        for part in text.split(separator: ".", omittingEmptySubsequences: false) {
             // `items[0]` is two components.
             let steps = part.split(separator: "[", omittingEmptySubsequences: false)
             for (index, step) in steps.enumerated() {
@@ -24,8 +36,7 @@ public enum ValuePlace: Hashable, Sendable {
                 }
             }
         }
-        guard !path.contains("") else { return nil }
-        self = .body(path)
+        return path.contains("") ? nil : path
     }
 }
 
@@ -43,6 +54,10 @@ extension DirectionFormat {
     ) -> FieldValue? {
         switch place {
         case .field(let name): return field(name, of: content, shape)
+        case .inField(let path):
+            guard case .json(let text)? = field(path[0], of: content, shape) else { return nil }
+            let bytes = Array(text.utf8)
+            return JSONLookup.value(at: Array(path.dropFirst()), in: bytes.span.bytes)
         case .body(let path):
             let bytes = content.extracting(shape.head..<shape.head + shape.body)
             let decoded = body ?? decodeBody(of: content, shape, isTyped: isTyped)
@@ -50,13 +65,14 @@ extension DirectionFormat {
                 return decoded.value(at: path, of: bytes)
             }
             return decoded.value(at: ["json"] + path, of: bytes) ?? decoded.value(at: ["protobuf"] + path, of: bytes)
+                ?? decoded.value(at: ["fields"] + path, of: bytes)
         }
     }
 }
 
 extension BodyFormat {
     /// What the first component of a path in a body may be, other than a member of JSON or Protobuf.
-    static let formNames: Set<String> = ["text", "json", "protobuf"]
+    static let formNames: Set<String> = ["text", "json", "protobuf", "fields"]
 
     /// The error in a path in these bodies; nil if some of them may have it.
     func complaint(about path: [String]) -> String? {
@@ -70,13 +86,13 @@ extension BodyFormat {
             if first != "text", path.count == 1 { return "body.\(first) is all of the body; expected a value in it" }
             return nil
         }
-        return forms.contains("json") || forms.contains("protobuf")
+        return forms.contains("json") || forms.contains("protobuf") || forms.contains("fields")
             ? nil : bodies + (forms.isEmpty ? "" : ", which has no values inside")
     }
 }
 
 extension BodyChain {
-    /// The form of its bodies: `text`, `json` or `protobuf`; nil if they are bytes.
+    /// The form of its bodies: `text`, `json`, `protobuf` or `fields`; nil if they are bytes.
     fileprivate var form: String? {
         encodings.last.map { type(of: $0).name }.flatMap { BodyFormat.formNames.contains($0) ? $0 : nil }
     }

@@ -28,7 +28,18 @@ package struct FrameSecrets {
     /// The fields, with secret ones redacted.
     func shown(_ fields: [Field]) -> [Field] {
         guard !paths.fields.isEmpty else { return fields }
-        return fields.map { paths.fields.contains($0.name) ? Field($0.name, .text(Self.mark)) : $0 }
+        return fields.map { field in
+            let own = paths.fields.filter { $0[0] == field.name }
+            // A header as it came has the secrets of its fields.
+            if own.contains(where: { $0.count == 1 }) || field.name == StructuredHead.raw {
+                return Field(field.name, .text(Self.mark))
+            }
+            guard !own.isEmpty, case .json(let text) = field.value else { return field }
+            var redaction = JSONRedaction(own.map { Array($0.dropFirst()) }, ignoringCase: true)
+            let bytes = Array(text.utf8)
+            guard let shown = redaction.of(bytes.span.bytes) else { return Field(field.name, .text(Self.mark)) }
+            return Field(field.name, .json(String(decoding: shown, as: UTF8.self)))
+        }
     }
 
     /// The body, with secrets redacted.
@@ -38,7 +49,7 @@ package struct FrameSecrets {
 
     /// Whether the bytes of a head with these fields may be shown as they are.
     func mayDumpHead(_ fields: [Field]) -> Bool {
-        paths.fields.isEmpty || !fields.contains { paths.fields.contains($0.name) }
+        paths.fields.isEmpty || !fields.contains { field in paths.fields.contains { $0[0] == field.name } }
     }
 
     /// Whether the bytes of a body may be shown as they are: it has no secrets, or no one can read it.

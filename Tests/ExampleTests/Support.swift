@@ -7,13 +7,32 @@ import Testing
 
 /// A protocol of docs/examples, with a capture of the real program.
 struct Example: CustomTestStringConvertible, Sendable {
+    /// The capture's name.
     let name: String
+    /// The format file's name.
+    let formatName: String
 
-    static let all = ["postgresql", "mqtt", "redis", "dns", "modbus", "bgp", "tls", "jt808"].map(Example.init)
+    init(name: String, format: String? = nil) { (self.name, formatName) = (name, format ?? name) }
+
+    static let all =
+        [
+            "amqp", "bgp", "bittorrent", "dnp3", "dns", "fix", "http", "jt808", "kafka", "ldap", "memcached", "modbus", "mqtt",
+            "mysql", "nats", "postgresql", "redis", "rtsp", "sip", "smtp", "stomp", "tls", "websocket",
+        ].map { Example(name: $0) } + [
+            Example(name: "mqtt5", format: "mqtt"), Example(name: "resp3", format: "redis"),
+            Example(name: "websocket-long", format: "websocket"),
+        ]
+    /// Those that change to TLS, whose records are not frames.
+    static let changeToTLS = ["ldap", "mysql", "smtp"]
+    /// Those whose programs were made to do something wrong: the kinds of findings that they have.
+    static let findings: [String: Set<String>] = [
+        "tls": ["tls-failed"], "fix": ["bad-checksum"], "dnp3": ["bad-body"], "mqtt5": ["reconnect-storm"],
+        "nats": ["unanswered"], "stomp": ["reconnect-storm", "unanswered"],
+    ]
     static let root = URL(filePath: #filePath).appending(path: "../../..").standardized.path
 
     var testDescription: String { name }
-    var formatPath: String { "\(Self.root)/docs/examples/\(name).yaml" }
+    var formatPath: String { "\(Self.root)/docs/examples/\(formatName).yaml" }
     var capturePath: String { "\(Self.root)/fixtures/examples/\(name).pcap" }
 
     func format() throws -> Format {
@@ -31,6 +50,55 @@ struct Example: CustomTestStringConvertible, Sendable {
             Direction.allCases.map { ($0, log.bytes(of: number, from: $0)) }
         }.filter { !$0.bytes.isEmpty }
     }
+}
+
+extension Example {
+    /// What arrived on each connection, in order.
+    func conversations() throws -> [[(direction: Direction, bytes: [UInt8])]] {
+        let log = StreamEventLog()
+        var capture = CaptureDecoder(receiver: log)
+        var reader = CaptureReader(CaptureBytes(Array(try Data(contentsOf: URL(filePath: capturePath)))))
+        try reader.read(to: &capture)
+        capture.finish()
+        var chunks: [Int: [(direction: Direction, bytes: [UInt8])]] = [:]
+        for case .received(let connection, let direction, let bytes, _, _) in log.events {
+            chunks[connection, default: []].append((direction, bytes))
+        }
+        return chunks.sorted { $0.key < $1.key }.map(\.value)
+    }
+}
+
+/// The frames of both directions of a connection.
+final class SeenConversation: FrameReceiver {
+    private(set) var frames = PerDirection<[SeenFrame]>(fromClient: [], fromServer: [])
+    private(set) var unframed: [String] = []
+
+    /// Frames what arrived, each chunk in pieces.
+    init(
+        _ format: Format, _ chunks: [(direction: Direction, bytes: [UInt8])], cut: (_ count: Int) -> [Int] = { _ in [] }
+    ) {
+        let scratch = FramingScratch()
+        var framers = format.framers()
+        for (direction, bytes) in chunks {
+            let bounds = [0] + cut(bytes.count).sorted() + [bytes.count]
+            for (start, end) in zip(bounds, bounds.dropFirst()) where start < end {
+                let piece = bytes.span.bytes.extracting(start..<end)
+                framers[direction].receive(
+                    piece, at: Timestamp(nanoseconds: 0), packet: 0, scratch: scratch, into: self)
+            }
+        }
+        for direction in Direction.allCases { framers[direction].finish(scratch: scratch, into: self) }
+    }
+
+    func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
+        frames[direction].append(SeenFrame(offset: frame.offset, shape: frame.shape, bytes: bytes.copied()))
+    }
+
+    func unframed(_ run: UnframedRun, from direction: Direction) {
+        unframed.append("\(direction): \(run.bytes.count) bytes at \(run.offset): \(run.detail)")
+    }
+
+    func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {}
 }
 
 /// A frame with its bytes.

@@ -10,6 +10,9 @@ package struct BodyChain: Sendable {
     /// Whether bodies are opaque bytes.
     var isOpaque: Bool { encodings.allSatisfy { $0 is RawBody } }
 
+    /// Whether an encoding depends on the header's fields.
+    var readsHead: Bool { encodings.contains { $0.role.contains(.readsHead) } }
+
     /// Whether bodies are encrypted, and unreadable without the key.
     var isEncrypted: Bool { encodings.first?.role.contains(.encrypted) ?? false }
 
@@ -29,12 +32,12 @@ package struct BodyChain: Sendable {
     // MARK: Decoding
 
     /// Decodes a body. An empty one is left as it is, without faults.
-    package func decode(_ body: RawSpan, type: String?) -> DecodedBody {
+    package func decode(_ body: RawSpan, type: String?, head: [Field] = []) -> DecodedBody {
         var decoded = DecodedBody(.opaque)
         // An empty body is not wrapped: only the encoding of its meaning applies.
         let encodings =
             body.byteCount > 0 ? encodings[...] : encodings.suffix(1).filter { $0.role.contains(.readsNothing) }[...]
-        var context = BodyContext(type: type)
+        var context = BodyContext(type: type, head: head)
         for encoding in encodings {
             let step = decoded.withBytes(of: body) { encoding.decode($0, context) }
             switch step {
@@ -72,7 +75,7 @@ package struct BodyChain: Sendable {
     }
 
     /// The kind of fault that `decode` would find first; nil if it would find none.
-    func fault(of body: RawSpan, type: String?) -> BodyFault.Kind? {
+    func fault(of body: RawSpan, type: String?, head: @autoclosure () -> [Field] = []) -> BodyFault.Kind? {
         guard !isPlain, body.byteCount > 0, let first = encodings.first, !first.role.contains(.locked) else {
             return nil
         }
@@ -83,7 +86,7 @@ package struct BodyChain: Sendable {
             case .unknown: break
             }
         }
-        return decode(body, type: type).faults.first?.kind
+        return decode(body, type: type, head: readsHead ? head() : []).faults.first?.kind
     }
 
     /// A body that should be encrypted but was sent in the clear; nil if it was not.
@@ -123,7 +126,9 @@ package struct BodyChain: Sendable {
     ///
     /// Bytes are taken as on the wire if the chain defines what bytes mean, or if its key is unknown: that is what a trace shows
     /// in hex. Text is taken as it is where JSON is expected, syntax errors included.
-    package func encode(_ content: BodyContent, type: String?) throws(EncodingError) -> [UInt8] {
+    package func encode(
+        _ content: BodyContent, type: String?, head: [Field] = []
+    ) throws(EncodingError) -> [UInt8] {
         if case .bytes(let bytes) = content {
             let isLocked = encodings.contains { $0.role.contains(.locked) }
             if isLocked || encodings.last?.role.contains(.meaning) == true { return bytes }
@@ -135,7 +140,8 @@ package struct BodyChain: Sendable {
         if case .json = content, let locked = encodings.lastIndex(where: { $0.role.contains(.locked) }) {
             encodings = encodings[(locked + 1)...]
         }
-        for encoding in encodings.reversed() { content = .bytes(try encoding.encode(content, type: type)) }
+        let context = BodyContext(type: type, head: head)
+        for encoding in encodings.reversed() { content = .bytes(try encoding.encode(content, context)) }
         return content.bytes
     }
 }

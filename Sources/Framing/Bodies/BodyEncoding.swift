@@ -22,6 +22,9 @@ protocol BodyEncoding: Sendable {
     /// Encodes a body: the inverse of `decode`.
     func encode(_ content: BodyContent, type: String?) throws(EncodingError) -> [UInt8]
 
+    /// The same, if it depends on the header's fields.
+    func encode(_ content: BodyContent, _ context: BodyContext) throws(EncodingError) -> [UInt8]
+
     /// The names of the keys that are used.
     func keyNames(default name: String) -> [String]
 
@@ -33,6 +36,10 @@ protocol BodyEncoding: Sendable {
 
 extension BodyEncoding {
     func check(_ input: RawSpan, _ context: BodyContext) -> BodyCheck { .unknown }
+
+    func encode(_ content: BodyContent, _ context: BodyContext) throws(EncodingError) -> [UInt8] {
+        try encode(content, type: context.type)
+    }
 
     func keyNames(default name: String) -> [String] { [] }
 
@@ -53,6 +60,8 @@ struct BodyRole: OptionSet {
     static let encrypted = BodyRole(rawValue: 8)
     /// It needs a key, but has none.
     static let locked = BodyRole(rawValue: 16)
+    /// It may depend on the header's fields.
+    static let readsHead = BodyRole(rawValue: 32)
 }
 
 /// What an encoding may need in addition to its input.
@@ -61,6 +70,8 @@ struct BodyContext {
     var type: String?
     /// Whether the input was decrypted, and so may be the output of a wrong key.
     var isDecrypted = false
+    /// The header's fields, if the chain depends on them.
+    var head: [Field] = []
 }
 
 /// An encoding's result.
@@ -118,6 +129,8 @@ package enum BodyContent: Hashable, Sendable {
     case json([UInt8])
     /// A Protobuf message as the JSON that traces show.
     case protobuf([UInt8])
+    /// The fields of a structured body as the JSON that traces show.
+    case fields([UInt8])
     /// Bytes.
     case bytes([UInt8])
 
@@ -125,7 +138,7 @@ package enum BodyContent: Hashable, Sendable {
     var bytes: [UInt8] {
         switch self {
         case .text(let text): Array(text.utf8)
-        case .json(let bytes), .protobuf(let bytes), .bytes(let bytes): bytes
+        case .json(let bytes), .protobuf(let bytes), .fields(let bytes), .bytes(let bytes): bytes
         }
     }
 }

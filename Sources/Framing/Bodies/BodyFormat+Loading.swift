@@ -10,8 +10,11 @@ import Yams
 ///     body:                                        by the frame's type; each value may be anything that body may be
 ///       byType: { img: hex, txt: text, doc: [gzip, json] }
 ///       else: text                                 all other types; hex if omitted
+///     body:                                        by a condition on type and header; the first that holds
+///       cases: [{ when: zipped == 1, as: [zlib, json] }]
+///       else: json
 ///
-/// Encodings: `text` `json` `protobuf` `aes` `base64` `base16` `zlib` `gzip` `deflate` `hex` `raw`; the options of each are
+/// Encodings: `text` `json` `protobuf` `fields` `aes` `base64` `base16` `zlib` `gzip` `deflate` `hex` `raw`; the options of each are
 /// documented at its declaration. Without `body`, bytes are shown in hex.
 extension BodyFormat {
     /// The most encodings a chain may have: each may expand its input to 16 MiB.
@@ -21,13 +24,22 @@ extension BodyFormat {
     init?(_ map: YAMLMap) {
         guard let node = map["body"] else { return nil }
         let path = map.path == "the format" ? "body" : "\(map.path).body"
-        guard node.member("byType") != nil || node.member("else") != nil,
+        guard node.member("byType") != nil || node.member("else") != nil || node.member("cases") != nil,
             let body = YAMLMap(node, path: path, context: map.context)
         else {
             self.init(BodyChain(node, path: path, context: map.context))
             return
         }
-        body.allow(["byType", "else"])
+        body.allow(["byType", "cases", "else"])
+        let cases = (body.maps("cases") ?? []).compactMap { map -> BodyCase? in
+            map.allow(["when", "as"])
+            guard let condition = FormatLoader.headCondition(map, "when") else { return nil }
+            guard let node = map["as"] else {
+                map.fault("\(map.path) lacks as: the encodings")
+                return nil
+            }
+            return BodyCase(condition: condition, chain: BodyChain(node, path: "\(map.path).as", context: map.context))
+        }
         var chains: [String: BodyChain] = [:]
         if let types = body.map("byType") {
             for (key, value) in types.node.mapping ?? [:] {
@@ -39,12 +51,12 @@ extension BodyFormat {
             map.context.warn("\(path).byType names no types", at: body["byType"])
         }
         let otherwise = body["else"].map { BodyChain($0, path: "\(path).else", context: map.context) }
-        self.init(byType: chains, otherwise ?? BodyChain([]))
+        self.init(byType: chains, cases: cases, otherwise ?? BodyChain([]))
     }
 }
 
 extension BodyChain {
-    fileprivate init(_ node: Node, path: String, context: LoadContext) {
+    init(_ node: Node, path: String, context: LoadContext) {
         if node.member("encodings") != nil, let map = YAMLMap(node, path: path, context: context) {
             map.allow(["encodings"])
             if let list = map["encodings"] {
@@ -79,6 +91,11 @@ extension BodyChain {
             return nil
         }
         let type = named(name, at: key, path, context)
+        if type == FieldsBody.self, value.sequence != nil {
+            // The list is all there is to say.
+            let options = Node.mapping(.init([(Node("of"), value)], .implicit, .any, node.mark))
+            return YAMLMap(options, path: "\(path).\(name)", context: context).map { FieldsBody($0) }
+        }
         guard let options = YAMLMap(value, path: "\(path).\(name)", context: context) else { return nil }
         return type?.init(options)
     }

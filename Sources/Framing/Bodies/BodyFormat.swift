@@ -1,53 +1,91 @@
+import Expressions
 import Streams
 
 /// How the bodies of one direction's frames are decoded, by frame type.
 package struct BodyFormat: Sendable {
     /// The chains of the frame types that are named.
     var byType: [String: BodyChain]
+    /// The chains of frames that fulfil a condition, which come first.
+    var cases: [BodyCase]
     /// The chain of all others.
     var otherwise: BodyChain
 
     /// Bodies that all have the same encodings; without any they are opaque.
-    init(byType: [String: BodyChain] = [:], _ otherwise: BodyChain = BodyChain([])) {
+    init(
+        byType: [String: BodyChain] = [:], cases: [BodyCase] = [], _ otherwise: BodyChain = BodyChain([])
+    ) {
         self.byType = byType
+        self.cases = cases
         self.otherwise = otherwise
-        isPlain = otherwise.isPlain && byType.values.allSatisfy(\.isPlain)
+        isPlain = otherwise.isPlain && byType.values.allSatisfy(\.isPlain) && cases.isEmpty
     }
 
     /// Whether bodies are plain text or bytes: they cost nothing to decode, and can have no faults.
     package let isPlain: Bool
 
     /// Whether all bodies are shown as bytes in hex, so that no condition can refer to their content.
-    var isOpaque: Bool { otherwise.isOpaque && byType.values.allSatisfy(\.isOpaque) }
+    var isOpaque: Bool { chains.allSatisfy(\.isOpaque) }
+
+    /// All chains.
+    private var chains: [BodyChain] { [otherwise] + byType.values + cases.map(\.chain) }
 
     /// Decodes a body.
     ///
-    /// - Parameter type: the frame's type, evaluated only if needed.
-    package func decode(_ body: RawSpan, type: @autoclosure () -> String?) -> DecodedBody {
+    /// - Parameters:
+    ///   - type: the frame's type, evaluated only if needed.
+    ///   - head: the header's fields, evaluated only if needed.
+    package func decode(
+        _ body: RawSpan, type: @autoclosure () -> String?, head: @autoclosure () -> [Field] = []
+    ) -> DecodedBody {
         if isPlain, byType.isEmpty { return otherwise.decode(body, type: nil) }
         let type = type()
-        return chain(for: type).decode(body, type: type)
+        if !cases.isEmpty {
+            let fields = head()
+            let chain = chain(for: type, head: fields)
+            return chain.decode(body, type: type, head: fields)
+        }
+        let chain = chain(for: type)
+        return chain.decode(body, type: type, head: chain.readsHead ? head() : [])
     }
 
     /// Encodes `content`.
-    package func encode(_ content: BodyContent, type: String?) throws(EncodingError) -> [UInt8] {
-        try chain(for: type).encode(content, type: type)
+    package func encode(
+        _ content: BodyContent, type: String?, head: [Field] = []
+    ) throws(EncodingError) -> [UInt8] {
+        try chain(for: type, head: head).encode(content, type: type, head: head)
     }
 
     /// The names of the keys that are used.
     func keyNames(default name: String) -> [String] {
-        otherwise.keyNames(default: name) + byType.values.flatMap { $0.keyNames(default: name) }
+        chains.flatMap { $0.keyNames(default: name) }
     }
 
     /// Sets the user's resources: keys and schemas.
     mutating func use(_ resources: BodyResources, defaultKey: String) throws(BodyResourceError) {
         try otherwise.use(resources, defaultKey: defaultKey)
+        for index in cases.indices { try cases[index].chain.use(resources, defaultKey: defaultKey) }
         for type in byType.keys.sorted() { try byType[type]?.use(resources, defaultKey: defaultKey) }
+    }
+
+    /// The chain of a frame of this type and with these fields.
+    func chain(for type: String?, head: [Field]) -> BodyChain {
+        if !cases.isEmpty {
+            var scope = StructureScope(head)
+            if let type { scope.add(["type"], .text(type)) }
+            if let known = cases.first(where: { scope.holds($0.condition) }) { return known.chain }
+        }
+        return chain(for: type)
     }
 
     func chain(for type: String?) -> BodyChain {
         type.flatMap { byType[$0] } ?? otherwise
     }
+}
+
+/// The encodings of the bodies of frames that fulfil a condition.
+package struct BodyCase: Sendable {
+    var condition: Expression
+    var chain: BodyChain
 }
 
 extension Format {

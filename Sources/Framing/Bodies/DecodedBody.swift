@@ -10,6 +10,8 @@ package struct DecodedBody: Sendable, Hashable {
         case json
         /// A Protobuf message as compact JSON.
         case protobuf
+        /// The fields of a structured body as compact JSON.
+        case fields
         /// Nothing more is known of them.
         case opaque
     }
@@ -41,7 +43,7 @@ package struct DecodedBody: Sendable, Hashable {
     /// Encrypted bodies are unreadable, and those a format declares as hex have no secrets.
     private func mayHideSecrets(_ paths: [[String]], in body: RawSpan) -> Bool {
         switch form {
-        case .json, .protobuf: false
+        case .json, .protobuf, .fields: false
         case .text: isIncomplete || faults.contains { $0.kind != .wrongKey }
         case .opaque:
             isIncomplete || faults.contains { $0.kind != .wrongKey }
@@ -62,7 +64,7 @@ package struct DecodedBody: Sendable, Hashable {
             switch (form, self.form) {
             case ("text", .text) where path.count == 1:
                 return .text(bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
-            case ("json", .json), ("protobuf", .protobuf):
+            case ("json", .json), ("protobuf", .protobuf), ("fields", .fields):
                 return JSONLookup.value(at: Array(path.dropFirst()), in: bytes)
             default: return nil
             }
@@ -83,7 +85,7 @@ package struct DecodedBody: Sendable, Hashable {
         if mayHideSecrets(paths, in: body) { return hidden }
         switch form {
         case .opaque, .text: return self
-        case .json, .protobuf:
+        case .json, .protobuf, .fields:
             let shorter = paths.filter { Self.formNames.contains($0[0]) }.map { Array($0.dropFirst()) }
             var redaction = JSONRedaction(paths + shorter)
             guard let bytes, let redacted = redaction.of(bytes.span.bytes) else { return hidden }
@@ -91,5 +93,5 @@ package struct DecodedBody: Sendable, Hashable {
         }
     }
 
-    private static let formNames: Set<String> = ["text", "json", "protobuf"]
+    private static let formNames: Set<String> = ["text", "json", "protobuf", "fields"]
 }

@@ -19,7 +19,7 @@ extension DirectionFormat {
             throw EncodingError("the frame has no field \(field.name); it has \(known.isEmpty ? "none" : known)")
         }
         let body = try body.map { body throws(EncodingError) in
-            try self.body.encode(body, type: type(of: content, shape))
+            try self.body(of: shape).encode(body, type: type(of: content, shape), head: headFields(of: content, shape))
         }
         if isRaw { return try overwrite(content, shape, changes, body: body) }
         return try layout.rebuild(

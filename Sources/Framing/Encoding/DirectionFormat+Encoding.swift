@@ -13,7 +13,33 @@ extension DirectionFormat {
     public func encode(
         _ fields: [Field], body: [UInt8], layout: String? = nil
     ) throws(EncodingError) -> [UInt8] {
-        let layout = try choose(fields, layout)
+        try encode(fields, body: body, as: try candidates(fields, layout, type: nil)[0])
+    }
+
+    /// The bytes of a frame of a trace, or written by hand.
+    ///
+    /// Several kinds may have the same fields: the one is taken that is named as the frame's type, otherwise the first whose body
+    /// is as long as the trace says.
+    func encode(_ line: FrameLine) throws(EncodingError) -> [UInt8] {
+        var fault: EncodingError?
+        var other: (layout: FrameLayout, body: [UInt8])?
+        for layout in try candidates(line.fields, line.layout, type: line.type) {
+            do throws(EncodingError) {
+                let body = try (layout.body ?? body).encode(line.body, type: line.type, head: line.fields)
+                if line.bodyLength ?? body.count == body.count { return try encode(line.fields, body: body, as: layout) }
+                other = other ?? (layout, body)
+            } catch {
+                fault = fault ?? error
+            }
+        }
+        // A body that was edited has another length.
+        if let other { return try encode(line.fields, body: other.body, as: other.layout) }
+        throw fault ?? EncodingError("there is no kind of frame for these fields")
+    }
+
+    private func encode(
+        _ fields: [Field], body: [UInt8], as layout: FrameLayout
+    ) throws(EncodingError) -> [UInt8] {
         var parts = FrameParts(
             head: try layout.head?.encode(fields, body: body.count) ?? [], body: body,
             trailer: try layout.trailer?.encode(fields, body: body.count) ?? [])
@@ -23,19 +49,26 @@ extension DirectionFormat {
         return try layout.rule.encode(parts)
     }
 
-    private func choose(_ fields: [Field], _ name: String?) throws(EncodingError) -> FrameLayout {
+    /// The kinds that a frame with these fields may be; at least one.
+    private func candidates(
+        _ fields: [Field], _ name: String?, type: String?
+    ) throws(EncodingError) -> [FrameLayout] {
         if let name {
-            if let layout = layouts.first(where: { $0.name == name }) { return layout }
+            let named = layouts.filter { $0.name == name }
+            if !named.isEmpty { return named }
             let known = layouts.compactMap(\.name).joined(separator: ", ")
             throw EncodingError("there is no kind of frame \(name); known are \(known)")
         }
-        return layouts.first { $0.takes(fields) } ?? layouts[0]
+        let fitting = layouts.filter { $0.takes(fields) }
+        if fitting.isEmpty { return [layouts[0]] }
+        return fitting.filter { type != nil && $0.name == type } + fitting.filter { type == nil || $0.name != type }
     }
 }
 
 extension FrameLayout {
     /// Whether the layout has all of these fields, and none of its constants contradicts them.
     fileprivate func takes(_ given: [Field]) -> Bool {
+        if let head = head as? StructuredHead { return head.takes(given, noted: rule.noted) }
         guard let head = head as? BinaryHead else { return true }
         let known = head.fields + (trailer?.fields ?? [])
         return given.allSatisfy { field in

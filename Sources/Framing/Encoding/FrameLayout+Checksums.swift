@@ -14,14 +14,16 @@ extension FrameLayout {
     /// Whether the layout has checksums at all.
     package var hasChecksums: Bool {
         ((head as? BinaryHead)?.fields ?? []).contains { $0.checksum != nil }
+            || (head as? StructuredHead)?.hasChecksums == true
             || (trailer?.fields ?? []).contains { $0.checksum != nil }
     }
 
     /// Every checksum of a frame's content.
     package func checksums(of content: RawSpan, _ shape: FrameShape) -> [ChecksumResult] {
         places(head: content.extracting(0..<shape.head), shape: shape, content: content).map { field, place, checksum in
-            let found = content.unsigned(at: place.lowerBound, width: place.count, field.order)
-            let expected = Self.value(checksum, field: place, shape: shape, of: content.copied())
+            var found: UInt64 = 0
+            if let number = field.value(in: content, at: place.lowerBound, size: place.count).unsignedNumber { found = number }
+            let expected = Self.value(checksum, of: field, place, shape: shape, in: content.copied())
             return ChecksumResult(field: field.name, found: found, expected: expected)
         }
     }
@@ -33,8 +35,8 @@ extension FrameLayout {
         var content = parts.head + parts.body + parts.trailer
         let places = places(head: parts.head.span.bytes, shape: shape, content: content.span.bytes)
         for (field, place, checksum) in places {
-            let value = Self.value(checksum, field: place, shape: shape, of: content)
-            content.replaceSubrange(place, with: BinaryHead.bytes(value, width: place.count, field.order))
+            let value = Self.value(checksum, of: field, place, shape: shape, in: content)
+            content.replaceSubrange(place, with: try BinaryHead.encode(.unsigned(value), as: field))
         }
         parts.head = Array(content[..<shape.head])
         parts.trailer = Array(content[(shape.head + shape.body)...])
@@ -54,14 +56,15 @@ extension FrameLayout {
             }
         }
         collect(self.head as? BinaryHead, from: 0)
+        places += (self.head as? StructuredHead)?.checksums(in: head) ?? []
         collect(trailer, from: shape.head + shape.body)
         return places
     }
 
     /// The checksum computed from the bytes it covers, with the field itself as zeros.
-    private static func value(_ checksum: FieldChecksum, field: Range<Int>, shape: FrameShape, of content: [UInt8])
-        -> UInt64
-    {
+    private static func value(
+        _ checksum: FieldChecksum, of own: HeaderField, _ field: Range<Int>, shape: FrameShape, in content: [UInt8]
+    ) -> UInt64 {
         func offset(_ place: FieldChecksum.Place) -> Int {
             switch place {
             case .start: 0
@@ -73,6 +76,12 @@ extension FrameLayout {
         var covered = content
         for at in field where at < covered.count { covered[at] = 0 }
         let range = offset(checksum.from)..<max(offset(checksum.from), offset(checksum.to))
+        if case .numeral(.digits(let count, let base)) = own.kind {
+            // As many digits as there are: FIX's sum modulo 256 has three.
+            let values = (0..<count).reduce(UInt64(1)) { power, _ in power.multipliedReportingOverflow(by: UInt64(base)).0 }
+            let value = checksum.algorithm.value(of: covered.span.bytes.extracting(range))
+            return values == 0 ? value : value % values
+        }
         let mask = field.count >= 8 ? UInt64.max : UInt64(1) << UInt64(8 * field.count) - 1
         return checksum.algorithm.value(of: covered.span.bytes.extracting(range)) & mask
     }

@@ -17,6 +17,8 @@ public struct FrameLine: Sendable {
     package private(set) var body = BodyContent.bytes([])
     /// The kind of frame.
     private(set) var layout: String?
+    /// How many bytes the body has, as a trace says; nil if the line does not.
+    private(set) var bodyLength: Int?
 
     /// How deeply a body's JSON may nest.
     private static let deepest = 512
@@ -35,7 +37,7 @@ public struct FrameLine: Sendable {
                     fields.removeAll { $0.name == name }
                     fields.append(Field(name, field.value))
                 }
-            case "body": body = try Self.body(member.text.span.bytes)
+            case "body": (body, bodyLength) = try Self.body(member.text.span.bytes)
             default: continue
             }
         }
@@ -74,9 +76,9 @@ public struct FrameLine: Sendable {
         throw EncodingError("from is \(value.shortDescription); expected client or server")
     }
 
-    private static func body(_ text: RawSpan) throws(EncodingError) -> BodyContent {
+    private static func body(_ text: RawSpan) throws(EncodingError) -> (BodyContent, length: Int?) {
         var content: BodyContent?
-        var length = 0
+        var length: Int?
         for (key, member) in try members(of: text, in: "body") {
             switch key {
             case "text":
@@ -85,6 +87,7 @@ public struct FrameLine: Sendable {
                 content = .text(text)
             case "json": content = .json(member.text)
             case "protobuf": content = .protobuf(member.text)
+            case "fields": content = .fields(member.text)
             case "hex":
                 guard case .text = member.value, let bytes = member.value.rawBytes else {
                     throw EncodingError("body.hex is \(member.value.shortDescription); expected pairs of hex digits")
@@ -94,13 +97,13 @@ public struct FrameLine: Sendable {
             case "missing": throw EncodingError("the frame has a gap: some of its bytes were not seen")
             case "truncated":
                 throw EncodingError("the body was cut when it was traced; trace it with a higher --body-limit")
-            default: throw EncodingError("body has no \(key); known are text, json, protobuf and hex")
+            default: throw EncodingError("body has no \(key); known are text, json, protobuf, fields and hex")
             }
         }
-        if content == nil, length > 0 {
+        if content == nil, length ?? 0 > 0 {
             throw EncodingError("the body was left out when it was traced; trace it with a higher --body-limit")
         }
-        return content ?? .bytes([])
+        return (content ?? .bytes([]), length)
     }
 }
 
@@ -120,20 +123,18 @@ extension Format {
             let hint = known.isEmpty ? "it has no fields" : LoadContext.hint(field.name, known)
             throw EncodingError("the format has no field \(field.name); \(hint)")
         }
-        let body = try side.body.encode(line.body, type: line.type)
-        return try side.encode(line.fields, body: body, layout: line.layout)
+        return try side.encode(line)
     }
 }
 
 extension FrameLayout {
     /// The names that the encoder accepts; none if the head accepts any.
     var fieldNames: [String] {
-        (((head as? BinaryHead)?.fields ?? []) + (trailer?.fields ?? [])).flatMap { [$0.name] + $0.bits.map(\.name) }
-            + rule.noted
+        (head?.names ?? []) + (trailer?.names ?? []) + rule.noted
     }
 
     func has(_ name: String) -> Bool {
-        if let head, !(head is BinaryHead) { return true }
+        if let head, head.names == nil { return true }
         return fieldNames.contains(name)
     }
 }

@@ -14,7 +14,7 @@ public enum FormatLoader {
             "format", "summary", "ports", "parameters", "client", "server", "frame", "body", "detect", "heartbeat",
             "secret",
         ]
-        + ["hazards", "names", "pairs", "relay", "broadcast", "begins", "tls"] + LayoutLoader.keys
+        + ["hazards", "names", "pairs", "relay", "broadcast", "begins", "tls", "types", "states", "transitions", "formats"] + LayoutLoader.keys
 
     /// The format that a file describes.
     ///
@@ -60,15 +60,19 @@ public enum FormatLoader {
         top.allow(keys)
         readParameters(top, parameters, context)
         readNames(top)
-        let client = direction(top, "client")
-        context.choices = 0
+        readTypes(top)
+        for (key, value) in top.map("formats")?.node.mapping ?? [:] {
+            if let name = key.string { context.formats[name] = value }
+        }
+        let layouts = PerDirection(fromClient: layouts(top, "client"), fromServer: layouts(top, "server"))
+        let client = direction(top, "client", layouts.fromClient, layouts.fromServer)
         let clientFields = context.fields
         context.fields = []
-        let server = direction(top, "server")
+        let server = direction(top, "server", layouts.fromServer, layouts.fromClient)
         // From here on conditions apply to the frames of either side.
         context.fields = context.fields.flatMap { own in clientFields.map { own.union($0) } }
         if let client, let server {
-            context.bodiesAreOpaque = client.body.isOpaque && server.body.isOpaque
+            context.bodiesAreOpaque = client.hasOpaqueBodies && server.hasOpaqueBodies
         } else {
             context.fields = nil
         }
@@ -96,6 +100,7 @@ public enum FormatLoader {
             secrets: secrets, hazards: hazards)
         format.beginning = beginning
         format.upgrade = upgrade
+        StateLoader.read(top, into: &format)
         return format
     }
 
@@ -132,6 +137,13 @@ public enum FormatLoader {
         }
     }
 
+    /// Structures that several fields are.
+    private static func readTypes(_ top: YAMLMap) {
+        for (key, value) in top.map("types")?.node.mapping ?? [:] {
+            if let name = key.string { top.context.types[name] = value }
+        }
+    }
+
     private static func hazards(_ top: YAMLMap) -> [String] {
         let known = Hazard.allCases.map(\.rawValue)
         return top.texts("hazards").compactMap { text, node in
@@ -151,17 +163,33 @@ public enum FormatLoader {
 
     // MARK: Directions
 
-    /// One direction: from its own section, otherwise from the top level for both.
-    private static func direction(_ top: YAMLMap, _ side: String) -> DirectionFormat? {
+    /// The frames of one direction: from its own section, otherwise from the top level for both.
+    private static func layouts(_ top: YAMLMap, _ side: String) -> LayoutLoader.Built? {
+        top.context.choices = 0
+        top.context.side = side == "client" ? .fromClient : .fromServer
         let own = top.map(side)
-        own?.allow(["frame", "body"] + LayoutLoader.keys)
+        own?.allow(["name", "frame", "body"] + LayoutLoader.keys)
         let sections = [own, top].compactMap { $0 }
-        // All of a file's faults are reported at once: an error does not stop the rest from being read.
-        let built = LayoutLoader(context: top.context).build(sections)
+        let loader = LayoutLoader(context: top.context)
+        return top.map("states").map { loader.states($0, side: side, sections) } ?? loader.build(sections)
+    }
+
+    /// One direction, given its frames and those of the other one.
+    ///
+    /// All of a file's faults are reported at once: an error does not stop the rest from being read.
+    private static func direction(
+        _ top: YAMLMap, _ side: String, _ built: LayoutLoader.Built?, _ other: LayoutLoader.Built?
+    ) -> DirectionFormat? {
+        top.context.side = side == "client" ? .fromClient : .fromServer
+        let own = top.map(side)
+        let sections = [own, top].compactMap { $0 }
+        top.context.headNames = built.flatMap { FrameValues.fields(of: $0.layouts, $0.rule) }
+        let order = sections.lazy.compactMap { $0.text("byteOrder") }.first
+        top.context.bodyOrder = order.flatMap { ByteOrder(rawValue: $0) } ?? .big
         let body = own.flatMap(BodyFormat.init) ?? BodyFormat(top) ?? BodyFormat()
         let frame = sections.first { $0["frame"] != nil }?.map("frame")
         top.context.fields = built.flatMap { FrameValues.fields(of: $0.layouts, $0.rule) }
-        top.context.bodiesAreOpaque = body.isOpaque
+        top.context.bodiesAreOpaque = body.isOpaque && built?.layouts.allSatisfy { $0.body?.isOpaque ?? true } ?? true
         if !body.byType.isEmpty, let built, frame?["type"] == nil, !built.layouts.contains(where: { $0.name != nil }) {
             let map = own?["body"] == nil ? top : own
             top.context.warn(
@@ -170,6 +198,13 @@ public enum FormatLoader {
         }
         frame?.allow(["type", "from", "to"])
         guard let built else { return nil }
+        let fields = top.context.fields
+        // What is said of both sides may refer to the fields of either.
+        if own?["frame"] == nil, let other {
+            let others = FrameValues.fields(of: other.layouts, other.rule)
+            top.context.fields = fields.flatMap { own in others.map { own.union($0) } }
+        }
+        defer { top.context.fields = fields }
         return DirectionFormat(
             rule: built.rule, layouts: built.layouts, typeName: typeName(frame, built.layouts, body),
             fromPlace: place(frame, "from", built.layouts, body), toPlace: place(frame, "to", built.layouts, body),
@@ -189,7 +224,11 @@ public enum FormatLoader {
     static func unknownField(_ name: String, _ layouts: [FrameLayout]) -> String? {
         var known: [String] = []
         for layout in layouts {
-            if let head = layout.head, !(head is BinaryHead) { return nil }
+            if let head = layout.head, !(head is BinaryHead) {
+                guard let names = head.names else { return nil }
+                known += names
+                continue
+            }
             for field in ((layout.head as? BinaryHead)?.fields ?? []) + (layout.trailer?.fields ?? []) {
                 known += [field.name] + field.bits.map(\.name)
             }
@@ -206,14 +245,34 @@ public enum FormatLoader {
             if let path = node.string, path.hasPrefix("body.") {
                 return bodyPlace(path, in: frame, "type", body).map { .value($0) } ?? .none
             }
+            if let path = node.string, let place = ValuePlace(field: path), case .inField = place {
+                return .cases([TypeCase(condition: nil, name: .place(place))])
+            }
             return field(frame, "type", layouts).map { .field($0) } ?? .none
         }
-        let cases = (frame.maps("type") ?? []).compactMap { map -> (condition: Expression?, name: String)? in
+        let cases = (node.sequence ?? []).enumerated().compactMap { index, item -> TypeCase? in
+            if let path = item.string { return typeCase(path, at: item, frame, body) }
+            guard let map = YAMLMap(item, path: "\(frame.path).type[\(index)]", context: frame.context) else { return nil }
             map.allow(["when", "is"])
             guard let name = map.requiredText("is") else { return nil }
-            return map["when"] == nil ? (nil, name) : condition(map, "when", except: "type").map { ($0, name) }
+            if map["when"] == nil { return TypeCase(condition: nil, name: .text(name)) }
+            return condition(map, "when", except: "type").map { TypeCase(condition: $0, name: .text(name)) }
         }
         return .cases(cases)
+    }
+
+    /// The value of a field, or of the body, that names the type of the frames that have it.
+    private static func typeCase(_ path: String, at node: Node, _ frame: YAMLMap, _ body: BodyFormat) -> TypeCase? {
+        if path.hasPrefix("body.") {
+            return bodyPlace(path, in: frame, "type", body).map { TypeCase(condition: nil, name: .place($0)) }
+        }
+        guard let place = ValuePlace(field: path) else { return nil }
+        let name = String(path.prefix { $0 != "." && $0 != "[" })
+        if let known = frame.context.fields, !known.contains(name) {
+            let hint = LoadContext.hint(name, known.sorted())
+            frame.context.add("there is no field \(name) in the header; \(hint)", at: node)
+        }
+        return TypeCase(condition: nil, name: .place(place))
     }
 
     // MARK: Secrets
@@ -299,12 +358,44 @@ public enum FormatLoader {
         return detection
     }
 
+    /// A format inside another one's bodies: frames, their types and bodies.
+    static func inner(_ node: Node, named name: String, in context: LoadContext) -> Format? {
+        guard let map = YAMLMap(node, path: "formats.\(name)", context: context) else { return nil }
+        map.allow(["frame", "body", "client", "server"] + LayoutLoader.keys)
+        let around = (context.fields, context.headNames, context.bodyOrder, context.side, context.bodiesAreOpaque)
+        context.nesting += 1
+        defer {
+            (context.fields, context.headNames, context.bodyOrder, context.side, context.bodiesAreOpaque) = around
+            context.nesting -= 1
+        }
+        let layouts = PerDirection(fromClient: layouts(map, "client"), fromServer: layouts(map, "server"))
+        guard let client = direction(map, "client", layouts.fromClient, layouts.fromServer),
+            let server = direction(map, "server", layouts.fromServer, layouts.fromClient)
+        else { return nil }
+        return Format(name: name, summary: "", ports: [], directions: PerDirection(fromClient: client, fromServer: server))
+    }
+
     /// One of the two sides.
     static func side(_ map: YAMLMap, _ key: String) -> Direction? {
         guard let side = map.text(key) else { return nil }
         if let direction = Direction.allCases.first(where: { $0.sender == side }) { return direction }
         map.fault("\(map.path).\(key) is \(side); expected client or server", at: key)
         return nil
+    }
+
+    /// A condition on a frame's type and the fields of its header, with or without `fields.` in front.
+    static func headCondition(_ map: YAMLMap, _ key: String) -> Expression? {
+        guard let source = map.requiredText(key) else { return nil }
+        do throws(ExpressionError) {
+            return try Expression(parsing: source) { path in
+                let path = path.first == "fields" && path.count > 1 ? Array(path.dropFirst()) : path
+                guard path[0] != "type", let known = map.context.headNames, !known.contains(path[0]) else { return nil }
+                return "there is no field \(path[0]) in the header; \(LoadContext.hint(path[0], known.sorted()))"
+            }
+        } catch {
+            map.context.add("\(map.path).\(key): \(error.message)", at: map[key], columns: error.column - 1)
+            return nil
+        }
     }
 
     /// An expression over a frame's values; values that no frame has are faults.

@@ -31,7 +31,8 @@ struct HeaderLoader {
         return fields.isEmpty ? nil : BinaryHead(fields)
     }
 
-    private func field(_ name: String, _ node: Node) -> HeaderField? {
+    /// A field by its name, and its type or a mapping.
+    func field(_ name: String, _ node: Node, alsoAllowing others: [String] = []) -> HeaderField? {
         if node.scalar != nil {
             guard let type = context.text(of: node) else { return nil }
             return kind(type, nil, node).map { HeaderField(name: name, kind: $0, order: order) }
@@ -40,22 +41,36 @@ struct HeaderLoader {
         map.allow([
             "type", "size", "padding", "ends", "digits", "equals", "names", "bits", "byteOrder", "checksum", "over",
             "max",
-        ])
+        ] + others)
         guard let type = map.requiredText("type"), let kind = kind(type, map, map["type"] ?? node) else { return nil }
-        var field = HeaderField(name: name, kind: kind, order: map.choice("byteOrder", ByteOrder.self) ?? order)
+        var field = HeaderField(name: name, kind: kind, order: order(map))
         field.constant = constant(map, field)
         if let text = map.text("equals"), text.hasPrefix("0x") { field.constantText = text.lowercased() }
+        field.allowed = field.constant == nil ? AllowedValues.read(map) : []
         field.names = names(map, ofText: field.isText)
         field.bits = bits(map, field)
         field.checksum = checksum(map, field)
         return field
     }
 
+    /// The field's own byte order, or that of the header. One that depends on other fields is read elsewhere.
+    private func order(_ map: YAMLMap) -> ByteOrder {
+        map["byteOrder"]?.mapping != nil ? order : map.choice("byteOrder", ByteOrder.self) ?? order
+    }
+
+    /// Whether a text names a type of number whose bytes alone determine its size.
+    static func isNumberType(_ text: String) -> Bool {
+        guard let letter = text.first, letter == "u" || letter == "i", let bits = Int(text.dropFirst()) else {
+            return ["varint", "ber", "lenenc", "vlq"].contains(text)
+        }
+        return bits % 8 == 0 && (8...64).contains(bits)
+    }
+
     // MARK: Types
 
     private static let types =
         ["u8", "u16", "u24", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64", "uint", "int", "varint", "decimal"]
-        + ["string", "bytes", "char"]
+        + ["hex", "ber", "lenenc", "vlq", "string", "bytes", "char"]
 
     private func kind(_ type: String, _ map: YAMLMap?, _ node: Node) -> HeaderField.Kind? {
         func size(_ range: ClosedRange<Int>) -> Int? {
@@ -73,9 +88,21 @@ struct HeaderLoader {
         case "string":
             let padding = map?.integer("padding", in: 0...255) ?? 0
             return size(0...65_536).map { .string(size: $0, padding: UInt8(padding)) }
+        case "ber": return .numeral(.ber)
+        case "lenenc": return .numeral(.lengthEncoded)
+        case "vlq": return .numeral(.groups(most: map?.integer("max", in: 1...10) ?? 5))
+        case "hex":
+            if let ends = map?.text("ends"), !ends.isEmpty {
+                let most = map?.integer("digits", in: 1...16) ?? 16
+                return .numeral(.hexadecimal(ends: [UInt8](written: ends), most: most))
+            }
+            if let count = map?.integer("digits", in: 1...16) { return .numeral(.digits(count: count, base: 16)) }
+            context.add("a field of type hex needs digits (how many), or ends, such as \"\\r\\n\"", at: node)
+            return nil
         case "decimal":
             guard let ends = map?.text("ends"), !ends.isEmpty else {
-                context.add("a field of type decimal needs ends, such as \"\\r\\n\"", at: node)
+                if let count = map?.integer("digits", in: 1...18) { return .numeral(.digits(count: count, base: 10)) }
+                context.add("a field of type decimal needs ends, such as \"\\r\\n\", or digits: how many", at: node)
                 return nil
             }
             return .decimal(ends: [UInt8](written: ends), most: map?.integer("digits", in: 1...20) ?? 20)
@@ -93,7 +120,9 @@ struct HeaderLoader {
     // MARK: What else a field says
 
     private func constant(_ map: YAMLMap, _ field: HeaderField) -> FieldValue? {
-        guard let text = map.text("equals") else { return nil }
+        // A list or a range is no constant.
+        guard map["equals"]?.scalar != nil, let text = map.text("equals"), Int(number: text) != nil || !text.contains("..")
+        else { return nil }
         let value: FieldValue
         switch field.kind {
         case .string: value = .text(text)
@@ -179,8 +208,10 @@ struct HeaderLoader {
             map.fault("there is no checksum \(name); \(LoadContext.hint(name, Checksum.names))", at: "checksum")
             return nil
         }
-        guard case .unsigned = field.kind else {
-            map.fault("a checksum needs a field of type u8 to u64", at: "checksum")
+        switch field.kind {
+        case .unsigned, .numeral(.digits): break
+        default:
+            map.fault("a checksum needs a field of type u8 to u64, or of digits", at: "checksum")
             return nil
         }
         var places: [FieldChecksum.Place] = [.start, .field]

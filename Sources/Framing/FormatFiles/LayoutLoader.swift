@@ -19,6 +19,28 @@ struct LayoutLoader {
     /// The keys that a layout section may have.
     static let keys = ["byteOrder", "header", "trailer", "framing", "oneOf", "alternatives", "first"]
 
+    /// Builds the layout of a side in each state: the state's section of that side, the state's own, then the side's and the file's.
+    func states(_ map: YAMLMap, side: String, _ sections: [YAMLMap]) -> Built? {
+        var names: [String] = []
+        let built = (map.node.mapping ?? [:]).map { key, value -> Built? in
+            let name = key.string ?? "?"
+            names.append(name)
+            guard let state = YAMLMap(value, path: "states.\(name)", context: context) else { return nil }
+            state.allow(["client", "server", "body"] + Self.keys)
+            let own = state.map(side)
+            own?.allow(["name", "body"] + Self.keys)
+            return build([own, state].compactMap { $0 } + sections)
+        }
+        guard !built.isEmpty, !built.contains(where: { $0 == nil }) else { return nil }
+        var opaque: [Built] = []
+        if map["opaque"] == nil {
+            let layout = FrameLayout(name: "opaque", rule: WholeChunk(repeats: nil), head: nil, trailer: nil)
+            opaque = [Built(rule: layout.rule, layouts: [layout])]
+        }
+        let (parts, layouts) = number(built.compactMap { $0 } + opaque)
+        return Built(rule: StateRule(parts: parts, names: names + ["opaque"]), layouts: layouts)
+    }
+
     /// Builds a section; what it omits is inherited from the enclosing sections, innermost first.
     func build(_ sections: [YAMLMap]) -> Built? {
         guard let section = sections.first else { return nil }
@@ -47,7 +69,7 @@ struct LayoutLoader {
         if let choice = nearest("alternatives", sections) {
             guard let maps = choice.map.maps("alternatives") else { return nil }
             let built = maps.map { map -> [Built]? in
-                map.allow(["name"] + Self.keys)
+                map.allow(["name", "body"] + Self.keys)
                 return readings([map] + choice.around.map(Self.withoutChoices))
             }
             return built.contains { $0 == nil } ? nil : built.flatMap { $0 ?? [] }
@@ -82,20 +104,51 @@ struct LayoutLoader {
             framing.fault("a trailer's fields must have a fixed size, since it is found from the frame's end")
             return nil
         }
+        if framing["rule"]?.string == Structured.name {
+            return structured(framing, sections, order, trailer).map { rule, head in
+                var layout = FrameLayout(name: sections.first?.text("name"), rule: rule, head: head, trailer: trailer)
+                layout.body = body(sections, layout)
+                return Built(rule: rule, layouts: [layout])
+            }
+        }
         let head = list("header")
         guard let built = FramingRules.build(framing, head: head, trailer: trailer?.fixedLength ?? 0) else {
             return nil
         }
-        let layout = FrameLayout(
+        var layout = FrameLayout(
             name: sections.first?.text("name"), rule: built.rule, head: built.head ?? head, trailer: trailer)
+        layout.body = body(sections, layout)
         return Built(rule: built.rule, layouts: [layout])
+    }
+
+    /// The body of a kind or a state that says itself how it is decoded: nil if only the side or the file does.
+    private func body(_ sections: [YAMLMap], _ layout: FrameLayout) -> BodyFormat? {
+        guard let own = sections.first(where: { $0["body"] != nil }), own.isKind else { return nil }
+        let around = (context.headNames, context.bodyOrder)
+        defer { (context.headNames, context.bodyOrder) = around }
+        context.headNames = FrameValues.fields(of: [layout], layout.rule)
+        let order = sections.lazy.compactMap { $0.text("byteOrder") }.first
+        context.bodyOrder = order.flatMap { ByteOrder(rawValue: $0) } ?? .big
+        return BodyFormat(own)
+    }
+
+    /// The rule `fields`, whose header is a structure.
+    private func structured(
+        _ framing: YAMLMap, _ sections: [YAMLMap], _ order: ByteOrder, _ trailer: BinaryHead?
+    ) -> (rule: Structured, head: StructuredHead)? {
+        guard let map = sections.first(where: { $0["header"] != nil }), let list = map["header"] else {
+            framing.fault("the rule fields needs a header", at: "rule")
+            return nil
+        }
+        let loader = StructureLoader(context: context, order: order, outside: [])
+        return loader.rule(framing, list, trailer: trailer?.fixedLength ?? 0)
     }
 
     // MARK: Choices
 
     private func oneOf(_ maps: [YAMLMap], _ around: [YAMLMap]) -> Built? {
         let built = maps.map { map -> Built? in
-            map.allow(["name"] + Self.keys)
+            map.allow(["name", "body"] + Self.keys)
             warnOfInheritedHeader(map, around)
             return build([map] + around.map(Self.withoutChoices))
         }
@@ -136,7 +189,7 @@ struct LayoutLoader {
     }
 
     private func opening(_ first: YAMLMap, _ sections: [YAMLMap], rest: Built) -> Built? {
-        first.allow(["name", "again"] + Self.keys)
+        first.allow(["name", "again", "body"] + Self.keys)
         warnOfInheritedHeader(first, sections)
         guard let built = build([first] + sections.map(Self.withoutChoices)) else { return nil }
         let (parts, layouts) = number([built, rest])
@@ -181,4 +234,9 @@ struct LayoutLoader {
         }
         return (parts, layouts)
     }
+}
+
+extension YAMLMap {
+    /// Whether it describes a kind or a state rather than a side or the file.
+    fileprivate var isKind: Bool { path.contains("[") || path.contains(".") || path == "first" }
 }

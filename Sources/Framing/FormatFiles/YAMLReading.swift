@@ -16,6 +16,16 @@ package final class LoadContext {
     var sharedNames: [String: YAMLMap] = [:]
     /// The number of choices between readings.
     var choices = 0
+    /// The file's types: lists of fields that several places use.
+    var types: [String: Node] = [:]
+    /// The byte order of structured bodies, and the header's fields that they may refer to; nil: any.
+    var bodyOrder = ByteOrder.big
+    var headNames: Set<String>?
+    /// The formats that the file describes for what is inside its bodies, and how deeply they are nested.
+    var formats: [String: Node] = [:]
+    var nesting = 0
+    /// The side that is being read.
+    var side = Direction.fromClient
 
     /// No faults so far.
     package init() {}

@@ -28,6 +28,7 @@ extension Framer {
             emitHeld(scratch, into: receiver)
         }
         if filled < byteCount {
+            shared.conversation?.lost(direction)
             origin += byteCount - filled
             memory.restart(at: origin)
             if case .skipping(let end, _) = mode, origin <= end { return }

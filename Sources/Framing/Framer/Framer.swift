@@ -224,7 +224,17 @@ public struct Framer {
             chunks.append(latest)
             if shape != nil { chunks.count() }
             streamRest(into: receiver)
+            shared.conversation?.holds(direction, from: origin)
         }
+    }
+
+    /// The conversation learns of a frame.
+    private func completed(
+        _ bytes: RawSpan, _ shape: FrameShape, at offset: Int, missing: Int, _ frame: FrameInfo? = nil
+    ) {
+        var info = frame ?? FrameInfo(of: shape)
+        (info.offset, info.missing) = (offset, missing)
+        shared.conversation?.completed(bytes, info, from: direction)
     }
 
     /// Finds frames in the bytes held so far, and keeps the rest.
@@ -234,6 +244,7 @@ public struct Framer {
         held.removeFirst(used)
         pending = held
         streamRest(into: receiver)
+        shared.conversation?.holds(direction, from: pending.isEmpty ? nil : origin)
     }
 
     private mutating func cut(
@@ -304,6 +315,9 @@ public struct Framer {
                         return at
                     }
                     scratch.items.append(FrameItem(start: at, shape: found))
+                    if shared.conversation != nil {
+                        completed(bytes.extracting(at..<at + found.total), found, at: first + at, missing: 0)
+                    }
                     note(from: known, start: at, end: at + found.total, first: first, scratch: scratch)
                     at += found.total
                 case .incomplete(let atLeast):
@@ -362,6 +376,10 @@ public struct Framer {
             self.body = nil
         }
         scratch.heldFrame = frame
+        if shared.conversation != nil {
+            let bytes = pending.storage.span.bytes.extracting(0..<pending.count)
+            completed(bytes, found, at: origin, missing: missing, frame)
+        }
         counts.frames += 1
         counts.framed += found.total - missing
         if missing > 0 { gaps = [] }

@@ -13,13 +13,18 @@ package class SharedRule {
     /// The byte strings that end every frame, and the length of the longest.
     let ends: [[UInt8]]
     let longestEnd: Int
+    /// The conversation whose frames it cuts, if they depend on each other.
+    let conversation: Conversation?
     /// How many bytes of a large body are kept; the rest is streamed.
     let keptBody: Int
     /// Frames of at most this many bytes are held whole.
     let streamedAbove: Int
 
-    fileprivate init(_ rule: any FramingRule, keptBody: Int, streamedAbove: Int) {
+    fileprivate init(
+        _ rule: any FramingRule, keptBody: Int, streamedAbove: Int, _ conversation: Conversation?
+    ) {
         self.rule = rule
+        self.conversation = conversation
         (self.keptBody, self.streamedAbove) = (keptBody, streamedAbove)
         idle = rule.idle
         landmark = rule.landmark
@@ -34,10 +39,20 @@ package class SharedRule {
     /// - Parameters:
     ///   - keptBody: how many bytes of a large body are kept; without it all of them.
     ///   - streamedAbove: frames of more bytes than these are large.
+    ///   - conversation: the conversation whose frames it cuts, if they depend on each other.
     package static func of(
-        _ rule: some FramingRule, keptBody: Int = .max, streamedAbove: Int = 1 << 20
+        _ rule: some FramingRule, keptBody: Int = .max, streamedAbove: Int = 1 << 20,
+        conversation: Conversation? = nil
     ) -> SharedRule {
-        TypedRule(rule, keptBody: keptBody, streamedAbove: streamedAbove)
+        TypedRule(rule, keptBody: keptBody, streamedAbove: streamedAbove, conversation)
+    }
+
+    /// The same rule as part of a conversation.
+    package func bound(to conversation: Conversation, _ direction: Direction) -> SharedRule {
+        let bound: any FramingRule = rule.bound(to: conversation, direction) ?? rule
+        return SharedRule.of(
+            bound, keptBody: keptBody, streamedAbove: streamedAbove,
+            conversation: conversation)
     }
 
     func scan(_ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory) -> FrameScan {
@@ -59,9 +74,9 @@ package class SharedRule {
 private final class TypedRule<Rule: FramingRule>: SharedRule {
     private let typed: Rule
 
-    init(_ rule: Rule, keptBody: Int, streamedAbove: Int) {
+    init(_ rule: Rule, keptBody: Int, streamedAbove: Int, _ conversation: Conversation?) {
         typed = rule
-        super.init(rule, keptBody: keptBody, streamedAbove: streamedAbove)
+        super.init(rule, keptBody: keptBody, streamedAbove: streamedAbove, conversation)
     }
 
     override func scan(
@@ -73,7 +88,9 @@ private final class TypedRule<Rule: FramingRule>: SharedRule {
     override func frames(
         in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, into items: inout [FrameItem]
     ) -> FrameRun {
-        typed.frames(in: bytes, from: start, origin: origin, memory: &memory, into: &items)
+        // A conversation must learn of each frame before the next one is found.
+        if conversation != nil { return FrameRun(end: start) }
+        return typed.frames(in: bytes, from: start, origin: origin, memory: &memory, into: &items)
     }
 
     override func mayStart(_ bytes: RawSpan, at start: Int) -> Bool { typed.mayStart(bytes, at: start) }

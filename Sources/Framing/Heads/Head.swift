@@ -22,6 +22,12 @@ public protocol Head: Sendable {
     /// Writes all fields as a JSON object, for traces.
     func writeFields(of head: RawSpan, into bytes: inout [UInt8])
 
+    /// The names that fields may have; nil: any.
+    var names: [String]? { get }
+
+    /// The name of a field's value, if the format has one.
+    func valueName(of name: String, _ value: FieldValue) -> String?
+
     /// One field; nil if there is none of that name.
     func field(_ name: String, of head: RawSpan) -> FieldValue?
 
@@ -34,6 +40,12 @@ public protocol Head: Sendable {
 }
 
 extension Head {
+    /// Any.
+    public var names: [String]? { nil }
+
+    /// Values have no names.
+    public func valueName(of name: String, _ value: FieldValue) -> String? { nil }
+
     /// As `fields` has them.
     public func writeFields(of head: RawSpan, into bytes: inout [UInt8]) {
         JSONOutput.object(fields(of: head), into: &bytes)

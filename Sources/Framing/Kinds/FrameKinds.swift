@@ -18,8 +18,8 @@ package final class FrameKinds {
         package var typeJSON: [UInt8]
         /// Their parts to redact; nil if that depends on more than the type.
         package var secrets: SecretPaths?
-        /// How their bodies are read.
-        var body: BodyChain
+        /// How their bodies are read; nil if that depends on more than the type.
+        var body: BodyChain?
     }
 
     /// The properties of a kind that most frames need, in a form that is cheap to look up.
@@ -114,14 +114,14 @@ package final class FrameKinds {
         let roles = pairsDependOnTypeOnly ? self.roles(nil, FrameInfo(of: shape), content, shape) : nil
         let kind = Kind(
             type: type, isHeartbeat: isHeartbeat, roles: roles, typeJSON: typeJSON, secrets: hidden,
-            body: format.body.chain(for: type))
+            body: format.body(of: shape).cases.isEmpty ? format.body(of: shape).chain(for: type) : nil)
         let number = kinds.count
         guard layouts[shape.layout].remember(number, content, shape) else { return nil }
         kinds.append(kind)
         traits.append(
             Traits(
                 isHeartbeat: isHeartbeat ?? false, asksForHeartbeat: isHeartbeat == nil,
-                isPaired: roles?.isEmpty == false, asksForPairs: roles == nil, check: kind.body.quickCheck,
+                isPaired: roles?.isEmpty == false, asksForPairs: roles == nil, check: kind.body?.quickCheck ?? .closer,
                 hidesNothing: hidden?.isEmpty ?? false))
         if let place { slots.remember(number, for: place.key(content)) }
         return number
@@ -145,11 +145,14 @@ package final class FrameKinds {
 
     /// The fault in a frame's body; nil if there is none.
     func fault(_ kind: Int?, _ content: RawSpan, _ shape: FrameShape) -> BodyFault.Kind? {
-        if format.body.isPlain { return nil }
+        if format.hasPlainBodies { return nil }
         let body = content.extracting(shape.head..<shape.head + shape.body)
-        if let kind { return kinds[kind].body.fault(of: body, type: kinds[kind].type) }
+        if let kind, let chain = kinds[kind].body {
+            return chain.fault(of: body, type: kinds[kind].type, head: format.headFields(of: content, shape))
+        }
         let type = format.type(of: content, shape)
-        return format.body.chain(for: type).fault(of: body, type: type)
+        let head = format.headFields(of: content, shape)
+        return format.body(of: shape).chain(for: type, head: head).fault(of: body, type: type, head: head)
     }
 }
 
@@ -194,12 +197,13 @@ extension FrameKinds {
 
     /// Decodes a frame's body.
     package func body(_ kind: Int?, _ content: RawSpan, _ shape: FrameShape) -> DecodedBody {
-        guard let kind else { return format.decodeBody(of: content, shape) }
+        guard let kind, let chain = kinds[kind].body else { return format.decodeBody(of: content, shape) }
         let body = content.extracting(shape.head..<shape.head + shape.body)
         if traits[kind].check == .protobuf, body.byteCount > 0, let json = ProtobufBody.json(ofMessage: body) {
             return DecodedBody(.protobuf, bytes: json)
         }
-        return kinds[kind].body.decode(body, type: kinds[kind].type)
+        return chain.decode(
+            body, type: kinds[kind].type, head: chain.readsHead ? format.headFields(of: content, shape) : [])
     }
 }
 

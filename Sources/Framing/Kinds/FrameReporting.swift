@@ -21,7 +21,9 @@ enum FrameReporting {
 
     private static func telling(_ name: String, in layout: FrameLayout) -> FrameReporting {
         if layout.head is JSONHead { return .member(name) }
-        guard let head = layout.head as? BinaryHead else { return layout.trailer == nil ? .same : .unknown }
+        guard let head = layout.head as? BinaryHead else {
+            return layout.trailer == nil && layout.head == nil ? .same : .unknown
+        }
         guard let index = head.fields.firstIndex(where: { $0.name == name || $0.bits.contains { $0.name == name } })
         else { return layout.trailer == nil ? .same : .unknown }
         guard index < head.fixedOffsets.count else { return .unknown }

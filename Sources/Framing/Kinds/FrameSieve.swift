@@ -47,7 +47,7 @@ package final class FrameSieve {
         // The frames that a conversation, or TLS, begins with must be seen.
         self.wanted = format.beginning == nil && format.upgrade == nil ? wanted : wanted.union(.all)
         hasHeartbeats = format.heartbeat != nil
-        checksBodies = self.wanted.contains(.faultyBodies) && !kinds.format.body.isPlain
+        checksBodies = self.wanted.contains(.faultyBodies) && !kinds.format.hasPlainBodies
         transforms = kinds.format.rule.transforms
     }
 

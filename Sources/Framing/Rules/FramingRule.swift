@@ -83,6 +83,15 @@ public protocol FramingRule: Sendable {
     /// How many of the bytes at a frame's start prove that one starts there; nil if only its extent does.
     func proof(_ bytes: RawSpan) -> Int?
 
+    /// The rule as part of a conversation, if frames depend on the other direction's; otherwise nil.
+    func bound(to conversation: Conversation, _ direction: Direction) -> (any FramingRule)?
+
+    /// Whether where a frame ends may depend on the request that it answers.
+    var dependsOnRequests: Bool { get }
+
+    /// Whether a frame, given its content, leaves the request that it belongs to without an answer (HTTP's 100 Continue).
+    func isInterim(_ content: RawSpan, _ shape: FrameShape) -> Bool
+
     /// How long a pause of its sender ends a frame; nil if pauses are ignored.
     var idle: Interval? { get }
 }
@@ -141,6 +150,15 @@ extension FramingRule {
 
     /// Nothing but the extent.
     public func proof(_ bytes: RawSpan) -> Int? { nil }
+
+    /// Most rules' frames depend on nothing else.
+    public func bound(to conversation: Conversation, _ direction: Direction) -> (any FramingRule)? { nil }
+
+    /// It does not.
+    public var dependsOnRequests: Bool { false }
+
+    /// It answers it.
+    public func isInterim(_ content: RawSpan, _ shape: FrameShape) -> Bool { false }
 
     /// Pauses mean nothing.
     public var idle: Interval? { nil }
@@ -242,6 +260,8 @@ public struct ScanMemory: Sendable {
         set { knownOpening = newValue ?? -1 }
     }
     private var knownOpening = 0
+    /// Where the walk over the fields of the current frame had to stop.
+    var walk: HeldWalk?
 
     /// Nothing remembered.
     public init() {}

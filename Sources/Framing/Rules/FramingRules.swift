@@ -19,6 +19,10 @@ enum FramingRules {
         (Escaped.name, { Escaped.build($0, $1, $2) }),
         (JSONSequence.name, { JSONSequence.build($0, $1, $2) }),
         (WholeChunk.name, { WholeChunk.build($0, $1, $2) }),
+        (Structured.name, { section, _, _ in
+            section.fault("the rule fields needs a header", at: "rule")
+            return nil
+        }),
     ]
 
     /// The default longest frame, in bytes.
@@ -95,7 +99,7 @@ extension LengthField {
             return nil
         }
         switch head.fields[field].kind {
-        case .unsigned, .signed, .varint, .decimal: break
+        case .unsigned, .signed, .varint, .decimal, .numeral: break
         default:
             section.fault("the field \(name) is no whole number, so it cannot be a length", at: "field")
             return nil

@@ -35,8 +35,7 @@ struct BreakStage: Stage {
     init(_ breakpoints: [String], _ format: Format, largest: Int) {
         (self.format, self.largest) = (format, largest)
         conditions = breakpoints.compactMap { try? Expression(parsing: $0) }
-        sides = FrameSides(
-            fromClient: FrameSide(format, .fromClient), fromServer: FrameSide(format, .fromServer))
+        sides = FrameSides(format)
     }
 
     var heldBytes: PerDirection<Int> {

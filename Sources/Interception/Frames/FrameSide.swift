@@ -36,9 +36,7 @@ struct FrameSide {
     /// Whether a rule has ended it.
     var isOver = false
 
-    init(_ format: Format, _ direction: Direction) {
-        framer = Framer(rule: format.directions[direction].rule, direction: direction, aligned: true)
-    }
+    init(_ framer: Framer) { self.framer = framer }
 
     /// How many bytes have arrived and have not been dealt with.
     var pending: Int { buffer.count - taken }
@@ -136,6 +134,12 @@ struct FrameSide {
 
 /// Both directions. Unlike `PerDirection`, it does not copy a side to read one of its values: a side has many.
 struct FrameSides {
+    /// Both directions of a connection that begins with a frame in each.
+    init(_ format: Format) {
+        let framers = format.framers()
+        (fromClient, fromServer) = (FrameSide(framers.fromClient), FrameSide(framers.fromServer))
+    }
+
     var fromClient: FrameSide
     var fromServer: FrameSide
 

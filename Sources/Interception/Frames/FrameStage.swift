@@ -32,8 +32,7 @@ struct FrameStage: Stage {
     ///   - isCommanded: whether frames are injected here by command.
     init(_ rules: [NumberedRule], _ format: Format, largest: Int, isCommanded: Bool = false) {
         (self.rules, self.format, self.largest, self.isCommanded) = (rules, format, largest, isCommanded)
-        sides = FrameSides(
-            fromClient: FrameSide(format, .fromClient), fromServer: FrameSide(format, .fromServer))
+        sides = FrameSides(format)
         let expressions = rules.flatMap { $0.rule.expressions }
         countsTypes = expressions.contains { $0.paths.contains(["nth"]) }
         readsHeartbeats = expressions.contains { $0.paths.contains(["heartbeat"]) }

@@ -13,6 +13,8 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     @exclusivity(unchecked) private var sides: PerDirection<SideDecoder?> = PerDirection(
         fromClient: nil, fromServer: nil)
     private var isFraming = false
+    /// What both directions have come to, if their frames depend on each other.
+    private var conversation: Conversation?
     private var detection: Detection?
     /// If nothing is framed: the rule that gives the reason.
     private var notDetected: SharedRule?
@@ -304,9 +306,8 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     @inline(never)
     private func begin(_ direction: Direction) -> SideDecoder {
         let plan = plan ?? resources.plans.planOfNone
-        let side = SideDecoder(
-            direction, of: connection, plan.sides[direction], resources,
-            rule: notDetected)
+        let rule = notDetected ?? conversation.map { plan.sides[direction].sharedRule.bound(to: $0, direction) }
+        let side = SideDecoder(direction, of: connection, plan.sides[direction], resources, rule: rule)
         side.upgrade = upgrade
         sides[direction] = side
         return side
@@ -346,6 +347,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         // A stream picked up mid-stream has already begun.
         connection.hasBegun = plan.known.format.beginning == nil || !connection.opening.handshake
         self.plan = plan
+        conversation = Conversation(plan.known.format, aligned: connection.opening.handshake)
         if resources.keys != nil { upgrade = plan.known.format.upgrade.map { TLSUpgradeWatch($0) } }
         begin()
     }

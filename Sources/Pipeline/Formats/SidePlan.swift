@@ -32,7 +32,7 @@ final class SidePlan {
         let rule = format.directions[direction].rule
         transforms = rule.transforms
         following = format.secrets.filter { $0.after != nil }
-        hasBodies = !format.directions[direction].body.isPlain
+        hasBodies = !format.directions[direction].hasPlainBodies
         let interests = analyses.map { $0.interest(in: format) }
         func those(_ interest: FrameInterest) -> [any Analysis] {
             zip(analyses, interests).filter { $1.contains(interest) }.map(\.0)

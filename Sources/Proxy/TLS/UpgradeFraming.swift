@@ -23,9 +23,7 @@ final class UpgradeFraming {
         guard let upgrade = format.upgrade else { return nil }
         watch = TLSUpgradeWatch(upgrade)
         receiver = Receiver(watch, format)
-        framers = PerDirection(
-            fromClient: Framer(rule: format.directions.fromClient.rule, direction: .fromClient, aligned: true),
-            fromServer: Framer(rule: format.directions.fromServer.rule, direction: .fromServer, aligned: true))
+        framers = format.framers()
     }
 
     /// Whether both sides have agreed on TLS.

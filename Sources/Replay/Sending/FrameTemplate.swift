@@ -49,7 +49,7 @@ extension FrameEvent {
         let parts = name.split(separator: ".").map(String.init)
         if parts.count > 1, parts[0] == "fields" { return fields.value(at: parts.dropFirst()) }
         if parts.count > 1, parts[0] == "body" { return body.value(at: parts.dropFirst()) }
-        return fields[name] ?? (body["json"] ?? body["protobuf"])?.first(named: name) ?? body[name]
+        return fields[name] ?? (body["json"] ?? body["protobuf"] ?? body["fields"])?.first(named: name) ?? body[name]
     }
 }
 

@@ -123,7 +123,8 @@ private struct ShownFrame {
         switch form {
         case .json where !isTruncated: members = [JSONValue.Member("json", JSONValue(compact: bytes))]
         case .protobuf where !isTruncated: members = [JSONValue.Member("protobuf", JSONValue(compact: bytes))]
-        case .text, .json, .protobuf:
+        case .fields where !isTruncated: members = [JSONValue.Member("fields", JSONValue(compact: bytes))]
+        case .text, .json, .protobuf, .fields:
             let shown = isTruncated ? bytes.extracting(0..<bytes.characterBoundary(before: limit)) : bytes
             members = [JSONValue.Member("text", .text(shown.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }))]
         case .opaque:

@@ -190,7 +190,10 @@ package final class NDJSONWriter: TraceSink {
         case .protobuf where !isTruncated:
             put(",\"protobuf\":")
             output.bytes.append(contentsOf: bytes)
-        case .text, .json, .protobuf:
+        case .fields where !isTruncated:
+            put(",\"fields\":")
+            output.bytes.append(contentsOf: bytes)
+        case .text, .json, .protobuf, .fields:
             put(",\"text\":\"")
             let shown = isTruncated ? bytes.extracting(0..<bytes.characterBoundary(before: bodyLimit)) : bytes
             shown.withUnsafeBytes { JSONOutput.escaped($0.bindMemory(to: UInt8.self), into: &output.bytes) }

@@ -192,7 +192,7 @@ struct ContentTable {
 
 extension FieldPath {
     /// The members of a body that have its content.
-    static let contents: Set<String> = ["text", "json", "protobuf", "hex"]
+    static let contents: Set<String> = ["text", "json", "protobuf", "fields", "hex"]
 }
 
 extension JSONValue {

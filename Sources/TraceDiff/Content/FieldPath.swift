@@ -82,15 +82,15 @@ public struct FieldPath: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The kinds of bodies.
-    static let bodyForms: Set<String> = ["text", "json", "protobuf", "hex", "length", "missing", "truncated"]
+    static let bodyForms: Set<String> = ["text", "json", "protobuf", "fields", "hex", "length", "missing", "truncated"]
 
     /// Whether a path is at or inside the place of this pattern.
     ///
-    /// `body.token` also matches `body.json.token` and `body.protobuf.token`.
+    /// `body.token` also matches `body.json.token`, `body.protobuf.token` and `body.fields.token`.
     func covers(_ path: [Step]) -> Bool {
         if matches(steps, path) { return true }
         guard steps.count > 1, steps[0] == .member("body"), path.count > 2, path[0] == .member("body"),
-            path[1] == .member("json") || path[1] == .member("protobuf")
+            path[1] == .member("json") || path[1] == .member("protobuf") || path[1] == .member("fields")
         else { return false }
         if case .member(let form) = steps[1], Self.bodyForms.contains(form) { return false }
         return matches(Array(steps.dropFirst()), Array(path.dropFirst(2)))

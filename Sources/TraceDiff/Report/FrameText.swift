@@ -27,7 +27,7 @@ struct FrameText {
         for form in ["text", "hex"] {
             if let text = frame.body[form]?.string { return String(text.prefix(200)) }
         }
-        for form in ["json", "protobuf"] {
+        for form in ["json", "protobuf", "fields"] {
             if let value = frame.body[form] { return String(value.compactText.prefix(400)) }
         }
         return ""

@@ -11,7 +11,7 @@ extension FormatsCommand {
         static let configuration = CommandConfiguration(
             commandName: "encode", abstract: "Build frames: lines of JSON on standard input, bytes on standard output.",
             discussion: """
-                A line is {"fields":{…},"body":{"text":…}}, or "json", "protobuf" or "hex" for text. Lines of a trace will do: \
+                A line is {"fields":{…},"body":{"text":…}}, or "json", "protobuf", "fields" or "hex" for text. Lines of a trace will do: \
                 frames of the other side, and lines that are no frames, are skipped.
 
                   echo '{"fields":{"command":"text"},"body":{"text":"Hello"}}' | frametap formats encode tlv32 | od -t x1

@@ -67,6 +67,7 @@ extension Shown {
         case .text: .text(text)
         case .json: .json(bytes)
         case .protobuf: .protobuf(bytes)
+        case .fields: .fields(bytes)
         case .opaque: .bytes(bytes)
         }
     }

@@ -34,6 +34,7 @@ struct JSONBody: BodyEncoding {
         switch content {
         case .text, .bytes: return content.bytes
         case .protobuf: throw EncodingError("the body should be JSON, not Protobuf")
+        case .fields: throw EncodingError("the body should be JSON, not fields")
         case .json(let text):
             do throws(JSONSyntaxError) {
                 return try JSONCompaction.of(text.span.bytes)

@@ -76,7 +76,7 @@ struct ProtobufBody: BodyEncoding {
     func encode(_ content: BodyContent, type: String?) throws(EncodingError) -> [UInt8] {
         switch content {
         case .bytes(let bytes): return bytes
-        case .text: throw EncodingError("the body should be a Protobuf message, not text")
+        case .text, .fields: throw EncodingError("the body should be a Protobuf message, not text or fields")
         case .json(let json), .protobuf(let json):
             return try ProtobufEncoder.message(json.span.bytes, type: messageName(for: type), schema: schema)
         }

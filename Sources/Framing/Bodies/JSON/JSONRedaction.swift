@@ -1,11 +1,13 @@
 import Streams
 
 /// Replaces the values at some paths of a JSON text.
-struct JSONRedaction {
+package struct JSONRedaction {
     /// What a secret is shown as.
     static let mark = "«secret»"
 
     private let paths: [[[UInt8]]]
+    /// Whether ASCII letters of names may have the other case, as in header lines.
+    private let ignoresCase: Bool
     /// For each open container, how far each path has been followed. Paths not followed cost nothing.
     private var followed: [[Step]] = []
     private var indices: [Int] = []
@@ -18,12 +20,13 @@ struct JSONRedaction {
 
     /// A redaction of the values at these paths: names of members and indices into arrays. A name applied to an array is looked
     /// up in each of its elements.
-    init(_ paths: [[String]]) {
+    package init(_ paths: [[String]], ignoringCase ignoresCase: Bool = false) {
         self.paths = paths.map { $0.map { Array($0.utf8) } }
+        self.ignoresCase = ignoresCase
     }
 
     /// The text, compact, with the values replaced; nil if it is not JSON.
-    mutating func of(_ text: RawSpan) -> [UInt8]? {
+    package mutating func of(_ text: RawSpan) -> [UInt8]? {
         var output = JSONCompaction()
         var tokens = JSONTokens()
         var key: Range<Int>?
@@ -94,11 +97,17 @@ struct JSONRedaction {
         return next(around, decoded.span.bytes)
     }
 
+    private func equals(_ component: [UInt8], _ name: RawSpan) -> Bool {
+        guard ignoresCase else { return component.span.bytes.elementsEqual(name) }
+        guard component.count == name.byteCount else { return false }
+        return component.indices.allSatisfy { component[$0].lowercased == name[byte: $0].lowercased }
+    }
+
     private func next(_ steps: [Step], _ name: RawSpan) -> [Step] {
         var next: [Step] = []
         for step in steps {
             let component = paths[step.path][step.component]
-            guard component.span.bytes.elementsEqual(name) else { continue }
+            guard equals(component, name) else { continue }
             let step = Step(path: step.path, component: step.component + 1)
             if !next.contains(step) { next.append(step) }
         }

@@ -74,6 +74,9 @@ extension BinaryHead {
                 throw unfit("a number of at most \(most) digits")
             }
             return Array(String(number).utf8) + ends
+        case .numeral(let numeral):
+            guard let bytes = numeral.encode(value) else { throw unfit("a number that fits") }
+            return bytes
         case .string(let size, let padding):
             let text: [UInt8]
             switch value {

@@ -45,8 +45,11 @@ package struct BinaryHead: Head {
             (constant?.bytes ?? []).enumerated().map { (offset + $0, $1) }
         }
         hasNames = fields.contains { !$0.names.isEmpty || $0.bits.contains { !$0.names.isEmpty } }
-        hasConstants = constants.contains { $0 != nil } || fields.contains(where: \.hasConstantBits)
+        hasConstants =
+            constants.contains { $0 != nil } || fields.contains { $0.hasConstantBits || !$0.allowed.isEmpty }
     }
+
+    package var names: [String]? { fields.flatMap { [$0.name] + $0.bits.map(\.name) } }
 
     /// Whether a field, or some bits of one, must have one particular value.
     package let hasConstants: Bool
@@ -88,7 +91,9 @@ package struct BinaryHead: Head {
             guard at + size <= bytes.byteCount else {
                 return .incomplete(atLeast: fixedLength ?? (at + size - start))
             }
-            if field.hasConstantBits, let mismatch = mismatchedBits(of: field, in: bytes, at: at, size: size) {
+            if field.hasConstantBits || !field.allowed.isEmpty,
+                let mismatch = mismatch(of: field, in: bytes, at: at, size: size)
+            {
                 return .bad(mismatch)
             }
             at += size
@@ -111,9 +116,11 @@ package struct BinaryHead: Head {
         return true
     }
 
-    /// The fault of bits that differ from their constants; nil if all match.
-    private func mismatchedBits(of field: HeaderField, in bytes: RawSpan, at start: Int, size: Int) -> String? {
-        guard case .integer(let number) = field.value(in: bytes, at: start, size: size) else { return nil }
+    /// The fault of a value that is not allowed, or of bits that differ from their constants; nil if all match.
+    private func mismatch(of field: HeaderField, in bytes: RawSpan, at start: Int, size: Int) -> String? {
+        let value = field.value(in: bytes, at: start, size: size)
+        if let fault = field.fault(value) { return fault }
+        guard case .integer(let number) = value else { return nil }
         for bits in field.bits {
             if let constant = bits.constant, bits.value(in: number) != constant {
                 return "\(bits.name) is not \(constant)"

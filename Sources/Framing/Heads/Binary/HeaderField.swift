@@ -23,6 +23,8 @@ package struct HeaderField: Sendable, Hashable {
         case varint(most: Int)
         /// Decimal digits, with an optional sign, up to a delimiter that belongs to the field.
         case decimal(ends: [UInt8], most: Int)
+        /// A number written in a way of its own.
+        case numeral(Numeral)
         /// Text of a fixed size, padded at its end.
         case string(size: Int, padding: UInt8)
         /// Bytes of a fixed size.
@@ -50,6 +52,8 @@ package struct HeaderField: Sendable, Hashable {
     package var order: ByteOrder
     /// The only value the field may have.
     package var constant: FieldValue?
+    /// The values that it may have; empty: all.
+    package var allowed: [AllowedValues] = []
     /// The constant as written in the format file, if in hex.
     package var constantText: String?
     /// The names of values.
@@ -78,6 +82,7 @@ package struct HeaderField: Sendable, Hashable {
         switch kind {
         case .unsigned(let width), .signed(let width), .float(let width): width
         case .string(let size, _), .bytes(let size): size
+        case .numeral(let numeral): numeral.fixedSize
         case .varint, .decimal: nil
         }
     }
@@ -107,6 +112,7 @@ package struct HeaderField: Sendable, Hashable {
                 throw Fault(message: "\(name) has no end within \(most) digits")
             }
             return nil
+        case .numeral(let numeral): return try numeral.size(of: name, in: bytes, at: start)
         default: return fixedSize
         }
     }
@@ -136,6 +142,7 @@ package struct HeaderField: Sendable, Hashable {
                 String(decoding: $0, as: UTF8.self)
             }
             return Int64(text).map(FieldValue.integer) ?? .text(text)
+        case .numeral(let numeral): return numeral.value(in: bytes, at: start, size: size)
         case .string(let size, let padding):
             var end = start + size
             while end > start, bytes[byte: end - 1] == padding { end -= 1 }

@@ -16,6 +16,10 @@ struct Alternatives: CompositeRule {
     /// The most readings a choice may have.
     static let mostParts = 15
 
+    func bound(to conversation: Conversation, _ direction: Direction) -> (any FramingRule)? {
+        dependsOnRequests ? Alternatives(parts: boundParts(conversation, direction), slot: slot) : nil
+    }
+
     private enum Verdict {
         case holds, open, broken
     }

@@ -10,6 +10,8 @@ public struct FrameLayout: Sendable {
     public var head: (any Head)?
     /// The fields after the body.
     package var trailer: BinaryHead?
+    /// How the kind's bodies are decoded, if it says so itself.
+    package var body: BodyFormat?
 
     package init(name: String? = nil, rule: any FramingRule, head: (any Head)?, trailer: BinaryHead?) {
         self.name = name
@@ -77,6 +79,19 @@ extension CompositeRule {
     package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String {
         guard let shape, let part = part(of: shape.layout) else { return "\(bytes.byteCount) bytes of a frame" }
         return part.rule.progress(bytes, shape: part.own(shape))
+    }
+
+    /// The parts as those of a conversation.
+    func boundParts(_ conversation: Conversation, _ direction: Direction) -> [RulePart] {
+        parts.map { part in
+            RulePart(rule: part.rule.bound(to: conversation, direction) ?? part.rule, first: part.first, layouts: part.layouts)
+        }
+    }
+
+    package var dependsOnRequests: Bool { parts.contains { $0.rule.dependsOnRequests } }
+
+    package func isInterim(_ content: RawSpan, _ shape: FrameShape) -> Bool {
+        part(of: shape.layout).map { $0.rule.isInterim(content, $0.own(shape)) } ?? false
     }
 
     package var idle: Interval? { parts.compactMap(\.rule.idle).min() }

@@ -29,6 +29,10 @@ struct OneOf: CompositeRule {
         return .bad(bad)
     }
 
+    func bound(to conversation: Conversation, _ direction: Direction) -> (any FramingRule)? {
+        dependsOnRequests ? OneOf(parts: boundParts(conversation, direction), names: names) : nil
+    }
+
     /// Human-readable: what each kind expected.
     private func misses(_ reasons: [BadBytes], at offset: Int) -> String {
         var said: [String] = []

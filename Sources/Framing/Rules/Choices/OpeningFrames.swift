@@ -18,6 +18,12 @@ struct OpeningFrames: CompositeRule {
     var landmark: Landmark { rest.rule.landmark }
     var hasOpening: Bool { true }
 
+    func bound(to conversation: Conversation, _ direction: Direction) -> (any FramingRule)? {
+        guard dependsOnRequests else { return nil }
+        let parts = boundParts(conversation, direction)
+        return OpeningFrames(opening: parts[0], rest: parts[1], again: again)
+    }
+
     func scan(_ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory) -> FrameScan {
         guard memory.opening == origin + start else {
             return rest.scan(bytes, from: start, origin: origin, ended: ended, memory: &memory)

@@ -1,0 +1,60 @@
+import Streams
+import Yams
+
+/// The encoding `fields`: a structure, shown as JSON.
+///
+///     body: { fields: [{ topic: { type: string, size: u16 } }, { payload: { type: bytes, size: rest } }] }
+///
+/// Sizes and conditions may refer to the header's fields. Bytes behind the last item are shown as `rest`.
+struct FieldsBody: BodyEncoding {
+    static let name = "fields"
+
+    private let structure: Structure
+
+    init(_ options: YAMLMap?) {
+        options?.allow(["of"])
+        guard let options, let list = options["of"] else {
+            options?.fault("fields lacks the list of its fields")
+            structure = Structure(sequences: [Structure.Sequence()])
+            return
+        }
+        let loader = StructureLoader(
+            context: options.context, order: options.context.bodyOrder, outside: options.context.headNames)
+        structure = loader.structure(list, path: options.path) ?? Structure(sequences: [Structure.Sequence()])
+    }
+
+    var role: BodyRole { [.meaning, .readsHead] }
+
+    func decode(_ input: RawSpan, _ context: BodyContext) -> BodyStep {
+        var walk = StructureWalk(scope: StructureScope(context.head))
+        var values = StructureValues()
+        switch walk.go(structure, input, end: input.byteCount, &values) {
+        case .complete: break
+        case .incomplete: return .fault(.badBody, "the body ends inside a field")
+        case .bad(let message): return .fault(.badBody, "\(message), at byte \(walk.at) of the body")
+        }
+        if values.isCut { return .fault(.badBody, "the body has more than \(StructureValues.most) values") }
+        var fields = values.fields
+        if walk.at < input.byteCount { fields.append(Field(StructureWalk.rest, .bytes(input.copied(walk.at..<input.byteCount)))) }
+        var json: [UInt8] = []
+        JSONOutput.object(fields, into: &json)
+        return .bytes(json, .fields)
+    }
+
+    func encode(_ content: BodyContent, type: String?) throws(EncodingError) -> [UInt8] {
+        try encode(content, BodyContext(type: type))
+    }
+
+    func encode(_ content: BodyContent, _ context: BodyContext) throws(EncodingError) -> [UInt8] {
+        switch content {
+        case .bytes(let bytes): return bytes
+        case .text, .protobuf: throw EncodingError("the body should be fields, as a JSON object")
+        case .json(let text), .fields(let text):
+            guard case .object(let members) = JSONValue(compact: text.span.bytes) else {
+                throw EncodingError("the body should be fields, as a JSON object")
+            }
+            let fields = members.map { Field($0.name, $0.value.field ?? .null) }
+            return try StructureWriter.write(structure, fields, head: context.head, body: nil)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import Expressions
+import Streams
+import Yams
+
+/// Reads `states` and `transitions`.
+enum StateLoader {
+    /// Adds the states, and what leads from one to another, to a format whose frames have been read.
+    static func read(_ top: YAMLMap, into format: inout Format) {
+        guard let states = top.map("states") else {
+            if top["transitions"] != nil { top.fault("transitions need states", at: "transitions") }
+            return
+        }
+        var names = (states.node.mapping ?? [:]).compactMap(\.key.string)
+        if !names.contains("opaque") { names.append("opaque") }
+        var transitions: [Transition] = []
+        for map in top.maps("transitions") ?? [] {
+            map.allow(["in", "when", "to", "side"])
+            let from = map.texts("in").compactMap { text, node in index(of: text, names, at: node, map) }
+            let condition = FormatLoader.condition(map, "when", namesFields: true)
+            guard let condition, let target = map.requiredText("to") else { continue }
+            if target == "tls" {
+                if format.upgrade != nil { map.fault("only one frame can lead to TLS", at: "to") }
+                format.upgrade = TLSUpgrade(after: condition, answered: nil)
+                continue
+            }
+            guard let to = index(of: target, names + ["tls"], at: map["to"] ?? map.node, map) else { continue }
+            transitions.append(
+                Transition(from: Set(from), condition: condition, to: to, side: FormatLoader.side(map, "side")))
+        }
+        format.states = ConversationStates(names: names, transitions: transitions)
+    }
+
+    private static func index(of name: String, _ names: [String], at node: Node, _ map: YAMLMap) -> Int? {
+        if let index = names.firstIndex(of: name) { return index }
+        map.context.add("there is no state \(name); \(LoadContext.hint(name, names))", at: node)
+        return nil
+    }
+}

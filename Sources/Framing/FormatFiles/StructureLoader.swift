@@ -1,0 +1,462 @@
+import Expressions
+import Streams
+import Yams
+
+/// Reads a structure: the header of the rule `fields`, the body encoding `fields`, and `types`.
+///
+///     - "*"                                      constant bytes
+///     - count: u16                               a field, as in other headers
+///     - key: { type: string, size: u16 }         text behind its length; or size: EXPRESSION, size: rest
+///     - name: { type: string, ends: "\0" }       text up to its end
+///     - id: { type: u16, when: qos > 0 }         if a condition holds
+///     - rows: { repeat: count, of: [ … ] }       a list; or repeat: rest, until: "\0", a type such as u16
+///     - value: { oneOf: [[ … ], [ … ]] }         the first that fits
+///     - value: { use: value }                    one of the file's types
+///     - { words: [verb, subject, "reply?"], ends: "\r\n" }
+///     - headers: { lines: ":", ends: "\r\n" }
+struct StructureLoader {
+    let context: LoadContext
+    let order: ByteOrder
+    /// Names of values that are known from outside: a body's header.
+    let outside: Set<String>?
+
+    /// The structure of a list of items; nil, with faults reported, if there is none.
+    func structure(_ node: Node, path: String) -> Structure? {
+        let building = Building(context: context, order: order, outside: outside)
+        building.structure.sequences.append(Structure.Sequence())
+        building.read(node, into: 0, path: path)
+        building.markReferences()
+        return building.structure
+    }
+
+    /// What is being built.
+    final class Building {
+        let context: LoadContext
+        let order: ByteOrder
+        var structure = Structure()
+        /// The names that conditions and sizes may refer to; nil: any.
+        var known: Set<String>?
+        /// The paths that expressions refer to.
+        var references: Set<String> = []
+        /// The sequences of the file's types.
+        private var types: [String: Int] = [:]
+        /// Where an item takes bytes that an enclosing one bounds.
+        private let fields: HeaderLoader
+
+        init(context: LoadContext, order: ByteOrder, outside: Set<String>?) {
+            (self.context, self.order) = (context, order)
+            known = outside
+            fields = HeaderLoader(context: context, order: order)
+        }
+
+        /// Marks the items whose values are needed later.
+        func markReferences() {
+            for sequence in structure.sequences.indices {
+                for item in structure.sequences[sequence].items.indices {
+                    let names = structure.sequences[sequence].items[item].names
+                    if names.contains(where: references.contains) {
+                        structure.sequences[sequence].items[item].isReferenced = true
+                    }
+                }
+            }
+        }
+
+        // MARK: Sequences
+
+        /// Reads a list of items.
+        func read(_ node: Node, into sequence: Int, path: String) {
+            guard let items = node.sequence else {
+                context.add("\(path) should be a list of fields (- name: type), found \(node.kindName)", at: node)
+                return
+            }
+            for item in items {
+                if let item = self.item(item, path) { structure.sequences[sequence].items.append(item) }
+            }
+        }
+
+        /// A sequence of its own.
+        private func sequence(_ node: Node, path: String) -> Int {
+            if let name = node.string { return type(name, at: node) }
+            structure.sequences.append(Structure.Sequence())
+            let index = structure.sequences.count - 1
+            read(node, into: index, path: path)
+            return index
+        }
+
+        /// One of the file's types.
+        private func type(_ name: String, at node: Node) -> Int {
+            if let known = types[name] { return known }
+            guard let own = context.types[name] else {
+                let names = context.types.keys.sorted()
+                let hint = names.isEmpty ? "the format has no types" : LoadContext.hint(name, names)
+                context.add("there is no type \(name); \(hint)", at: node)
+                return 0
+            }
+            structure.sequences.append(Structure.Sequence())
+            let index = structure.sequences.count - 1
+            types[name] = index
+            // What a type refers to may be defined where it is used.
+            let outside = known
+            known = nil
+            if own.sequence != nil {
+                read(own, into: index, path: "types.\(name)")
+            } else if let map = YAMLMap(own, path: "types.\(name)", context: context) {
+                map.allow(["oneOf"])
+                structure.sequences[index].items = [Structure.Item(name: "", content: .choice(alternatives(map)))]
+            }
+            known = outside
+            return index
+        }
+
+        private func alternatives(_ map: YAMLMap) -> [Int] {
+            guard let list = map["oneOf"]?.sequence else {
+                map.fault("\(map.path).oneOf should be a list of lists of fields", at: "oneOf")
+                return []
+            }
+            return list.enumerated().map { sequence($1, path: "\(map.path).oneOf[\($0)]") }
+        }
+
+        // MARK: Items
+
+        private func item(_ node: Node, _ path: String) -> Structure.Item? {
+            if let text = node.string {
+                return Structure.Item(name: "", content: .literal([UInt8](written: text), ignoresCase: false))
+            }
+            if node.member("literal") != nil || node.member("words") != nil || node.member("oneOf") != nil
+                || node.member("fields") != nil
+            {
+                guard let map = YAMLMap(node, path: path, context: context) else { return nil }
+                return unnamed(map)
+            }
+            guard let pair = node.mapping?.first, node.mapping?.count == 1, let name = pair.key.string else {
+                context.add(
+                    "a field of \(path) should be a constant or one name and its type (- name: u16), found \(node.kindName)",
+                    at: node)
+                return nil
+            }
+            let item = named(name, pair.value)
+            known?.insert(name)
+            if case .field(let field)? = item?.content { known?.formUnion(field.bits.map(\.name)) }
+            return item
+        }
+
+        private func unnamed(_ map: YAMLMap) -> Structure.Item? {
+            var item: Structure.Item
+            if map["literal"] != nil {
+                map.allow(["literal", "when", "ignoreCase"])
+                guard let text = map.requiredText("literal") else { return nil }
+                let ignoresCase = map.boolean("ignoreCase") ?? false
+                item = Structure.Item(name: "", content: .literal([UInt8](written: text), ignoresCase: ignoresCase))
+            } else if map["words"] != nil {
+                map.allow(["words", "ends", "ignoreCase", "limit", "when"])
+                guard let line = WordLine(map) else { return nil }
+                known?.formUnion(line.words.map(\.name))
+                item = Structure.Item(name: "", content: .words(line))
+            } else if map["oneOf"] != nil {
+                map.allow(["oneOf", "when"])
+                item = Structure.Item(name: "", content: .choice(alternatives(map)))
+            } else {
+                map.allow(["fields", "when", "size"])
+                let condition = condition(map)
+                item = Structure.Item(name: "", content: .group(sequence(map["fields"] ?? map.node, path: map.path)))
+                item.condition = condition
+                item.size = size(map)
+                return item
+            }
+            item.condition = condition(map)
+            return item
+        }
+
+        private func named(_ name: String, _ node: Node) -> Structure.Item? {
+            if node.scalar != nil {
+                return fields.field(name, node).map { Structure.Item(name: name, content: .field($0)) }
+            }
+            guard let map = YAMLMap(node, path: "the field \(name)", context: context) else { return nil }
+            // Conditions and sizes refer to what comes before, not to the item itself.
+            let condition = condition(map)
+            let size = map["size"] == nil ? nil : self.size(map)
+            guard let content = content(name, map, size) else { return nil }
+            var item = Structure.Item(name: name, condition: condition, content: content)
+            switch content {
+            case .field, .ended, .words, .lines, .computed, .literal: item.size = nil
+            default: item.size = size
+            }
+            item.allowed = allowed(map, item)
+            if let order = map.map("byteOrder", if: { $0.mapping != nil }) {
+                order.allow(["little"])
+                item.littleEndian = expression(order, "little")
+            }
+            return item
+        }
+
+        private func content(_ name: String, _ map: YAMLMap, _ size: Structure.Size?) -> Structure.Content? {
+            for (key, read) in Self.kinds where map[key] != nil { return read(self, name, map) }
+            switch map.requiredText("type") {
+            case "string" where map["ends"] != nil: return ended(map, isText: true)
+            case "bytes" where map["ends"] != nil: return ended(map, isText: false)
+            case "string" where !map.hasFixedSize:
+                map.allow(["type", "size", "padding", "when", "equals"])
+                return .sized(.text(padding: map.integer("padding", in: 0...255).map(UInt8.init)))
+            case "bytes" where !map.hasFixedSize:
+                map.allow(["type", "size", "when"])
+                return .sized(.bytes)
+            case "uint" where !map.hasFixedSize, "int" where !map.hasFixedSize:
+                map.allow(["type", "size", "when", "byteOrder"])
+                let order = map.choice("byteOrder", ByteOrder.self) ?? order
+                return .sized(map.text("type") == "uint" ? .unsigned(order) : .signed(order))
+            default: return fields.field(name, map.node, alsoAllowing: ["when"]).map { .field($0) }
+            }
+        }
+
+        private typealias Reader = @Sendable (Building, String, YAMLMap) -> Structure.Content?
+
+        private static let kinds: [(String, Reader)] = [
+            ("repeat", { own, _, map in own.list(map) }), ("until", { own, _, map in own.list(map) }),
+            ("use", { own, _, map in
+                map.allow(["use", "when", "size"])
+                return map.requiredText("use").map { .group(own.type($0, at: map["use"] ?? map.node)) }
+            }),
+            ("oneOf", { own, _, map in
+                map.allow(["oneOf", "when", "size"])
+                return .choice(own.alternatives(map))
+            }),
+            ("fields", { own, _, map in
+                map.allow(["fields", "when", "size"])
+                return .group(own.sequence(map["fields"] ?? map.node, path: map.path))
+            }),
+            ("value", { own, _, map in
+                map.allow(["value", "when"])
+                return own.expression(map, "value").map { .computed($0) }
+            }),
+            ("lines", { _, _, map in
+                map.allow(["lines", "ends", "limit", "when"])
+                return HeaderLines(map).map { .lines($0) }
+            }),
+            ("body", { _, _, map in
+                map.allow(["body", "size", "when"])
+                guard let node = map["body"] else { return nil }
+                if map["size"] == nil { map.fault("\(map.path) lacks size") }
+                return .body(BodyChain(node, path: "\(map.path).body", context: map.context))
+            }),
+        ]
+
+        private func list(_ map: YAMLMap) -> Structure.Content? {
+            map.allow(["repeat", "until", "of", "when", "size"])
+            let turns: Structure.Turns
+            if let mark = map.text("until") {
+                turns = .until([UInt8](written: mark))
+                if mark.isEmpty { map.fault("until is empty; expected the bytes that end the list", at: "until") }
+            } else {
+                if let own = map["repeat"], own.member("while") != nil, let options = map.map("repeat") {
+                    options.allow(["while"])
+                    guard let of = map["of"] else {
+                        map.fault("\(map.path) lacks of: the fields that repeat")
+                        return nil
+                    }
+                    let sequence = elements(of, map)
+                    return expression(options, "while").map { .repeated(sequence, .again($0)) }
+                }
+                if let own = map["repeat"], own.mapping != nil {
+                    guard let prefix = fields.field("the count", own) else { return nil }
+                    return map["of"].map { .repeated(elements($0, map), .prefix(prefix)) }
+                }
+                guard let text = map.requiredText("repeat") else { return nil }
+                if text == "rest" {
+                    turns = .rest
+                } else if let prefix = prefix(map, "repeat", text) {
+                    turns = .prefix(prefix)
+                } else {
+                    guard let count = expression(map, "repeat") else { return nil }
+                    turns = .count(count)
+                }
+            }
+            guard let of = map["of"] else {
+                map.fault("\(map.path) lacks of: the fields that repeat")
+                return nil
+            }
+            return .repeated(elements(of, map), turns)
+        }
+
+        /// The sequence of a list's elements.
+        private func elements(_ of: Node, _ map: YAMLMap) -> Int {
+            let sequence = sequence(of, path: "\(map.path).of")
+            let items = structure.sequences[sequence].items
+            let shown = items.indices.filter { !items[$0].names.isEmpty || !items[$0].isConstant }
+            if shown.count == 1, items[shown[0]].names.count == 1 { structure.sequences[sequence].only = shown[0] }
+            return sequence
+        }
+
+        private func ended(_ map: YAMLMap, isText: Bool) -> Structure.Content? {
+            map.allow(["type", "ends", "limit", "quoted", "when", "equals"])
+            let ends = map.ends("ends")
+            guard !ends.isEmpty else { return nil }
+            return .ended(
+                TextEnd(
+                    ends: ends, isText: isText, most: map.byteCount("limit", default: 64 << 10),
+                    mayBeQuoted: map.boolean("quoted") ?? false))
+        }
+
+        // MARK: Sizes and conditions
+
+        private func size(_ map: YAMLMap) -> Structure.Size? {
+            if let own = map["size"], own.mapping != nil {
+                return fields.field("the size", own).map { .prefix($0) }
+            }
+            guard let text = map.text("size") else { return nil }
+            if text == "rest" { return .rest }
+            if let prefix = prefix(map, "size", text) { return .prefix(prefix) }
+            return expression(map, "size").map { .count($0) }
+        }
+
+        /// The number of a type's name; nil if the text is none.
+        private func prefix(_ map: YAMLMap, _ key: String, _ text: String) -> HeaderField? {
+            guard known?.contains(text) != true, HeaderLoader.isNumberType(text), let node = map[key] else { return nil }
+            return fields.field("the \(key) of \(map.path)", node)
+        }
+
+        private func condition(_ map: YAMLMap) -> Expression? {
+            map["when"] == nil ? nil : expression(map, "when")
+        }
+
+        /// An expression of values that come before; others are faults.
+        func expression(_ map: YAMLMap, _ key: String) -> Expression? {
+            guard let source = map.requiredText(key) else { return nil }
+            do throws(ExpressionError) {
+                return try Expression(parsing: source) { [self] path in
+                    let path = path.first == "fields" && path.count > 1 ? Array(path.dropFirst()) : path
+                    references.insert(path[0])
+                    guard let known, !known.contains(path[0]), path[0] != "request", path != StructuredHead.lengthPath else {
+                        return nil
+                    }
+                    return known.isEmpty
+                        ? "there is no field \(path[0]) before it"
+                        : "there is no field \(path[0]) before it; \(LoadContext.hint(path[0], known.sorted()))"
+                }
+            } catch {
+                context.add("\(map.path).\(key): \(error.message)", at: map[key], columns: error.column - 1)
+                return nil
+            }
+        }
+
+        /// `equals: [1, 2, 5..9]`
+        private func allowed(_ map: YAMLMap, _ item: Structure.Item) -> [AllowedValues] {
+            guard map["equals"] != nil else { return [] }
+            if case .field(let field) = item.content, field.constant != nil { return [] }
+            return AllowedValues.read(map)
+        }
+    }
+}
+
+extension AllowedValues {
+    /// The values under `equals`: one, or a list of them and of ranges `from..to`.
+    static func read(_ map: YAMLMap) -> [AllowedValues] {
+        map.texts("equals").compactMap { text, node in
+            if let dots = text.range(of: "..") {
+                guard let low = Int(number: String(text[..<dots.lowerBound])),
+                    let high = Int(number: String(text[dots.upperBound...])), low <= high
+                else {
+                    map.context.add("equals is \(text); expected a range of numbers such as 1..5", at: node)
+                    return nil
+                }
+                return AllowedValues(low: .integer(Int64(low)), high: .integer(Int64(high)))
+            }
+            let value = Int(number: text).map { FieldValue.integer(Int64($0)) } ?? .text(text)
+            return AllowedValues(low: value, high: value)
+        }
+    }
+}
+
+extension String {
+    fileprivate func range(of part: String) -> Range<String.Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(part) { return start..<index(start, offsetBy: part.count) }
+            start = index(after: start)
+        }
+        return nil
+    }
+}
+
+extension Structure.Item {
+    fileprivate var isConstant: Bool { if case .literal = content { true } else { false } }
+}
+
+extension YAMLMap {
+    /// Whether `size` is a number.
+    fileprivate var hasFixedSize: Bool { self["size"]?.string.flatMap { Int(number: $0) } != nil }
+
+    /// Byte strings, the longest first.
+    func ends(_ key: String) -> [[UInt8]] {
+        if self[key] == nil { fault("\(path) lacks \(key): the bytes at its end, such as \"\\r\\n\"") }
+        let ends = texts(key).map { [UInt8](written: $0.text) }
+        if ends.contains([]) { fault("\(key) is empty; expected the bytes at its end", at: key) }
+        return ends.contains([]) ? [] : ends.sorted { $0.count > $1.count }
+    }
+
+    /// The mapping at a key, if the node fulfils a condition.
+    fileprivate func map(_ key: String, if condition: (Node) -> Bool) -> YAMLMap? {
+        self[key].flatMap { condition($0) ? map(key) : nil }
+    }
+}
+
+extension WordLine {
+    /// `{ words: [verb, subject, "reply?", { size: decimal }, "text*"], ends: "\r\n" }`
+    fileprivate init?(_ map: YAMLMap) {
+        guard let list = map["words"]?.sequence else {
+            map.fault("words should be a list of names", at: "words")
+            return nil
+        }
+        var words: [Word] = []
+        for node in list {
+            var word = Word(name: "")
+            var name = node.string
+            if let pair = node.mapping?.first, node.mapping?.count == 1 {
+                name = pair.key.string
+                if pair.value.string == "decimal" {
+                    word.isNumber = true
+                } else if let values = pair.value.sequence {
+                    word.allowed = values.compactMap(\.string)
+                } else {
+                    word.allowed = [pair.value.string].compactMap { $0 }
+                }
+            }
+            guard var name, !name.isEmpty else {
+                map.context.add(
+                    "a word should be a name, name: decimal, or name: [its values], found \(node.kindName)", at: node)
+                continue
+            }
+            switch name.last {
+            case "?": word.presence = .optional
+            case "*": word.presence = .rest
+            case "+": word.presence = .list
+            default: break
+            }
+            if word.presence != .required { name.removeLast() }
+            word.name = name
+            words.append(word)
+        }
+        let last = words.dropLast().contains { $0.presence == .rest || $0.presence == .list }
+        if last { map.fault("only the last word may be the rest (*) or a list (+)", at: "words") }
+        let ends = map.ends("ends")
+        guard !words.isEmpty, !ends.isEmpty else { return nil }
+        self.init(
+            words: words, ends: ends, most: map.byteCount("limit", default: 64 << 10),
+            ignoresCase: map.boolean("ignoreCase") ?? false)
+    }
+}
+
+extension HeaderLines {
+    /// `{ lines: ":", ends: "\r\n" }`; a space in `lines` stands behind the separator.
+    fileprivate init?(_ map: YAMLMap) {
+        guard let text = map.requiredText("lines") else { return nil }
+        let bytes = Array(text.utf8)
+        guard let separator = bytes.first, bytes.count == 1 || bytes.count == 2 && bytes[1] == 0x20 else {
+            map.fault("lines is \"\(text)\"; expected what separates name and value, such as \": \" or \":\"", at: "lines")
+            return nil
+        }
+        let ends = map.ends("ends")
+        guard !ends.isEmpty else { return nil }
+        self.init(
+            ends: ends, separator: separator, hasSpace: bytes.count == 2, most: map.byteCount("limit", default: 64 << 10))
+    }
+}

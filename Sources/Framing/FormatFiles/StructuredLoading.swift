@@ -1,0 +1,76 @@
+import Expressions
+import Streams
+import Yams
+
+extension StructureLoader {
+    /// The rule `fields` of a `framing:` section and a `header:` list; nil, with faults reported, if it cannot be built.
+    ///
+    ///     framing: { rule: fields }                                   no body
+    ///     framing: { rule: fields, body: 4 * words, ends: "\r\n" }    a body of that size
+    ///     framing: { rule: fields, body: [{ when: code == 204, size: 0 }, { until: "\0" }] }
+    func rule(
+        _ framing: YAMLMap, _ list: Node, trailer: Int
+    ) -> (rule: Structured, head: StructuredHead)? {
+        framing.allow(["rule", "body", "ends", "padding", "interim", "limit", "headLimit"])
+        let building = Building(context: context, order: order, outside: outside)
+        building.structure.sequences.append(Structure.Sequence())
+        building.read(list, into: 0, path: "header")
+        let bodies = framing["body"].map { self.bodies($0, framing, building) } ?? []
+        let interim = framing["interim"] == nil ? nil : building.expression(framing, "interim")
+        building.markReferences()
+        var size: Expression?
+        if bodies.count == 1, case .size(let expression) = bodies[0].kind { size = expression }
+        let head = StructuredHead(structure: building.structure, bodySize: size)
+        let rule = Structured(
+            head: head, bodies: bodies, ends: framing["ends"] == nil ? [] : framing.ends("ends").first ?? [],
+            trailer: trailer, padding: framing["padding"] == nil ? [] : framing.ends("padding"),
+            interim: interim, limit: framing.byteCount("limit", default: FramingRules.standardLimit),
+            headLimit: framing.byteCount("headLimit", default: FramingRules.standardLimit))
+        return (rule, head)
+    }
+
+    /// Where bodies end: one way, or a list of cases.
+    private func bodies(_ node: Node, _ framing: YAMLMap, _ building: Building) -> [BodyExtent] {
+        guard let list = node.sequence else {
+            if let map = YAMLMap(mapping: node, path: "\(framing.path).body", context: context) {
+                return extent(map, building).map { [$0] } ?? []
+            }
+            return word(framing, "body", building).map { [BodyExtent(condition: nil, kind: $0)] } ?? []
+        }
+        return list.enumerated().compactMap { index, node in
+            guard let map = YAMLMap(node, path: "\(framing.path).body[\(index)]", context: context) else { return nil }
+            return extent(map, building)
+        }
+    }
+
+    private func extent(_ map: YAMLMap, _ building: Building) -> BodyExtent? {
+        map.allow(["when", "size", "until"])
+        let condition = map["when"] == nil ? nil : building.expression(map, "when")
+        if map["until"] != nil {
+            let ends = map.ends("until")
+            return ends.isEmpty ? nil : BodyExtent(condition: condition, kind: .until(ends))
+        }
+        guard map["size"] != nil else {
+            map.fault("\(map.path) lacks size (how many bytes, chunked, or end) or until (what ends the body)")
+            return nil
+        }
+        return word(map, "size", building).map { BodyExtent(condition: condition, kind: $0) }
+    }
+
+    /// `chunked`, `end`, or an expression.
+    private func word(_ map: YAMLMap, _ key: String, _ building: Building) -> BodyExtent.Kind? {
+        switch map.text(key) {
+        case "chunked": .chunked
+        case "end": .end
+        default: building.expression(map, key).map { .size($0) }
+        }
+    }
+}
+
+extension YAMLMap {
+    /// Nil, without a fault, if the node is not a mapping.
+    fileprivate init?(mapping node: Node, path: String, context: LoadContext) {
+        guard node.mapping != nil else { return nil }
+        self.init(node, path: path, context: context)
+    }
+}

@@ -1,0 +1,134 @@
+import Expressions
+import Streams
+
+/// A header of the rule `fields`: a structure, which may say how many bytes of body follow.
+package struct StructuredHead: Head {
+    /// The field with the header's bytes, where its fields alone do not say how it was written.
+    package static let raw = "raw"
+
+    /// The header's length, as expressions of the body's size name it.
+    static let lengthPath = ["header", "length"]
+
+    let structure: Structure
+    /// The expression for the body's size that fields decide; nil if they do not.
+    let bodySize: Expression?
+
+    package var names: [String]? { structure.names + (structure.mayHaveRest ? [StructureWalk.rest] : []) + [Self.raw] }
+
+    package func fields(of head: RawSpan) -> [Field] {
+        guard let fields = plainFields(of: head) else { return [] }
+        // What would be written differently is given as it came, too: "Name:value" without a space, 007.
+        let written = try? StructureWriter.write(structure, fields, body: nil)
+        if let written, head.elementsEqual(written.span.bytes) { return fields }
+        return fields + [Field(Self.raw, .bytes(head.copied()))]
+    }
+
+    private func plainFields(of head: RawSpan) -> [Field]? {
+        var walk = StructureWalk()
+        var values = StructureValues()
+        guard walk.go(structure, head, end: head.byteCount, &values) == .complete else { return nil }
+        return values.fields
+    }
+
+    package func field(_ name: String, of head: RawSpan) -> FieldValue? {
+        if name == Self.raw { return fields(of: head).first { $0.name == name }?.value }
+        guard let fields = plainFields(of: head) else { return nil }
+        return fields.first { $0.name == name }?.value ?? fields.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
+
+    /// Whether a field is made of header lines.
+    package func isLines(_ name: String) -> Bool {
+        structure.sequences.contains { sequence in
+            sequence.items.contains { if case .lines = $0.content { $0.name == name } else { false } }
+        }
+    }
+
+    package func valueName(of name: String, _ value: FieldValue) -> String? {
+        for sequence in structure.sequences {
+            for case .field(let field) in sequence.items.map(\.content) {
+                if field.name == name, let found = field.names[value] { return found }
+                if let bits = field.bits.first(where: { $0.name == name }), let found = bits.names[value] { return found }
+            }
+        }
+        return nil
+    }
+
+    package func encode(_ fields: [Field], body: Int) throws(EncodingError) -> [UInt8] {
+        let known = Set(structure.names + [StructureWalk.rest])
+        let given = fields.filter { known.contains($0.name) }
+        if let raw = fields.last(where: { $0.name == Self.raw })?.value.rawBytes, let read = plainFields(of: raw.span.bytes),
+            Self.same(read, given), hasBody(body, behind: raw.span.bytes)
+        {
+            return raw
+        }
+        return try StructureWriter.write(structure, given, body: bodySize.map { ($0, body) })
+    }
+
+    private func hasBody(_ count: Int, behind head: RawSpan) -> Bool {
+        guard let bodySize else { return true }
+        var walk = StructureWalk()
+        var nothing = NoVisitor()
+        guard walk.go(structure, head, end: head.byteCount, &nothing) == .complete else { return false }
+        walk.scope.add(Self.lengthPath, .integer(Int64(head.byteCount)))
+        return walk.scope.number(bodySize) == count
+    }
+
+    /// Whether fields are the same as written in a trace.
+    private static func same(_ one: [Field], _ other: [Field]) -> Bool {
+        one.count == other.count && JSONValue.fields(one).compactText == JSONValue.fields(other).compactText
+    }
+}
+
+
+extension StructuredHead {
+    /// Whether outermost fields are checksums.
+    var hasChecksums: Bool {
+        structure.sequences.first?.items.contains { if case .field(let field) = $0.content { field.checksum != nil } else { false } }
+            ?? false
+    }
+
+    /// The checksums of a header, and where they are.
+    func checksums(in head: RawSpan) -> [(HeaderField, Range<Int>, FieldChecksum)] {
+        guard hasChecksums else { return [] }
+        var walk = StructureWalk()
+        var places = ChecksumPlaces()
+        _ = walk.go(structure, head, end: head.byteCount, &places)
+        return places.places
+    }
+
+    private struct ChecksumPlaces: StructureVisitor {
+        static var wantsValues: Bool { true }
+        private(set) var places: [(HeaderField, Range<Int>, FieldChecksum)] = []
+
+        mutating func begin(_ name: String, isList: Bool, isFlat: Bool) {}
+        mutating func end() {}
+        mutating func literal(_ place: Range<Int>) {}
+        mutating func value(_ name: String, _ value: FieldValue, _ item: Structure.Item, _ place: Range<Int>) {
+            guard case .field(let field) = item.content, name == field.name, let checksum = field.checksum else { return }
+            places.append((field, place, checksum))
+        }
+    }
+
+    /// Whether a header may have all of these values.
+    func takes(_ given: [Field], noted: [String]) -> Bool {
+        let known = Set((names ?? []) + noted)
+        guard given.allSatisfy({ known.contains($0.name) }) else { return false }
+        // What is written must be read again as the same kind: its constants decide.
+        let own = given.filter { !noted.contains($0.name) }
+        guard let bytes = try? encode(own, body: 0) else { return false }
+        let read = fields(of: bytes.span.bytes)
+        return !read.isEmpty
+            && own.allSatisfy { field in
+                field.name == Self.raw || read.contains { $0.name == field.name && $0.value.isLike(field.value) }
+                    || !read.contains { $0.name == field.name }
+            }
+    }
+}
+
+extension FieldValue {
+    /// Whether a value given for a field may be this one: lengths and names are not compared.
+    fileprivate func isLike(_ given: FieldValue) -> Bool {
+        if case .text(let one) = self, case .text(let other) = given { return one == other }
+        return true
+    }
+}

@@ -1,0 +1,72 @@
+import Streams
+
+/// Other frames in each state of a conversation (`states` in a format file).
+///
+/// The `Conversation` knows the state. Where a stream was picked up mid-stream or has a gap, the state is the one whose frame
+/// has the most evidence; the frame found then decides.
+struct StateRule: CompositeRule {
+    static let name = "states"
+
+    let parts: [RulePart]
+    /// The states' names.
+    let names: [String]
+    /// The conversation, and the direction in it; nil: each frame's state is found by its evidence.
+    var conversation: (Conversation, Direction)?
+
+    func scan(_ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory) -> FrameScan {
+        if let state = state(at: origin + start, memory), state < parts.count {
+            let scan = parts[state].scan(bytes, from: start, origin: origin, ended: ended, memory: &memory)
+            guard case .bad = scan, let (conversation, direction) = conversation, conversation.isAlone(direction) else {
+                return scan
+            }
+            let other = byEvidence(bytes, from: start, origin: origin, ended: ended)
+            if case .shape = other { return other }
+            return scan
+        }
+        return byEvidence(bytes, from: start, origin: origin, ended: ended)
+    }
+
+    /// The frame of the state that has the most evidence.
+    private func byEvidence(_ bytes: RawSpan, from start: Int, origin: Int, ended: Bool) -> FrameScan {
+        var best: (scan: FrameScan, bits: Double)?
+        var other: FrameScan?
+        for part in parts {
+            var own = ScanMemory()
+            own.opening = nil
+            let scan = part.scan(bytes, from: start, origin: origin, ended: ended, memory: &own)
+            switch scan {
+            case .shape(let shape):
+                let index = start + shape.head
+                guard index <= bytes.byteCount else { continue }
+                let background = ByteBackground(of: bytes.extracting(start..<index))
+                guard
+                    let evidence = part.rule.evidence(
+                        of: part.own(shape), in: bytes, at: start, previous: nil, background)
+                else { continue }
+                if evidence.bits > best?.bits ?? -.infinity { best = (scan, evidence.bits) }
+            case .incomplete:
+                // The head of a frame of this state may still be the one.
+                if case .incomplete? = other { continue }
+                other = scan
+            case .padding, .bad: if other == nil { other = scan }
+            }
+        }
+        if let best { return best.scan }
+        return other ?? .bad(BadBytes(.badHead, "no frame of any state starts at offset \(origin + start)"))
+    }
+
+    private func state(at offset: Int, _ memory: ScanMemory) -> Int? {
+        if let (conversation, direction) = conversation { return conversation.state(of: direction, at: offset) }
+        return memory.opening == offset ? 0 : nil
+    }
+
+    /// The state in which frames of a kind are.
+    func state(of shape: FrameShape) -> Int? { parts.firstIndex { $0.owns(shape.layout) } }
+
+    func bound(to conversation: Conversation, _ direction: Direction) -> (any FramingRule)? {
+        StateRule(parts: boundParts(conversation, direction), names: names, conversation: (conversation, direction))
+    }
+
+    /// The first state is where streams begin.
+    var hasOpening: Bool { true }
+}

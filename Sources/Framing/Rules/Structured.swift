@@ -1,0 +1,321 @@
+import Expressions
+import Streams
+
+/// The rule `fields`: a frame is its header, whose fields say where it ends, and the body that they announce.
+///
+///     header        a structure: fields that depend on each other, lists, lines
+///     body          of a size that the header gives, in chunks, up to a delimiter, or to the end of the stream
+package struct Structured: FramingRule {
+    package static let name = "fields"
+
+    /// No structure is longer than this, in bytes.
+    static let longest = Int(Int32.max)
+
+    let head: StructuredHead
+    /// Where the body ends: the first case whose condition holds. Without any, there is no body.
+    let bodies: [BodyExtent]
+    /// Behind the body, although its size is known.
+    let ends: [UInt8]
+    /// The trailer's bytes.
+    let trailer: Int
+    /// Byte strings that may lie between frames: empty lines.
+    let padding: [[UInt8]]
+    /// Which frames leave their request without an answer; nil: none.
+    let interim: Expression?
+    /// The conversation whose requests bodies depend on.
+    var conversation: Conversation?
+    let limit: Int
+    /// The longest header.
+    let headLimit: Int
+    package let firstBytes: ByteSet
+    private let identity = HeldWalk.Identity()
+
+    init(
+        head: StructuredHead, bodies: [BodyExtent], ends: [UInt8], trailer: Int, padding: [[UInt8]],
+        interim: Expression? = nil, limit: Int, headLimit: Int
+    ) {
+        self.interim = interim
+        (self.head, self.bodies, self.ends, self.trailer, self.padding) = (head, bodies, ends, trailer, padding)
+        (self.limit, self.headLimit) = (limit, headLimit)
+        firstBytes = head.structure.firstBytes
+    }
+
+    package func scan(
+        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
+    ) -> FrameScan {
+        if !padding.isEmpty, let count = padded(bytes, from: start) { return count }
+        let frame = bytes.extracting(start..<bytes.byteCount)
+        switch walk(frame, at: origin + start, &memory) {
+        case .bad(let bad): return .bad(bad)
+        case .incomplete(let atLeast): return .incomplete(atLeast: atLeast)
+        case .complete(let length, let scope):
+            guard let extent = bodies.first(where: { scope.holds($0.condition) }) else {
+                return shape(head: length, body: 0, tail: ends.count + trailer, at: origin + start)
+            }
+            return body(extent, scope, length, frame, at: origin + start, ended: ended, memory: &memory)
+        }
+    }
+
+    private enum Head {
+        case complete(Int, StructureScope)
+        case incomplete(Int)
+        case bad(BadBytes)
+    }
+
+    /// Finds the header's end, from where the last scan of this frame had to stop.
+    private func walk(_ frame: RawSpan, at offset: Int, _ memory: inout ScanMemory) -> Head {
+        var walk = StructureWalk(scope: conversation?.request ?? StructureScope())
+        if let known = memory.walk, known.offset == offset, known.identity === identity { walk = known.walk }
+        memory.walk = nil
+        var nothing = NoVisitor()
+        switch walk.go(head.structure, frame, end: nil, &nothing) {
+        case .complete where walk.at > headLimit: return .bad(tooLong(at: offset))
+        case .complete:
+            walk.scope.add(StructuredHead.lengthPath, .integer(Int64(walk.at)))
+            return .complete(walk.at, walk.scope)
+        case .incomplete(let atLeast):
+            if atLeast > headLimit || frame.byteCount > headLimit { return .bad(tooLong(at: offset)) }
+            memory.walk = HeldWalk(offset: offset, identity: identity, walk: walk)
+            return .incomplete(atLeast)
+        case .bad(let message): return .bad(BadBytes(.badHead, "\(message) (head at offset \(offset))"))
+        }
+    }
+
+    private func tooLong(at offset: Int) -> BadBytes {
+        BadBytes(.tooLong, "no end of the header at offset \(offset) within \(headLimit) bytes")
+    }
+
+    private func body(
+        _ extent: BodyExtent, _ scope: StructureScope, _ length: Int, _ frame: RawSpan, at offset: Int, ended: Bool,
+        memory: inout ScanMemory
+    ) -> FrameScan {
+        switch extent.kind {
+        case .size(let expression):
+            guard let size = scope.number(expression) else {
+                let detail = "the body's size \(expression) is no whole number (head at offset \(offset))"
+                return .bad(BadBytes(.badLength, detail))
+            }
+            guard size >= 0 else {
+                return .bad(BadBytes(.badLength, "the body's size is \(size) (head at offset \(offset))"))
+            }
+            return shape(head: length, body: size, tail: ends.count + trailer, at: offset)
+        case .chunked:
+            var chunks = ChunkedBody(at: max(length, memory.searchedTo - offset))
+            switch chunks.end(in: frame) {
+            case .success(let end?): return shape(head: length, body: end - length, tail: 0, at: offset)
+            case .success(nil):
+                memory.searchedTo = offset + chunks.at
+                let needed = max(chunks.needed, frame.byteCount + 1)
+                if needed > limit { return shape(head: length, body: needed - length, tail: 0, at: offset) }
+                return .incomplete(atLeast: needed)
+            case .failure(let fault):
+                return .bad(BadBytes(.badLength, "\(fault.message) (head at offset \(offset))"))
+            }
+        case .until(let ends):
+            let from = max(length, memory.searchedTo - offset)
+            if let found = frame.firstEnd(of: ends, from: from) {
+                return shape(head: length, body: found.lowerBound - length, tail: found.count, at: offset)
+            }
+            memory.searchedTo = offset + max(length, frame.byteCount - (ends.first?.count ?? 1) + 1)
+            if frame.byteCount > limit { return shape(head: length, body: frame.byteCount - length, tail: 0, at: offset) }
+            return .incomplete(atLeast: frame.byteCount + 1)
+        case .end:
+            if ended { return shape(head: length, body: frame.byteCount - length, tail: 0, at: offset) }
+            if frame.byteCount > limit { return shape(head: length, body: frame.byteCount - length, tail: 0, at: offset) }
+            return .incomplete(atLeast: limit + 1)
+        }
+    }
+
+    private func shape(head: Int, body: Int, tail: Int, at offset: Int) -> FrameScan {
+        let (total, overflow) = body.addingReportingOverflow(head + tail)
+        guard !overflow, total <= limit else {
+            let detail = "the frame has \(overflow ? "more than 2^63" : "\(total)") bytes (head at offset \(offset))"
+            return .bad(BadBytes(.tooLong, "\(detail), the limit of a frame is \(limit)"))
+        }
+        guard total > 0 else {
+            return .bad(BadBytes(.badLength, "no field of the frame at offset \(offset) has any bytes"))
+        }
+        return .shape(FrameShape(head: head, body: body, tail: tail))
+    }
+
+    /// Bytes between frames.
+    private func padded(_ bytes: RawSpan, from start: Int) -> FrameScan? {
+        let begun = bytes.extracting(start..<bytes.byteCount)
+        var needed: Int?
+        for padding in padding {
+            let known = min(padding.count, begun.byteCount)
+            let prefix = Array(padding.prefix(known))
+            guard begun.extracting(0..<known).elementsEqual(prefix.span.bytes) else { continue }
+            if known == padding.count { return .padding(known) }
+            needed = padding.count
+        }
+        return needed.map { .incomplete(atLeast: $0) }
+    }
+
+    // MARK: Requests
+
+    package var dependsOnRequests: Bool {
+        bodies.contains { extent in extent.condition?.paths.contains { $0.first == "request" } ?? false }
+    }
+
+    package func bound(to conversation: Conversation, _ direction: Direction) -> (any FramingRule)? {
+        guard dependsOnRequests else { return nil }
+        var bound = self
+        bound.conversation = conversation
+        return bound
+    }
+
+    package func isInterim(_ content: RawSpan, _ shape: FrameShape) -> Bool {
+        guard let interim else { return false }
+        var walk = StructureWalk()
+        var nothing = NoVisitor()
+        let head = content.extracting(0..<shape.head)
+        return walk.go(self.head.structure, head, end: nil, &nothing) == .complete && walk.scope.holds(interim)
+    }
+
+    // MARK: Evidence
+
+    package func mayStart(_ bytes: RawSpan, at start: Int) -> Bool { firstBytes.contains(bytes[byte: start]) }
+
+    package func evidence(
+        of shape: FrameShape, in bytes: RawSpan, at start: Int, previous: (start: Int, shape: FrameShape)?,
+        _ background: ByteBackground
+    ) -> Evidence? {
+        var walk = StructureWalk()
+        var visitor = StructureEvidence()
+        let head = bytes.extracting(start..<start + shape.head)
+        guard walk.go(self.head.structure, head, end: nil, &visitor) == .complete else { return nil }
+        var evidence = visitor.total(in: head, background)
+        if shape.body > 0 { evidence.lengths += Evidence.length(UInt64(shape.body), width: 16) + 8 }
+        return evidence
+    }
+
+    package func closingEvidence(
+        of shape: FrameShape, in bytes: RawSpan, at start: Int, _ background: ByteBackground
+    ) -> Evidence? {
+        var evidence = Evidence()
+        guard !ends.isEmpty, shape.tail >= ends.count else { return evidence }
+        let place = start + shape.total - ends.count..<start + shape.total
+        guard ends.span.bytes.elementsEqual(bytes.extracting(place)) else { return nil }
+        for byte in ends { evidence.constants += background.bits(byte) }
+        return evidence
+    }
+
+    package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String {
+        guard let shape else { return "\(bytes.byteCount) bytes of a frame whose end is not known yet" }
+        return "\(bytes.byteCount - shape.head) of \(shape.body + shape.tail) bytes behind the head"
+    }
+
+    // MARK: Content
+
+    package var transforms: Bool { bodies.contains { $0.isChunked } }
+
+    package func content(of frame: RawSpan, _ shape: FrameShape) -> (bytes: [UInt8], shape: FrameShape)? {
+        guard isChunked(frame, shape),
+            let chunks = ChunkedBody.read(frame.extracting(shape.head..<shape.head + shape.body))
+        else { return nil }
+        // What is between the chunks follows their bytes, so that no byte of the frame is lost.
+        var content = shape
+        (content.body, content.tail) = (chunks.content.count, chunks.frame.count)
+        return (frame.copied(0..<shape.head) + chunks.content + chunks.frame, content)
+    }
+
+    package var noted: [String] { transforms ? ["chunks", "chunked"] : [] }
+
+    /// How a chunked body was written: the sizes of its chunks, or all that was between their bytes.
+    package func notes(of content: RawSpan, _ shape: FrameShape) -> [Field] {
+        guard shape.tail > 0, isChunked(content, shape) else { return [] }
+        let frame = content.copied(shape.head + shape.body..<shape.total)
+        if let sizes = ChunkedBody.sizes(frame) {
+            return [Field("chunks", .json("[\(sizes.map(String.init).joined(separator: ","))]"))]
+        }
+        return [Field("chunked", .bytes(frame))]
+    }
+
+    private func isChunked(_ frame: RawSpan, _ shape: FrameShape) -> Bool {
+        guard transforms, shape.head <= frame.byteCount else { return false }
+        var walk = StructureWalk()
+        var nothing = NoVisitor()
+        let head = frame.extracting(0..<shape.head)
+        guard walk.go(self.head.structure, head, end: nil, &nothing) == .complete else { return false }
+        let scope = walk.scope
+        return bodies.first { scope.holds($0.condition) }?.isChunked ?? false
+    }
+
+    package func encode(_ parts: FrameParts) throws(EncodingError) -> [UInt8] {
+        var walk = StructureWalk()
+        var nothing = NoVisitor()
+        var extent: BodyExtent?
+        if walk.go(head.structure, parts.head.span.bytes, end: nil, &nothing) == .complete {
+            let scope = walk.scope
+            extent = bodies.first { scope.holds($0.condition) }
+        }
+        switch extent?.kind {
+        case .chunked: return parts.head + chunked(parts)
+        case .until(let ends):
+            if ends.contains(where: { parts.body.span.bytes.firstRange(of: $0, from: 0) != nil }) {
+                throw EncodingError("the body contains the delimiter")
+            }
+            return parts.head + parts.body + (ends.last ?? [])
+        case .end: return parts.head + parts.body
+        case .size, nil: return parts.head + parts.body + parts.trailer + ends
+        }
+    }
+}
+
+extension Structured {
+    /// A chunked body, written as the frame's notes say if they belong to this content.
+    private func chunked(_ parts: FrameParts) -> [UInt8] {
+        for field in parts.given {
+            if field.name == "chunked", let frame = field.value.rawBytes,
+                let body = ChunkedBody.write(parts.body, between: frame)
+            {
+                return body
+            }
+            if field.name == "chunks", case .json(let text) = field.value,
+                case .array(let list) = JSONValue(compact: Array(text.utf8).span.bytes)
+            {
+                let sizes = list.compactMap(\.integer)
+                if sizes.allSatisfy({ $0 > 0 }), sizes.reduce(0, +) == parts.body.count {
+                    return ChunkedBody.write(parts.body, sizes: sizes)
+                }
+            }
+        }
+        return ChunkedBody.write(parts.body, sizes: parts.body.isEmpty ? [] : [parts.body.count])
+    }
+}
+
+/// Where a body ends.
+struct BodyExtent: Sendable {
+    /// When this is so; nil: always.
+    var condition: Expression?
+    var kind: Kind
+
+    enum Kind: Sendable {
+        /// After this many bytes.
+        case size(Expression)
+        /// Behind its last chunk (RFC 9112 section 7.1).
+        case chunked
+        /// Before the first of these, which belongs to the frame; longest first.
+        case until([[UInt8]])
+        /// With the stream.
+        case end
+    }
+
+    var isChunked: Bool { if case .chunked = kind { true } else { false } }
+}
+
+/// Where the walk over a frame's header had to stop: boxed, since few streams have one.
+final class HeldWalk: Sendable {
+    let offset: Int
+    /// Whose fields they are: several kinds of frames may be tried at the same place.
+    let identity: Identity
+    let walk: StructureWalk
+
+    /// Identifies a rule.
+    final class Identity: Sendable {}
+
+    init(offset: Int, identity: Identity, walk: StructureWalk) {
+        (self.offset, self.identity, self.walk) = (offset, identity, walk)
+    }
+}

@@ -1,0 +1,128 @@
+import Expressions
+import Streams
+
+/// What both directions of a connection have come to by the frames so far: the state of each, and the requests that wait for an
+/// answer. The rules of a format with states, or whose answers depend on their requests, ask it; a `Framer` tells it of frames.
+///
+/// A class, since both directions' framers share it. `@unchecked Sendable`: it is created together with the two framers of one
+/// connection, reachable through them only, and a framer is a value that its owner changes; both have the same owner.
+public final class Conversation: @unchecked Sendable {
+    private let format: Format
+    private let states: ConversationStates
+    private var sides: PerDirection<Side>
+    /// The values of the oldest requests without an answer.
+    private var requests: [StructureScope] = []
+    private let wantsRequests: Bool
+
+    /// At most this many requests are remembered: more are pipelined by no one who waits for answers.
+    private static let mostRequests = 4_096
+
+    private struct Side {
+        /// Its state; nil if the stream was picked up mid-stream and its frames have not shown it.
+        var state: Int?
+        /// Where a frame began that is not complete, and the state at that time.
+        var held: (offset: Int, state: Int?)?
+        /// Whether it has sent a frame.
+        var hasFrames = false
+    }
+
+    /// A connection at its beginning, or picked up mid-stream; nil if the format's frames do not depend on others.
+    package init?(_ format: Format, aligned: Bool) {
+        wantsRequests = format.directions.fromServer.rule.dependsOnRequests
+        guard format.states != nil || wantsRequests else { return nil }
+        self.format = format
+        states = format.states ?? ConversationStates(names: [], transitions: [])
+        let side = Side(state: aligned ? 0 : nil, held: nil)
+        sides = PerDirection(fromClient: side, fromServer: side)
+    }
+
+    /// The state in which the frame at an offset is; nil if unknown.
+    func state(of direction: Direction, at offset: Int) -> Int? {
+        let side = sides[direction]
+        if let held = side.held, held.offset == offset { return held.state }
+        return side.state
+    }
+
+    /// Whether nothing was seen of the other side, which may have changed this one's state.
+    func isAlone(_ direction: Direction) -> Bool { !sides[direction.opposite].hasFrames }
+
+    /// The values of the request that the server's next frame answers.
+    var request: StructureScope { requests.first ?? StructureScope() }
+
+    /// A frame is not complete yet.
+    ///
+    /// - Parameter offset: where it began; nil if there is none.
+    func holds(_ direction: Direction, from offset: Int?) {
+        if sides[direction].held?.offset == offset { return }
+        sides[direction].held = offset.map { ($0, sides[direction].state) }
+    }
+
+    /// Bytes of a side were not seen: they may have changed its state.
+    func lost(_ direction: Direction) {
+        if format.states != nil { sides[direction].state = nil }
+        if wantsRequests { requests = [] }
+    }
+
+    /// A frame is complete.
+    ///
+    /// - Parameters:
+    ///   - bytes: its bytes; of a streamed body only the first.
+    func completed(_ bytes: RawSpan, _ frame: FrameInfo, from direction: Direction) {
+        let side = format.directions[direction]
+        sides[direction].hasFrames = true
+        let found = (side.rule as? StateRule)?.state(of: frame.shape)
+        if let found, sides[direction].state == nil || found != sides[direction].state && isAlone(direction) {
+            // What a frame shows of its own side holds for the other one, unless that has shown otherwise.
+            sides[direction].state = found
+            if sides[direction.opposite].state == nil { sides[direction.opposite].state = found }
+        }
+        guard frame.missing == 0 else { return }
+        side.withContent(of: bytes, frame.partsAtHand) { content, shape in
+            follow(content, shape, frame, from: direction)
+        }
+    }
+
+    private func follow(_ content: RawSpan, _ shape: FrameShape, _ frame: FrameInfo, from direction: Direction) {
+        let side = format.directions[direction]
+        if wantsRequests { count(content, shape, from: direction) }
+        guard let state = sides[direction].state else { return }
+        let values = FrameValues(info: frame, direction: direction)
+        for transition in states.transitions where transition.from.isEmpty || transition.from.contains(state) {
+            guard values.fulfil(transition.condition, content: content, shape: shape, format: side) else { continue }
+            for other in Direction.allCases where transition.side ?? other == other { sides[other].state = transition.to }
+            sides[direction].held = nil
+            return
+        }
+    }
+
+    /// Remembers a request, or that one was answered.
+    private func count(_ content: RawSpan, _ shape: FrameShape, from direction: Direction) {
+        let fields = format.directions[direction].headFields(of: content, shape)
+        if direction == .fromClient {
+            var scope = StructureScope()
+            for field in fields { scope.add(["request", field.name], Value(field.value)) }
+            if requests.count < Self.mostRequests { requests.append(scope) }
+        } else if !requests.isEmpty, !format.directions.fromServer.rule.isInterim(content, shape) {
+            requests.removeFirst()
+        }
+    }
+}
+
+extension Format {
+    /// A direction's rule in a conversation.
+    package func rule(_ direction: Direction, in conversation: Conversation?) -> any FramingRule {
+        let rule = directions[direction].rule
+        return conversation.flatMap { rule.bound(to: $0, direction) } ?? rule
+    }
+
+    /// The framers of a connection that begins with a frame in each direction.
+    package func framers() -> PerDirection<Framer> {
+        let conversation = Conversation(self, aligned: true)
+        func framer(_ direction: Direction) -> Framer {
+            Framer(
+                SharedRule.of(rule(direction, in: conversation), conversation: conversation), direction: direction,
+                aligned: true)
+        }
+        return PerDirection(fromClient: framer(.fromClient), fromServer: framer(.fromServer))
+    }
+}

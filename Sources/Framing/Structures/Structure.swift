@@ -1,0 +1,216 @@
+import Expressions
+import Streams
+
+/// Fields one after the other of which some repeat, are optional, or end where others say: a header of the rule `fields`, or a
+/// body of the encoding `fields`.
+///
+/// `StructureWalk` reads one, `StructureWriter` writes one.
+struct Structure: Sendable {
+    /// The sequences; the first is the outermost. An item names a sequence by its index, so that one may contain itself.
+    var sequences: [Sequence] = []
+
+    /// How deeply groups may nest.
+    static let deepest = 32
+
+    /// Items that follow one another.
+    struct Sequence: Sendable {
+        var items: [Item] = []
+        /// If the sequence is the element of a list and has only one named item: its index. Then the element is shown as that
+        /// item's value.
+        var only: Int?
+    }
+
+    /// One item of a sequence.
+    struct Item: Sendable {
+        /// Its name; empty if it is not shown: a literal.
+        var name: String
+        /// When it is there; nil: always.
+        var condition: Expression?
+        var content: Content
+        /// How many bytes it has; nil if its content says so.
+        var size: Size?
+        /// The values that it may have; empty: all.
+        var allowed: [AllowedValues] = []
+        /// Whether an expression refers to its value.
+        var isReferenced = false
+        /// When its number is little-endian; nil: the field itself says so.
+        var littleEndian: Expression?
+    }
+
+    /// What an item consists of.
+    enum Content: Sendable {
+        /// Always the same bytes.
+        case literal([UInt8], ignoresCase: Bool)
+        /// A field whose bytes alone determine its size.
+        case field(HeaderField)
+        /// A value of the item's `size`.
+        case sized(SizedValue)
+        /// Text or bytes up to the first of several ends.
+        case ended(TextEnd)
+        /// The words of a line.
+        case words(WordLine)
+        /// `name: value` lines up to an empty one.
+        case lines(HeaderLines)
+        /// No bytes: a value that follows from others.
+        case computed(Expression)
+        /// The items of a sequence, as an object.
+        case group(Int)
+        /// The items of a sequence several times, as a list.
+        case repeated(Int, Turns)
+        /// The items of the first of several sequences whose first item fits, as an object.
+        case choice([Int])
+        /// A body of its own, decoded as the value: JSON in a payload.
+        case body(BodyChain)
+    }
+
+    /// How many bytes an item has.
+    enum Size: Sendable {
+        /// This many.
+        case count(Expression)
+        /// As many as the number before it says.
+        case prefix(HeaderField)
+        /// All that are left of the enclosing item, or of the body.
+        case rest
+    }
+
+    /// How often a sequence repeats.
+    enum Turns: Sendable {
+        /// This often.
+        case count(Expression)
+        /// As often as the number before it says.
+        case prefix(HeaderField)
+        /// To the end of the enclosing item, or of the body.
+        case rest
+        /// Until these bytes follow, which belong to the item.
+        case until([UInt8])
+        /// Once, and again as long as the last values fulfil a condition.
+        case again(Expression)
+    }
+}
+
+/// A value whose bytes something else counts.
+enum SizedValue: Sendable, Equatable {
+    /// Text; `padding` at its end does not belong to it.
+    case text(padding: UInt8?)
+    case bytes
+    /// A number of at most eight bytes.
+    case unsigned(ByteOrder)
+    case signed(ByteOrder)
+
+    /// The value of bytes.
+    func value(in bytes: RawSpan) -> FieldValue {
+        let count = bytes.byteCount
+        switch self {
+        case .text(let padding):
+            var end = count
+            if let padding { while end > 0, bytes[byte: end - 1] == padding { end -= 1 } }
+            return WordLine.text(bytes.extracting(0..<end))
+        case .unsigned(let order) where (1...8).contains(count):
+            let number = bytes.unsigned(at: 0, width: count, order)
+            return Int64(exactly: number).map(FieldValue.integer) ?? .unsigned(number)
+        case .signed(let order) where (1...8).contains(count):
+            return HeaderField(name: "", kind: .signed(width: count), order: order).value(in: bytes, at: 0, size: count)
+        case .bytes, .unsigned, .signed: return .bytes(bytes.copied())
+        }
+    }
+
+    /// The bytes of a value; nil if it has none. A number takes as many as it needs.
+    func bytes(of value: JSONValue) -> [UInt8]? {
+        switch self {
+        case .text: return value.plainText.map { Array($0.utf8) } ?? value["hex"]?.field?.rawBytes
+        case .bytes: return value.field?.rawBytes
+        case .unsigned(let order), .signed(let order):
+            guard case .number? = Optional(value), let number = value.field else { return value.field?.rawBytes }
+            let isSigned = if case .signed = self { true } else { false }
+            for width in 1...8 {
+                let kind: HeaderField.Kind = isSigned ? .signed(width: width) : .unsigned(width: width)
+                let field = HeaderField(name: "", kind: kind, order: order)
+                if let bytes = try? BinaryHead.encode(number, as: field) { return bytes }
+            }
+            return nil
+        }
+    }
+
+    var padding: UInt8? { if case .text(let padding) = self { padding } else { nil } }
+    var isText: Bool { if case .text = self { true } else { false } }
+}
+
+/// What ends a text of unknown length.
+struct TextEnd: Sendable {
+    /// Longest first; they belong to the item.
+    var ends: [[UInt8]]
+    var isText: Bool
+    /// The most bytes before the end.
+    var most: Int
+    /// Whether the text may be in double quotes, in which a backslash escapes.
+    var mayBeQuoted = false
+}
+
+/// A range of values that a field may have, or one of them.
+package struct AllowedValues: Sendable, Hashable {
+    package var low: FieldValue
+    package var high: FieldValue
+
+    func contains(_ value: FieldValue) -> Bool {
+        switch (value, low, high) {
+        case (.integer(let value), .integer(let low), .integer(let high)): low <= value && value <= high
+        default: value == low
+        }
+    }
+}
+
+extension Structure.Item {
+    /// Whether its value is of interest although it is not shown: others depend on it, or it is restricted.
+    var isNeeded: Bool { isReferenced || !allowed.isEmpty }
+}
+
+extension Structure {
+    /// The names of the outermost items and their bits, in order.
+    var names: [String] { sequences.isEmpty ? [] : names(of: 0) }
+
+    /// The names of the items of a sequence and their bits, those of unnamed groups included.
+    func names(of sequence: Int) -> [String] {
+        var names: [String] = []
+        func add(_ sequence: Int, _ depth: Int) {
+            guard depth < 4 else { return }
+            for item in sequences[sequence].items {
+                switch item.content {
+                case .field(let field): names += [item.name] + field.bits.map(\.name)
+                case .words(let line): names += line.words.map(\.name)
+                case .choice(let choices) where item.name.isEmpty: for choice in choices { add(choice, depth + 1) }
+                case .group(let inner) where item.name.isEmpty: add(inner, depth + 1)
+                default: if !item.name.isEmpty { names.append(item.name) }
+                }
+            }
+        }
+        add(sequence, 0)
+        var seen: Set<String> = []
+        return names.filter { seen.insert($0).inserted }
+    }
+
+    /// Whether an unnamed outermost item has a size, so that bytes may be left of it.
+    var mayHaveRest: Bool { sequences.first?.items.contains { $0.name.isEmpty && $0.size != nil } ?? false }
+
+    /// The bytes that the structure may start with.
+    var firstBytes: ByteSet { sequences.isEmpty ? .all : firstBytes(of: 0, 0) }
+
+    private func firstBytes(of sequence: Int, _ depth: Int) -> ByteSet {
+        guard depth < 8, let item = sequences[sequence].items.first, item.condition == nil else { return .all }
+        switch item.content {
+        case .literal(let bytes, let ignoresCase):
+            guard let first = bytes.first else { return .all }
+            return ByteSet { $0 == first || ignoresCase && $0.lowercased == first.lowercased }
+        case .field(let field): return BinaryHead([field]).firstBytes
+        case .group(let inner) where item.size == nil: return firstBytes(of: inner, depth + 1)
+        case .choice(let choices) where item.size == nil:
+            return choices.reduce(into: ByteSet()) { $0.formUnion(firstBytes(of: $1, depth + 1)) }
+        case .words(let line): return line.firstBytes
+        default: return .all
+        }
+    }
+}
+
+extension UInt8 {
+    /// The byte of the lower-case letter, for ASCII letters; otherwise the byte itself.
+    var lowercased: UInt8 { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self }
+}

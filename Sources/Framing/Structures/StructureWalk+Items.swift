@@ -1,0 +1,311 @@
+import Expressions
+import Streams
+
+extension StructureWalk {
+    mutating func take<Visitor: StructureVisitor>(
+        _ item: Structure.Item, _ structure: Structure, _ bytes: RawSpan, _ end: Int?, _ visitor: inout Visitor
+    ) -> Step {
+        if let condition = item.condition, !condition.evaluate(scope) {
+            advance(to: at)
+            return .done
+        }
+        var start = at
+        var area: Int?
+        if let size = item.size {
+            switch self.size(size, item, bytes, end) {
+            case .known(let from, let upTo): (start, area) = (from, upTo)
+            case .null(let behind):
+                give(item, .null, at..<behind, &visitor)
+                advance(to: behind)
+                return .done
+            case .step(let step): return step
+            }
+        }
+        switch item.content {
+        case .literal(let literal, let ignoresCase): return take(literal, ignoresCase, bytes, &visitor)
+        case .field(let field): return take(field, item, bytes, &visitor)
+        case .computed(let expression):
+            give(item, FieldValue(expression.value(scope)), at..<at, &visitor)
+            advance(to: at)
+            return .done
+        case .sized(let kind):
+            guard let area else { return .bad("\(item.name) has no size") }
+            guard area <= bytes.byteCount else { return .incomplete(area - at) }
+            if Visitor.wantsValues || item.isNeeded {
+                let value = kind.value(in: bytes.extracting(start..<area))
+                if let fault = fault(value, item) { return .bad(fault) }
+                give(item, value, start..<area, &visitor)
+            }
+            advance(to: area)
+            return .done
+        case .body(let chain):
+            guard let area else { return .bad("\(item.name) has no size") }
+            guard area <= bytes.byteCount else { return .incomplete(area - at) }
+            if Visitor.wantsValues || item.isNeeded {
+                give(item, Self.value(bytes.extracting(start..<area), chain), start..<area, &visitor)
+            }
+            advance(to: area)
+            return .done
+        case .ended(let text): return take(text, item, bytes, area ?? end, &visitor)
+        case .words(let line): return take(line, item, bytes, area ?? end, &visitor)
+        case .lines(let lines): return take(lines, item, bytes, area ?? end, &visitor)
+        case .group(let sequence):
+            at = start
+            return enter(sequence, item, .once, end: area, isSized: area != nil, &visitor)
+        case .choice(let sequences): return choose(sequences, item, structure, bytes, start, area, &visitor)
+        case .repeated(let sequence, let turns):
+            let begun = at
+            at = start
+            let step = turn(turns, sequence, item, bytes, area, &visitor)
+            // The size before the count is read again with it.
+            if case .incomplete(let count) = step {
+                at = begun
+                return .incomplete(count + start - begun)
+            }
+            return step
+        }
+    }
+
+    private enum KnownSize {
+        case known(from: Int, upTo: Int)
+        /// A null string of Kafka or RESP has the length -1.
+        case null(behind: Int)
+        case step(Step)
+    }
+
+    /// Where the bytes of an item with a size begin and end.
+    private func size(_ size: Structure.Size, _ item: Structure.Item, _ bytes: RawSpan, _ end: Int?) -> KnownSize {
+        var start = at
+        let count: Int
+        switch size {
+        case .rest:
+            guard let end else { return .step(.bad("\(item.name) takes what is left, and nothing says how much that is")) }
+            return .known(from: start, upTo: end)
+        case .count(let expression):
+            guard let number = scope.number(expression) else {
+                return .step(.bad("the size of \(item.name) is no whole number"))
+            }
+            count = number
+        case .prefix(let field):
+            switch number(field, bytes) {
+            case .success(let (number, behind)): (count, start) = (number, behind)
+            case .failure(let stop): return .step(stop.step)
+            }
+            if count == -1 { return .null(behind: start) }
+        }
+        guard count >= 0 else { return .step(.bad("the size of \(item.name) is \(count)")) }
+        let (upTo, overflow) = start.addingReportingOverflow(count)
+        guard !overflow, upTo <= end ?? Structured.longest else {
+            return .step(.bad("the size of \(item.name) is \(count), which is more than there can be"))
+        }
+        return .known(from: start, upTo: upTo)
+    }
+
+    private struct Stop: Error { var step: Step }
+
+    /// A number that precedes an item, and the index after it.
+    private func number(_ field: HeaderField, _ bytes: RawSpan) -> Result<(Int, Int), Stop> {
+        let size: Int?
+        do throws(HeaderField.Fault) {
+            size = try field.size(in: bytes, at: at)
+        } catch {
+            return .failure(Stop(step: .bad(error.message)))
+        }
+        guard let size, at + size <= bytes.byteCount else { return .failure(Stop(step: .incomplete(size ?? 1))) }
+        switch field.value(in: bytes, at: at, size: size) {
+        case .integer(let number): return .success((Int(number), at + size))
+        case .unsigned: return .success((.max, at + size))
+        case let value: return .failure(Stop(step: .bad("\(field.name) is \(value.shortDescription), expected a number")))
+        }
+    }
+
+    mutating func take<Visitor: StructureVisitor>(
+        _ literal: [UInt8], _ ignoresCase: Bool, _ bytes: RawSpan, _ visitor: inout Visitor
+    ) -> Step {
+        let available = min(literal.count, bytes.byteCount - at)
+        for index in 0..<available where !Self.equal(bytes[byte: at + index], literal[index], ignoresCase) {
+            return .bad("\(FieldValue.text(String(decoding: literal, as: UTF8.self)).shortDescription) is not there")
+        }
+        guard available == literal.count else { return .incomplete(literal.count) }
+        visitor.literal(at..<at + literal.count)
+        advance(to: at + literal.count)
+        return .done
+    }
+
+    private static func equal(_ one: UInt8, _ other: UInt8, _ ignoresCase: Bool) -> Bool {
+        one == other || ignoresCase && one.lowercased == other.lowercased
+    }
+
+    mutating func take<Visitor: StructureVisitor>(
+        _ field: HeaderField, _ item: Structure.Item, _ bytes: RawSpan, _ visitor: inout Visitor
+    ) -> Step {
+        let size: Int?
+        do throws(HeaderField.Fault) {
+            size = try field.size(in: bytes, at: at)
+        } catch {
+            return .bad(error.message)
+        }
+        guard let size, at + size <= bytes.byteCount else { return .incomplete(size ?? bytes.byteCount - at + 1) }
+        let place = at..<at + size
+        if Visitor.wantsValues || item.isNeeded || field.constant != nil || !field.allowed.isEmpty
+            || !field.bits.isEmpty
+        {
+            var field = field
+            if let flag = item.littleEndian { field.order = flag.evaluate(scope) ? .little : .big }
+            let value = field.value(in: bytes, at: at, size: size)
+            if let fault = fault(value, item) ?? field.mismatch(value) { return .bad(fault) }
+            if case .text = value, !field.isText { return .bad("\(item.name) is \(value.shortDescription), which is no number") }
+            give(item, value, place, &visitor)
+            if case .integer(let number) = value {
+                for bits in field.bits {
+                    let part = FieldValue.integer(bits.value(in: number))
+                    if item.isReferenced { scope.add([bits.name], Value(part)) }
+                    if Visitor.wantsValues { visitor.value(bits.name, part, item, place.lowerBound..<place.lowerBound) }
+                }
+            }
+        }
+        advance(to: at + size)
+        return .done
+    }
+
+    /// Why a value may not be; nil if it may.
+    func fault(_ value: FieldValue, _ item: Structure.Item) -> String? {
+        guard !item.allowed.isEmpty, !item.allowed.contains(where: { $0.contains(value) }) else { return nil }
+        return "\(item.name) is \(value.shortDescription), which it may not be"
+    }
+
+    mutating func give<Visitor: StructureVisitor>(
+        _ item: Structure.Item, _ value: FieldValue, _ place: Range<Int>, _ visitor: inout Visitor
+    ) {
+        if item.isReferenced { scope.add([item.name], Value(value)) }
+        visitor.value(item.name, value, item, place)
+    }
+
+    /// A body inside a structure as a value: JSON as it is.
+    private static func value(_ bytes: RawSpan, _ chain: BodyChain) -> FieldValue {
+        let decoded = chain.decode(bytes, type: nil)
+        return decoded.withBytes(of: bytes) { shown in
+            switch decoded.form {
+            case .json, .protobuf, .fields: .json(shown.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
+            case .text: WordLine.text(shown)
+            case .opaque: .bytes(shown.copied())
+            }
+        }
+    }
+
+    // MARK: Lists and choices
+
+    private mutating func turn<Visitor: StructureVisitor>(
+        _ turns: Structure.Turns, _ sequence: Int, _ item: Structure.Item, _ bytes: RawSpan, _ area: Int?,
+        _ visitor: inout Visitor
+    ) -> Step {
+        let kind: Level.Turns
+        var count: Int?
+        switch turns {
+        case .rest: kind = .toEnd
+        case .until(let mark): kind = .until(mark)
+        case .again(let condition): kind = .again(condition)
+        case .count(let expression):
+            guard let number = scope.number(expression) else { return .bad("the count of \(item.name) is no whole number") }
+            (kind, count) = (.counted, number)
+        case .prefix(let field):
+            switch number(field, bytes) {
+            case .success(let (number, behind)): (kind, count, at) = (.counted, number, behind)
+            case .failure(let stop): return stop.step
+            }
+        }
+        // A null list has the count -1.
+        guard count ?? 0 >= -1 else { return .bad("the count of \(item.name) is \(count ?? 0)") }
+        if count == -1 {
+            visitor.value(item.name, .null, item, at..<at)
+            advance(to: area ?? at)
+            return .done
+        }
+        if case .toEnd = kind, area == nil, levels.last?.end == nil {
+            return .bad("\(item.name) repeats to an end that nothing sets")
+        }
+        return enter(sequence, item, kind, count: count, end: area, isSized: area != nil, &visitor)
+    }
+
+    /// Enters the first of several sequences whose first item fits.
+    private mutating func choose<Visitor: StructureVisitor>(
+        _ sequences: [Int], _ item: Structure.Item, _ structure: Structure, _ bytes: RawSpan, _ start: Int, _ area: Int?,
+        _ visitor: inout Visitor
+    ) -> Step {
+        for sequence in sequences {
+            var trial = StructureWalk(scope: scope)
+            trial.at = start
+            guard let first = structure.sequences[sequence].items.first else {
+                at = start
+                return enter(sequence, item, .once, end: area, isSized: area != nil, &visitor)
+            }
+            // A line or a constant decides by itself; anything else fits.
+            if first.decides, first.condition.map({ $0.evaluate(scope) }) ?? true {
+                trial.levels = [Level(sequence: sequence, end: area ?? levels.last?.end, begun: start, scope: 0)]
+                var nothing = NoVisitor()
+                switch trial.take(first, structure, bytes, area ?? levels.last?.end, &nothing) {
+                case .done: break
+                case .incomplete(let count): return .incomplete(start - at + count)
+                case .bad: continue
+                }
+            } else if let condition = first.condition, first.decides, !condition.evaluate(scope) {
+                continue
+            }
+            at = start
+            return enter(sequence, item, .once, end: area, isSized: area != nil, &visitor)
+        }
+        return .bad("none of the kinds of \(item.name.isEmpty ? "these bytes" : item.name) fits")
+    }
+}
+
+extension Structure.Item {
+    /// Whether its bytes decide whether the sequence that begins with it fits.
+    fileprivate var decides: Bool {
+        switch content {
+        case .literal, .words: true
+        case .field(let field): field.constant != nil || field.hasConstantBits || !field.allowed.isEmpty
+        case .ended, .sized: !allowed.isEmpty
+        case .group, .choice, .repeated, .computed, .body, .lines: false
+        }
+    }
+}
+
+extension HeaderField {
+    /// Why a value is not the field's constant; nil if it has none, or this one.
+    func mismatch(_ value: FieldValue) -> String? {
+        if let constant, let wanted = try? BinaryHead.encode(constant, as: self),
+            let found = try? BinaryHead.encode(value, as: self), wanted != found
+        {
+            return "\(name) is not \(constantText ?? constant.shortDescription)"
+        }
+        if let fault = fault(value) { return fault }
+        guard case .integer(let number) = value else { return nil }
+        for bits in bits {
+            if let constant = bits.constant, bits.value(in: number) != constant { return "\(bits.name) is not \(constant)" }
+        }
+        return nil
+    }
+}
+
+extension HeaderField {
+    /// Why the field may not have a value; nil if it may.
+    func fault(_ value: FieldValue) -> String? {
+        guard !allowed.isEmpty, !allowed.contains(where: { $0.contains(value) }) else { return nil }
+        return "\(name) is \(value.shortDescription), which is not allowed"
+    }
+}
+
+extension FieldValue {
+    /// The value of an expression as a field's.
+    init(_ value: Value) {
+        switch value {
+        case .absent: self = .null
+        case .boolean(let value): self = .boolean(value)
+        case .integer(let value): self = .integer(value)
+        case .unsigned(let value): self = .unsigned(value)
+        case .number(let value): self = .number(value)
+        case .text(let text): self = .text(text)
+        case .bytes(let bytes): self = .bytes(bytes)
+        }
+    }
+}

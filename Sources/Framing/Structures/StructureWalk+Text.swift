@@ -1,0 +1,91 @@
+import Expressions
+import Streams
+
+extension StructureWalk {
+    mutating func take<Visitor: StructureVisitor>(
+        _ text: TextEnd, _ item: Structure.Item, _ bytes: RawSpan, _ end: Int?, _ visitor: inout Visitor
+    ) -> Step {
+        let known = bytes.extracting(0..<min(bytes.byteCount, end ?? .max))
+        var from = max(at, searched)
+        if text.mayBeQuoted, at < known.byteCount, known[byte: at] == UInt8(ascii: "\"") {
+            guard let quote = Self.closingQuote(known, from: at + 1) else {
+                return known.byteCount - at > text.most ? .bad("\(item.name) has no closing quote") : .incomplete(known.byteCount - at + 1)
+            }
+            from = quote + 1
+        }
+        guard let found = known.firstEnd(of: text.ends, from: from) else {
+            if known.byteCount - at > text.most { return .bad("\(item.name) has no end within \(text.most) bytes") }
+            searched = max(at, known.byteCount - (text.ends.first?.count ?? 1) + 1)
+            return .incomplete(known.byteCount - at + 1)
+        }
+        guard found.lowerBound - at <= text.most else { return .bad("\(item.name) has no end within \(text.most) bytes") }
+        if Visitor.wantsValues || item.isNeeded {
+            let kind = text.isText ? SizedValue.text(padding: nil) : .bytes
+            let value = kind.value(in: bytes.extracting(at..<found.lowerBound))
+            if let fault = fault(value, item) { return .bad(fault) }
+            give(item, value, at..<found.lowerBound, &visitor)
+        }
+        visitor.literal(found)
+        advance(to: found.upperBound)
+        return .done
+    }
+
+    private static func closingQuote(_ bytes: RawSpan, from start: Int) -> Int? {
+        var at = start
+        while at < bytes.byteCount {
+            if bytes[byte: at] == UInt8(ascii: "\"") { return at }
+            at += bytes[byte: at] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        return nil
+    }
+
+    mutating func take<Visitor: StructureVisitor>(
+        _ line: WordLine, _ item: Structure.Item, _ bytes: RawSpan, _ end: Int?, _ visitor: inout Visitor
+    ) -> Step {
+        let known = bytes.extracting(0..<min(bytes.byteCount, end ?? .max))
+        guard let found = known.firstEnd(of: line.ends, from: max(at, searched)) else {
+            if known.byteCount - at > line.most { return .bad("a line has no end within \(line.most) bytes") }
+            searched = max(at, known.byteCount - (line.ends.first?.count ?? 1) + 1)
+            return .incomplete(known.byteCount - at + 1)
+        }
+        guard found.lowerBound - at <= line.most, let fields = line.read(bytes.extracting(at..<found.lowerBound)) else {
+            let text = WordLine.text(bytes.extracting(at..<found.lowerBound)).shortDescription
+            return .bad("the line \(text) is not \(line.words.map(\.name).joined(separator: " "))")
+        }
+        for field in fields {
+            scope.add([field.name], Value(field.value))
+            visitor.value(field.name, field.value, item, at..<found.lowerBound)
+        }
+        visitor.literal(found)
+        advance(to: found.upperBound)
+        return .done
+    }
+
+    mutating func take<Visitor: StructureVisitor>(
+        _ lines: HeaderLines, _ item: Structure.Item, _ bytes: RawSpan, _ end: Int?, _ visitor: inout Visitor
+    ) -> Step {
+        let known = bytes.extracting(0..<min(bytes.byteCount, end ?? .max))
+        guard let behind = lines.end(in: known, from: at, searched: &searched) else {
+            if known.byteCount - at > lines.most { return .bad("\(item.name) has no empty line within \(lines.most) bytes") }
+            return .incomplete(known.byteCount - at + 1)
+        }
+        let head = bytes.extracting(at..<behind)
+        guard behind - at <= lines.most, let fields = lines.read(head) else {
+            return .bad("a line of \(item.name) is no text, or has no name")
+        }
+        if item.isReferenced {
+            for field in fields {
+                let name = field.name.lowercased().trimmed
+                if let value = lines.value(of: name, in: head) { scope.add([item.name, name], Value(value)) }
+            }
+        }
+        if Visitor.wantsValues {
+            var text: [UInt8] = []
+            JSONOutput.object(fields, into: &text)
+            visitor.value(item.name, .json(String(decoding: text, as: UTF8.self)), item, at..<behind)
+        }
+        visitor.literal(behind - (lines.ends.last?.count ?? 1)..<behind)
+        advance(to: behind)
+        return .done
+    }
+}

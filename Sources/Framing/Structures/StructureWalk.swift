@@ -1,0 +1,249 @@
+import Expressions
+import Streams
+
+/// What a `StructureWalk` passes on: the values of a structure, in order.
+protocol StructureVisitor {
+    /// Whether values that no expression needs are of interest.
+    static var wantsValues: Bool { get }
+
+    /// An object or a list begins; `name` is empty for an element of a list.
+    mutating func begin(_ name: String, isList: Bool, isFlat: Bool)
+    /// It ends.
+    mutating func end()
+    /// A value; `place` is where its bytes are.
+    mutating func value(_ name: String, _ value: FieldValue, _ item: Structure.Item, _ place: Range<Int>)
+    /// Constant bytes.
+    mutating func literal(_ place: Range<Int>)
+}
+
+/// A walk over the bytes of a structure: finds where it ends, and the values on the way.
+///
+/// It can stop wherever bytes are missing, and go on from there when there are more: no byte is examined again for each chunk
+/// that arrives. Its stack is an array: nesting costs no call stack, and is bounded.
+struct StructureWalk: Sendable {
+    /// How far it got.
+    enum Outcome: Equatable {
+        /// The structure is complete.
+        case complete
+        /// At least this many bytes of it are needed.
+        case incomplete(atLeast: Int)
+        /// These bytes are not the structure.
+        case bad(String)
+    }
+
+    /// A sequence that was begun.
+    struct Level: Sendable {
+        var sequence: Int
+        var item = 0
+        /// How often it repeats after this time; nil if that follows from the bytes.
+        var left: Int? = 0
+        var turns = Turns.once
+        /// Where its area ends; nil if that is not bounded.
+        var end: Int?
+        /// Where the current turn began.
+        var begun: Int
+        /// The values of the enclosing sequences.
+        var scope: Int
+        /// How many objects and lists end with it.
+        var opened = 1
+        /// Whether it has an area of its own, whose rest is a value.
+        var isSized = false
+
+        enum Turns: Sendable {
+            case once
+            case counted
+            case toEnd
+            case until([UInt8])
+            case again(Expression)
+        }
+    }
+
+    /// The name of the bytes that are left of an item with a size.
+    static let rest = "rest"
+
+    /// The index of the next byte.
+    var at = 0
+    /// The values so far.
+    var scope: StructureScope
+    var levels: [Level] = []
+    private var isBegun = false
+    /// Bytes before this index end no text or line, for the item at `at`.
+    var searched = 0
+
+    /// A walk that has not begun.
+    init(scope: StructureScope = StructureScope()) { self.scope = scope }
+
+    /// Walks as far as the bytes go.
+    ///
+    /// - Parameters:
+    ///   - bytes: all bytes from the structure's first one on, as far as available.
+    ///   - end: where the bytes end that the structure may have, if that is known: a body's end.
+    mutating func go<Visitor: StructureVisitor>(
+        _ structure: Structure, _ bytes: RawSpan, end: Int?, _ visitor: inout Visitor
+    ) -> Outcome {
+        if !isBegun {
+            isBegun = true
+            levels.append(Level(sequence: 0, end: end, begun: 0, scope: scope.values.count, opened: 0))
+        }
+        while let level = levels.last {
+            let items = structure.sequences[level.sequence].items
+            let step: Step
+            if level.item < items.count {
+                step = take(items[level.item], structure, bytes, level.end, &visitor)
+            } else {
+                step = endTurn(structure, bytes, &visitor)
+            }
+            switch step {
+            case .done: continue
+            case .incomplete(let count):
+                guard let end = level.end, end <= bytes.byteCount || at + count > end else {
+                    return .incomplete(atLeast: at + max(1, count))
+                }
+                if let outcome = fail("\(name(level, structure)) ends behind the bytes around it", bytes, &visitor) {
+                    return outcome
+                }
+            case .bad(let message): if let outcome = fail(message, bytes, &visitor) { return outcome }
+            }
+        }
+        return .complete
+    }
+
+    /// Bytes do not fit: those that are left of the innermost item with a size are its rest, and what follows it is not affected.
+    ///
+    /// - Returns: the walk's outcome, if there is no such item, or not all of it is available.
+    private mutating func fail<Visitor: StructureVisitor>(
+        _ message: String, _ bytes: RawSpan, _ visitor: inout Visitor
+    ) -> Outcome? {
+        guard let sized = levels.lastIndex(where: \.isSized), let end = levels[sized].end else { return .bad(message) }
+        guard end <= bytes.byteCount else { return .incomplete(atLeast: end) }
+        for level in levels[(sized + 1)...].reversed() { for _ in 0..<level.opened { visitor.end() } }
+        levels.removeLast(levels.count - sized - 1)
+        if levels[sized].opened == 2 {
+            // The element in which it happened.
+            visitor.end()
+            levels[sized].opened = 1
+        }
+        // Nothing more of it is read.
+        let rest = Structure.Item(name: Self.rest, content: .sized(.bytes))
+        let isList = if case .once = levels[sized].turns { false } else { true }
+        if at < end { visitor.value(isList ? "" : Self.rest, .bytes(bytes.copied(at..<end)), rest, at..<end) }
+        scope.shorten(to: levels[sized].scope)
+        for _ in 0..<levels[sized].opened { visitor.end() }
+        levels.removeLast()
+        at = end
+        if !levels.isEmpty { advance(to: at) }
+        return nil
+    }
+
+    private func name(_ level: Level, _ structure: Structure) -> String {
+        let items = structure.sequences[level.sequence].items
+        guard level.item < items.count else { return "a list" }
+        return items[level.item].name.isEmpty ? "a constant" : items[level.item].name
+    }
+
+    /// The result of a step; `incomplete` counts from the next byte.
+    enum Step {
+        case done
+        case incomplete(Int)
+        case bad(String)
+    }
+
+    // MARK: Sequences
+
+    /// Moves to the item after the current one.
+    mutating func advance(to place: Int) {
+        at = place
+        searched = 0
+        levels[levels.count - 1].item += 1
+    }
+
+    /// The items of a level have been read once.
+    private mutating func endTurn<Visitor: StructureVisitor>(
+        _ structure: Structure, _ bytes: RawSpan, _ visitor: inout Visitor
+    ) -> Step {
+        let level = levels[levels.count - 1]
+        switch level.turns {
+        case .once: break
+        case .counted:
+            if level.left ?? 0 > 0 { return beginTurn(structure, &visitor) }
+        case .toEnd:
+            guard let end = level.end, at < end else { break }
+            return beginTurn(structure, &visitor)
+        case .again(let condition):
+            if level.item == .max || condition.evaluate(scope) { return beginTurn(structure, &visitor) }
+        case .until(let mark):
+            let known = bytes.extracting(at..<min(bytes.byteCount, at + mark.count))
+            let prefix = Array(mark.prefix(known.byteCount))
+            guard known.elementsEqual(prefix.span.bytes) else {
+                return beginTurn(structure, &visitor)
+            }
+            guard known.byteCount == mark.count else { return .incomplete(mark.count) }
+            at += mark.count
+        }
+        if level.isSized, let end = level.end, at < end {
+            guard end <= bytes.byteCount else { return .incomplete(end - at) }
+            let rest = Structure.Item(name: Self.rest, content: .sized(.bytes))
+            visitor.value(Self.rest, .bytes(bytes.copied(at..<end)), rest, at..<end)
+            at = end
+        }
+        levels.removeLast()
+        if case .once = level.turns {} else { scope.shorten(to: level.scope) }
+        for _ in 0..<level.opened { visitor.end() }
+        if !levels.isEmpty { advance(to: at) }
+        return .done
+    }
+
+    /// The next turn of a sequence that repeats begins.
+    private mutating func beginTurn<Visitor: StructureVisitor>(
+        _ structure: Structure, _ visitor: inout Visitor
+    ) -> Step {
+        let index = levels.count - 1
+        let level = levels[index]
+        let isFirst = level.item == .max
+        if !isFirst {
+            visitor.end()
+            // Without bytes it could repeat as often as it likes.
+            if at == level.begun { return .bad("a list repeats without bytes") }
+        }
+        scope.shorten(to: level.scope)
+        levels[index].left = level.left.map { $0 - 1 }
+        levels[index].begun = at
+        levels[index].item = 0
+        levels[index].opened = 2
+        searched = 0
+        visitor.begin("", isList: false, isFlat: structure.sequences[level.sequence].only != nil)
+        return .done
+    }
+
+    /// Begins the items of a sequence.
+    mutating func enter<Visitor: StructureVisitor>(
+        _ sequence: Int, _ item: Structure.Item, _ turns: Level.Turns, count: Int? = 0, end: Int?, isSized: Bool,
+        _ visitor: inout Visitor
+    ) -> Step {
+        guard levels.count < Structure.deepest else { return .bad("\(item.name) nests too deeply") }
+        var level = Level(
+            sequence: sequence, left: count, turns: turns, end: end ?? levels.last?.end, begun: at,
+            scope: scope.values.count, isSized: isSized)
+        switch turns {
+        case .once:
+            level.opened = item.name.isEmpty ? 0 : 1
+            if !item.name.isEmpty { visitor.begin(item.name, isList: false, isFlat: false) }
+        case .counted, .toEnd, .until, .again:
+            // The first turn begins as all others do.
+            level.item = .max
+            visitor.begin(item.name, isList: true, isFlat: false)
+        }
+        levels.append(level)
+        return .done
+    }
+}
+
+/// Only finds the end.
+struct NoVisitor: StructureVisitor {
+    static var wantsValues: Bool { false }
+
+    mutating func begin(_ name: String, isList: Bool, isFlat: Bool) {}
+    mutating func end() {}
+    mutating func value(_ name: String, _ value: FieldValue, _ item: Structure.Item, _ place: Range<Int>) {}
+    mutating func literal(_ place: Range<Int>) {}
+}

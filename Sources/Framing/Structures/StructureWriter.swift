@@ -1,0 +1,265 @@
+import Expressions
+import Streams
+
+/// Writes a structure: the inverse of `StructureWalk`.
+///
+/// Counts and sizes that other fields hold are set to what they count. Whatever else is not given is 0, empty or left out.
+struct StructureWriter {
+    let structure: Structure
+    private var scope: StructureScope
+
+    /// The bytes of a structure with these values.
+    ///
+    /// - Parameters:
+    ///   - fields: the outermost items' values.
+    ///   - head: the values of the header, for a body.
+    ///   - body: the expression of the body's size that the fields decide, and that size.
+    static func write(
+        _ structure: Structure, _ fields: [Field], head: [Field] = [], body: (size: Expression, count: Int)?
+    ) throws(EncodingError) -> [UInt8] {
+        var writer = StructureWriter(structure: structure, scope: StructureScope(head))
+        let members = StructureMembers(fields)
+        if let body, body.size.paths.contains(StructuredHead.lengthPath) {
+            // The header's length is the same whatever its length field says, unless that is of varying size: then it settles.
+            for _ in 0..<3 {
+                var trial = writer
+                let bytes = try trial.write(0, members, body)
+                writer.scope.add(StructuredHead.lengthPath, .integer(Int64(bytes.count)))
+            }
+        }
+        return try writer.write(0, members, body)
+    }
+
+    // MARK: Sequences
+
+    private mutating func write(
+        _ sequence: Int, _ given: StructureMembers, _ body: (size: Expression, count: Int)? = nil
+    ) throws(EncodingError) -> [UInt8] {
+        let items = structure.sequences[sequence].items
+        let known = structure.names(of: sequence)
+        if let other = given.names.first(where: { !known.contains($0) && $0 != StructureWalk.rest }) {
+            let hint = known.isEmpty ? "there are none" : LoadContext.hint(other, known)
+            throw EncodingError("there is no field \(other); \(hint)")
+        }
+        var members = given
+        for (size, count) in try sizes(items, members) + [body].compactMap({ $0 }) {
+            StructureSizes(structure: structure, items: items, scope: scope).set(size, to: count, &members)
+        }
+        var bytes: [UInt8] = []
+        for item in items where scope.holds(item.condition) {
+            let piece = try write(item, members)
+            bytes += piece
+        }
+        if let rest = given[StructureWalk.rest], !items.contains(where: { $0.name == StructureWalk.rest }) { bytes += try raw(rest, "rest") }
+        return bytes
+    }
+
+    /// What the sizes and counts of items must be.
+    private mutating func sizes(
+        _ items: [Structure.Item], _ members: StructureMembers
+    ) throws(EncodingError) -> [(size: Expression, count: Int)] {
+        var sizes: [(size: Expression, count: Int)] = []
+        for item in items {
+            guard let value = members[item.name], value != .null else { continue }
+            if case .repeated(_, .count(let count)) = item.content, case .array(let elements) = value {
+                sizes.append((count, elements.count))
+            }
+            guard case .count(let size)? = item.size else { continue }
+            switch item.content {
+            case .sized(let kind):
+                let count = try bytes(value, kind, item.name).count
+                if kind.padding == nil { sizes.append((size, count)) }
+            case .group, .repeated, .choice, .body:
+                var trial = self
+                sizes.append((size, try trial.content(item, members).count))
+            default: continue
+            }
+        }
+        return sizes
+    }
+
+    // MARK: Items
+
+    private mutating func write(_ item: Structure.Item, _ members: StructureMembers) throws(EncodingError) -> [UInt8] {
+        let value = members[item.name]
+        switch item.size {
+        case .prefix(let field):
+            if value == .null {
+                scope.add([item.name], .absent)
+                return try BinaryHead.encode(.integer(-1), as: field)
+            }
+            let bytes = try content(item, members)
+            return try BinaryHead.encode(.integer(Int64(bytes.count)), as: field) + bytes
+        case .count(let size):
+            let wanted = scope.number(size)
+            var bytes = try content(item, members)
+            guard let wanted, wanted != bytes.count else { return bytes }
+            if case .sized(.text(let padding?)) = item.content, bytes.count < wanted, wanted <= Structured.longest {
+                return bytes + [UInt8](repeating: padding, count: wanted - bytes.count)
+            }
+            if value == nil, bytes.isEmpty, (0...Structured.longest).contains(wanted) {
+                bytes = [UInt8](repeating: 0, count: wanted)
+                return bytes
+            }
+            throw EncodingError("\(item.name) has \(bytes.count) bytes, and its size is \(wanted)")
+        case .rest, nil: return try content(item, members)
+        }
+    }
+
+    /// An item without its size.
+    private mutating func content(
+        _ item: Structure.Item, _ members: StructureMembers
+    ) throws(EncodingError) -> [UInt8] {
+        let value = members[item.name]
+        switch item.content {
+        case .literal(let bytes, _): return bytes
+        case .field(let field): return try number(field, item, members)
+        case .computed(let expression):
+            scope.add([item.name], expression.value(scope))
+            return []
+        case .sized(let kind):
+            let bytes = try bytes(value, kind, item.name)
+            scope.add([item.name], Value(kind.value(in: bytes.span.bytes)))
+            return bytes
+        case .ended(let end):
+            let bytes = try bytes(value, end.isText ? .text(padding: nil) : .bytes, item.name)
+            scope.add([item.name], Value(WordLine.text(bytes.span.bytes)))
+            return bytes + (end.ends.last ?? [])
+        case .words(let line):
+            let bytes = try line.write { members[$0].flatMap { $0.field } }
+            for word in line.words { if let value = members[word.name]?.field { scope.add([word.name], Value(value)) } }
+            return bytes + (line.ends.first ?? [])
+        case .lines(let lines):
+            guard case .object(let given)? = value ?? .object([]) else {
+                throw EncodingError("\(item.name) should be an object of header lines")
+            }
+            for line in given {
+                if let field = line.value.field { scope.add([item.name, line.name.lowercased()], Value(field)) }
+            }
+            return try lines.write(given.map { Field($0.name, $0.value.field ?? .json($0.value.compactText)) })
+        case .body(let chain): return try body(value, chain)
+        case .group(let sequence): return try inner(sequence, item, members)
+        case .choice(let sequences):
+            let inside = item.name.isEmpty ? members : StructureMembers(value)
+            let sequence = choose(sequences, inside)
+            return try inner(sequence, item, members)
+        case .repeated(let sequence, let turns): return try list(sequence, turns, item, value)
+        }
+    }
+
+    private mutating func inner(
+        _ sequence: Int, _ item: Structure.Item, _ members: StructureMembers
+    ) throws(EncodingError) -> [UInt8] {
+        try write(sequence, item.name.isEmpty ? members : StructureMembers(members[item.name]))
+    }
+
+    private mutating func list(
+        _ sequence: Int, _ turns: Structure.Turns, _ item: Structure.Item, _ value: JSONValue?
+    ) throws(EncodingError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        if case .prefix(let field) = turns {
+            guard value != .null else { return try BinaryHead.encode(.integer(-1), as: field) }
+            var count = 0
+            if case .array(let elements)? = value { count = elements.count }
+            bytes = try BinaryHead.encode(.integer(Int64(count)), as: field)
+        }
+        let known = scope.values.count
+        if case .array(let elements)? = value {
+            for element in elements {
+                var members = StructureMembers(element)
+                if let only = structure.sequences[sequence].only {
+                    members = StructureMembers(.members([(structure.sequences[sequence].items[only].name, element)]))
+                }
+                bytes += try write(sequence, members)
+                scope.shorten(to: known)
+            }
+        } else if let value, value != .null {
+            throw EncodingError("\(item.name) should be a list")
+        }
+        if case .until(let mark) = turns { bytes += mark }
+        return bytes
+    }
+
+    /// The alternative that has most of the given names, and whose constants they do not contradict.
+    private func choose(_ sequences: [Int], _ given: StructureMembers) -> Int {
+        var best = (sequence: sequences.first ?? 0, fit: -1)
+        for sequence in sequences {
+            var fit = 0
+            let names = Set(structure.sequences[sequence].items.flatMap { $0.names })
+            for name in given.names { fit += names.contains(name) ? 1 : 0 }
+            let isContradicted = structure.sequences[sequence].items.contains { $0.contradicts(given) }
+            if !isContradicted, fit > best.fit { best = (sequence, fit) }
+        }
+        return best.sequence
+    }
+
+    // MARK: Values
+
+    private mutating func number(
+        _ field: HeaderField, _ item: Structure.Item, _ members: StructureMembers
+    ) throws(EncodingError) -> [UInt8] {
+        var own = field
+        if let flag = item.littleEndian { own.order = flag.evaluate(scope) ? .little : .big }
+        let given = members.fields(named: [field.name] + field.bits.map(\.name))
+        let bytes = try BinaryHead([own]).encode(given, body: 0)
+        let value = own.value(in: bytes.span.bytes, at: 0, size: bytes.count)
+        scope.add([field.name], Value(value))
+        if case .integer(let number) = value {
+            for bits in field.bits { scope.add([bits.name], .integer(bits.value(in: number))) }
+        }
+        return bytes
+    }
+
+    private func bytes(_ value: JSONValue?, _ kind: SizedValue, _ name: String) throws(EncodingError) -> [UInt8] {
+        guard let value, value != .null else { return [] }
+        guard let bytes = kind.bytes(of: value) else {
+            throw EncodingError("\(name) should be \(kind.isText ? "text" : "bytes, as pairs of hex digits")")
+        }
+        return bytes
+    }
+
+    private func raw(_ value: JSONValue, _ name: String) throws(EncodingError) -> [UInt8] {
+        guard let bytes = value.field?.rawBytes else { throw EncodingError("\(name) should be bytes, as pairs of hex digits") }
+        return bytes
+    }
+
+    private func body(_ value: JSONValue?, _ chain: BodyChain) throws(EncodingError) -> [UInt8] {
+        guard let value else { return [] }
+        if chain.isOpaque { return try raw(value, "the body") }
+        if case .text(let text) = value, !chain.readsJSON { return try chain.encode(.text(text), type: nil) }
+        return try chain.encode(.json(Array(value.compactText.utf8)), type: nil)
+    }
+}
+
+extension Structure.Item {
+    /// The names of its values.
+    var names: [String] {
+        switch content {
+        case .field(let field): [name] + field.bits.map(\.name)
+        case .words(let line): line.words.map(\.name)
+        default: name.isEmpty ? [] : [name]
+        }
+    }
+
+    /// Whether given values are none that its constants allow.
+    fileprivate func contradicts(_ given: StructureMembers) -> Bool {
+        switch content {
+        case .field(let field):
+            guard let value = given.fields(named: [field.name]).first?.value.unnamed(field.names) else { return false }
+            return field.mismatch(value) != nil || !allowed.isEmpty && !allowed.contains { $0.contains(value) }
+        case .words(let line):
+            return line.words.contains { word in
+                guard !word.allowed.isEmpty, let text = given[word.name]?.plainText else { return false }
+                return !word.allowed.contains { $0 == text || line.ignoresCase && $0.lowercased() == text.lowercased() }
+            }
+        default: return false
+        }
+    }
+}
+
+extension BodyChain {
+    /// Whether a value of the chain is JSON rather than text.
+    fileprivate var readsJSON: Bool {
+        encodings.last.map { $0 is JSONBody || $0 is ProtobufBody || $0 is FieldsBody } ?? false
+    }
+}

@@ -1,0 +1,141 @@
+import Streams
+
+/// A line of words: `SET key 0 60 5`, `HTTP/1.1 404 Not Found`.
+///
+/// Words are separated by spaces or tabs. A line with fewer words than are required, or with more than there are, does not fit.
+struct WordLine: Sendable {
+    /// A word of the line.
+    struct Word: Sendable {
+        /// How it occurs.
+        enum Presence: Sendable {
+            case required
+            /// Present if the line has enough words.
+            case optional
+            /// What is left of the line, spaces included; absent if nothing is.
+            case rest
+            /// What is left of the line as a list of words.
+            case list
+        }
+
+        var name: String
+        var presence = Presence.required
+        /// Whether it is a decimal number.
+        var isNumber = false
+        /// The only texts that it may have; empty: any. Compared without regard to case if the line says so.
+        var allowed: [String] = []
+    }
+
+    var words: [Word]
+    /// What ends the line, longest first; belongs to it.
+    var ends: [[UInt8]]
+    /// The longest line, in bytes, without its end.
+    var most: Int
+    /// Whether letters of `allowed` may have the other case.
+    var ignoresCase = false
+
+    /// The bytes that the line may start with.
+    var firstBytes: ByteSet {
+        guard let first = words.first, !first.allowed.isEmpty, first.presence == .required else { return .all }
+        let bytes = first.allowed.compactMap(\.utf8.first)
+        return ByteSet { byte in
+            bytes.contains { $0 == byte || ignoresCase && $0.lowercased == byte.lowercased }
+        }
+    }
+
+    /// The words of a line without its end; nil if it does not fit.
+    func read(_ line: RawSpan) -> [Field]? {
+        let pieces = Self.split(line)
+        let required = words.count { $0.presence == .required }
+        var spare = pieces.count - required
+        guard spare >= 0 else { return nil }
+        var fields: [Field] = []
+        var next = 0
+        for word in words {
+            switch word.presence {
+            case .optional:
+                guard spare > 0 else { continue }
+                spare -= 1
+                fallthrough
+            case .required:
+                guard next < pieces.count, let value = value(word, line, pieces[next]) else { return nil }
+                fields.append(Field(word.name, value))
+                next += 1
+            case .rest:
+                let start = next == 0 ? 0 : pieces[next - 1].upperBound + 1
+                if next == 0 || start <= line.byteCount {
+                    fields.append(Field(word.name, Self.text(line.extracting(min(start, line.byteCount)..<line.byteCount))))
+                }
+                next = pieces.count
+            case .list:
+                var list: [UInt8] = []
+                JSONValue.array(pieces[next...].map { JSONValue(Self.text(line.extracting($0))) }).write(into: &list)
+                fields.append(Field(word.name, .json(String(decoding: list, as: UTF8.self))))
+                next = pieces.count
+            }
+        }
+        return next == pieces.count ? fields : nil
+    }
+
+    /// The line of these values, without its end.
+    func write(_ value: (String) -> FieldValue?) throws(EncodingError) -> [UInt8] {
+        var line: [UInt8] = []
+        for (index, word) in words.enumerated() {
+            guard let given = value(word.name) ?? (word.presence == .required ? standard(word) : nil) else { continue }
+            if index > 0 { line.append(0x20) }
+            if case .json(let text) = given, case .array(let items) = JSONValue(compact: Array(text.utf8).span.bytes) {
+                line += items.compactMap(\.plainText).joined(separator: " ").utf8
+                if items.isEmpty, index > 0 { line.removeLast() }
+                continue
+            }
+            if case .bytes(let raw) = given {
+                line += raw
+            } else if let text = given.plainText {
+                line += text.utf8
+            } else {
+                throw EncodingError("\(word.name) is \(given.shortDescription); expected a word")
+            }
+        }
+        for end in ends where line.span.bytes.firstRange(of: end, from: 0) != nil {
+            throw EncodingError("the line of \(words.map(\.name).joined(separator: ", ")) contains its end")
+        }
+        return line
+    }
+
+    private func standard(_ word: Word) -> FieldValue? {
+        word.isNumber ? .integer(0) : .text(word.allowed.first ?? "")
+    }
+
+    private func value(_ word: Word, _ line: RawSpan, _ place: Range<Int>) -> FieldValue? {
+        let value = Self.text(line.extracting(place))
+        if word.isNumber {
+            // Only a number that is written the same way again.
+            guard case .text(let text) = value, let number = Int64(text), String(number) == text else { return nil }
+            return .integer(number)
+        }
+        guard !word.allowed.isEmpty else { return value }
+        guard case .text(let text) = value else { return nil }
+        let fits = word.allowed.contains { $0 == text || ignoresCase && $0.lowercased() == text.lowercased() }
+        return fits ? value : nil
+    }
+
+    static func text(_ bytes: RawSpan) -> FieldValue {
+        guard bytes.firstInvalidUTF8() == nil else { return .bytes(bytes.copied()) }
+        return .text(bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
+    }
+
+    private static func split(_ line: RawSpan) -> [Range<Int>] {
+        var pieces: [Range<Int>] = []
+        var start: Int?
+        for at in 0..<line.byteCount {
+            let isSpace = line[byte: at] == 0x20 || line[byte: at] == 0x09
+            if isSpace, let begun = start {
+                pieces.append(begun..<at)
+                start = nil
+            } else if !isSpace, start == nil {
+                start = at
+            }
+        }
+        if let start { pieces.append(start..<line.byteCount) }
+        return pieces
+    }
+}
