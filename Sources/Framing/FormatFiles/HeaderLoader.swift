@@ -45,7 +45,7 @@ struct HeaderLoader {
         guard let type = map.requiredText("type"), let kind = kind(type, map, map["type"] ?? node) else { return nil }
         var field = HeaderField(name: name, kind: kind, order: order(map))
         field.constant = constant(map, field)
-        if let text = map.text("equals"), text.hasPrefix("0x") { field.constantText = text.lowercased() }
+        if field.constant != nil, let text = map.text("equals"), text.hasPrefix("0x") { field.constantText = text.lowercased() }
         field.allowed = field.constant == nil ? AllowedValues.read(map) : []
         field.names = names(map, ofText: field.isText)
         field.bits = bits(map, field)

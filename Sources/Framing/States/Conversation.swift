@@ -115,13 +115,15 @@ extension Format {
         return conversation.flatMap { rule.bound(to: $0, direction) } ?? rule
     }
 
-    /// The framers of a connection that begins with a frame in each direction.
-    package func framers() -> PerDirection<Framer> {
-        let conversation = Conversation(self, aligned: true)
+    /// The framers of a connection.
+    ///
+    /// - Parameter aligned: whether it is known to begin with a frame in each direction.
+    package func framers(aligned: Bool = true) -> PerDirection<Framer> {
+        let conversation = Conversation(self, aligned: aligned)
         func framer(_ direction: Direction) -> Framer {
             Framer(
                 SharedRule.of(rule(direction, in: conversation), conversation: conversation), direction: direction,
-                aligned: true)
+                aligned: aligned)
         }
         return PerDirection(fromClient: framer(.fromClient), fromServer: framer(.fromServer))
     }

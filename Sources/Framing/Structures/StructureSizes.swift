@@ -85,9 +85,9 @@ struct StructureSizes {
     /// The value of a path at which the expression has the wanted value: by its slope, or by bisection if it grows with it.
     private func solve(_ size: Expression, _ path: [String], _ wanted: Int, _ members: StructureMembers) -> Int? {
         func at(_ value: Int) -> Int? {
-            var known = values(members)
-            known.add(path, .integer(Int64(value)))
-            return known.number(size)
+            var trial = members
+            put(.integer(Int64(value)), at: path, &trial)
+            return self.value(of: size, trial)
         }
         guard let zero = at(0), let one = at(1) else { return nil }
         if one != zero, (wanted - zero) % (one - zero) == 0, at((wanted - zero) / (one - zero)) == wanted {
@@ -106,7 +106,8 @@ struct StructureSizes {
         values(members).holds(item.condition)
     }
 
-    private func value(of size: Expression, _ members: StructureMembers) -> Int? { values(members).number(size) }
+    /// The value of an expression behind the items.
+    func value(of size: Expression, _ members: StructureMembers) -> Int? { values(members).number(size) }
 
     /// The values as a walk would have them behind the items.
     private func values(_ members: StructureMembers) -> StructureScope {

@@ -43,6 +43,9 @@ extension StructureWalk {
         _ line: WordLine, _ item: Structure.Item, _ bytes: RawSpan, _ end: Int?, _ visitor: inout Visitor
     ) -> Step {
         let known = bytes.extracting(0..<min(bytes.byteCount, end ?? .max))
+        guard line.mayBegin(known.extracting(at..<known.byteCount)) else {
+            return .bad("a line of \(line.words.map(\.name).joined(separator: " ")) has no control characters")
+        }
         guard let found = known.firstEnd(of: line.ends, from: max(at, searched)) else {
             if known.byteCount - at > line.most { return .bad("a line has no end within \(line.most) bytes") }
             searched = max(at, known.byteCount - (line.ends.first?.count ?? 1) + 1)

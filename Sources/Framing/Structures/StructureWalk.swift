@@ -67,6 +67,8 @@ struct StructureWalk: Sendable {
     var scope: StructureScope
     var levels: [Level] = []
     private var isBegun = false
+    /// What did not fit in the outermost sequence, if the bytes that it has are known.
+    private(set) var fault: String?
     /// Bytes before this index end no text or line, for the item at `at`.
     var searched = 0
 
@@ -77,13 +79,15 @@ struct StructureWalk: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: all bytes from the structure's first one on, as far as available.
-    ///   - end: where the bytes end that the structure may have, if that is known: a body's end.
+    ///   - end: where the bytes end that the structure may have, if that is known.
+    ///   - isBody: whether those bytes are the structure, so that trailing items may be missing.
     mutating func go<Visitor: StructureVisitor>(
-        _ structure: Structure, _ bytes: RawSpan, end: Int?, _ visitor: inout Visitor
+        _ structure: Structure, _ bytes: RawSpan, end: Int?, isBody: Bool = false, _ visitor: inout Visitor
     ) -> Outcome {
         if !isBegun {
             isBegun = true
-            levels.append(Level(sequence: 0, end: end, begun: 0, scope: scope.values.count, opened: 0))
+            levels.append(
+                Level(sequence: 0, end: end, begun: 0, scope: scope.values.count, opened: 0, isSized: isBody))
         }
         while let level = levels.last {
             let items = structure.sequences[level.sequence].items
@@ -126,6 +130,7 @@ struct StructureWalk: Sendable {
         // Nothing more of it is read.
         let rest = Structure.Item(name: Self.rest, content: .sized(.bytes))
         let isList = if case .once = levels[sized].turns { false } else { true }
+        if sized == 0, at < end { fault = message }
         if at < end { visitor.value(isList ? "" : Self.rest, .bytes(bytes.copied(at..<end)), rest, at..<end) }
         scope.shorten(to: levels[sized].scope)
         for _ in 0..<levels[sized].opened { visitor.end() }

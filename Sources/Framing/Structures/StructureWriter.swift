@@ -13,9 +13,11 @@ struct StructureWriter {
     /// - Parameters:
     ///   - fields: the outermost items' values.
     ///   - head: the values of the header, for a body.
+    ///   - isBody: whether trailing items that are not given are left out.
     ///   - body: the expression of the body's size that the fields decide, and that size.
     static func write(
-        _ structure: Structure, _ fields: [Field], head: [Field] = [], body: (size: Expression, count: Int)?
+        _ structure: Structure, _ fields: [Field], head: [Field] = [], isBody: Bool = false,
+        body: (size: Expression, count: Int)?
     ) throws(EncodingError) -> [UInt8] {
         var writer = StructureWriter(structure: structure, scope: StructureScope(head))
         let members = StructureMembers(fields)
@@ -27,13 +29,13 @@ struct StructureWriter {
                 writer.scope.add(StructuredHead.lengthPath, .integer(Int64(bytes.count)))
             }
         }
-        return try writer.write(0, members, body)
+        return try writer.write(0, members, body, isSized: isBody)
     }
 
     // MARK: Sequences
 
     private mutating func write(
-        _ sequence: Int, _ given: StructureMembers, _ body: (size: Expression, count: Int)? = nil
+        _ sequence: Int, _ given: StructureMembers, _ body: (size: Expression, count: Int)? = nil, isSized: Bool = false
     ) throws(EncodingError) -> [UInt8] {
         let items = structure.sequences[sequence].items
         let known = structure.names(of: sequence)
@@ -43,10 +45,14 @@ struct StructureWriter {
         }
         var members = given
         for (size, count) in try sizes(items, members) + [body].compactMap({ $0 }) {
-            StructureSizes(structure: structure, items: items, scope: scope).set(size, to: count, &members)
+            let sizes = StructureSizes(structure: structure, items: items, scope: scope)
+            sizes.set(size, to: count, &members)
+            if let value = sizes.value(of: size, members), value != count {
+                throw EncodingError("\(size) is \(value), and \(count) is needed: no field can say that")
+            }
         }
         var bytes: [UInt8] = []
-        for item in items where scope.holds(item.condition) {
+        for item in isSized ? structure.given(items, in: members) : items[...] where scope.holds(item.condition) {
             let piece = try write(item, members)
             bytes += piece
         }
@@ -150,7 +156,8 @@ struct StructureWriter {
     private mutating func inner(
         _ sequence: Int, _ item: Structure.Item, _ members: StructureMembers
     ) throws(EncodingError) -> [UInt8] {
-        try write(sequence, item.name.isEmpty ? members : StructureMembers(members[item.name]))
+        try write(
+            sequence, item.name.isEmpty ? members : StructureMembers(members[item.name]), isSized: item.size != nil)
     }
 
     private mutating func list(
@@ -182,11 +189,11 @@ struct StructureWriter {
 
     /// The alternative that has most of the given names, and whose constants they do not contradict.
     private func choose(_ sequences: [Int], _ given: StructureMembers) -> Int {
-        var best = (sequence: sequences.first ?? 0, fit: -1)
+        var best = (sequence: sequences.first ?? 0, fit: Int.min)
         for sequence in sequences {
-            var fit = 0
+            // Names that were given count most, then those that were not.
             let names = Set(structure.sequences[sequence].items.flatMap { $0.names })
-            for name in given.names { fit += names.contains(name) ? 1 : 0 }
+            let fit = 1_000 * given.names.count { names.contains($0) } - names.count
             let isContradicted = structure.sequences[sequence].items.contains { $0.contradicts(given) }
             if !isContradicted, fit > best.fit { best = (sequence, fit) }
         }
@@ -228,6 +235,24 @@ struct StructureWriter {
         if chain.isOpaque { return try raw(value, "the body") }
         if case .text(let text) = value, !chain.readsJSON { return try chain.encode(.text(text), type: nil) }
         return try chain.encode(.json(Array(value.compactText.utf8)), type: nil)
+    }
+}
+
+extension Structure {
+    /// The items up to the last one of which a value was given; all if it is the last that has any: an item with a size may end
+    /// before its last fields.
+    fileprivate func given(_ items: [Item], in members: StructureMembers) -> ArraySlice<Item> {
+        func names(_ item: Item) -> [String] {
+            switch item.content {
+            case .group(let inner) where item.name.isEmpty: self.names(of: inner)
+            case .choice(let choices) where item.name.isEmpty: choices.flatMap { self.names(of: $0) }
+            default: item.names
+            }
+        }
+        let given = Set(members.names)
+        let last = items.lastIndex { names($0).contains(where: given.contains) } ?? -1
+        let hasMore = items[(last + 1)...].contains { !names($0).isEmpty && $0.condition == nil }
+        return hasMore ? items[...last] : items[...]
     }
 }
 

@@ -42,8 +42,20 @@ struct WordLine: Sendable {
         }
     }
 
+    /// Whether the first bytes of a line may be its first word: a word has no control characters.
+    func mayBegin(_ bytes: RawSpan) -> Bool {
+        guard words.first?.presence == .required else { return true }
+        for at in 0..<min(bytes.byteCount, 64) {
+            let byte = bytes[byte: at]
+            if byte == 0x20 || byte == 0x09 || byte == 0x0d || byte == 0x0a { return true }
+            if byte < 0x20 || byte == 0x7f { return false }
+        }
+        return true
+    }
+
     /// The words of a line without its end; nil if it does not fit.
     func read(_ line: RawSpan) -> [Field]? {
+        guard mayBegin(line) else { return nil }
         let pieces = Self.split(line)
         let required = words.count { $0.presence == .required }
         var spare = pieces.count - required

@@ -28,16 +28,15 @@ struct FieldsBody: BodyEncoding {
     func decode(_ input: RawSpan, _ context: BodyContext) -> BodyStep {
         var walk = StructureWalk(scope: StructureScope(context.head))
         var values = StructureValues()
-        switch walk.go(structure, input, end: input.byteCount, &values) {
+        switch walk.go(structure, input, end: input.byteCount, isBody: true, &values) {
         case .complete: break
         case .incomplete: return .fault(.badBody, "the body ends inside a field")
-        case .bad(let message): return .fault(.badBody, "\(message), at byte \(walk.at) of the body")
+        case .bad(let message): return .fault(.badBody, message)
         }
+        if let fault = walk.fault { return .fault(.badBody, fault) }
         if values.isCut { return .fault(.badBody, "the body has more than \(StructureValues.most) values") }
-        var fields = values.fields
-        if walk.at < input.byteCount { fields.append(Field(StructureWalk.rest, .bytes(input.copied(walk.at..<input.byteCount)))) }
         var json: [UInt8] = []
-        JSONOutput.object(fields, into: &json)
+        JSONOutput.object(values.fields, into: &json)
         return .bytes(json, .fields)
     }
 
@@ -54,7 +53,7 @@ struct FieldsBody: BodyEncoding {
                 throw EncodingError("the body should be fields, as a JSON object")
             }
             let fields = members.map { Field($0.name, $0.value.field ?? .null) }
-            return try StructureWriter.write(structure, fields, head: context.head, body: nil)
+            return try StructureWriter.write(structure, fields, head: context.head, isBody: true, body: nil)
         }
     }
 }
