@@ -1,6 +1,6 @@
 /// Formats of protocols that people know, described with the language of format files: `docs/examples`.
 ///
-/// They are requested by name. Their headers have too few constant bytes for recognizing them automatically.
+/// They are requested by name, or recognised by their bytes if the examples are asked for.
 public enum ExampleFormats {
     /// What precedes the name of an example where a format is named.
     public static let prefix = "example:"
@@ -39,6 +39,18 @@ public enum ExampleFormats {
     /// The text of an example's file; nil if there is none of that name.
     public static func yaml(of name: String) -> String? {
         sources.first { $0.name == name }.map { String(decoding: $0.yaml, as: UTF8.self) }
+    }
+
+    /// The examples that can be recognised by their bytes.
+    public static func recognised() throws(FormatFileError) -> [Format] {
+        var formats: [Format] = []
+        for name in names {
+            guard let yaml = yaml(of: name) else { continue }
+            var format = try FormatLoader.load(yaml, file: prefix + name)
+            format.name = prefix + name
+            if format.detection != nil { formats.append(format) }
+        }
+        return formats
     }
 
     /// An outline of each example, by its name.

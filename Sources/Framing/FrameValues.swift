@@ -129,8 +129,7 @@ public struct FrameValues {
             return format.field(path[1], of: content, shape).map(Value.init) ?? .absent
         case "fields" where path.count > 2:
             guard case .json(let text)? = format.field(path[1], of: content, shape) else { return .absent }
-            let bytes = Array(text.utf8)
-            return JSONLookup.value(at: Array(path.dropFirst(2)), in: bytes.span.bytes).map(Value.init) ?? .absent
+            return FieldValue.inside(text, at: path.dropFirst(2)).map(Value.init) ?? .absent
         case "body" where path.count >= 2: return body(Array(path.dropFirst()), content, shape, format)
         // Where a condition may name a field alone.
         default: return path.count == 1 ? format.field(path[0], of: content, shape).map(Value.init) ?? .absent : .absent

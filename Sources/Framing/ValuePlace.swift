@@ -56,8 +56,7 @@ extension DirectionFormat {
         case .field(let name): return field(name, of: content, shape)
         case .inField(let path):
             guard case .json(let text)? = field(path[0], of: content, shape) else { return nil }
-            let bytes = Array(text.utf8)
-            return JSONLookup.value(at: Array(path.dropFirst()), in: bytes.span.bytes)
+            return FieldValue.inside(text, at: path.dropFirst())
         case .body(let path):
             let bytes = content.extracting(shape.head..<shape.head + shape.body)
             let decoded = body ?? decodeBody(of: content, shape, isTyped: isTyped)
@@ -67,6 +66,27 @@ extension DirectionFormat {
             return decoded.value(at: ["json"] + path, of: bytes) ?? decoded.value(at: ["protobuf"] + path, of: bytes)
                 ?? decoded.value(at: ["fields"] + path, of: bytes)
         }
+    }
+}
+
+extension FieldValue {
+    /// A value in a field that is a list or an object; the names of header lines may be in another case.
+    static func inside(_ text: String, at path: ArraySlice<String>) -> FieldValue? {
+        let bytes = Array(text.utf8)
+        if let value = JSONLookup.value(at: Array(path), in: bytes.span.bytes) { return value }
+        var value = JSONValue(compact: bytes.span.bytes)
+        for step in path {
+            switch value {
+            case .object(let members):
+                guard let member = members.first(where: { $0.name.lowercased() == step.lowercased() }) else { return nil }
+                value = member.value
+            case .array(let elements):
+                guard let index = Int(step), elements.indices.contains(index) else { return nil }
+                value = elements[index]
+            default: return nil
+            }
+        }
+        return value.scalar ?? .json(value.compactText)
     }
 }
 

@@ -32,6 +32,9 @@ public struct FormatDetection: Sendable {
     /// fields of the head.
     public var openHead: String?
 
+    /// A protocol that is otherwise recognised by its first bytes and not framed, which this format frames; nil: none.
+    public var replaces: String?
+
     /// Evidence this strong outweighs bytes that belong to no frame: neither they nor a mid-stream pickup rule it out.
     public static let outweighing = 80
 

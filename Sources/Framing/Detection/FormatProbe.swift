@@ -43,9 +43,16 @@ public struct FormatProbe {
     ///
     /// - Parameter aligned: whether the stream's first byte was seen.
     public init(_ format: DirectionFormat, _ detection: FormatDetection, direction: Direction, aligned: Bool) {
+        self.init(format, detection, SharedRule.of(format.rule), direction: direction, aligned: aligned)
+    }
+
+    /// A probe for one direction, whose rule may be part of a conversation.
+    package init(
+        _ format: DirectionFormat, _ detection: FormatDetection, _ rule: SharedRule, direction: Direction, aligned: Bool
+    ) {
         let isStrong = detection.strength >= FormatDetection.outweighing
         isAligned = aligned || detection.isAtStart
-        framer = Framer(rule: format.rule, direction: direction, aligned: isAligned)
+        framer = Framer(rule, direction: direction, aligned: isAligned)
         self.format = format
         self.detection = detection
         self.direction = direction

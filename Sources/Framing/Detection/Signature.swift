@@ -15,7 +15,7 @@ package struct Signature: Sendable {
     }
 
     /// The name, as traces show it.
-    let name: String
+    package let name: String
     /// What it is called.
     let title: String
     /// Judges the first bytes of a direction: more bytes may decide more, but never revise a decision.

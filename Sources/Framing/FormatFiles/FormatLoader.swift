@@ -323,7 +323,7 @@ public enum FormatLoader {
         map.allow([
             "evidence", "strength", "frames", "blocksAfter", "from", "both", "when", "distinct", "bodies", "start",
             "among",
-            "alone", "openHead",
+            "alone", "openHead", "replaces",
         ])
         guard let evidence = map.requiredText("evidence") else { return nil }
         var detection = FormatDetection(evidence: evidence)
@@ -340,6 +340,10 @@ public enum FormatLoader {
         detection.isAtStart = map.boolean("start") ?? false
         detection.alone = map.text("alone")
         detection.openHead = map.text("openHead")
+        detection.replaces = map.text("replaces")
+        if let name = detection.replaces, !Signature.all.contains(where: { $0.name == name }) {
+            map.fault("there is no protocol \(name); \(LoadContext.hint(name, Signature.all.map(\.name)))", at: "replaces")
+        }
         if detection.openHead != nil, let other = detection.condition?.paths.first(where: { $0.first != "fields" }) {
             map.fault("with openHead the condition may only ask for fields.NAME, found \(other[0])", at: "when")
         }

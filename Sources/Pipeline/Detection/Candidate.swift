@@ -14,8 +14,10 @@ final class Candidate {
     let takesChunks: Bool
 
     init(_ format: Format, _ detection: FormatDetection, aligned: Bool) {
+        let conversation = Conversation(format, aligned: aligned || detection.isAtStart)
         func probe(_ direction: Direction) -> FormatProbe {
-            FormatProbe(format.directions[direction], detection, direction: direction, aligned: aligned)
+            let rule = SharedRule.of(format.rule(direction, in: conversation), conversation: conversation)
+            return FormatProbe(format.directions[direction], detection, rule, direction: direction, aligned: aligned)
         }
         self.format = format
         self.detection = detection

@@ -12,6 +12,9 @@ struct FormatOptions: ParsableArguments {
             valueName: "format"))
     var formats: [String] = []
 
+    @Flag(help: "Look for the examples, too: HTTP, MQTT, Redis, … (frametap formats lists them).")
+    var examples = false
+
     @Option(
         help: ArgumentHelp(
             "The heartbeat contract, overriding the format file's: 'every: 2 s, gap: 6 s'; none: nothing.",
@@ -40,13 +43,16 @@ struct FormatOptions: ParsableArguments {
                 asked = try Self.format(text)
             }
         }
-        var options = DecodingOptions(try asked.map { .fixed($0) } ?? .automatic(BuiltInFormats.all()))
+        var options = DecodingOptions(try asked.map { .fixed($0) } ?? .automatic(all()))
         options.byPort = byPort
         options.learnsHeartbeats = learnHeartbeats
         options.findsHazards = hazards
         if let heartbeat { try options.replaceFormats { try Self.override($0, heartbeat) } }
         return options
     }
+
+    /// The formats that are looked for.
+    private func all() throws -> [Format] { try BuiltInFormats.all() + (examples ? ExampleFormats.recognised() : []) }
 
     private static func override(_ format: Format, _ heartbeat: String) throws -> Format {
         var format = format
