@@ -14,7 +14,7 @@ extension Format {
 
     /// The conditions on frames.
     private var conditions: [Expression] {
-        [heartbeat?.condition, beginning?.condition, upgrade?.after, upgrade?.answered].compactMap(\.self)
+        [heartbeat?.condition, heartbeat?.announced?.condition, beginning?.condition, upgrade?.after, upgrade?.answered].compactMap(\.self)
             + allPairings.flatMap { [$0.request, $0.answer] } + (states?.transitions.map(\.condition) ?? [])
     }
 }

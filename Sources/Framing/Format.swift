@@ -25,6 +25,8 @@ public struct Format: Sendable {
     public var beginning: Beginning?
     /// Where its conversations change to TLS; nil if they do not.
     public var upgrade: TLSUpgrade?
+    /// The number in its frames that goes on; nil if there is none.
+    public var sequence: SequenceRule?
     /// The states of its conversations; nil if their frames are always the same.
     public var states: ConversationStates?
     /// Values that are redacted by default.

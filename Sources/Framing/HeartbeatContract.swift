@@ -19,6 +19,22 @@ public struct HeartbeatContract: Sendable {
     public var eviction: Eviction?
     /// What answers one; nil if nothing does.
     public var answer: Answer?
+    /// What counts: heartbeats, or any frame of their sender.
+    public var counts = Eviction.Refresh.heartbeats
+    /// Where a conversation says itself how often; nil if it does not.
+    public var announced: Announcement?
+
+    /// A frame that says how often heartbeats come (MQTT's keep-alive, version 5, section 3.1.2.10).
+    public struct Announcement: Sendable {
+        /// What the frame is, of either side.
+        public var condition: Expression
+        /// Where the number is; 0 stands for no heartbeats.
+        public var place: ValuePlace
+        /// What the number counts.
+        public var unit: Interval
+        /// How many announced intervals without a heartbeat are a gap.
+        public var factor: Double
+    }
 
     /// What answers a heartbeat.
     public struct Answer: Sendable {
@@ -82,6 +98,22 @@ public struct HeartbeatContract: Sendable {
         self.eviction = eviction
         self.answer = answer
     }
+}
+
+extension HeartbeatContract {
+    /// The contract with an announced interval; 0 stands for no heartbeats.
+    public func announcing(_ count: Double, _ announcement: Announcement) -> HeartbeatContract {
+        var contract = self
+        let seconds = count > 0 ? min(count * announcement.unit.seconds, Self.never.seconds) : Self.never.seconds
+        contract.every = .seconds(seconds)
+        contract.gap = .seconds(min(seconds * announcement.factor, Self.never.seconds))
+        contract.late = .seconds((contract.every.seconds + contract.gap.seconds) / 2)
+        contract.first = contract.gap
+        return contract
+    }
+
+    /// Longer than any connection lasts.
+    private static let never = Interval.seconds(1e9)
 }
 
 extension Format {

@@ -47,6 +47,10 @@ public struct Finding: Hashable, Sendable {
         case connectFailed = "connect-failed"
         /// A frame's checksum does not match its bytes.
         case badChecksum = "bad-checksum"
+        /// Numbers that a frame's number should follow were left out.
+        case sequenceGap = "sequence-gap"
+        /// A frame's number is one from before.
+        case sequenceRepeat = "sequence-repeat"
         /// A body that should be JSON is not.
         case badJSON = "bad-json"
         /// A body is not encoded as the format specifies: Protobuf, Base64, gzip …, or decodes to more than is allowed.

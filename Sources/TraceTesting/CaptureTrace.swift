@@ -61,6 +61,10 @@ enum CaptureTrace {
                 description: "there is no format \(name); built in are \(known). A format file's name ends in .yaml")
         }
         let text = try String(contentsOf: URL(fileURLWithPath: name), encoding: .utf8)
-        return DecodingOptions(.fixed(try FormatLoader.load(text, file: name)))
+        let folder = URL(fileURLWithPath: name).deletingLastPathComponent()
+        let format = try FormatLoader.load(text, file: name) { other in
+            try? String(contentsOf: URL(fileURLWithPath: other, relativeTo: folder), encoding: .utf8)
+        }
+        return DecodingOptions(.fixed(format))
     }
 }

@@ -35,8 +35,11 @@ public final class HeartbeatMonitor: Analysis {
     /// How many deadlines are pending, stale entries included.
     package var pendingDeadlines: Int { deadlines.entries }
 
-    /// Heartbeats.
-    public func interest(in format: Format) -> FrameInterest { format.heartbeat == nil ? [] : .heartbeats }
+    /// Heartbeats; all frames if others count or say how often heartbeats come.
+    public func interest(in format: Format) -> FrameInterest {
+        guard let contract = format.heartbeat else { return [] }
+        return contract.counts == .frames || contract.announced != nil ? .all : .heartbeats
+    }
 
     /// Waits for the first heartbeat.
     public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {
@@ -58,11 +61,32 @@ public final class HeartbeatMonitor: Analysis {
     public func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {
-        guard frame.isHeartbeat, let watch = watch(connection, from: frame.direction),
+        if let announced = connection.format?.heartbeat?.announced {
+            announce(announced, frame, bytes, connection)
+        }
+        guard frame.isHeartbeat || connection.format?.heartbeat?.counts == .frames, let watch = watch(connection, from: frame.direction),
             let kinds = connection.kinds?[frame.direction]
         else { return }
         let known = frame.kind.map { kinds.kinds[$0].type } ?? kinds.format.type(of: bytes, frame.shape)
         take(frame.info, known ?? "heartbeat", watch, into: &findings)
+    }
+
+    /// A frame may say how often heartbeats come from now on.
+    private func announce(
+        _ announced: HeartbeatContract.Announcement, _ frame: TracedFrame, _ bytes: RawSpan, _ connection: TracedConnection
+    ) {
+        guard frame.info.missing == 0, let format = connection.format, let contract = format.heartbeat else { return }
+        let side = format.directions[frame.direction]
+        let values = FrameValues(info: frame.info, direction: frame.direction, isHeartbeat: frame.isHeartbeat)
+        guard values.fulfil(announced.condition, content: bytes, shape: frame.shape, format: side),
+            let count = side.value(at: announced.place, of: bytes, frame.shape)?.plainText.flatMap({ Double($0) }), count >= 0
+        else { return }
+        guard let watch = watch(connection, from: contract.from) else { return }
+        watch.contract = contract.announcing(count, announced)
+        // The clock starts with what says how fast it goes.
+        watch.announced = frame.info.time
+        watch.scheduled = nil
+        schedule(watch, at: watch.deadline)
     }
 
     /// The state of a connection's heartbeats; nil if its format has none from that side.

@@ -5,7 +5,8 @@ import Trace
 /// The state of one connection's heartbeats: when they arrived, what was already reported, and what is due next.
 final class HeartbeatWatch {
     let connection: TracedConnection
-    let contract: HeartbeatContract
+    /// What is expected; an announcement may change it.
+    var contract: HeartbeatContract
     /// If the contract was learned: from what.
     var learned: LearnedFrom?
     /// When the last heartbeat arrived; nil before the first.
@@ -27,6 +28,8 @@ final class HeartbeatWatch {
     var witness: PauseWitness?
     /// The end of a gap whose cause is not yet settled.
     var doubt: HeartbeatDoubt?
+    /// When the interval was announced; nil if it was not.
+    var announced: Timestamp?
     /// How many late ones were reported individually.
     var lateReported = 0
     var late = 0
@@ -80,7 +83,7 @@ final class HeartbeatWatch {
 
     /// When the next heartbeat is due at the latest.
     var deadline: Timestamp {
-        guard let last else { return connection.opening.time + contract.first }
+        guard let last else { return (announced ?? connection.opening.time) + contract.first }
         return max(last, undecided ?? last) + contract.gap
     }
 

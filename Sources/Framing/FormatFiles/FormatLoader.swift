@@ -14,7 +14,7 @@ public enum FormatLoader {
             "format", "summary", "ports", "parameters", "client", "server", "frame", "body", "detect", "heartbeat",
             "secret",
         ]
-        + ["hazards", "names", "pairs", "relay", "broadcast", "begins", "tls", "types", "states", "transitions", "formats"] + LayoutLoader.keys
+        + ["hazards", "names", "pairs", "relay", "broadcast", "begins", "tls", "types", "states", "transitions", "formats", "sequence", "extends"] + LayoutLoader.keys
 
     /// The format that a file describes.
     ///
@@ -22,19 +22,20 @@ public enum FormatLoader {
     ///   - yaml: the file's text.
     ///   - file: its name, for error messages.
     ///   - parameters: values that override the format's parameters' defaults.
+    ///   - source: the text of another file that it extends, by the name that it gives; nil if there is none.
     public static func load(
-        _ yaml: String, file: String, parameters: [String: String] = [:]
+        _ yaml: String, file: String, parameters: [String: String] = [:], source: ((String) -> String?)? = nil
     ) throws(FormatFileError) -> Format {
-        try loadWithWarnings(yaml, file: file, parameters: parameters).format
+        try loadWithWarnings(yaml, file: file, parameters: parameters, source: source).format
     }
 
     /// The same, with warnings about what is allowed in the file but mostly unintended.
     public static func loadWithWarnings(
-        _ yaml: String, file: String, parameters: [String: String] = [:]
+        _ yaml: String, file: String, parameters: [String: String] = [:], source: ((String) -> String?)? = nil
     ) throws(FormatFileError) -> (format: Format, warnings: [FormatFileError.Fault]) {
         let context = LoadContext()
         defer { context.sharedNames = [:] }  // its maps keep the context alive
-        let format = read(yaml, parameters, context)
+        let format = read(yaml, parameters, context, source)
         guard let format, context.faults.isEmpty else {
             let sorted = context.faults.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
             throw FormatFileError(file: file, faults: sorted)
@@ -51,10 +52,12 @@ public enum FormatLoader {
         return FormatOutline(name: name, summary: top.text("summary") ?? "", ports: ports(top))
     }
 
-    private static func read(_ yaml: String, _ parameters: [String: String], _ context: LoadContext) -> Format? {
+    private static func read(
+        _ yaml: String, _ parameters: [String: String], _ context: LoadContext, _ source: ((String) -> String?)?
+    ) -> Format? {
         guard
             let top = FormatYAML.compose(yaml, context: context).flatMap({
-                YAMLMap($0, path: topPath, context: context)
+                YAMLMap(FormatExtension.resolve($0, context, source), path: topPath, context: context)
             })
         else { return nil }
         top.allow(keys)
@@ -101,6 +104,7 @@ public enum FormatLoader {
         format.beginning = beginning
         format.upgrade = upgrade
         StateLoader.read(top, into: &format)
+        format.sequence = top.map("sequence").flatMap { SequenceLoader.rule($0, sides) }
         return format
     }
 

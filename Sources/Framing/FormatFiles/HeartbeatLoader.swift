@@ -2,7 +2,7 @@ import Streams
 
 /// Reads a format's `heartbeat` section.
 enum HeartbeatLoader {
-    private static let keys = ["when", "from", "every", "late", "gap", "first", "eviction", "answer"]
+    private static let keys = ["when", "from", "every", "late", "gap", "first", "eviction", "answer", "counts", "announced"]
 
     /// The contract of a `heartbeat` section; nil, with faults, if it is incomplete.
     ///
@@ -29,10 +29,34 @@ enum HeartbeatLoader {
             map.fault("\(map.path).gap is shorter than every", at: map["gap"] == nil ? "every" : "gap")
         }
         let isChanged = map["every"] != nil || map["gap"] != nil
-        return HeartbeatContract(
+        var contract = HeartbeatContract(
             condition: condition, from: from, every: every, gap: newGap,
             late: late ?? (isChanged ? nil : base?.late), first: first ?? (isChanged ? nil : base?.first),
             eviction: eviction, answer: answer)
+        contract.counts = map.choice("counts", HeartbeatContract.Eviction.Refresh.self) ?? base?.counts ?? .heartbeats
+        contract.announced = map.map("announced").flatMap(announced) ?? base?.announced
+        return contract
+    }
+
+    /// `announced: { when: type == "CONNECT", value: body.keepAlive, unit: 1 s, gap: 1.5 }`
+    private static func announced(_ map: YAMLMap) -> HeartbeatContract.Announcement? {
+        map.allow(["when", "value", "unit", "gap"])
+        let condition = FormatLoader.condition(map, "when")
+        guard let text = map.requiredText("value") else { return nil }
+        let field = text.hasPrefix("fields.") ? String(text.dropFirst(7)) : text
+        let place = text.hasPrefix("body.") ? ValuePlace(body: text) : ValuePlace(field: field)
+        guard let place else {
+            map.fault("\(map.path).value is \(text); expected fields.NAME or a value of the body such as body.interval", at: "value")
+            return nil
+        }
+        var factor = 2.0
+        if let text = map.text("gap") {
+            factor = Double(text) ?? 0
+            if factor < 1 { map.fault("\(map.path).gap is \(text); expected how many intervals, such as 1.5", at: "gap") }
+        }
+        guard let condition, factor >= 1 else { return nil }
+        return HeartbeatContract.Announcement(
+            condition: condition, place: place, unit: map.interval("unit") ?? .seconds(1), factor: factor)
     }
 
     private static func answer(_ map: YAMLMap, over base: HeartbeatContract.Answer?) -> HeartbeatContract.Answer? {

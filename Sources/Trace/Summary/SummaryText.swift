@@ -66,6 +66,8 @@ extension Finding.Kind {
         case .reconnectStorm: "reconnect storm"
         case .connectFailed: "failed connect"
         case .badChecksum: "bad checksum"
+        case .sequenceGap: "sequence gap"
+        case .sequenceRepeat: "sequence repeat"
         case .badJSON: "JSON fault"
         case .badBody: "body fault"
         case .wrongKey: "wrong key"

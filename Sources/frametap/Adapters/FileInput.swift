@@ -91,3 +91,13 @@ struct FileInput: ByteSource {
         }
     }
 }
+
+extension FileInput {
+    /// The text of a format file that another one names, relative to it; nil if there is none.
+    static func format(named name: String, beside file: String) -> String? {
+        guard name.hasSuffix(".yaml") || name.hasSuffix(".yml") else { return nil }
+        let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? ""
+        let path = name.hasPrefix("/") ? name : folder + name
+        return (try? contents(of: path, limit: 4 << 20)).map { String(decoding: $0, as: UTF8.self) }
+    }
+}

@@ -56,7 +56,8 @@ struct CheckCommand: ParsableCommand {
 
     private func check(_ output: FileOutput) throws {
         let bytes = try FileInput.contents(of: file, limit: 4 << 20)
-        let (format, warnings) = try FormatLoader.loadWithWarnings(String(decoding: bytes, as: UTF8.self), file: file)
+        let (format, warnings) = try FormatLoader.loadWithWarnings(
+            String(decoding: bytes, as: UTF8.self), file: file, source: { FileInput.format(named: $0, beside: file) })
         for warning in warnings {
             warn("\(file):\(warning.line):\(warning.column): warning: \(warning.message)")
         }

@@ -94,7 +94,8 @@ struct FormatOptions: ParsableArguments {
         }
         let bytes = try FileInput.contents(of: name, limit: 4 << 20)
         return try FormatLoader.load(
-            String(decoding: bytes, as: UTF8.self), file: name, parameters: request.parameters)
+            String(decoding: bytes, as: UTF8.self), file: name, parameters: request.parameters,
+            source: { FileInput.format(named: $0, beside: name) })
     }
 
     /// An example: `example:NAME`, with parameters after another colon.

@@ -1,0 +1,60 @@
+import Framing
+import Streams
+import Trace
+
+/// Finds numbers that should go on and do not: left out (`sequence-gap`), or sent again or from before (`sequence-repeat`).
+///
+/// Behind bytes that were not seen or belong to no frame, numbers may be missing: the next one is taken as it is.
+public final class SequenceCheck: Analysis {
+    /// The last number of each direction, and when its frame arrived.
+    private var last: [Int: PerDirection<(number: Int64, time: Timestamp)?>] = [:]
+
+    /// A check that has seen nothing.
+    public init() {}
+
+    /// All frames of formats with a sequence.
+    public func interest(in format: Format) -> FrameInterest { format.sequence == nil ? [] : .all }
+
+    /// Compares a frame's number with the one before.
+    public func frame(
+        _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
+    ) {
+        guard let format = connection.format, let rule = format.sequence, rule.from ?? frame.direction == frame.direction,
+            frame.info.missing == 0,
+            let text = format.directions[frame.direction].value(at: rule.place, of: bytes, frame.shape)?.plainText,
+            let number = Int64(text)
+        else { return }
+        let known = last[connection.number]?[frame.direction]
+        var sides = last[connection.number] ?? PerDirection(fromClient: nil, fromServer: nil)
+        let before = known ?? nil
+        sides[frame.direction] = (number, frame.info.time)
+        last[connection.number] = sides
+        guard let before, number != rule.next(after: before.number), !wasDisturbed(connection, frame.direction, since: before.time)
+        else { return }
+        let expected = rule.next(after: before.number)
+        let missing = rule.missing(from: expected, to: number)
+        let message =
+            missing.map { "sequence gap: \(number) follows \(before.number), \(Quantities.counted(Int($0), "number")) left out" }
+            ?? "sequence repeat: \(number) follows \(before.number), expected \(expected)"
+        var data = [
+            Field("index", .integer(Int64(frame.info.index))), Field("expected", .integer(expected)),
+            Field("found", .integer(number)),
+        ]
+        if let missing { data.append(Field("missing", .integer(missing))) }
+        findings.append(
+            Finding(
+                kind: missing == nil ? .sequenceRepeat : .sequenceGap, severity: .warning, connection: connection.number,
+                format: format.name, from: frame.direction, time: frame.info.time, message: message,
+                data: data + .packets(("packet", frame.info.packet))))
+    }
+
+    private func wasDisturbed(_ connection: TracedConnection, _ direction: Direction, since time: Timestamp) -> Bool {
+        let disturbances = connection.traffic[direction].disturbances
+        return [disturbances?.missing, disturbances?.unframed].contains { $0.map { $0 >= time } ?? false }
+    }
+
+    /// Forgets the connection.
+    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
+        last[connection.number] = nil
+    }
+}

@@ -1,0 +1,42 @@
+import Streams
+
+/// Reads a format's `sequence` section.
+///
+///     sequence: { value: fields.number }
+///     sequence: { value: fields.number, from: client, step: 2, modulus: 256 }
+enum SequenceLoader {
+    /// The rule of a `sequence` section; nil, with faults, if it cannot be read.
+    static func rule(_ map: YAMLMap, _ sides: PerDirection<DirectionFormat>?) -> SequenceRule? {
+        map.allow(["value", "from", "step", "modulus"])
+        guard let text = map.requiredText("value") else { return nil }
+        let from = FormatLoader.side(map, "from")
+        let name = text.hasPrefix("fields.") ? String(text.dropFirst(7)) : text
+        let place = text.hasPrefix("body.") ? ValuePlace(body: text) : ValuePlace(field: name)
+        guard let place else {
+            map.fault("\(map.path).value is \(text); expected fields.NAME or a value of the body such as body.id", at: "value")
+            return nil
+        }
+        var modulus = map.integer("modulus", in: 2...Int.max).map(Int64.init)
+        if case .field(let field) = place, let sides {
+            let layouts = (from.map { [sides[$0]] } ?? [sides.fromClient, sides.fromServer]).flatMap(\.layouts)
+            if let hint = FormatLoader.unknownField(field, layouts) {
+                map.fault("there is no field \(field) in the header; \(hint)", at: "value")
+            }
+            // A number of some bytes begins again when they are used up.
+            modulus = modulus ?? layouts.lazy.compactMap { $0.width(ofNumber: field) }.first.flatMap { width in
+                width < 8 ? Int64(1) << Int64(8 * width) : nil
+            }
+        }
+        let step = map.integer("step", in: -1_000_000...1_000_000) ?? 1
+        return SequenceRule(place: place, from: from, step: Int64(step), modulus: modulus)
+    }
+}
+
+extension FrameLayout {
+    /// How many bytes an unsigned field has; nil if there is none of that name.
+    fileprivate func width(ofNumber name: String) -> Int? {
+        let fields = ((head as? BinaryHead)?.fields ?? []) + (trailer?.fields ?? [])
+        guard case .unsigned(let width)? = fields.first(where: { $0.name == name })?.kind else { return nil }
+        return width
+    }
+}
