@@ -39,6 +39,14 @@ import Testing
         "format: x\nframing: { rule: fixed, size: 4 }\nclient: { ports: [80] }",
         "format: x\nframing: { rule: fixed, size: 4 }\noneOf: [{ frame: { type: a } }]",
         "format: x\nframing: { rule: fixed, size: 4 }\nframe: { type: [{ when: length > 1 }] }",
+        "format: x\nframing: { rule: fields, size: 4 }\nheader: [{ n: u8 }]",
+        "format: x\nframing: { rule: fields, body: [{ when: n > 1 }] }\nheader: [{ n: u8 }]",
+        "format: x\nframing: { rule: fields }\nheader: [{ words: [verb] }]",
+        "format: x\nframing: { rule: fields }\nheader: [{ list: { repeat: u8 } }]",
+        "format: x\nframing: { rule: chunk }\nbody: { xor: {} }",
+        "format: x\nframing: { rule: chunk }\nbody: { cases: [{ when: type == 'a' }] }",
+        "format: x\nframing: { rule: chunk }\nstates: { a: { detect: {} } }",
+        "format: x\nframing: { rule: chunk }\nstates: { a: {} }\ntransitions: [{ to: a }]",
     ])
     func brokenFilesAreRefused(yaml: String) throws {
         #expect(throws: FormatFileError.self) { try FormatLoader.load(yaml, file: "x.yaml") }
@@ -78,7 +86,7 @@ import Testing
 
     @Test func theSchemasWordsAreTheLoaders() throws {
         let rules = try definition("$defs", "framing", "properties", "rule")
-        #expect(Set(rules) == Set(BuiltInFormats.ruleNames + ["fixed", "marker"]))
+        #expect(Set(rules) == Set(BuiltInFormats.ruleNames + ["fixed", "marker", "fields"]))
         let types = try definition("$defs", "field")
         #expect(types.count > 20)
         for type in types {
@@ -86,7 +94,7 @@ import Testing
             #expect(loads("header: [{ f: \(field) }]\nframing: { rule: delimiter, end: \"\\n\" }") == nil)
         }
         let encodings = try definition("$defs", "encoding")
-        #expect(encodings.count == 11)
+        #expect(encodings.count == 15)
         for encoding in encodings { #expect(loads("framing: { rule: fixed, size: 4 }\nbody: \(encoding)") == nil) }
         // Anything that the loader knows and the schema does not would be reported here.
         let known = try #require(loads("framing: { rule: fixed, size: 4 }\nbody: nothing-like-that"))
