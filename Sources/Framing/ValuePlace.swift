@@ -21,7 +21,8 @@ public enum ValuePlace: Hashable, Sendable {
         self = .body(path)
     }
 
-    private static func path(_ text: Substring) -> [String]? {
+    /// The components of a path: `items[0]` is two. Nil if one is empty.
+    static func path(_ text: Substring) -> [String]? {
         var path: [String] = []
         for part in text.split(separator: ".", omittingEmptySubsequences: false) {
             // `items[0]` is two components.
@@ -96,7 +97,7 @@ extension BodyFormat {
 
     /// The error in a path in these bodies; nil if some of them may have it.
     func complaint(about path: [String]) -> String? {
-        let forms = Set((byType.values.map(\.form) + [otherwise.form]).compactMap { $0 })
+        let forms = Set((byType.values.map(\.form) + cases.map(\.chain.form) + [otherwise.form]).compactMap { $0 })
         let known = forms.sorted().joined(separator: " and ")
         let bodies = forms.isEmpty ? "bodies are hex, which has no values inside" : "bodies are \(known)"
         guard let first = path.first else { return bodies }
@@ -114,6 +115,7 @@ extension BodyFormat {
 extension BodyChain {
     /// The form of its bodies: `text`, `json`, `protobuf` or `fields`; nil if they are bytes.
     fileprivate var form: String? {
-        encodings.last.map { type(of: $0).name }.flatMap { BodyFormat.formNames.contains($0) ? $0 : nil }
+        if encodings.last is FormatBody { return "json" }
+        return encodings.last.map { type(of: $0).name }.flatMap { BodyFormat.formNames.contains($0) ? $0 : nil }
     }
 }

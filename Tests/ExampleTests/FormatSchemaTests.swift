@@ -95,7 +95,8 @@ import Testing
         }
         let encodings = try definition("$defs", "encoding")
         #expect(encodings.count == 15)
-        for encoding in encodings { #expect(loads("framing: { rule: fixed, size: 4 }\nbody: \(encoding)") == nil) }
+        let bare = encodings.filter { !["fields", "format", "xor", "blocks"].contains($0) }
+        for encoding in bare { #expect(loads("framing: { rule: fixed, size: 4 }\nbody: \(encoding)") == nil) }
         // Anything that the loader knows and the schema does not would be reported here.
         let known = try #require(loads("framing: { rule: fixed, size: 4 }\nbody: nothing-like-that"))
         for name in known.matches(of: /[a-z0-9]+(?=,|$)/) { #expect(encodings.contains(String(name.0)), "\(known)") }

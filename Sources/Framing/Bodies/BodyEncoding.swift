@@ -7,6 +7,9 @@ protocol BodyEncoding: Sendable {
     /// The encoding's name in format files.
     static var name: String { get }
 
+    /// Whether it means nothing without options.
+    static var needsOptions: Bool { get }
+
     /// The encoding with a format file's options (nil: without options); faults are recorded in the options' context.
     init(_ options: YAMLMap?)
 
@@ -35,6 +38,8 @@ protocol BodyEncoding: Sendable {
 }
 
 extension BodyEncoding {
+    static var needsOptions: Bool { false }
+
     func check(_ input: RawSpan, _ context: BodyContext) -> BodyCheck { .unknown }
 
     func encode(_ content: BodyContent, _ context: BodyContext) throws(EncodingError) -> [UInt8] {

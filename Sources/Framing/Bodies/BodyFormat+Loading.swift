@@ -81,7 +81,13 @@ extension BodyChain {
 
     /// `name`, or `name: { options }`.
     private static func encoding(_ node: Node, path: String, context: LoadContext) -> (any BodyEncoding)? {
-        if let name = node.string { return named(name, at: node, path, context)?.init(nil) }
+        if let name = node.string {
+            let type = named(name, at: node, path, context)
+            if type?.needsOptions == true {
+                context.add("\(path) is \(name), which says nothing without options: { \(name): … }", at: node)
+            }
+            return type?.init(nil)
+        }
         guard let mapping = node.mapping, mapping.count == 1, let (key, value) = mapping.first, let name = key.string
         else {
             let found = node.mapping.map { "\($0.count) keys" } ?? node.kindName

@@ -7,7 +7,15 @@ extension FormatLoader {
         _ map: YAMLMap?, _ key: String, _ layouts: [FrameLayout], _ body: BodyFormat
     ) -> ValuePlace? {
         guard let map, let text = map.text(key) else { return nil }
-        guard text.hasPrefix("body.") else { return field(map, key, layouts).map { .field($0) } }
+        guard text.hasPrefix("body.") else {
+            if case .inField(let path)? = ValuePlace(field: text) {
+                if let hint = unknownField(path[0], layouts) {
+                    map.fault("there is no field \(path[0]) in the header; \(hint)", at: key)
+                }
+                return .inField(path)
+            }
+            return field(map, key, layouts).map { .field($0) }
+        }
         return bodyPlace(text, in: map, key, body)
     }
 
@@ -31,7 +39,8 @@ extension FormatLoader {
         _ text: String, in map: YAMLMap, _ key: String, _ sides: PerDirection<DirectionFormat>?, others: String = ""
     ) -> ValuePlace? {
         if text.hasPrefix("fields."), text.utf8.count > 7 {
-            let name = String(text.dropFirst(7))
+            let place = ValuePlace(field: String(text.dropFirst(7)))
+            let name = String(text.dropFirst(7).prefix { $0 != "." && $0 != "[" })
             for direction in Direction.allCases {
                 guard let hint = sides.flatMap({ unknownField(name, $0[direction].layouts) }) else { continue }
                 map.fault(
@@ -39,7 +48,7 @@ extension FormatLoader {
                     at: key)
                 return nil
             }
-            return .field(name)
+            return place
         }
         if text.hasPrefix("body.") {
             let places = Direction.allCases.map { side in

@@ -146,6 +146,12 @@ public enum FormatLoader {
         for (key, value) in top.map("types")?.node.mapping ?? [:] {
             if let name = key.string { top.context.types[name] = value }
         }
+        // Those that nothing uses may have faults, too.
+        for name in top.context.types.keys.sorted() {
+            let item = Node.sequence(.init([.mapping(.init([(Node("it"), .mapping(.init([(Node("use"), Node(name))])))]))]))
+            _ = StructureLoader(context: top.context, order: .big, outside: nil)
+                .structure(item, path: "types", isBounded: true)
+        }
     }
 
     private static func hazards(_ top: YAMLMap) -> [String] {
@@ -311,7 +317,8 @@ public enum FormatLoader {
                 top.context.add("secret should list text or { value: …, when: … }, found \(item.kindName)", at: item)
                 return nil
             }
-            let path = text.split(separator: ".").map(String.init)
+            // args[1] is two components.
+            let path = ValuePlace.path(text[...]) ?? [text]
             if let complaint = Secret.complaint(about: path) {
                 top.context.add("secret: \(text) \(complaint)", at: place)
                 return nil

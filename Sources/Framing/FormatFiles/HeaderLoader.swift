@@ -17,8 +17,9 @@ struct HeaderLoader {
         var fields: [HeaderField] = []
         for item in items {
             guard let pair = item.mapping?.first, item.mapping?.count == 1, let name = pair.key.string else {
+                let hint = "; constants, words, lists and optional fields need the rule fields"
                 context.add(
-                    "a field of \(key) should be one name and its type (- name: u16), found \(item.kindName)", at: item)
+                    "a field of \(key) should be one name and its type (- name: u16), found \(item.kindName)\(hint)", at: item)
                 continue
             }
             if fields.contains(where: { $0.name == name }) {
@@ -38,6 +39,11 @@ struct HeaderLoader {
             return kind(type, nil, node).map { HeaderField(name: name, kind: $0, order: order) }
         }
         guard let map = YAMLMap(node, path: "the field \(name)", context: context) else { return nil }
+        let structured = ["when", "repeat", "until", "of", "use", "oneOf", "fields", "value", "lines", "quoted"]
+        if others.isEmpty, let key = structured.first(where: { map[$0] != nil }) {
+            map.fault("the field \(name) has \(key), which only headers of the rule fields and bodies of fields have", at: key)
+            return nil
+        }
         map.allow([
             "type", "size", "padding", "ends", "digits", "equals", "names", "bits", "byteOrder", "checksum", "over",
             "max",

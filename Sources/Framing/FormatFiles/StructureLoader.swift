@@ -21,8 +21,10 @@ struct StructureLoader {
     let outside: Set<String>?
 
     /// The structure of a list of items; nil, with faults reported, if there is none.
-    func structure(_ node: Node, path: String) -> Structure? {
-        let building = Building(context: context, order: order, outside: outside)
+    ///
+    /// - Parameter isBounded: whether its bytes are those of a body, which ends somewhere.
+    func structure(_ node: Node, path: String, isBounded: Bool) -> Structure? {
+        let building = Building(context: context, order: order, outside: outside, isBounded: isBounded)
         building.structure.sequences.append(Structure.Sequence())
         building.read(node, into: 0, path: path)
         building.markReferences()
@@ -36,15 +38,19 @@ struct StructureLoader {
         var structure = Structure()
         /// The names that conditions and sizes may refer to; nil: any.
         var known: Set<String>?
-        /// The paths that expressions refer to.
+        /// The names that expressions refer to.
         var references: Set<String> = []
+        /// Whether expressions may refer to the request that is answered.
+        var mayAsk = false
+        /// Whether something says where the bytes end: a body, or an item with a size.
+        var isBounded: Bool
         /// The sequences of the file's types.
         private var types: [String: Int] = [:]
         /// Where an item takes bytes that an enclosing one bounds.
         private let fields: HeaderLoader
 
-        init(context: LoadContext, order: ByteOrder, outside: Set<String>?) {
-            (self.context, self.order) = (context, order)
+        init(context: LoadContext, order: ByteOrder, outside: Set<String>?, isBounded: Bool) {
+            (self.context, self.order, self.isBounded) = (context, order, isBounded)
             known = outside
             fields = HeaderLoader(context: context, order: order)
         }
@@ -69,9 +75,28 @@ struct StructureLoader {
                 context.add("\(path) should be a list of fields (- name: type), found \(node.kindName)", at: node)
                 return
             }
-            for item in items {
-                if let item = self.item(item, path) { structure.sequences[sequence].items.append(item) }
+            for node in items {
+                guard let item = self.item(node, path) else { continue }
+                let isTwice = structure.sequences[sequence].items.contains {
+                    !item.name.isEmpty && $0.name == item.name && ($0.condition == nil || item.condition == nil)
+                }
+                if isTwice { context.add("\(path) has the field \(item.name) twice, once without a condition", at: node) }
+                structure.sequences[sequence].items.append(item)
             }
+        }
+
+        /// Reads what is inside an item, which may have a size of its own.
+        private func inside<Result>(_ map: YAMLMap, _ read: () -> Result) -> Result {
+            let around = isBounded
+            defer { isBounded = around }
+            if map["size"] != nil { isBounded = true }
+            return read()
+        }
+
+        /// Reports an item that takes what is left where nothing says how much that is.
+        private func requireEnd(_ map: YAMLMap, _ key: String) {
+            guard !isBounded else { return }
+            map.fault("\(map.path).\(key) is rest, but nothing around it has a size", at: key)
         }
 
         /// A sequence of its own.
@@ -95,16 +120,16 @@ struct StructureLoader {
             structure.sequences.append(Structure.Sequence())
             let index = structure.sequences.count - 1
             types[name] = index
-            // What a type refers to may be defined where it is used.
-            let outside = known
-            known = nil
+            // What a type refers to may be defined where it is used, and so may what bounds it.
+            let (outside, around) = (known, isBounded)
+            (known, isBounded) = (nil, true)
             if own.sequence != nil {
                 read(own, into: index, path: "types.\(name)")
             } else if let map = YAMLMap(own, path: "types.\(name)", context: context) {
                 map.allow(["oneOf"])
                 structure.sequences[index].items = [Structure.Item(name: "", content: .choice(alternatives(map)))]
             }
-            known = outside
+            (known, isBounded) = (outside, around)
             return index
         }
 
@@ -113,7 +138,8 @@ struct StructureLoader {
                 map.fault("\(map.path).oneOf should be a list of lists of fields", at: "oneOf")
                 return []
             }
-            return list.enumerated().map { sequence($1, path: "\(map.path).oneOf[\($0)]") }
+            if list.isEmpty { map.fault("\(map.path).oneOf is empty", at: "oneOf") }
+            return inside(map) { list.enumerated().map { sequence($1, path: "\(map.path).oneOf[\($0)]") } }
         }
 
         // MARK: Items
@@ -122,9 +148,10 @@ struct StructureLoader {
             if let text = node.string {
                 return Structure.Item(name: "", content: .literal([UInt8](written: text), ignoresCase: false))
             }
-            if node.member("literal") != nil || node.member("words") != nil || node.member("oneOf") != nil
-                || node.member("fields") != nil
-            {
+            // A field may have one of these names, too.
+            let isUnnamed =
+                node.member("literal") != nil || ["words", "oneOf", "fields"].contains { node.member($0)?.sequence != nil }
+            if isUnnamed {
                 guard let map = YAMLMap(node, path: path, context: context) else { return nil }
                 return unnamed(map)
             }
@@ -157,10 +184,10 @@ struct StructureLoader {
                 item = Structure.Item(name: "", content: .choice(alternatives(map)))
             } else {
                 map.allow(["fields", "when", "size"])
-                let condition = condition(map)
-                item = Structure.Item(name: "", content: .group(sequence(map["fields"] ?? map.node, path: map.path)))
-                item.condition = condition
-                item.size = size(map)
+                let (condition, size) = (condition(map), size(map))
+                let inner = inside(map) { sequence(map["fields"] ?? map.node, path: map.path) }
+                item = Structure.Item(name: "", content: .group(inner))
+                (item.condition, item.size) = (condition, size)
                 return item
             }
             item.condition = condition(map)
@@ -196,16 +223,23 @@ struct StructureLoader {
             case "bytes" where map["ends"] != nil: return ended(map, isText: false)
             case "string" where !map.hasFixedSize:
                 map.allow(["type", "size", "padding", "when", "equals"])
+                requireSize(map)
                 return .sized(.text(padding: map.integer("padding", in: 0...255).map(UInt8.init)))
             case "bytes" where !map.hasFixedSize:
                 map.allow(["type", "size", "when"])
+                requireSize(map)
                 return .sized(.bytes)
             case "uint" where !map.hasFixedSize, "int" where !map.hasFixedSize:
                 map.allow(["type", "size", "when", "byteOrder"])
+                requireSize(map)
                 let order = map.choice("byteOrder", ByteOrder.self) ?? order
                 return .sized(map.text("type") == "uint" ? .unsigned(order) : .signed(order))
             default: return fields.field(name, map.node, alsoAllowing: ["when"]).map { .field($0) }
             }
+        }
+
+        private func requireSize(_ map: YAMLMap) {
+            if map["size"] == nil { map.fault("\(map.path) lacks size (how many bytes) or ends (the bytes at its end)") }
         }
 
         private typealias Reader = @Sendable (Building, String, YAMLMap) -> Structure.Content?
@@ -222,7 +256,7 @@ struct StructureLoader {
             }),
             ("fields", { own, _, map in
                 map.allow(["fields", "when", "size"])
-                return .group(own.sequence(map["fields"] ?? map.node, path: map.path))
+                return .group(own.inside(map) { own.sequence(map["fields"] ?? map.node, path: map.path) })
             }),
             ("value", { own, _, map in
                 map.allow(["value", "when"])
@@ -262,6 +296,7 @@ struct StructureLoader {
                 }
                 guard let text = map.requiredText("repeat") else { return nil }
                 if text == "rest" {
+                    if map["size"] == nil { requireEnd(map, "repeat") }
                     turns = .rest
                 } else if let prefix = prefix(map, "repeat", text) {
                     turns = .prefix(prefix)
@@ -279,7 +314,7 @@ struct StructureLoader {
 
         /// The sequence of a list's elements.
         private func elements(_ of: Node, _ map: YAMLMap) -> Int {
-            let sequence = sequence(of, path: "\(map.path).of")
+            let sequence = inside(map) { self.sequence(of, path: "\(map.path).of") }
             let items = structure.sequences[sequence].items
             let shown = items.indices.filter { !items[$0].names.isEmpty || !items[$0].isConstant }
             if shown.count == 1, items[shown[0]].names.count == 1 { structure.sequences[sequence].only = shown[0] }
@@ -303,7 +338,10 @@ struct StructureLoader {
                 return fields.field("the size", own).map { .prefix($0) }
             }
             guard let text = map.text("size") else { return nil }
-            if text == "rest" { return .rest }
+            if text == "rest" {
+                requireEnd(map, "size")
+                return .rest
+            }
             if let prefix = prefix(map, "size", text) { return .prefix(prefix) }
             return expression(map, "size").map { .count($0) }
         }
@@ -324,10 +362,11 @@ struct StructureLoader {
             do throws(ExpressionError) {
                 return try Expression(parsing: source) { [self] path in
                     let path = path.first == "fields" && path.count > 1 ? Array(path.dropFirst()) : path
-                    references.insert(path[0])
-                    guard let known, !known.contains(path[0]), path[0] != "request", path != StructuredHead.lengthPath else {
-                        return nil
+                    references.formUnion(path)
+                    if path[0] == "request", known?.contains("request") != true {
+                        return mayAsk ? nil : "request is known only where the server's framing says how its bodies end"
                     }
+                    guard let known, !known.contains(path[0]), path != StructuredHead.lengthPath else { return nil }
                     return known.isEmpty
                         ? "there is no field \(path[0]) before it"
                         : "there is no field \(path[0]) before it; \(LoadContext.hint(path[0], known.sorted()))"

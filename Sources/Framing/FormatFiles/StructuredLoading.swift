@@ -12,15 +12,18 @@ extension StructureLoader {
         _ framing: YAMLMap, _ list: Node, trailer: Int
     ) -> (rule: Structured, head: StructuredHead)? {
         framing.allow(["rule", "body", "ends", "padding", "interim", "limit", "headLimit"])
-        let building = Building(context: context, order: order, outside: outside)
+        let building = Building(context: context, order: order, outside: outside, isBounded: false)
         building.structure.sequences.append(Structure.Sequence())
         building.read(list, into: 0, path: "header")
+        if list.sequence?.isEmpty == true { context.add("the rule fields needs at least one field", at: list) }
+        building.mayAsk = context.side == .fromServer
         let bodies = framing["body"].map { self.bodies($0, framing, building) } ?? []
         let interim = framing["interim"] == nil ? nil : building.expression(framing, "interim")
         building.markReferences()
-        var size: Expression?
-        if bodies.count == 1, case .size(let expression) = bodies[0].kind { size = expression }
-        let head = StructuredHead(structure: building.structure, bodySize: size)
+        if trailer > 0, bodies.contains(where: { if case .size = $0.kind { false } else { true } }) {
+            framing.fault("a trailer needs a body whose size is known", at: "body")
+        }
+        let head = StructuredHead(structure: building.structure, bodies: bodies)
         let rule = Structured(
             head: head, bodies: bodies, ends: framing["ends"] == nil ? [] : framing.ends("ends").first ?? [],
             trailer: trailer, padding: framing["padding"] == nil ? [] : framing.ends("padding"),

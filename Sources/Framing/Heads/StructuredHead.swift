@@ -10,8 +10,8 @@ package struct StructuredHead: Head {
     static let lengthPath = ["header", "length"]
 
     let structure: Structure
-    /// The expression for the body's size that fields decide; nil if they do not.
-    let bodySize: Expression?
+    /// Where the body ends, by cases; without any, there is none.
+    let bodies: [BodyExtent]
 
     package var names: [String]? { structure.names + (structure.mayHaveRest ? [StructureWalk.rest] : []) + [Self.raw] }
 
@@ -61,16 +61,43 @@ package struct StructuredHead: Head {
         {
             return raw
         }
-        return try StructureWriter.write(structure, given, body: bodySize.map { ($0, body) })
+        // The case that holds says which fields have the body's size; if it allows none, another one may.
+        let sizes = bodies.compactMap { extent -> Expression? in
+            if case .size(let size) = extent.kind, !size.paths.isEmpty { size } else { nil }
+        }
+        if let first = bodies.first, bodies.count == 1, case .size(let size) = first.kind {
+            return try StructureWriter.write(structure, given, body: (size, body))
+        }
+        let written = try StructureWriter.write(structure, given, body: nil)
+        if hasBody(body, behind: written.span.bytes) { return written }
+        // An answer to HEAD has a length, and no body: whether it is one is not known here.
+        let asks = bodies.contains { $0.condition?.paths.contains { $0.first == "request" } ?? false }
+        if body == 0, asks { return written }
+        for size in sizes {
+            if let bytes = try? StructureWriter.write(structure, given, body: (size, body)),
+                hasBody(body, behind: bytes.span.bytes)
+            {
+                return bytes
+            }
+        }
+        throw EncodingError("a frame with these fields cannot have a body of \(body) bytes")
     }
 
+    /// Whether a header is followed by a body of this size.
     private func hasBody(_ count: Int, behind head: RawSpan) -> Bool {
-        guard let bodySize else { return true }
+        guard let extent = extent(behind: head) else { return count == 0 }
+        if case .size(let size)? = extent.kind { return extent.scope.number(size) == count }
+        return true
+    }
+
+    /// The case that holds behind a header, and the header's values; nil if none does.
+    private func extent(behind head: RawSpan) -> (kind: BodyExtent.Kind?, scope: StructureScope)? {
         var walk = StructureWalk()
         var nothing = NoVisitor()
-        guard walk.go(structure, head, end: head.byteCount, &nothing) == .complete else { return false }
+        guard walk.go(structure, head, end: head.byteCount, &nothing) == .complete else { return nil }
         walk.scope.add(Self.lengthPath, .integer(Int64(head.byteCount)))
-        return walk.scope.number(bodySize) == count
+        let scope = walk.scope
+        return bodies.first { scope.holds($0.condition) }.map { ($0.kind, scope) }
     }
 
     /// Whether fields are the same as written in a trace.

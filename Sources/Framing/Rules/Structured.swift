@@ -220,10 +220,23 @@ package struct Structured: FramingRule {
         return (frame.copied(0..<shape.head) + chunks.content + chunks.frame, content)
     }
 
-    package var noted: [String] { transforms ? ["chunks", "chunked"] : [] }
+    package var noted: [String] {
+        let hasEnds = bodies.contains { if case .until(let ends) = $0.kind { ends.count > 1 } else { false } }
+        return (transforms ? ["chunks", "chunked"] : []) + (hasEnds ? ["end"] : [])
+    }
+
+    /// What ends a body: as the frame's notes say, otherwise the longest.
+    private func end(of ends: [[UInt8]], _ given: [Field]) -> [UInt8] {
+        guard let value = given.last(where: { $0.name == "end" })?.value else { return ends.first ?? [] }
+        let text = value.plainText.map { Array($0.utf8) }
+        return ends.first { $0 == text || $0 == value.rawBytes } ?? ends.first ?? []
+    }
 
     /// How a chunked body was written: the sizes of its chunks, or all that was between their bytes.
     package func notes(of content: RawSpan, _ shape: FrameShape) -> [Field] {
+        if shape.tail > 0, noted.contains("end"), case .until(let ends)? = extent(of: content, shape)?.kind, ends.count > 1 {
+            return [Field("end", WordLine.text(content.extracting(shape.head + shape.body..<shape.total)))]
+        }
         guard shape.tail > 0, isChunked(content, shape) else { return [] }
         let frame = content.copied(shape.head + shape.body..<shape.total)
         if let sizes = ChunkedBody.sizes(frame) {
@@ -233,30 +246,28 @@ package struct Structured: FramingRule {
     }
 
     private func isChunked(_ frame: RawSpan, _ shape: FrameShape) -> Bool {
-        guard transforms, shape.head <= frame.byteCount else { return false }
+        transforms && extent(of: frame, shape)?.isChunked == true
+    }
+
+    /// The case of its body that holds for a frame.
+    private func extent(of frame: RawSpan, _ shape: FrameShape) -> BodyExtent? {
+        guard shape.head <= frame.byteCount else { return nil }
         var walk = StructureWalk()
         var nothing = NoVisitor()
         let head = frame.extracting(0..<shape.head)
-        guard walk.go(self.head.structure, head, end: nil, &nothing) == .complete else { return false }
+        guard walk.go(self.head.structure, head, end: nil, &nothing) == .complete else { return nil }
         let scope = walk.scope
-        return bodies.first { scope.holds($0.condition) }?.isChunked ?? false
+        return bodies.first { scope.holds($0.condition) }
     }
 
     package func encode(_ parts: FrameParts) throws(EncodingError) -> [UInt8] {
-        var walk = StructureWalk()
-        var nothing = NoVisitor()
-        var extent: BodyExtent?
-        if walk.go(head.structure, parts.head.span.bytes, end: nil, &nothing) == .complete {
-            let scope = walk.scope
-            extent = bodies.first { scope.holds($0.condition) }
-        }
-        switch extent?.kind {
+        switch extent(of: parts.head.span.bytes, FrameShape(head: parts.head.count, body: 0))?.kind {
         case .chunked: return parts.head + chunked(parts)
         case .until(let ends):
             if ends.contains(where: { parts.body.span.bytes.firstRange(of: $0, from: 0) != nil }) {
                 throw EncodingError("the body contains the delimiter")
             }
-            return parts.head + parts.body + (ends.last ?? [])
+            return parts.head + parts.body + end(of: ends, parts.given)
         case .end: return parts.head + parts.body
         case .size, nil: return parts.head + parts.body + parts.trailer + ends
         }

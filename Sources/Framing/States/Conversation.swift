@@ -100,7 +100,16 @@ public final class Conversation: @unchecked Sendable {
         let fields = format.directions[direction].headFields(of: content, shape)
         if direction == .fromClient {
             var scope = StructureScope()
-            for field in fields { scope.add(["request", field.name], Value(field.value)) }
+            for field in fields {
+                scope.add(["request", field.name], Value(field.value))
+                guard case .json(let text) = field.value, text.utf8.count <= 65_536,
+                    case .object(let members) = JSONValue(compact: Array(text.utf8).span.bytes)
+                else { continue }
+                for member in members {
+                    let value = member.value.scalar.map(Value.init)
+                    scope.add(["request", field.name, member.name.lowercased()], value ?? .absent)
+                }
+            }
             if requests.count < Self.mostRequests { requests.append(scope) }
         } else if !requests.isEmpty, !format.directions.fromServer.rule.isInterim(content, shape) {
             requests.removeFirst()

@@ -18,6 +18,13 @@ struct StructureMembers {
 
     var names: [String] { members.map(\.name) }
 
+    /// Those of these names.
+    func only(_ names: [String]) -> StructureMembers {
+        var part = self
+        part.members.removeAll { !names.contains($0.name) }
+        return part
+    }
+
     func fields(named names: [String]) -> [Field] {
         members.compactMap { member in
             guard names.contains(member.name), let value = member.value.field else { return nil }

@@ -42,7 +42,7 @@ struct StructureSizes {
                 }
             }
             return false
-        case .field, .words, .lines:
+        case .field, .words, .lines, .ended, .sized:
             guard let wanted = solve(size, path, count, members) else { return false }
             put(.integer(Int64(wanted)), at: path, &members)
             if case .field(let field) = item.content {

@@ -102,6 +102,15 @@ struct StructureEvidence: StructureVisitor {
                 evidence.values += Evidence.named(
                     field.names[value] != nil, of: field.names.count, bits: 8 * Double(place.count))
             }
+            guard name == field.name, case .integer(let number) = value else { return }
+            for bits in field.bits {
+                if bits.constant != nil {
+                    evidence.constants += Double(bits.count)
+                } else if !bits.names.isEmpty {
+                    let isNamed = bits.names[.integer(bits.value(in: number))] != nil
+                    evidence.values += Evidence.named(isNamed, of: bits.names.count, bits: Double(bits.count))
+                }
+            }
         case .words(let line):
             if let word = line.words.first(where: { $0.name == name }), !word.allowed.isEmpty, !place.isEmpty {
                 let length = word.allowed.map(\.utf8.count).min() ?? 0

@@ -161,7 +161,7 @@ extension StructureWalk {
             if case .integer(let number) = value {
                 for bits in field.bits {
                     let part = FieldValue.integer(bits.value(in: number))
-                    if item.isReferenced { scope.add([bits.name], Value(part)) }
+                    if item.isReferenced { refer(bits.name, Value(part)) }
                     if Visitor.wantsValues { visitor.value(bits.name, part, item, place.lowerBound..<place.lowerBound) }
                 }
             }
@@ -176,10 +176,16 @@ extension StructureWalk {
         return "\(item.name) is \(value.shortDescription), which it may not be"
     }
 
+    /// Makes a value known by its name, and by the names of the groups that it is in.
+    private mutating func refer(_ name: String, _ value: Value) {
+        scope.add([name], value)
+        if let path = levels.last?.path, !path.isEmpty { scope.add(path + [name], value) }
+    }
+
     mutating func give<Visitor: StructureVisitor>(
         _ item: Structure.Item, _ value: FieldValue, _ place: Range<Int>, _ visitor: inout Visitor
     ) {
-        if item.isReferenced { scope.add([item.name], Value(value)) }
+        if item.isReferenced { refer(item.name, Value(value)) }
         visitor.value(item.name, value, item, place)
     }
 

@@ -48,6 +48,8 @@ struct StructureWalk: Sendable {
         var opened = 1
         /// Whether it has an area of its own, whose rest is a value.
         var isSized = false
+        /// The names of the groups that it is in.
+        var path: [String] = []
 
         enum Turns: Sendable {
             case once
@@ -229,6 +231,7 @@ struct StructureWalk: Sendable {
         var level = Level(
             sequence: sequence, left: count, turns: turns, end: end ?? levels.last?.end, begun: at,
             scope: scope.values.count, isSized: isSized)
+        level.path = (levels.last?.path ?? []) + (item.name.isEmpty ? [] : [item.name])
         switch turns {
         case .once:
             level.opened = item.name.isEmpty ? 0 : 1

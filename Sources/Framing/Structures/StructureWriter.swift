@@ -56,7 +56,8 @@ struct StructureWriter {
             let piece = try write(item, members)
             bytes += piece
         }
-        if let rest = given[StructureWalk.rest], !items.contains(where: { $0.name == StructureWalk.rest }) { bytes += try raw(rest, "rest") }
+        let holdsRest = items.contains { $0.name.isEmpty && $0.size != nil }
+        if let rest = given[StructureWalk.rest], !known.contains(StructureWalk.rest), !holdsRest { bytes += try raw(rest, "rest") }
         return bytes
     }
 
@@ -66,7 +67,7 @@ struct StructureWriter {
     ) throws(EncodingError) -> [(size: Expression, count: Int)] {
         var sizes: [(size: Expression, count: Int)] = []
         for item in items {
-            guard let value = members[item.name], value != .null else { continue }
+            guard let value = item.name.isEmpty ? .object([]) : members[item.name], value != .null else { continue }
             if case .repeated(_, .count(let count)) = item.content, case .array(let elements) = value {
                 sizes.append((count, elements.count))
             }
@@ -130,7 +131,7 @@ struct StructureWriter {
         case .ended(let end):
             let bytes = try bytes(value, end.isText ? .text(padding: nil) : .bytes, item.name)
             scope.add([item.name], Value(WordLine.text(bytes.span.bytes)))
-            return bytes + (end.ends.last ?? [])
+            return bytes + (end.ends.first ?? [])
         case .words(let line):
             let bytes = try line.write { members[$0].flatMap { $0.field } }
             for word in line.words { if let value = members[word.name]?.field { scope.add([word.name], Value(value)) } }
@@ -156,8 +157,12 @@ struct StructureWriter {
     private mutating func inner(
         _ sequence: Int, _ item: Structure.Item, _ members: StructureMembers
     ) throws(EncodingError) -> [UInt8] {
-        try write(
-            sequence, item.name.isEmpty ? members : StructureMembers(members[item.name]), isSized: item.size != nil)
+        guard item.name.isEmpty else {
+            return try write(sequence, StructureMembers(members[item.name]), isSized: item.size != nil)
+        }
+        // Its values are among those around it.
+        let rest = item.size == nil ? [] : [StructureWalk.rest]
+        return try write(sequence, members.only(structure.names(of: sequence) + rest), isSized: item.size != nil)
     }
 
     private mutating func list(

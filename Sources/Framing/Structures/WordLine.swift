@@ -44,13 +44,31 @@ struct WordLine: Sendable {
 
     /// Whether the first bytes of a line may be its first word: a word has no control characters.
     func mayBegin(_ bytes: RawSpan) -> Bool {
-        guard words.first?.presence == .required else { return true }
+        guard let first = words.first, first.presence == .required else { return true }
+        if !first.allowed.isEmpty, !mayBeAllowed(first, bytes) { return false }
         for at in 0..<min(bytes.byteCount, 64) {
             let byte = bytes[byte: at]
             if byte == 0x20 || byte == 0x09 || byte == 0x0d || byte == 0x0a { return true }
             if byte < 0x20 || byte == 0x7f { return false }
         }
         return true
+    }
+
+    /// Whether the bytes so far may be one of a word's values.
+    private func mayBeAllowed(_ word: Word, _ bytes: RawSpan) -> Bool {
+        var start = 0
+        while start < bytes.byteCount, bytes[byte: start] == 0x20 || bytes[byte: start] == 0x09 { start += 1 }
+        return word.allowed.contains { value in
+            var at = start
+            for byte in value.utf8 {
+                guard at < bytes.byteCount else { return true }
+                let found = bytes[byte: at]
+                guard found == byte || ignoresCase && found.lowercased == byte.lowercased else { return false }
+                at += 1
+            }
+            return at >= bytes.byteCount || [0x20, 0x09, 0x0d, 0x0a].contains(bytes[byte: at])
+                || ends.contains { $0.first == bytes[byte: at] }
+        }
     }
 
     /// The words of a line without its end; nil if it does not fit.

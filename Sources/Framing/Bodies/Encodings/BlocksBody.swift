@@ -5,6 +5,7 @@ import Streams
 ///     body: { blocks: { size: 16, checksum: CRC-16/DNP, byteOrder: little } }
 struct BlocksBody: BodyEncoding {
     static let name = "blocks"
+    static let needsOptions = true
 
     private let size: Int
     private let checksum: Checksum?

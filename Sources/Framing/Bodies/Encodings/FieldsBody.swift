@@ -8,6 +8,7 @@ import Yams
 /// Sizes and conditions may refer to the header's fields. Bytes behind the last item are shown as `rest`.
 struct FieldsBody: BodyEncoding {
     static let name = "fields"
+    static let needsOptions = true
 
     private let structure: Structure
 
@@ -20,7 +21,7 @@ struct FieldsBody: BodyEncoding {
         }
         let loader = StructureLoader(
             context: options.context, order: options.context.bodyOrder, outside: options.context.headNames)
-        structure = loader.structure(list, path: options.path) ?? Structure(sequences: [Structure.Sequence()])
+        structure = loader.structure(list, path: options.path, isBounded: true) ?? Structure(sequences: [Structure.Sequence()])
     }
 
     var role: BodyRole { [.meaning, .readsHead] }

@@ -8,6 +8,7 @@ import Yams
 /// Each frame is `{"type": …, "fields": …, "body": …}`, as in a trace; bytes that belong to no frame are `{"unframed": "…"}`.
 struct FormatBody: BodyEncoding {
     static let name = "format"
+    static let needsOptions = true
 
     /// The format; a box, since a format holds bodies.
     private final class Inner: Sendable {

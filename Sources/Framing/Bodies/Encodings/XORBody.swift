@@ -6,6 +6,7 @@ import Streams
 ///     body: [{ xor: { key: 0x5a } }, json]       always the same key
 struct XORBody: BodyEncoding {
     static let name = "xor"
+    static let needsOptions = true
 
     private enum Key {
         case field(String)
