@@ -1,6 +1,6 @@
 /// What is fuzzed. A new target is a case, a line in `run`, and a folder of seeds in `Fuzz/corpus`.
 enum FuzzTarget: String, CaseIterable {
-    case rules, bodies, formats, expressions, captures, packets, reassembly, tls
+    case rules, conversations, bodies, formats, expressions, captures, packets, reassembly, tls
 
     /// The one that the first argument names.
     static let chosen = CommandLine.arguments.dropFirst().first.flatMap { FuzzTarget(rawValue: $0) }
@@ -9,6 +9,7 @@ enum FuzzTarget: String, CaseIterable {
     func run(_ input: FuzzInput) {
         switch self {
         case .rules: fuzzRules(input)
+        case .conversations: fuzzConversations(input)
         case .bodies: fuzzBodies(input)
         case .formats: fuzzFormats(input)
         case .expressions: fuzzExpressions(input)

@@ -71,7 +71,13 @@ public struct Framer {
     ///
     /// - Parameter aligned: whether the stream is known to start with a frame.
     public init(rule: any FramingRule, direction: Direction, aligned: Bool) {
-        self.init(SharedRule.of(rule), direction: direction, aligned: aligned)
+        guard rule.remembersWalks else {
+            self.init(SharedRule.of(rule), direction: direction, aligned: aligned)
+            return
+        }
+        let alone = Conversation()
+        let bound: any FramingRule = rule.bound(to: alone, direction) ?? rule
+        self.init(SharedRule.of(bound), direction: direction, aligned: aligned)
     }
 
     /// A framer whose rule is shared with other streams.
@@ -224,7 +230,7 @@ public struct Framer {
             chunks.append(latest)
             if shape != nil { chunks.count() }
             streamRest(into: receiver)
-            shared.conversation?.holds(direction, from: origin)
+            if shared.follows { shared.conversation?.holds(direction, from: origin) }
         }
     }
 
@@ -244,7 +250,7 @@ public struct Framer {
         held.removeFirst(used)
         pending = held
         streamRest(into: receiver)
-        shared.conversation?.holds(direction, from: pending.isEmpty ? nil : origin)
+        if shared.follows { shared.conversation?.holds(direction, from: pending.isEmpty ? nil : origin) }
     }
 
     private mutating func cut(
@@ -315,7 +321,7 @@ public struct Framer {
                         return at
                     }
                     scratch.items.append(FrameItem(start: at, shape: found))
-                    if shared.conversation != nil {
+                    if shared.follows {
                         completed(bytes.extracting(at..<at + found.total), found, at: first + at, missing: 0)
                     }
                     note(from: known, start: at, end: at + found.total, first: first, scratch: scratch)
@@ -376,7 +382,7 @@ public struct Framer {
             self.body = nil
         }
         scratch.heldFrame = frame
-        if shared.conversation != nil {
+        if shared.follows {
             let bytes = pending.storage.span.bytes.extracting(0..<pending.count)
             completed(bytes, found, at: origin, missing: missing, frame)
         }

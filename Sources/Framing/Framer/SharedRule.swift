@@ -15,6 +15,7 @@ package class SharedRule {
     let longestEnd: Int
     /// The conversation whose frames it cuts, if they depend on each other.
     let conversation: Conversation?
+    let follows: Bool
     /// How many bytes of a large body are kept; the rest is streamed.
     let keptBody: Int
     /// Frames of at most this many bytes are held whole.
@@ -25,6 +26,7 @@ package class SharedRule {
     ) {
         self.rule = rule
         self.conversation = conversation
+        follows = conversation != nil
         (self.keptBody, self.streamedAbove) = (keptBody, streamedAbove)
         idle = rule.idle
         landmark = rule.landmark
@@ -89,7 +91,7 @@ private final class TypedRule<Rule: FramingRule>: SharedRule {
         in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, into items: inout [FrameItem]
     ) -> FrameRun {
         // A conversation must learn of each frame before the next one is found.
-        if conversation != nil { return FrameRun(end: start) }
+        if follows { return FrameRun(end: start) }
         return typed.frames(in: bytes, from: start, origin: origin, memory: &memory, into: &items)
     }
 

@@ -18,8 +18,10 @@ package final class FrameKinds {
         package var typeJSON: [UInt8]
         /// Their parts to redact; nil if that depends on more than the type.
         package var secrets: SecretPaths?
-        /// How their bodies are read; nil if that depends on more than the type.
-        var body: BodyChain?
+        /// How their bodies are read.
+        var body: BodyChain
+        /// Whether that depends on more than the type.
+        var bodyVaries: Bool
     }
 
     /// The properties of a kind that most frames need, in a form that is cheap to look up.
@@ -56,6 +58,9 @@ package final class FrameKinds {
     @exclusivity(unchecked) private var layouts: [LayoutKinds]
     /// Whether a frame's fields are those of its head, and no others.
     private let hasPlainFields: Bool
+    private let hasPlainBodies: Bool
+    /// Whether some headers are structures, whose fields people look for.
+    package let hasStructures: Bool
 
     /// At most this many kinds are remembered.
     private static let most = 4_096
@@ -73,6 +78,8 @@ package final class FrameKinds {
         let side = self.format
         layouts = side.layouts.map { LayoutKinds(FrameReporting(side.typeName, in: $0)) }
         hasPlainFields = side.rule.noted.isEmpty && side.layouts.allSatisfy { $0.trailer == nil && $0.head != nil }
+        hasPlainBodies = side.hasPlainBodies
+        hasStructures = side.layouts.contains { $0.head is StructuredHead }
         if layouts.count == 1, case .number(let place) = layouts[0].telling { self.place = place } else { place = nil }
     }
 
@@ -114,14 +121,14 @@ package final class FrameKinds {
         let roles = pairsDependOnTypeOnly ? self.roles(nil, FrameInfo(of: shape), content, shape) : nil
         let kind = Kind(
             type: type, isHeartbeat: isHeartbeat, roles: roles, typeJSON: typeJSON, secrets: hidden,
-            body: format.body(of: shape).cases.isEmpty ? format.body(of: shape).chain(for: type) : nil)
+            body: format.body(of: shape).chain(for: type), bodyVaries: !format.body(of: shape).cases.isEmpty)
         let number = kinds.count
         guard layouts[shape.layout].remember(number, content, shape) else { return nil }
         kinds.append(kind)
         traits.append(
             Traits(
                 isHeartbeat: isHeartbeat ?? false, asksForHeartbeat: isHeartbeat == nil,
-                isPaired: roles?.isEmpty == false, asksForPairs: roles == nil, check: kind.body?.quickCheck ?? .closer,
+                isPaired: roles?.isEmpty == false, asksForPairs: roles == nil, check: kind.bodyVaries ? .closer : kind.body.quickCheck,
                 hidesNothing: hidden?.isEmpty ?? false))
         if let place { slots.remember(number, for: place.key(content)) }
         return number
@@ -145,10 +152,11 @@ package final class FrameKinds {
 
     /// The fault in a frame's body; nil if there is none.
     func fault(_ kind: Int?, _ content: RawSpan, _ shape: FrameShape) -> BodyFault.Kind? {
-        if format.hasPlainBodies { return nil }
+        if hasPlainBodies { return nil }
         let body = content.extracting(shape.head..<shape.head + shape.body)
-        if let kind, let chain = kinds[kind].body {
-            return chain.fault(of: body, type: kinds[kind].type, head: format.headFields(of: content, shape))
+        if let kind, !kinds[kind].bodyVaries {
+            return kinds[kind].body.fault(
+                of: body, type: kinds[kind].type, head: format.headFields(of: content, shape))
         }
         let type = format.type(of: content, shape)
         let head = format.headFields(of: content, shape)
@@ -197,13 +205,14 @@ extension FrameKinds {
 
     /// Decodes a frame's body.
     package func body(_ kind: Int?, _ content: RawSpan, _ shape: FrameShape) -> DecodedBody {
-        guard let kind, let chain = kinds[kind].body else { return format.decodeBody(of: content, shape) }
+        guard let kind, !kinds[kind].bodyVaries else { return format.decodeBody(of: content, shape) }
         let body = content.extracting(shape.head..<shape.head + shape.body)
         if traits[kind].check == .protobuf, body.byteCount > 0, let json = ProtobufBody.json(ofMessage: body) {
             return DecodedBody(.protobuf, bytes: json)
         }
-        return chain.decode(
-            body, type: kinds[kind].type, head: chain.readsHead ? format.headFields(of: content, shape) : [])
+        if hasPlainBodies { return kinds[kind].body.decode(body, type: kinds[kind].type) }
+        let head = kinds[kind].body.readsHead ? format.headFields(of: content, shape) : []
+        return kinds[kind].body.decode(body, type: kinds[kind].type, head: head)
     }
 }
 

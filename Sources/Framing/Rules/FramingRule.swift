@@ -89,6 +89,9 @@ public protocol FramingRule: Sendable {
     /// Whether where a frame ends may depend on the request that it answers.
     var dependsOnRequests: Bool { get }
 
+    /// Whether it remembers more of a stream than `ScanMemory` holds, so that each stream needs a rule of its own.
+    var remembersWalks: Bool { get }
+
     /// Whether a frame, given its content, leaves the request that it belongs to without an answer (HTTP's 100 Continue).
     func isInterim(_ content: RawSpan, _ shape: FrameShape) -> Bool
 
@@ -156,6 +159,9 @@ extension FramingRule {
 
     /// It does not.
     public var dependsOnRequests: Bool { false }
+
+    /// It does not.
+    public var remembersWalks: Bool { false }
 
     /// It answers it.
     public func isInterim(_ content: RawSpan, _ shape: FrameShape) -> Bool { false }
@@ -260,8 +266,6 @@ public struct ScanMemory: Sendable {
         set { knownOpening = newValue ?? -1 }
     }
     private var knownOpening = 0
-    /// Where the walk over the fields of the current frame had to stop.
-    var walk: HeldWalk?
 
     /// Nothing remembered.
     public init() {}

@@ -24,6 +24,8 @@ package struct Structured: FramingRule {
     let interim: Expression?
     /// The conversation whose requests bodies depend on.
     var conversation: Conversation?
+    /// Where the walk over the header of the stream's current frame had to stop; nil: each scan begins anew.
+    var walks: WalkMemory?
     let limit: Int
     /// The longest header.
     let headLimit: Int
@@ -45,7 +47,7 @@ package struct Structured: FramingRule {
     ) -> FrameScan {
         if !padding.isEmpty, let count = padded(bytes, from: start) { return count }
         let frame = bytes.extracting(start..<bytes.byteCount)
-        switch walk(frame, at: origin + start, &memory) {
+        switch walk(frame, at: origin + start) {
         case .bad(let bad): return .bad(bad)
         case .incomplete(let atLeast): return .incomplete(atLeast: atLeast)
         case .complete(let length, let scope):
@@ -63,10 +65,10 @@ package struct Structured: FramingRule {
     }
 
     /// Finds the header's end, from where the last scan of this frame had to stop.
-    private func walk(_ frame: RawSpan, at offset: Int, _ memory: inout ScanMemory) -> Head {
+    private func walk(_ frame: RawSpan, at offset: Int) -> Head {
         var walk = StructureWalk(scope: conversation?.request ?? StructureScope())
-        if let known = memory.walk, known.offset == offset, known.identity === identity { walk = known.walk }
-        memory.walk = nil
+        if let known = walks?.held, known.offset == offset, known.identity === identity { walk = known.walk }
+        if walks?.held != nil { walks?.held = nil }
         var nothing = NoVisitor()
         switch walk.go(head.structure, frame, end: nil, &nothing) {
         case .complete where walk.at > headLimit: return .bad(tooLong(at: offset))
@@ -75,7 +77,7 @@ package struct Structured: FramingRule {
             return .complete(walk.at, walk.scope)
         case .incomplete(let atLeast):
             if atLeast > headLimit || frame.byteCount > headLimit { return .bad(tooLong(at: offset)) }
-            memory.walk = HeldWalk(offset: offset, identity: identity, walk: walk)
+            walks?.held = HeldWalk(offset: offset, identity: identity, walk: walk)
             return .incomplete(atLeast)
         case .bad(let message): return .bad(BadBytes(.badHead, "\(message) (head at offset \(offset))"))
         }
@@ -154,14 +156,16 @@ package struct Structured: FramingRule {
 
     // MARK: Requests
 
+    package var remembersWalks: Bool { true }
+
     package var dependsOnRequests: Bool {
         bodies.contains { extent in extent.condition?.paths.contains { $0.first == "request" } ?? false }
     }
 
     package func bound(to conversation: Conversation, _ direction: Direction) -> (any FramingRule)? {
-        guard dependsOnRequests else { return nil }
         var bound = self
-        bound.conversation = conversation
+        bound.walks = conversation.walks[direction]
+        if dependsOnRequests { bound.conversation = conversation }
         return bound
     }
 
@@ -316,8 +320,14 @@ struct BodyExtent: Sendable {
     var isChunked: Bool { if case .chunked = kind { true } else { false } }
 }
 
-/// Where the walk over a frame's header had to stop: boxed, since few streams have one.
-final class HeldWalk: Sendable {
+/// Remembers one direction's walk. `@unchecked Sendable`: only the rule of that direction's framer uses it, as it does its
+/// `Conversation`.
+final class WalkMemory: @unchecked Sendable {
+    var held: HeldWalk?
+}
+
+/// Where the walk over a frame's header had to stop.
+struct HeldWalk: Sendable {
     let offset: Int
     /// Whose fields they are: several kinds of frames may be tried at the same place.
     let identity: Identity

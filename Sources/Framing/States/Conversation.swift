@@ -7,7 +7,10 @@ import Streams
 /// A class, since both directions' framers share it. `@unchecked Sendable`: it is created together with the two framers of one
 /// connection, reachable through them only, and a framer is a value that its owner changes; both have the same owner.
 public final class Conversation: @unchecked Sendable {
-    private let format: Format
+    private let format: Format?
+    /// Where the walks over the headers of unfinished frames had to stop.
+    let walks = PerDirection(fromClient: WalkMemory(), fromServer: WalkMemory())
+    let hasStates: Bool
     private let states: ConversationStates
     private var sides: PerDirection<Side>
     /// The values of the oldest requests without an answer.
@@ -29,11 +32,20 @@ public final class Conversation: @unchecked Sendable {
     /// A connection at its beginning, or picked up mid-stream; nil if the format's frames do not depend on others.
     package init?(_ format: Format, aligned: Bool) {
         wantsRequests = format.directions.fromServer.rule.dependsOnRequests
-        guard format.states != nil || wantsRequests else { return nil }
+        hasStates = format.states != nil
+        guard hasStates || wantsRequests || Direction.allCases.contains(where: { format.directions[$0].rule.remembersWalks })
+        else { return nil }
         self.format = format
         states = format.states ?? ConversationStates(names: [], transitions: [])
         let side = Side(state: aligned ? 0 : nil, held: nil)
         sides = PerDirection(fromClient: side, fromServer: side)
+    }
+
+    /// A stream on its own, whose format is not known: nothing but its walks is remembered.
+    init() {
+        (format, hasStates, wantsRequests) = (nil, false, false)
+        states = ConversationStates(names: [], transitions: [])
+        sides = PerDirection(fromClient: Side(state: nil, held: nil), fromServer: Side(state: nil, held: nil))
     }
 
     /// The state in which the frame at an offset is; nil if unknown.
@@ -59,7 +71,7 @@ public final class Conversation: @unchecked Sendable {
 
     /// Bytes of a side were not seen: they may have changed its state.
     func lost(_ direction: Direction) {
-        if format.states != nil { sides[direction].state = nil }
+        if hasStates { sides[direction].state = nil }
         if wantsRequests { requests = [] }
     }
 
@@ -68,7 +80,7 @@ public final class Conversation: @unchecked Sendable {
     /// - Parameters:
     ///   - bytes: its bytes; of a streamed body only the first.
     func completed(_ bytes: RawSpan, _ frame: FrameInfo, from direction: Direction) {
-        let side = format.directions[direction]
+        guard hasStates || wantsRequests, let side = format?.directions[direction] else { return }
         sides[direction].hasFrames = true
         let found = (side.rule as? StateRule)?.state(of: frame.shape)
         if let found, sides[direction].state == nil || found != sides[direction].state && isAlone(direction) {
@@ -78,13 +90,14 @@ public final class Conversation: @unchecked Sendable {
         }
         guard frame.missing == 0 else { return }
         side.withContent(of: bytes, frame.partsAtHand) { content, shape in
-            follow(content, shape, frame, from: direction)
+            follow(content, shape, frame, from: direction, side)
         }
     }
 
-    private func follow(_ content: RawSpan, _ shape: FrameShape, _ frame: FrameInfo, from direction: Direction) {
-        let side = format.directions[direction]
-        if wantsRequests { count(content, shape, from: direction) }
+    private func follow(
+        _ content: RawSpan, _ shape: FrameShape, _ frame: FrameInfo, from direction: Direction, _ side: DirectionFormat
+    ) {
+        if wantsRequests { count(content, shape, from: direction, side) }
         guard let state = sides[direction].state else { return }
         let values = FrameValues(info: frame, direction: direction)
         for transition in states.transitions where transition.from.isEmpty || transition.from.contains(state) {
@@ -96,8 +109,10 @@ public final class Conversation: @unchecked Sendable {
     }
 
     /// Remembers a request, or that one was answered.
-    private func count(_ content: RawSpan, _ shape: FrameShape, from direction: Direction) {
-        let fields = format.directions[direction].headFields(of: content, shape)
+    private func count(
+        _ content: RawSpan, _ shape: FrameShape, from direction: Direction, _ side: DirectionFormat
+    ) {
+        let fields = side.headFields(of: content, shape)
         if direction == .fromClient {
             var scope = StructureScope()
             for field in fields {
@@ -111,7 +126,7 @@ public final class Conversation: @unchecked Sendable {
                 }
             }
             if requests.count < Self.mostRequests { requests.append(scope) }
-        } else if !requests.isEmpty, !format.directions.fromServer.rule.isInterim(content, shape) {
+        } else if !requests.isEmpty, !side.rule.isInterim(content, shape) {
             requests.removeFirst()
         }
     }

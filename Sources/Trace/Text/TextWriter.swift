@@ -90,7 +90,9 @@ package final class TextWriter: TraceSink {
         let room = room(for: pieces.note, behind: pieces.size)
         if kinds.hidesNothing(frame.kind), !frame.isSecret, frame.info.missing == 0 {
             let decoded = frame.body ?? kinds.shownBody(frame.kind, bytes, shape)
-            FieldPreview.add(kinds.format, bytes, shape, columns: room, to: &pieces.preview) { $0 }
+            if kinds.hasStructures {
+                FieldPreview.add(kinds.format, bytes, shape, columns: room, to: &pieces.preview) { $0 }
+            }
             let room = room - pieces.preview.width
             BodyPreview.add(body, decoded, columns: room, to: &pieces.preview)
             if body.byteCount == 0, let names = kinds.format.valueNames(of: bytes, shape) {
@@ -99,7 +101,9 @@ package final class TextWriter: TraceSink {
         } else {
             let secrets = FrameSecrets(of: frame, bytes, kinds)
             let shown = secrets.shown(frame.decodedBody(of: bytes, kinds), of: body)
-            FieldPreview.add(kinds.format, bytes, shape, columns: room, to: &pieces.preview) { secrets.shown($0) }
+            if kinds.hasStructures {
+                FieldPreview.add(kinds.format, bytes, shape, columns: room, to: &pieces.preview) { secrets.shown($0) }
+            }
             let room = room - pieces.preview.width
             BodyPreview.add(body, shown, columns: room, to: &pieces.preview)
         }

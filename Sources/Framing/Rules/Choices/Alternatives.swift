@@ -17,7 +17,7 @@ struct Alternatives: CompositeRule {
     static let mostParts = 15
 
     func bound(to conversation: Conversation, _ direction: Direction) -> (any FramingRule)? {
-        dependsOnRequests ? Alternatives(parts: boundParts(conversation, direction), slot: slot) : nil
+        isBound ? Alternatives(parts: boundParts(conversation, direction), slot: slot) : nil
     }
 
     private enum Verdict {

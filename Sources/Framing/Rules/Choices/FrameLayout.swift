@@ -88,6 +88,11 @@ extension CompositeRule {
         }
     }
 
+    package var remembersWalks: Bool { parts.contains { $0.rule.remembersWalks } }
+
+    /// Whether it differs in a conversation.
+    var isBound: Bool { dependsOnRequests || remembersWalks }
+
     package var dependsOnRequests: Bool { parts.contains { $0.rule.dependsOnRequests } }
 
     package func isInterim(_ content: RawSpan, _ shape: FrameShape) -> Bool {

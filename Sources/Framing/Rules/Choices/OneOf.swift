@@ -30,7 +30,7 @@ struct OneOf: CompositeRule {
     }
 
     func bound(to conversation: Conversation, _ direction: Direction) -> (any FramingRule)? {
-        dependsOnRequests ? OneOf(parts: boundParts(conversation, direction), names: names) : nil
+        isBound ? OneOf(parts: boundParts(conversation, direction), names: names) : nil
     }
 
     /// Human-readable: what each kind expected.

@@ -19,7 +19,7 @@ struct OpeningFrames: CompositeRule {
     var hasOpening: Bool { true }
 
     func bound(to conversation: Conversation, _ direction: Direction) -> (any FramingRule)? {
-        guard dependsOnRequests else { return nil }
+        guard isBound else { return nil }
         let parts = boundParts(conversation, direction)
         return OpeningFrames(opening: parts[0], rest: parts[1], again: again)
     }

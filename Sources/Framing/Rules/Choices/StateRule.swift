@@ -64,7 +64,8 @@ struct StateRule: CompositeRule {
     func state(of shape: FrameShape) -> Int? { parts.firstIndex { $0.owns(shape.layout) } }
 
     func bound(to conversation: Conversation, _ direction: Direction) -> (any FramingRule)? {
-        StateRule(parts: boundParts(conversation, direction), names: names, conversation: (conversation, direction))
+        let known = conversation.hasStates ? (conversation, direction) : nil
+        return StateRule(parts: boundParts(conversation, direction), names: names, conversation: known)
     }
 
     /// The first state is where streams begin.
