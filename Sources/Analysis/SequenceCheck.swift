@@ -19,7 +19,8 @@ public final class SequenceCheck: Analysis {
     public func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {
-        guard let format = connection.format, let rule = format.sequence, rule.from ?? frame.direction == frame.direction,
+        guard let format = connection.format, let rule = format.sequence,
+            rule.from ?? frame.direction == frame.direction,
             frame.info.missing == 0,
             let text = format.directions[frame.direction].value(at: rule.place, of: bytes, frame.shape)?.plainText,
             let number = Int64(text)
@@ -29,12 +30,15 @@ public final class SequenceCheck: Analysis {
         let before = known ?? nil
         sides[frame.direction] = (number, frame.info.time)
         last[connection.number] = sides
-        guard let before, number != rule.next(after: before.number), !wasDisturbed(connection, frame.direction, since: before.time)
+        guard let before, number != rule.next(after: before.number),
+            !wasDisturbed(connection, frame.direction, since: before.time)
         else { return }
         let expected = rule.next(after: before.number)
         let missing = rule.missing(from: expected, to: number)
         let message =
-            missing.map { "sequence gap: \(number) follows \(before.number), \(Quantities.counted(Int($0), "number")) left out" }
+            missing.map {
+                "sequence gap: \(number) follows \(before.number), \(Quantities.counted(Int($0), "number")) left out"
+            }
             ?? "sequence repeat: \(number) follows \(before.number), expected \(expected)"
         var data = [
             Field("index", .integer(Int64(frame.info.index))), Field("expected", .integer(expected)),
@@ -43,7 +47,8 @@ public final class SequenceCheck: Analysis {
         if let missing { data.append(Field("missing", .integer(missing))) }
         findings.append(
             Finding(
-                kind: missing == nil ? .sequenceRepeat : .sequenceGap, severity: .warning, connection: connection.number,
+                kind: missing == nil ? .sequenceRepeat : .sequenceGap, severity: .warning,
+                connection: connection.number,
                 format: format.name, from: frame.direction, time: frame.info.time, message: message,
                 data: data + .packets(("packet", frame.info.packet))))
     }

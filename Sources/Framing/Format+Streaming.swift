@@ -14,7 +14,10 @@ extension Format {
 
     /// The conditions on frames.
     private var conditions: [Expression] {
-        [heartbeat?.condition, heartbeat?.announced?.condition, beginning?.condition, upgrade?.after, upgrade?.answered].compactMap(\.self)
+        [
+            heartbeat?.condition, heartbeat?.announced?.condition, beginning?.condition, upgrade?.after,
+            upgrade?.answered,
+        ].compactMap(\.self)
             + allPairings.flatMap { [$0.request, $0.answer] } + (states?.transitions.map(\.condition) ?? [])
     }
 }
@@ -28,10 +31,11 @@ extension DirectionFormat {
         for case .body? in [fromPlace, toPlace] { return true }
         switch typeName {
         case .value(.body): return true
-        case .cases(let cases): return cases.contains { known in
-            if case .place(.body) = known.name { return true }
-            return known.condition?.readsBodies == true
-        }
+        case .cases(let cases):
+            return cases.contains { known in
+                if case .place(.body) = known.name { return true }
+                return known.condition?.readsBodies == true
+            }
         default: return false
         }
     }

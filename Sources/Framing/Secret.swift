@@ -22,7 +22,8 @@ public struct Secret: Sendable {
         switch path.first {
         case "body": nil
         case "fields" where path.count >= 2: nil
-        default: "is no secret's place; expected fields.NAME, a path in a field, body, or body and a path, such as body.password"
+        default:
+            "is no secret's place; expected fields.NAME, a path in a field, body, or body and a path, such as body.password"
         }
     }
 }

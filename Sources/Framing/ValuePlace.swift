@@ -79,7 +79,9 @@ extension FieldValue {
         for step in path {
             switch value {
             case .object(let members):
-                guard let member = members.first(where: { $0.name.lowercased() == step.lowercased() }) else { return nil }
+                guard let member = members.first(where: { $0.name.lowercased() == step.lowercased() }) else {
+                    return nil
+                }
                 value = member.value
             case .array(let elements):
                 guard let index = Int(step), elements.indices.contains(index) else { return nil }

@@ -34,7 +34,8 @@ public final class Decoder: StreamReceiver {
     /// All analyses. A new one is one line here.
     public static func allAnalyses() -> [any Analysis] {
         [
-            HeartbeatMonitor(), RoundTripMonitor(), ReconnectStorms(), ChecksumCheck(), SequenceCheck(), BodyFaults(), ConnectFailures(),
+            HeartbeatMonitor(), RoundTripMonitor(), ReconnectStorms(), ChecksumCheck(), SequenceCheck(), BodyFaults(),
+            ConnectFailures(),
             StreamFaults(), TLSFaults(),
         ]
     }

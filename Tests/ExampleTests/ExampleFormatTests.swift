@@ -20,7 +20,8 @@ import Trace
         #expect(lines.filter { $0.event == "unframed" && !overTLS.contains($0.connection) }.map(\.text) == [])
         #expect(total.missing == 0 && total.framed + total.unframed + total.padding == total.bytes)
         #expect(total.frames > 3)
-        let findings = Set(lines.filter { $0.event == "finding" && !overTLS.contains($0.connection) }.compactMap { $0["kind"] })
+        let findings = Set(
+            lines.filter { $0.event == "finding" && !overTLS.contains($0.connection) }.compactMap { $0["kind"] })
         #expect(findings == Example.findings[example.name] ?? [])
         // Every frame has a name.
         #expect(lines.filter { $0.event == "frame" && $0["type"] == nil }.map(\.text) == [])

@@ -11,7 +11,8 @@ import Trace
 @Suite struct FormatRuleTests {
     /// The lines of a trace of chunks at times in seconds.
     private func trace(
-        _ yaml: String, _ chunks: [(Double, Direction, [UInt8])], closed: Double = 100, source: ((String) -> String?)? = nil
+        _ yaml: String, _ chunks: [(Double, Direction, [UInt8])], closed: Double = 100,
+        source: ((String) -> String?)? = nil
     ) throws -> [TraceLine] {
         let format = try FormatLoader.load("format: mine\n" + yaml, file: "mine.yaml", source: source)
         let output = MemoryOutput()
@@ -84,7 +85,8 @@ import Trace
 
     @Test func anyFrameMayBeASignOfLife() throws {
         func found(_ more: String) throws -> [String] {
-            let yaml = Self.keepAlive + "\nheartbeat: { when: type == \"ping\", from: client, every: 5 s, gap: 12 s\(more) }"
+            let yaml =
+                Self.keepAlive + "\nheartbeat: { when: type == \"ping\", from: client, every: 5 s, gap: 12 s\(more) }"
             let chunks = [0.0, 4, 8, 12, 16, 20].enumerated().map { index, time in
                 (time, Direction.fromClient, Array((index == 0 ? "ping;" : "data;").utf8))
             }
@@ -131,10 +133,13 @@ import Trace
               - { name: other, header: [{ flags: u8 }, { length: u8 }] }
             """
         let lines = try trace(yaml, [(0, .fromClient, [0, 2, 0x61, 0x62, 1, 2, 0x6e, 0x6d, 9, 3, 7, 0x78, 0x79])])
-        let bodies = lines.filter { $0.event == "frame" }.map { $0.text.components(separatedBy: "\"body\":").last ?? "" }
+        let bodies = lines.filter { $0.event == "frame" }.map {
+            $0.text.components(separatedBy: "\"body\":").last ?? ""
+        }
         #expect(
             bodies == [
-                #"{"length":2,"text":"ab"}}"#, #"{"length":2,"text":"ab"}}"#, #"{"length":3,"fields":{"a":7,"rest":"xy"}}}"#,
+                #"{"length":2,"text":"ab"}}"#, #"{"length":2,"text":"ab"}}"#,
+                #"{"length":3,"fields":{"a":7,"rest":"xy"}}}"#,
             ])
     }
 
@@ -145,7 +150,9 @@ import Trace
             body: [{ blocks: { size: 2, checksum: sum8, width: 1 } }, text]
             """
         let lines = try trace(yaml, [(0, .fromClient, [5, 0x61, 0x62, 0xc3, 0x63, 0x63, 3, 0x61, 0x62, 0xc4])])
-        let bodies = lines.filter { $0.event == "frame" }.map { $0.text.components(separatedBy: "\"body\":").last ?? "" }
+        let bodies = lines.filter { $0.event == "frame" }.map {
+            $0.text.components(separatedBy: "\"body\":").last ?? ""
+        }
         #expect(bodies == [#"{"length":5,"text":"abc"}}"#, #"{"length":3,"hex":"6162c4"}}"#])
         #expect(
             findings(lines) == [
@@ -195,7 +202,9 @@ import Trace
         #expect(lines.contains { $0.text.contains(#""hex":"61""#) })
         #expect(throws: FormatFileError.self) { try trace("extends: other.yaml", chunks) { _ in nil } }
         // In a circle.
-        #expect(throws: FormatFileError.self) { try trace("extends: a.yaml", chunks) { _ in "extends: a.yaml\nformat: a" } }
+        #expect(throws: FormatFileError.self) {
+            try trace("extends: a.yaml", chunks) { _ in "extends: a.yaml\nformat: a" }
+        }
         // An example can be extended, too.
         #expect(throws: Never.self) { try trace("extends: example:redis\nports: [7000]", []) }
     }
@@ -208,7 +217,9 @@ import Trace
         let lines = try trace(yaml.replacing("format: http", with: ""), [(0, .fromClient, Array(text.utf8))])
         let frame = try #require(lines.first { $0.event == "frame" }).text
         // Not in the header as it came either, which "Host:odd" would otherwise show.
-        #expect(!frame.contains("c2VjcmV0") && !frame.contains("633256") && frame.contains("\"Authorization\":\"«secret»\""), "\(frame)")
+        #expect(
+            !frame.contains("c2VjcmV0") && !frame.contains("633256")
+                && frame.contains("\"Authorization\":\"«secret»\""), "\(frame)")
         #expect(frame.contains(#""raw":"«secret»""#))
     }
 }

@@ -64,7 +64,8 @@ public final class HeartbeatMonitor: Analysis {
         if let announced = connection.format?.heartbeat?.announced {
             announce(announced, frame, bytes, connection)
         }
-        guard frame.isHeartbeat || connection.format?.heartbeat?.counts == .frames, let watch = watch(connection, from: frame.direction),
+        guard frame.isHeartbeat || connection.format?.heartbeat?.counts == .frames,
+            let watch = watch(connection, from: frame.direction),
             let kinds = connection.kinds?[frame.direction]
         else { return }
         let known = frame.kind.map { kinds.kinds[$0].type } ?? kinds.format.type(of: bytes, frame.shape)
@@ -73,13 +74,15 @@ public final class HeartbeatMonitor: Analysis {
 
     /// A frame may say how often heartbeats come from now on.
     private func announce(
-        _ announced: HeartbeatContract.Announcement, _ frame: TracedFrame, _ bytes: RawSpan, _ connection: TracedConnection
+        _ announced: HeartbeatContract.Announcement, _ frame: TracedFrame, _ bytes: RawSpan,
+        _ connection: TracedConnection
     ) {
         guard frame.info.missing == 0, let format = connection.format, let contract = format.heartbeat else { return }
         let side = format.directions[frame.direction]
         let values = FrameValues(info: frame.info, direction: frame.direction, isHeartbeat: frame.isHeartbeat)
         guard values.fulfil(announced.condition, content: bytes, shape: frame.shape, format: side),
-            let count = side.value(at: announced.place, of: bytes, frame.shape)?.plainText.flatMap({ Double($0) }), count >= 0
+            let count = side.value(at: announced.place, of: bytes, frame.shape)?.plainText.flatMap({ Double($0) }),
+            count >= 0
         else { return }
         guard let watch = watch(connection, from: contract.from) else { return }
         watch.contract = contract.announcing(count, announced)

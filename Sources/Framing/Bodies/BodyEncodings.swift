@@ -1,7 +1,8 @@
 /// Every body encoding. A new one is one line here.
 enum BodyEncodings {
     static let all: [any BodyEncoding.Type] = [
-        TextBody.self, JSONBody.self, ProtobufBody.self, FieldsBody.self, FormatBody.self, XORBody.self, BlocksBody.self, AESBody.self, Base64Body.self, Base16Body.self, ZlibBody.self,
+        TextBody.self, JSONBody.self, ProtobufBody.self, FieldsBody.self, FormatBody.self, XORBody.self,
+        BlocksBody.self, AESBody.self, Base64Body.self, Base16Body.self, ZlibBody.self,
         GzipBody.self, DeflateBody.self, HexBody.self, RawBody.self,
     ]
 

@@ -26,7 +26,9 @@ extension DirectionFormat {
         for layout in try candidates(line.fields, line.layout, type: line.type) {
             do throws(EncodingError) {
                 let body = try (layout.body ?? body).encode(line.body, type: line.type, head: line.fields)
-                if line.bodyLength ?? body.count == body.count { return try encode(line.fields, body: body, as: layout) }
+                if line.bodyLength ?? body.count == body.count {
+                    return try encode(line.fields, body: body, as: layout)
+                }
                 other = other ?? (layout, body)
             } catch {
                 fault = fault ?? error

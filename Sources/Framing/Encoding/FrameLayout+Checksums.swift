@@ -22,7 +22,9 @@ extension FrameLayout {
     package func checksums(of content: RawSpan, _ shape: FrameShape) -> [ChecksumResult] {
         places(head: content.extracting(0..<shape.head), shape: shape, content: content).map { field, place, checksum in
             var found: UInt64 = 0
-            if let number = field.value(in: content, at: place.lowerBound, size: place.count).unsignedNumber { found = number }
+            if let number = field.value(in: content, at: place.lowerBound, size: place.count).unsignedNumber {
+                found = number
+            }
             let expected = Self.value(checksum, of: field, place, shape: shape, in: content.copied())
             return ChecksumResult(field: field.name, found: found, expected: expected)
         }
@@ -78,7 +80,9 @@ extension FrameLayout {
         let range = offset(checksum.from)..<max(offset(checksum.from), offset(checksum.to))
         if case .numeral(.digits(let count, let base)) = own.kind {
             // As many digits as there are: FIX's sum modulo 256 has three.
-            let values = (0..<count).reduce(UInt64(1)) { power, _ in power.multipliedReportingOverflow(by: UInt64(base)).0 }
+            let values = (0..<count).reduce(UInt64(1)) { power, _ in
+                power.multipliedReportingOverflow(by: UInt64(base)).0
+            }
             let value = checksum.algorithm.value(of: covered.span.bytes.extracting(range))
             return values == 0 ? value : value % values
         }

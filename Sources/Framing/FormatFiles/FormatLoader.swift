@@ -14,7 +14,10 @@ public enum FormatLoader {
             "format", "summary", "ports", "parameters", "client", "server", "frame", "body", "detect", "heartbeat",
             "secret",
         ]
-        + ["hazards", "names", "pairs", "relay", "broadcast", "begins", "tls", "types", "states", "transitions", "formats", "sequence", "extends"] + LayoutLoader.keys
+        + [
+            "hazards", "names", "pairs", "relay", "broadcast", "begins", "tls", "types", "states", "transitions",
+            "formats", "sequence", "extends",
+        ] + LayoutLoader.keys
 
     /// The format that a file describes.
     ///
@@ -148,7 +151,8 @@ public enum FormatLoader {
         }
         // Those that nothing uses may have faults, too.
         for name in top.context.types.keys.sorted() {
-            let item = Node.sequence(.init([.mapping(.init([(Node("it"), .mapping(.init([(Node("use"), Node(name))])))]))]))
+            let item = Node.sequence(
+                .init([.mapping(.init([(Node("it"), .mapping(.init([(Node("use"), Node(name))])))]))]))
             _ = StructureLoader(context: top.context, order: .big, outside: nil)
                 .structure(item, path: "types", isBounded: true)
         }
@@ -262,7 +266,9 @@ public enum FormatLoader {
         }
         let cases = (node.sequence ?? []).enumerated().compactMap { index, item -> TypeCase? in
             if let path = item.string { return typeCase(path, at: item, frame, body) }
-            guard let map = YAMLMap(item, path: "\(frame.path).type[\(index)]", context: frame.context) else { return nil }
+            guard let map = YAMLMap(item, path: "\(frame.path).type[\(index)]", context: frame.context) else {
+                return nil
+            }
             map.allow(["when", "is"])
             guard let name = map.requiredText("is") else { return nil }
             if map["when"] == nil { return TypeCase(condition: nil, name: .text(name)) }
@@ -353,7 +359,8 @@ public enum FormatLoader {
         detection.openHead = map.text("openHead")
         detection.replaces = map.text("replaces")
         if let name = detection.replaces, !Signature.all.contains(where: { $0.name == name }) {
-            map.fault("there is no protocol \(name); \(LoadContext.hint(name, Signature.all.map(\.name)))", at: "replaces")
+            map.fault(
+                "there is no protocol \(name); \(LoadContext.hint(name, Signature.all.map(\.name)))", at: "replaces")
         }
         if detection.openHead != nil, let other = detection.condition?.paths.first(where: { $0.first != "fields" }) {
             map.fault("with openHead the condition may only ask for fields.NAME, found \(other[0])", at: "when")
@@ -387,7 +394,8 @@ public enum FormatLoader {
         guard let client = direction(map, "client", layouts.fromClient, layouts.fromServer),
             let server = direction(map, "server", layouts.fromServer, layouts.fromClient)
         else { return nil }
-        return Format(name: name, summary: "", ports: [], directions: PerDirection(fromClient: client, fromServer: server))
+        return Format(
+            name: name, summary: "", ports: [], directions: PerDirection(fromClient: client, fromServer: server))
     }
 
     /// One of the two sides.

@@ -19,7 +19,8 @@ struct HeaderLoader {
             guard let pair = item.mapping?.first, item.mapping?.count == 1, let name = pair.key.string else {
                 let hint = "; constants, words, lists and optional fields need the rule fields"
                 context.add(
-                    "a field of \(key) should be one name and its type (- name: u16), found \(item.kindName)\(hint)", at: item)
+                    "a field of \(key) should be one name and its type (- name: u16), found \(item.kindName)\(hint)",
+                    at: item)
                 continue
             }
             if fields.contains(where: { $0.name == name }) {
@@ -41,17 +42,22 @@ struct HeaderLoader {
         guard let map = YAMLMap(node, path: "the field \(name)", context: context) else { return nil }
         let structured = ["when", "repeat", "until", "of", "use", "oneOf", "fields", "value", "lines", "quoted"]
         if others.isEmpty, let key = structured.first(where: { map[$0] != nil }) {
-            map.fault("the field \(name) has \(key), which only headers of the rule fields and bodies of fields have", at: key)
+            map.fault(
+                "the field \(name) has \(key), which only headers of the rule fields and bodies of fields have", at: key
+            )
             return nil
         }
-        map.allow([
-            "type", "size", "padding", "ends", "digits", "equals", "names", "bits", "byteOrder", "checksum", "over",
-            "max",
-        ] + others)
+        map.allow(
+            [
+                "type", "size", "padding", "ends", "digits", "equals", "names", "bits", "byteOrder", "checksum", "over",
+                "max",
+            ] + others)
         guard let type = map.requiredText("type"), let kind = kind(type, map, map["type"] ?? node) else { return nil }
         var field = HeaderField(name: name, kind: kind, order: order(map))
         field.constant = constant(map, field)
-        if field.constant != nil, let text = map.text("equals"), text.hasPrefix("0x") { field.constantText = text.lowercased() }
+        if field.constant != nil, let text = map.text("equals"), text.hasPrefix("0x") {
+            field.constantText = text.lowercased()
+        }
         field.allowed = field.constant == nil ? AllowedValues.read(map) : []
         field.names = names(map, ofText: field.isText)
         field.bits = bits(map, field)
@@ -127,7 +133,8 @@ struct HeaderLoader {
 
     private func constant(_ map: YAMLMap, _ field: HeaderField) -> FieldValue? {
         // A list or a range is no constant.
-        guard map["equals"]?.scalar != nil, let text = map.text("equals"), Int(number: text) != nil || !text.contains("..")
+        guard map["equals"]?.scalar != nil, let text = map.text("equals"),
+            Int(number: text) != nil || !text.contains("..")
         else { return nil }
         let value: FieldValue
         switch field.kind {

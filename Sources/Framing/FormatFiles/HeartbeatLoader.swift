@@ -2,7 +2,9 @@ import Streams
 
 /// Reads a format's `heartbeat` section.
 enum HeartbeatLoader {
-    private static let keys = ["when", "from", "every", "late", "gap", "first", "eviction", "answer", "counts", "announced"]
+    private static let keys = [
+        "when", "from", "every", "late", "gap", "first", "eviction", "answer", "counts", "announced",
+    ]
 
     /// The contract of a `heartbeat` section; nil, with faults, if it is incomplete.
     ///
@@ -46,13 +48,17 @@ enum HeartbeatLoader {
         let field = text.hasPrefix("fields.") ? String(text.dropFirst(7)) : text
         let place = text.hasPrefix("body.") ? ValuePlace(body: text) : ValuePlace(field: field)
         guard let place else {
-            map.fault("\(map.path).value is \(text); expected fields.NAME or a value of the body such as body.interval", at: "value")
+            map.fault(
+                "\(map.path).value is \(text); expected fields.NAME or a value of the body such as body.interval",
+                at: "value")
             return nil
         }
         var factor = 2.0
         if let text = map.text("gap") {
             factor = Double(text) ?? 0
-            if factor < 1 { map.fault("\(map.path).gap is \(text); expected how many intervals, such as 1.5", at: "gap") }
+            if factor < 1 {
+                map.fault("\(map.path).gap is \(text); expected how many intervals, such as 1.5", at: "gap")
+            }
         }
         guard let condition, factor >= 1 else { return nil }
         return HeartbeatContract.Announcement(

@@ -13,7 +13,9 @@ enum SequenceLoader {
         let name = text.hasPrefix("fields.") ? String(text.dropFirst(7)) : text
         let place = text.hasPrefix("body.") ? ValuePlace(body: text) : ValuePlace(field: name)
         guard let place else {
-            map.fault("\(map.path).value is \(text); expected fields.NAME or a value of the body such as body.id", at: "value")
+            map.fault(
+                "\(map.path).value is \(text); expected fields.NAME or a value of the body such as body.id", at: "value"
+            )
             return nil
         }
         var modulus = map.integer("modulus", in: 2...Int.max).map(Int64.init)
@@ -23,9 +25,11 @@ enum SequenceLoader {
                 map.fault("there is no field \(field) in the header; \(hint)", at: "value")
             }
             // A number of some bytes begins again when they are used up.
-            modulus = modulus ?? layouts.lazy.compactMap { $0.width(ofNumber: field) }.first.flatMap { width in
-                width < 8 ? Int64(1) << Int64(8 * width) : nil
-            }
+            modulus =
+                modulus
+                ?? layouts.lazy.compactMap { $0.width(ofNumber: field) }.first.flatMap { width in
+                    width < 8 ? Int64(1) << Int64(8 * width) : nil
+                }
         }
         let step = map.integer("step", in: -1_000_000...1_000_000) ?? 1
         return SequenceRule(place: place, from: from, step: Int64(step), modulus: modulus)

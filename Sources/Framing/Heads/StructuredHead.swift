@@ -33,7 +33,8 @@ package struct StructuredHead: Head {
     package func field(_ name: String, of head: RawSpan) -> FieldValue? {
         if name == Self.raw { return fields(of: head).first { $0.name == name }?.value }
         guard let fields = plainFields(of: head) else { return nil }
-        return fields.first { $0.name == name }?.value ?? fields.first { $0.name.lowercased() == name.lowercased() }?.value
+        return fields.first { $0.name == name }?.value
+            ?? fields.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
     /// Whether a field is made of header lines.
@@ -47,7 +48,9 @@ package struct StructuredHead: Head {
         for sequence in structure.sequences {
             for case .field(let field) in sequence.items.map(\.content) {
                 if field.name == name, let found = field.names[value] { return found }
-                if let bits = field.bits.first(where: { $0.name == name }), let found = bits.names[value] { return found }
+                if let bits = field.bits.first(where: { $0.name == name }), let found = bits.names[value] {
+                    return found
+                }
             }
         }
         return nil
@@ -56,7 +59,8 @@ package struct StructuredHead: Head {
     package func encode(_ fields: [Field], body: Int) throws(EncodingError) -> [UInt8] {
         let known = Set(structure.names + [StructureWalk.rest])
         let given = fields.filter { known.contains($0.name) }
-        if let raw = fields.last(where: { $0.name == Self.raw })?.value.rawBytes, let read = plainFields(of: raw.span.bytes),
+        if let raw = fields.last(where: { $0.name == Self.raw })?.value.rawBytes,
+            let read = plainFields(of: raw.span.bytes),
             Self.same(read, given), hasBody(body, behind: raw.span.bytes)
         {
             return raw
@@ -106,11 +110,12 @@ package struct StructuredHead: Head {
     }
 }
 
-
 extension StructuredHead {
     /// Whether outermost fields are checksums.
     var hasChecksums: Bool {
-        structure.sequences.first?.items.contains { if case .field(let field) = $0.content { field.checksum != nil } else { false } }
+        structure.sequences.first?.items.contains {
+            if case .field(let field) = $0.content { field.checksum != nil } else { false }
+        }
             ?? false
     }
 
@@ -131,7 +136,9 @@ extension StructuredHead {
         mutating func end() {}
         mutating func literal(_ place: Range<Int>) {}
         mutating func value(_ name: String, _ value: FieldValue, _ item: Structure.Item, _ place: Range<Int>) {
-            guard case .field(let field) = item.content, name == field.name, let checksum = field.checksum else { return }
+            guard case .field(let field) = item.content, name == field.name, let checksum = field.checksum else {
+                return
+            }
             places.append((field, place, checksum))
         }
     }

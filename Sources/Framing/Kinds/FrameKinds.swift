@@ -128,7 +128,8 @@ package final class FrameKinds {
         traits.append(
             Traits(
                 isHeartbeat: isHeartbeat ?? false, asksForHeartbeat: isHeartbeat == nil,
-                isPaired: roles?.isEmpty == false, asksForPairs: roles == nil, check: kind.bodyVaries ? .closer : kind.body.quickCheck,
+                isPaired: roles?.isEmpty == false, asksForPairs: roles == nil,
+                check: kind.bodyVaries ? .closer : kind.body.quickCheck,
                 hidesNothing: hidden?.isEmpty ?? false))
         if let place { slots.remember(number, for: place.key(content)) }
         return number

@@ -26,7 +26,9 @@ struct ChunkedBody {
                     needed = chunk.next
                     return .success(nil)
                 }
-                guard chunk.hasEnd else { return .failure(Fault(message: "the chunk at byte \(at) is longer than it says")) }
+                guard chunk.hasEnd else {
+                    return .failure(Fault(message: "the chunk at byte \(at) is longer than it says"))
+                }
                 at = chunk.next
             case .success(nil): return .success(nil)
             case .failure(let fault): return .failure(fault)

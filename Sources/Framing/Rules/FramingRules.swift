@@ -19,10 +19,13 @@ enum FramingRules {
         (Escaped.name, { Escaped.build($0, $1, $2) }),
         (JSONSequence.name, { JSONSequence.build($0, $1, $2) }),
         (WholeChunk.name, { WholeChunk.build($0, $1, $2) }),
-        (Structured.name, { section, _, _ in
-            section.fault("the rule fields needs a header", at: "rule")
-            return nil
-        }),
+        (
+            Structured.name,
+            { section, _, _ in
+                section.fault("the rule fields needs a header", at: "rule")
+                return nil
+            }
+        ),
     ]
 
     /// The default longest frame, in bytes.

@@ -119,11 +119,15 @@ package struct Structured: FramingRule {
                 return shape(head: length, body: found.lowerBound - length, tail: found.count, at: offset)
             }
             memory.searchedTo = offset + max(length, frame.byteCount - (ends.first?.count ?? 1) + 1)
-            if frame.byteCount > limit { return shape(head: length, body: frame.byteCount - length, tail: 0, at: offset) }
+            if frame.byteCount > limit {
+                return shape(head: length, body: frame.byteCount - length, tail: 0, at: offset)
+            }
             return .incomplete(atLeast: frame.byteCount + 1)
         case .end:
             if ended { return shape(head: length, body: frame.byteCount - length, tail: 0, at: offset) }
-            if frame.byteCount > limit { return shape(head: length, body: frame.byteCount - length, tail: 0, at: offset) }
+            if frame.byteCount > limit {
+                return shape(head: length, body: frame.byteCount - length, tail: 0, at: offset)
+            }
             return .incomplete(atLeast: limit + 1)
         }
     }
@@ -238,7 +242,9 @@ package struct Structured: FramingRule {
 
     /// How a chunked body was written: the sizes of its chunks, or all that was between their bytes.
     package func notes(of content: RawSpan, _ shape: FrameShape) -> [Field] {
-        if shape.tail > 0, noted.contains("end"), case .until(let ends)? = extent(of: content, shape)?.kind, ends.count > 1 {
+        if shape.tail > 0, noted.contains("end"), case .until(let ends)? = extent(of: content, shape)?.kind,
+            ends.count > 1
+        {
             return [Field("end", WordLine.text(content.extracting(shape.head + shape.body..<shape.total)))]
         }
         guard shape.tail > 0, isChunked(content, shape) else { return [] }

@@ -33,7 +33,9 @@ public final class Conversation: @unchecked Sendable {
     package init?(_ format: Format, aligned: Bool) {
         wantsRequests = format.directions.fromServer.rule.dependsOnRequests
         hasStates = format.states != nil
-        guard hasStates || wantsRequests || Direction.allCases.contains(where: { format.directions[$0].rule.remembersWalks })
+        guard
+            hasStates || wantsRequests
+                || Direction.allCases.contains(where: { format.directions[$0].rule.remembersWalks })
         else { return nil }
         self.format = format
         states = format.states ?? ConversationStates(names: [], transitions: [])
@@ -102,7 +104,9 @@ public final class Conversation: @unchecked Sendable {
         let values = FrameValues(info: frame, direction: direction)
         for transition in states.transitions where transition.from.isEmpty || transition.from.contains(state) {
             guard values.fulfil(transition.condition, content: content, shape: shape, format: side) else { continue }
-            for other in Direction.allCases where transition.side ?? other == other { sides[other].state = transition.to }
+            for other in Direction.allCases where transition.side ?? other == other {
+                sides[other].state = transition.to
+            }
             sides[direction].held = nil
             return
         }

@@ -72,9 +72,10 @@ struct StructureSizes {
             var lines = StructureMembers(members[path[0]])
             let name = lines.names.first { $0.lowercased() == path[1] } ?? path[1]
             if let place = lines.names.firstIndex(of: name) {
-                members[path[0]] = .object(lines.members.enumerated().map { index, member in
-                    index == place ? JSONValue.Member(name, .text(value.plainText ?? "")) : member
-                })
+                members[path[0]] = .object(
+                    lines.members.enumerated().map { index, member in
+                        index == place ? JSONValue.Member(name, .text(value.plainText ?? "")) : member
+                    })
             } else {
                 lines[name] = .text(value.plainText ?? "")
                 members[path[0]] = .object(lines.members)

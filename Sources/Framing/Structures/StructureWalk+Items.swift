@@ -81,7 +81,9 @@ extension StructureWalk {
         let count: Int
         switch size {
         case .rest:
-            guard let end else { return .step(.bad("\(item.name) takes what is left, and nothing says how much that is")) }
+            guard let end else {
+                return .step(.bad("\(item.name) takes what is left, and nothing says how much that is"))
+            }
             return .known(from: start, upTo: end)
         case .count(let expression):
             guard let number = scope.number(expression) else {
@@ -117,7 +119,8 @@ extension StructureWalk {
         switch field.value(in: bytes, at: at, size: size) {
         case .integer(let number): return .success((Int(number), at + size))
         case .unsigned: return .success((.max, at + size))
-        case let value: return .failure(Stop(step: .bad("\(field.name) is \(value.shortDescription), expected a number")))
+        case let value:
+            return .failure(Stop(step: .bad("\(field.name) is \(value.shortDescription), expected a number")))
         }
     }
 
@@ -156,7 +159,9 @@ extension StructureWalk {
             if let flag = item.littleEndian { field.order = flag.evaluate(scope) ? .little : .big }
             let value = field.value(in: bytes, at: at, size: size)
             if let fault = fault(value, item) ?? field.mismatch(value) { return .bad(fault) }
-            if case .text = value, !field.isText { return .bad("\(item.name) is \(value.shortDescription), which is no number") }
+            if case .text = value, !field.isText {
+                return .bad("\(item.name) is \(value.shortDescription), which is no number")
+            }
             give(item, value, place, &visitor)
             if case .integer(let number) = value {
                 for bits in field.bits {
@@ -214,7 +219,9 @@ extension StructureWalk {
         case .until(let mark): kind = .until(mark)
         case .again(let condition): kind = .again(condition)
         case .count(let expression):
-            guard let number = scope.number(expression) else { return .bad("the count of \(item.name) is no whole number") }
+            guard let number = scope.number(expression) else {
+                return .bad("the count of \(item.name) is no whole number")
+            }
             (kind, count) = (.counted, number)
         case .prefix(let field):
             switch number(field, bytes) {
@@ -237,7 +244,8 @@ extension StructureWalk {
 
     /// Enters the first of several sequences whose first item fits.
     private mutating func choose<Visitor: StructureVisitor>(
-        _ sequences: [Int], _ item: Structure.Item, _ structure: Structure, _ bytes: RawSpan, _ start: Int, _ area: Int?,
+        _ sequences: [Int], _ item: Structure.Item, _ structure: Structure, _ bytes: RawSpan, _ start: Int,
+        _ area: Int?,
         _ visitor: inout Visitor
     ) -> Step {
         for sequence in sequences {
@@ -289,7 +297,9 @@ extension HeaderField {
         if let fault = fault(value) { return fault }
         guard case .integer(let number) = value else { return nil }
         for bits in bits {
-            if let constant = bits.constant, bits.value(in: number) != constant { return "\(bits.name) is not \(constant)" }
+            if let constant = bits.constant, bits.value(in: number) != constant {
+                return "\(bits.name) is not \(constant)"
+            }
         }
         return nil
     }

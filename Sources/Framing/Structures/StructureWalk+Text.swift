@@ -9,7 +9,8 @@ extension StructureWalk {
         var from = max(at, searched)
         if text.mayBeQuoted, at < known.byteCount, known[byte: at] == UInt8(ascii: "\"") {
             guard let quote = Self.closingQuote(known, from: at + 1) else {
-                return known.byteCount - at > text.most ? .bad("\(item.name) has no closing quote") : .incomplete(known.byteCount - at + 1)
+                return known.byteCount - at > text.most
+                    ? .bad("\(item.name) has no closing quote") : .incomplete(known.byteCount - at + 1)
             }
             from = quote + 1
         }
@@ -18,7 +19,9 @@ extension StructureWalk {
             searched = max(at, known.byteCount - (text.ends.first?.count ?? 1) + 1)
             return .incomplete(known.byteCount - at + 1)
         }
-        guard found.lowerBound - at <= text.most else { return .bad("\(item.name) has no end within \(text.most) bytes") }
+        guard found.lowerBound - at <= text.most else {
+            return .bad("\(item.name) has no end within \(text.most) bytes")
+        }
         if Visitor.wantsValues || item.isNeeded {
             let kind = text.isText ? SizedValue.text(padding: nil) : .bytes
             let value = kind.value(in: bytes.extracting(at..<found.lowerBound))
@@ -69,7 +72,9 @@ extension StructureWalk {
     ) -> Step {
         let known = bytes.extracting(0..<min(bytes.byteCount, end ?? .max))
         guard let behind = lines.end(in: known, from: at, searched: &searched) else {
-            if known.byteCount - at > lines.most { return .bad("\(item.name) has no empty line within \(lines.most) bytes") }
+            if known.byteCount - at > lines.most {
+                return .bad("\(item.name) has no empty line within \(lines.most) bytes")
+            }
             return .incomplete(known.byteCount - at + 1)
         }
         let head = bytes.extracting(at..<behind)

@@ -57,7 +57,9 @@ struct StructureWriter {
             bytes += piece
         }
         let holdsRest = items.contains { $0.name.isEmpty && $0.size != nil }
-        if let rest = given[StructureWalk.rest], !known.contains(StructureWalk.rest), !holdsRest { bytes += try raw(rest, "rest") }
+        if let rest = given[StructureWalk.rest], !known.contains(StructureWalk.rest), !holdsRest {
+            bytes += try raw(rest, "rest")
+        }
         return bytes
     }
 
@@ -231,7 +233,9 @@ struct StructureWriter {
     }
 
     private func raw(_ value: JSONValue, _ name: String) throws(EncodingError) -> [UInt8] {
-        guard let bytes = value.field?.rawBytes else { throw EncodingError("\(name) should be bytes, as pairs of hex digits") }
+        guard let bytes = value.field?.rawBytes else {
+            throw EncodingError("\(name) should be bytes, as pairs of hex digits")
+        }
         return bytes
     }
 

@@ -93,7 +93,8 @@ struct WordLine: Sendable {
             case .rest:
                 let start = next == 0 ? 0 : pieces[next - 1].upperBound + 1
                 if next == 0 || start <= line.byteCount {
-                    fields.append(Field(word.name, Self.text(line.extracting(min(start, line.byteCount)..<line.byteCount))))
+                    fields.append(
+                        Field(word.name, Self.text(line.extracting(min(start, line.byteCount)..<line.byteCount))))
                 }
                 next = pieces.count
             case .list:

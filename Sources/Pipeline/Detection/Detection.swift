@@ -236,7 +236,9 @@ final class Detection {
             guard let match = isOver ? signatures[direction].bestMatch : signatures[direction].match else { continue }
             // A format that frames the protocol has the first say.
             let name = match.signature.name
-            if candidates.contains(where: { $0.detection.replaces == name && (isOver ? $0.fits : !$0.isOut) }) { continue }
+            if candidates.contains(where: { $0.detection.replaces == name && (isOver ? $0.fits : !$0.isOut) }) {
+                continue
+            }
             return (match.signature.format, FormatChoice(by: .content, evidence: match.evidence))
         }
         return nil

@@ -49,7 +49,9 @@ import Testing
         func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
             let side = format.directions[direction]
             let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
-            let text = side.decodeBody(of: bytes, frame.shape).withBytes(of: body) { String(decoding: $0.copied(), as: UTF8.self) }
+            let text = side.decodeBody(of: bytes, frame.shape).withBytes(of: body) {
+                String(decoding: $0.copied(), as: UTF8.self)
+            }
             frames.append("\(direction.sender) \(side.type(of: bytes, frame.shape) ?? "-") \(text)")
         }
         func unframed(_ run: UnframedRun, from direction: Direction) {
@@ -70,7 +72,8 @@ import Testing
         seen.finish()
         #expect(
             seen.frames == [
-                "client HELLO ", "server 100 ", "server 200 ", "client - {\"a\":1}", "client - {\"bye\":1}", "client AGAIN ",
+                "client HELLO ", "server 100 ", "server 200 ", "client - {\"a\":1}", "client - {\"bye\":1}",
+                "client AGAIN ",
                 "server - {\"b\":2}",
             ])
     }
@@ -109,7 +112,8 @@ import Testing
         seen.finish()
         #expect(
             seen.frames == [
-                "client - {\"a\":1}", "client - {\"a\":2}", "server - {\"b\":1}", "client - {\"bye\":1}", "client QUIT ",
+                "client - {\"a\":1}", "client - {\"a\":2}", "server - {\"b\":1}", "client - {\"bye\":1}",
+                "client QUIT ",
             ])
     }
 
@@ -164,7 +168,9 @@ import Testing
         }
         // Pipelined; the second is a HEAD, and the third is first answered by 100.
         take("GET /a HTTP/1.1\n\nHEAD /b HTTP/1.1\n\nPOST /c HTTP/1.1\nContent-Length: 2\n\nok", .fromClient)
-        take("HTTP/1.1 200 OK\ncontent-length: 3\n\nabcHTTP/1.1 200 OK\nContent-Length: 999\n\nHTTP/1.1 100 Continue\n\n", .fromServer)
+        take(
+            "HTTP/1.1 200 OK\ncontent-length: 3\n\nabcHTTP/1.1 200 OK\nContent-Length: 999\n\nHTTP/1.1 100 Continue\n\n",
+            .fromServer)
         take("HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n2\nok\n0\n\nHTTP/1.1 200 OK\n\nto the end", .fromServer)
         for direction in Direction.allCases { framers[direction].finish(scratch: scratch, into: log) }
         #expect(log.frames.map(\.shape.body) == [0, 0, 2, 3, 0, 0, 12, 10])

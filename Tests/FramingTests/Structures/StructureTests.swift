@@ -64,7 +64,8 @@ import Testing
             }
             var fields: [Field] = []
             let (hasName, hasList) = (number(0...1), number(0...1))
-            fields.append(Field("flags", .integer(Int64(hasName | hasList << 1 | number(0...1) << 2 | number(0...15) << 4))))
+            fields.append(
+                Field("flags", .integer(Int64(hasName | hasList << 1 | number(0...1) << 2 | number(0...15) << 4))))
             fields.append(Field("number", .integer(Int64(number(0...0xffff_ffff)))))
             if hasName == 1 { fields.append(Field("name", .text(text(200)))) }
             fields.append(Field("title", .text(text(30))))
@@ -127,7 +128,9 @@ import Testing
         #expect(bytewise.log.results == whole.log.results, "seed \(seed)")
         for _ in 0..<50 {
             let places = (0..<values.number(1...12)).map { _ in values.number(0...stream.count) }
-            #expect(frame(cut(stream, at: places), with: side.rule).log.results == whole.log.results, "seed \(seed) \(places)")
+            #expect(
+                frame(cut(stream, at: places), with: side.rule).log.results == whole.log.results,
+                "seed \(seed) \(places)")
         }
     }
 
@@ -143,7 +146,8 @@ import Testing
         let names = Field("names", .json("[\"a\",\"bcd\",\"\"]"))
         for length in [0, 199, 200, 70_000] {
             let edited = try? side.edit(
-                bytes.span.bytes, shape, changes: [names], body: .bytes([UInt8](repeating: 7, count: length)), isRaw: false)
+                bytes.span.bytes, shape, changes: [names], body: .bytes([UInt8](repeating: 7, count: length)),
+                isRaw: false)
             // A length of two bytes ends at 65,535.
             #expect((edited == nil) == (length == 70_000))
             guard let edited else { continue }
@@ -176,9 +180,18 @@ import Testing
         ("header: [{ n: u8 }]\nframing: { rule: fields, body: 10 / n }", "00"),
         ("header: [\"a\"]\nframing: { rule: fields, body: chunked }", "61666666666666666666660d0a"),
         ("header: [\"a\"]\nframing: { rule: fields, body: chunked }", "61330d0a61626364650d0a"),
-        ("types: { t: [\"(\", { inner: { use: t } }] }\nheader: [{ x: { use: t } }]", String(repeating: "28", count: 99)),
-        ("header: [{ lines: { lines: \":\", ends: \"\\n\", limit: 16 B } }]", "613a620a613a620a613a620a613a620a613a620a"),
-        ("header: [{ words: [verb, { n: decimal }], ends: \"\\n\" }]", "61203130303030303030303030303030303030303030300a"),
+        (
+            "types: { t: [\"(\", { inner: { use: t } }] }\nheader: [{ x: { use: t } }]",
+            String(repeating: "28", count: 99)
+        ),
+        (
+            "header: [{ lines: { lines: \":\", ends: \"\\n\", limit: 16 B } }]",
+            "613a620a613a620a613a620a613a620a613a620a"
+        ),
+        (
+            "header: [{ words: [verb, { n: decimal }], ends: \"\\n\" }]",
+            "61203130303030303030303030303030303030303030300a"
+        ),
         ("header: [{ kind: { type: u8, equals: [1, 3..5] } }]", "02"),
     ])
     func hostileBytesAreReported(_ yaml: String, _ hex: String) throws {
@@ -225,7 +238,8 @@ import Testing
         let side = try format(yaml).directions.fromClient
         for (hex, area) in [
             ("0401090002ff", "{\"a\":1,\"kind\":9,\"b\":2}"), ("0401080002ff", "{\"a\":1,\"rest\":\"080002\"}"),
-            ("06010900020304ff", "{\"a\":1,\"kind\":9,\"b\":2,\"rest\":\"0304\"}"), ("020109ff", "{\"a\":1,\"kind\":9}"),
+            ("06010900020304ff", "{\"a\":1,\"kind\":9,\"b\":2,\"rest\":\"0304\"}"),
+            ("020109ff", "{\"a\":1,\"kind\":9}"),
             ("0101ff", "{\"a\":1}"), ("00ff", "{}"),
         ] {
             let bytes = try bytes(hex: hex)

@@ -78,7 +78,9 @@ struct FormatBody: BodyEncoding {
         var bytes: [UInt8] = []
         for frame in frames {
             if let raw = frame["unframed"] {
-                guard let raw = raw.field?.rawBytes else { throw EncodingError("unframed should be pairs of hex digits") }
+                guard let raw = raw.field?.rawBytes else {
+                    throw EncodingError("unframed should be pairs of hex digits")
+                }
                 bytes += raw
                 continue
             }

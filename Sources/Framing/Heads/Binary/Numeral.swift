@@ -82,7 +82,8 @@ package enum Numeral: Sendable, Hashable {
                 ?? WordLine.text(bytes.extracting(start..<start + size))
         case .hexadecimal(let ends, _):
             let digits = start..<start + size - ends.count
-            return (digits.isEmpty ? nil : number(digits, 16) { hexDigit($0) }) ?? WordLine.text(bytes.extracting(digits))
+            return (digits.isEmpty ? nil : number(digits, 16) { hexDigit($0) })
+                ?? WordLine.text(bytes.extracting(digits))
         case .ber:
             if size == 1 { return .integer(Int64(bytes[byte: start])) }
             return Self.whole(bytes.unsigned(at: start + 1, width: size - 1, .big))
@@ -106,7 +107,8 @@ package enum Numeral: Sendable, Hashable {
         switch self {
         case .digits(let count, let base):
             let digits = Array(String(number, radix: base).utf8)
-            return digits.count <= count ? [UInt8](repeating: UInt8(ascii: "0"), count: count - digits.count) + digits : nil
+            return digits.count <= count
+                ? [UInt8](repeating: UInt8(ascii: "0"), count: count - digits.count) + digits : nil
         case .hexadecimal(let ends, let most):
             let digits = Array(String(number, radix: 16).utf8)
             return digits.count <= most ? digits + ends : nil

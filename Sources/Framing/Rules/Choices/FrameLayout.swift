@@ -84,7 +84,9 @@ extension CompositeRule {
     /// The parts as those of a conversation.
     func boundParts(_ conversation: Conversation, _ direction: Direction) -> [RulePart] {
         parts.map { part in
-            RulePart(rule: part.rule.bound(to: conversation, direction) ?? part.rule, first: part.first, layouts: part.layouts)
+            RulePart(
+                rule: part.rule.bound(to: conversation, direction) ?? part.rule, first: part.first,
+                layouts: part.layouts)
         }
     }
 

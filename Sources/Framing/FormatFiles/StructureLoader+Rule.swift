@@ -12,7 +12,7 @@ extension StructureLoader {
         _ framing: YAMLMap, _ list: Node, trailer: Int
     ) -> (rule: Structured, head: StructuredHead)? {
         framing.allow(["rule", "body", "ends", "padding", "interim", "limit", "headLimit"])
-        let building = Building(context: context, order: order, outside: outside, isBounded: false)
+        let building = StructureBuilding(context: context, order: order, outside: outside, isBounded: false)
         building.structure.sequences.append(Structure.Sequence())
         building.read(list, into: 0, path: "header")
         if list.sequence?.isEmpty == true { context.add("the rule fields needs at least one field", at: list) }
@@ -33,7 +33,7 @@ extension StructureLoader {
     }
 
     /// Where bodies end: one way, or a list of cases.
-    private func bodies(_ node: Node, _ framing: YAMLMap, _ building: Building) -> [BodyExtent] {
+    private func bodies(_ node: Node, _ framing: YAMLMap, _ building: StructureBuilding) -> [BodyExtent] {
         guard let list = node.sequence else {
             if let map = YAMLMap(mapping: node, path: "\(framing.path).body", context: context) {
                 return extent(map, building).map { [$0] } ?? []
@@ -46,7 +46,7 @@ extension StructureLoader {
         }
     }
 
-    private func extent(_ map: YAMLMap, _ building: Building) -> BodyExtent? {
+    private func extent(_ map: YAMLMap, _ building: StructureBuilding) -> BodyExtent? {
         map.allow(["when", "size", "until"])
         let condition = map["when"] == nil ? nil : building.expression(map, "when")
         if map["until"] != nil {
@@ -61,7 +61,7 @@ extension StructureLoader {
     }
 
     /// `chunked`, `end`, or an expression.
-    private func word(_ map: YAMLMap, _ key: String, _ building: Building) -> BodyExtent.Kind? {
+    private func word(_ map: YAMLMap, _ key: String, _ building: StructureBuilding) -> BodyExtent.Kind? {
         switch map.text(key) {
         case "chunked": .chunked
         case "end": .end

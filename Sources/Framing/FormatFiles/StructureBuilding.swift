@@ -1,0 +1,382 @@
+import Expressions
+import Streams
+import Yams
+
+/// What is being built.
+final class StructureBuilding {
+    let context: LoadContext
+    let order: ByteOrder
+    var structure = Structure()
+    /// The names that conditions and sizes may refer to; nil: any.
+    var known: Set<String>?
+    /// The names that expressions refer to.
+    var references: Set<String> = []
+    /// Whether expressions may refer to the request that is answered.
+    var mayAsk = false
+    /// Whether something says where the bytes end: a body, or an item with a size.
+    var isBounded: Bool
+    /// The sequences of the file's types.
+    private var types: [String: Int] = [:]
+    /// Where an item takes bytes that an enclosing one bounds.
+    private let fields: HeaderLoader
+
+    init(context: LoadContext, order: ByteOrder, outside: Set<String>?, isBounded: Bool) {
+        (self.context, self.order, self.isBounded) = (context, order, isBounded)
+        known = outside
+        fields = HeaderLoader(context: context, order: order)
+    }
+
+    /// Marks the items whose values are needed later.
+    func markReferences() {
+        for sequence in structure.sequences.indices {
+            for item in structure.sequences[sequence].items.indices {
+                let names = structure.sequences[sequence].items[item].names
+                if names.contains(where: references.contains) {
+                    structure.sequences[sequence].items[item].isReferenced = true
+                }
+            }
+        }
+    }
+
+    // MARK: Sequences
+
+    /// Reads a list of items.
+    func read(_ node: Node, into sequence: Int, path: String) {
+        guard let items = node.sequence else {
+            context.add("\(path) should be a list of fields (- name: type), found \(node.kindName)", at: node)
+            return
+        }
+        for node in items {
+            guard let item = self.item(node, path) else { continue }
+            let isTwice = structure.sequences[sequence].items.contains {
+                !item.name.isEmpty && $0.name == item.name && ($0.condition == nil || item.condition == nil)
+            }
+            if isTwice {
+                context.add("\(path) has the field \(item.name) twice, once without a condition", at: node)
+            }
+            structure.sequences[sequence].items.append(item)
+        }
+    }
+
+    /// Reads what is inside an item, which may have a size of its own.
+    private func inside<Result>(_ map: YAMLMap, _ read: () -> Result) -> Result {
+        let around = isBounded
+        defer { isBounded = around }
+        if map["size"] != nil { isBounded = true }
+        return read()
+    }
+
+    /// Reports an item that takes what is left where nothing says how much that is.
+    private func requireEnd(_ map: YAMLMap, _ key: String) {
+        guard !isBounded else { return }
+        map.fault("\(map.path).\(key) is rest, but nothing around it has a size", at: key)
+    }
+
+    /// A sequence of its own.
+    private func sequence(_ node: Node, path: String) -> Int {
+        if let name = node.string { return type(name, at: node) }
+        structure.sequences.append(Structure.Sequence())
+        let index = structure.sequences.count - 1
+        read(node, into: index, path: path)
+        return index
+    }
+
+    /// One of the file's types.
+    private func type(_ name: String, at node: Node) -> Int {
+        if let known = types[name] { return known }
+        guard let own = context.types[name] else {
+            let names = context.types.keys.sorted()
+            let hint = names.isEmpty ? "the format has no types" : LoadContext.hint(name, names)
+            context.add("there is no type \(name); \(hint)", at: node)
+            return 0
+        }
+        structure.sequences.append(Structure.Sequence())
+        let index = structure.sequences.count - 1
+        types[name] = index
+        // What a type refers to may be defined where it is used, and so may what bounds it.
+        let (outside, around) = (known, isBounded)
+        (known, isBounded) = (nil, true)
+        if own.sequence != nil {
+            read(own, into: index, path: "types.\(name)")
+        } else if let map = YAMLMap(own, path: "types.\(name)", context: context) {
+            map.allow(["oneOf"])
+            structure.sequences[index].items = [Structure.Item(name: "", content: .choice(alternatives(map)))]
+        }
+        (known, isBounded) = (outside, around)
+        return index
+    }
+
+    private func alternatives(_ map: YAMLMap) -> [Int] {
+        guard let list = map["oneOf"]?.sequence else {
+            map.fault("\(map.path).oneOf should be a list of lists of fields", at: "oneOf")
+            return []
+        }
+        if list.isEmpty { map.fault("\(map.path).oneOf is empty", at: "oneOf") }
+        return inside(map) { list.enumerated().map { sequence($1, path: "\(map.path).oneOf[\($0)]") } }
+    }
+
+    // MARK: Items
+
+    private func item(_ node: Node, _ path: String) -> Structure.Item? {
+        if let text = node.string {
+            return Structure.Item(name: "", content: .literal([UInt8](written: text), ignoresCase: false))
+        }
+        // A field may have one of these names, too.
+        let isUnnamed =
+            node.member("literal") != nil
+            || ["words", "oneOf", "fields"].contains { node.member($0)?.sequence != nil }
+        if isUnnamed {
+            guard let map = YAMLMap(node, path: path, context: context) else { return nil }
+            return unnamed(map)
+        }
+        guard let pair = node.mapping?.first, node.mapping?.count == 1, let name = pair.key.string else {
+            context.add(
+                "a field of \(path) should be a constant or one name and its type (- name: u16), found \(node.kindName)",
+                at: node)
+            return nil
+        }
+        let item = named(name, pair.value)
+        known?.insert(name)
+        if case .field(let field)? = item?.content { known?.formUnion(field.bits.map(\.name)) }
+        return item
+    }
+
+    private func unnamed(_ map: YAMLMap) -> Structure.Item? {
+        var item: Structure.Item
+        if map["literal"] != nil {
+            map.allow(["literal", "when", "ignoreCase"])
+            guard let text = map.requiredText("literal") else { return nil }
+            let ignoresCase = map.boolean("ignoreCase") ?? false
+            item = Structure.Item(name: "", content: .literal([UInt8](written: text), ignoresCase: ignoresCase))
+        } else if map["words"] != nil {
+            map.allow(["words", "ends", "ignoreCase", "limit", "when"])
+            guard let line = WordLine(map) else { return nil }
+            known?.formUnion(line.words.map(\.name))
+            item = Structure.Item(name: "", content: .words(line))
+        } else if map["oneOf"] != nil {
+            map.allow(["oneOf", "when"])
+            item = Structure.Item(name: "", content: .choice(alternatives(map)))
+        } else {
+            map.allow(["fields", "when", "size"])
+            let (condition, size) = (condition(map), size(map))
+            let inner = inside(map) { sequence(map["fields"] ?? map.node, path: map.path) }
+            item = Structure.Item(name: "", content: .group(inner))
+            (item.condition, item.size) = (condition, size)
+            return item
+        }
+        item.condition = condition(map)
+        return item
+    }
+
+    private func named(_ name: String, _ node: Node) -> Structure.Item? {
+        if node.scalar != nil {
+            return fields.field(name, node).map { Structure.Item(name: name, content: .field($0)) }
+        }
+        guard let map = YAMLMap(node, path: "the field \(name)", context: context) else { return nil }
+        // Conditions and sizes refer to what comes before, not to the item itself.
+        let condition = condition(map)
+        let size = map["size"] == nil ? nil : self.size(map)
+        guard let content = content(name, map, size) else { return nil }
+        var item = Structure.Item(name: name, condition: condition, content: content)
+        switch content {
+        case .field, .ended, .words, .lines, .computed, .literal: item.size = nil
+        default: item.size = size
+        }
+        item.allowed = allowed(map, item)
+        if let order = map.map("byteOrder", if: { $0.mapping != nil }) {
+            order.allow(["little"])
+            item.littleEndian = expression(order, "little")
+        }
+        return item
+    }
+
+    private func content(_ name: String, _ map: YAMLMap, _ size: Structure.Size?) -> Structure.Content? {
+        for (key, read) in Self.kinds where map[key] != nil { return read(self, name, map) }
+        switch map.requiredText("type") {
+        case "string" where map["ends"] != nil: return ended(map, isText: true)
+        case "bytes" where map["ends"] != nil: return ended(map, isText: false)
+        case "string" where !map.hasFixedSize:
+            map.allow(["type", "size", "padding", "when", "equals"])
+            requireSize(map)
+            return .sized(.text(padding: map.integer("padding", in: 0...255).map(UInt8.init)))
+        case "bytes" where !map.hasFixedSize:
+            map.allow(["type", "size", "when"])
+            requireSize(map)
+            return .sized(.bytes)
+        case "uint" where !map.hasFixedSize, "int" where !map.hasFixedSize:
+            map.allow(["type", "size", "when", "byteOrder"])
+            requireSize(map)
+            let order = map.choice("byteOrder", ByteOrder.self) ?? order
+            return .sized(map.text("type") == "uint" ? .unsigned(order) : .signed(order))
+        default: return fields.field(name, map.node, alsoAllowing: ["when"]).map { .field($0) }
+        }
+    }
+
+    private func requireSize(_ map: YAMLMap) {
+        if map["size"] == nil {
+            map.fault("\(map.path) lacks size (how many bytes) or ends (the bytes at its end)")
+        }
+    }
+
+    private typealias Reader = @Sendable (StructureBuilding, String, YAMLMap) -> Structure.Content?
+
+    private static let kinds: [(String, Reader)] = [
+        ("repeat", { own, _, map in own.list(map) }), ("until", { own, _, map in own.list(map) }),
+        (
+            "use",
+            { own, _, map in
+                map.allow(["use", "when", "size"])
+                return map.requiredText("use").map { .group(own.type($0, at: map["use"] ?? map.node)) }
+            }
+        ),
+        (
+            "oneOf",
+            { own, _, map in
+                map.allow(["oneOf", "when", "size"])
+                return .choice(own.alternatives(map))
+            }
+        ),
+        (
+            "fields",
+            { own, _, map in
+                map.allow(["fields", "when", "size"])
+                return .group(own.inside(map) { own.sequence(map["fields"] ?? map.node, path: map.path) })
+            }
+        ),
+        (
+            "value",
+            { own, _, map in
+                map.allow(["value", "when"])
+                return own.expression(map, "value").map { .computed($0) }
+            }
+        ),
+        (
+            "lines",
+            { _, _, map in
+                map.allow(["lines", "ends", "limit", "when"])
+                return HeaderLines(map).map { .lines($0) }
+            }
+        ),
+        (
+            "body",
+            { _, _, map in
+                map.allow(["body", "size", "when"])
+                guard let node = map["body"] else { return nil }
+                if map["size"] == nil { map.fault("\(map.path) lacks size") }
+                return .body(BodyChain(node, path: "\(map.path).body", context: map.context))
+            }
+        ),
+    ]
+
+    private func list(_ map: YAMLMap) -> Structure.Content? {
+        map.allow(["repeat", "until", "of", "when", "size"])
+        let turns: Structure.Turns
+        if let mark = map.text("until") {
+            turns = .until([UInt8](written: mark))
+            if mark.isEmpty { map.fault("until is empty; expected the bytes that end the list", at: "until") }
+        } else {
+            if let own = map["repeat"], own.member("while") != nil, let options = map.map("repeat") {
+                options.allow(["while"])
+                guard let of = map["of"] else {
+                    map.fault("\(map.path) lacks of: the fields that repeat")
+                    return nil
+                }
+                let sequence = elements(of, map)
+                return expression(options, "while").map { .repeated(sequence, .again($0)) }
+            }
+            if let own = map["repeat"], own.mapping != nil {
+                guard let prefix = fields.field("the count", own) else { return nil }
+                return map["of"].map { .repeated(elements($0, map), .prefix(prefix)) }
+            }
+            guard let text = map.requiredText("repeat") else { return nil }
+            if text == "rest" {
+                if map["size"] == nil { requireEnd(map, "repeat") }
+                turns = .rest
+            } else if let prefix = prefix(map, "repeat", text) {
+                turns = .prefix(prefix)
+            } else {
+                guard let count = expression(map, "repeat") else { return nil }
+                turns = .count(count)
+            }
+        }
+        guard let of = map["of"] else {
+            map.fault("\(map.path) lacks of: the fields that repeat")
+            return nil
+        }
+        return .repeated(elements(of, map), turns)
+    }
+
+    /// The sequence of a list's elements.
+    private func elements(_ of: Node, _ map: YAMLMap) -> Int {
+        let sequence = inside(map) { self.sequence(of, path: "\(map.path).of") }
+        let items = structure.sequences[sequence].items
+        let shown = items.indices.filter { !items[$0].names.isEmpty || !items[$0].isConstant }
+        if shown.count == 1, items[shown[0]].names.count == 1 { structure.sequences[sequence].only = shown[0] }
+        return sequence
+    }
+
+    private func ended(_ map: YAMLMap, isText: Bool) -> Structure.Content? {
+        map.allow(["type", "ends", "limit", "quoted", "when", "equals"])
+        let ends = map.ends("ends")
+        guard !ends.isEmpty else { return nil }
+        return .ended(
+            TextEnd(
+                ends: ends, isText: isText, most: map.byteCount("limit", default: 64 << 10),
+                mayBeQuoted: map.boolean("quoted") ?? false))
+    }
+
+    // MARK: Sizes and conditions
+
+    private func size(_ map: YAMLMap) -> Structure.Size? {
+        if let own = map["size"], own.mapping != nil {
+            return fields.field("the size", own).map { .prefix($0) }
+        }
+        guard let text = map.text("size") else { return nil }
+        if text == "rest" {
+            requireEnd(map, "size")
+            return .rest
+        }
+        if let prefix = prefix(map, "size", text) { return .prefix(prefix) }
+        return expression(map, "size").map { .count($0) }
+    }
+
+    /// The number of a type's name; nil if the text is none.
+    private func prefix(_ map: YAMLMap, _ key: String, _ text: String) -> HeaderField? {
+        guard known?.contains(text) != true, HeaderLoader.isNumberType(text), let node = map[key] else {
+            return nil
+        }
+        return fields.field("the \(key) of \(map.path)", node)
+    }
+
+    private func condition(_ map: YAMLMap) -> Expression? {
+        map["when"] == nil ? nil : expression(map, "when")
+    }
+
+    /// An expression of values that come before; others are faults.
+    func expression(_ map: YAMLMap, _ key: String) -> Expression? {
+        guard let source = map.requiredText(key) else { return nil }
+        do throws(ExpressionError) {
+            return try Expression(parsing: source) { [self] path in
+                let path = path.first == "fields" && path.count > 1 ? Array(path.dropFirst()) : path
+                references.formUnion(path)
+                if path[0] == "request", known?.contains("request") != true {
+                    return mayAsk ? nil : "request is known only where the server's framing says how its bodies end"
+                }
+                guard let known, !known.contains(path[0]), path != StructuredHead.lengthPath else { return nil }
+                return known.isEmpty
+                    ? "there is no field \(path[0]) before it"
+                    : "there is no field \(path[0]) before it; \(LoadContext.hint(path[0], known.sorted()))"
+            }
+        } catch {
+            context.add("\(map.path).\(key): \(error.message)", at: map[key], columns: error.column - 1)
+            return nil
+        }
+    }
+
+    /// `equals: [1, 2, 5..9]`
+    private func allowed(_ map: YAMLMap, _ item: Structure.Item) -> [AllowedValues] {
+        guard map["equals"] != nil else { return [] }
+        if case .field(let field) = item.content, field.constant != nil { return [] }
+        return AllowedValues.read(map)
+    }
+}
