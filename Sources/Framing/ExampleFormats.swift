@@ -20,6 +20,7 @@ public enum ExampleFormats {
         ("ldap", PackageResources.ldap_yaml),
         ("memcached", PackageResources.memcached_yaml),
         ("modbus", PackageResources.modbus_yaml),
+        ("mongodb", PackageResources.mongodb_yaml),
         ("mqtt", PackageResources.mqtt_yaml),
         ("mysql", PackageResources.mysql_yaml),
         ("nats", PackageResources.nats_yaml),

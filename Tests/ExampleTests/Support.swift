@@ -16,8 +16,9 @@ struct Example: CustomTestStringConvertible, Sendable {
 
     static let all =
         [
-            "amqp", "bgp", "bittorrent", "dnp3", "dns", "fix", "http", "jt808", "kafka", "ldap", "memcached", "modbus",
-            "mqtt",
+            "amqp", "bgp", "bittorrent", "dnp3", "dns", "fix", "http", "irc", "jt808", "kafka", "ldap", "memcached",
+            "modbus",
+            "mongodb", "mqtt",
             "mysql", "nats", "postgresql", "redis", "rtsp", "sip", "smtp", "stomp", "tls", "websocket",
         ].map { Example(name: $0) } + [
             Example(name: "mqtt5", format: "mqtt"), Example(name: "resp3", format: "redis"),

@@ -67,7 +67,9 @@ package struct Structured: FramingRule {
     /// Finds the header's end, from where the last scan of this frame had to stop.
     private func walk(_ frame: RawSpan, at offset: Int) -> Head {
         var walk = StructureWalk(scope: conversation?.request ?? StructureScope())
-        if let known = walks?.held, known.offset == offset, known.identity === identity { walk = known.walk }
+        if let known = walks?.held, known.offset == offset, known.identity === identity, known.seen <= frame.byteCount {
+            walk = known.walk
+        }
         if walks?.held != nil { walks?.held = nil }
         var nothing = NoVisitor()
         switch walk.go(head.structure, frame, end: nil, &nothing) {
@@ -77,7 +79,7 @@ package struct Structured: FramingRule {
             return .complete(walk.at, walk.scope)
         case .incomplete(let atLeast):
             if atLeast > headLimit || frame.byteCount > headLimit { return .bad(tooLong(at: offset)) }
-            walks?.held = HeldWalk(offset: offset, identity: identity, walk: walk)
+            walks?.held = HeldWalk(offset: offset, seen: frame.byteCount, identity: identity, walk: walk)
             return .incomplete(atLeast)
         case .bad(let message): return .bad(BadBytes(.badHead, "\(message) (head at offset \(offset))"))
         }
@@ -335,6 +337,8 @@ final class WalkMemory: @unchecked Sendable {
 /// Where the walk over a frame's header had to stop.
 struct HeldWalk: Sendable {
     let offset: Int
+    /// How many bytes it has seen: a search may look at fewer.
+    let seen: Int
     /// Whose fields they are: several kinds of frames may be tried at the same place.
     let identity: Identity
     let walk: StructureWalk
@@ -342,7 +346,4 @@ struct HeldWalk: Sendable {
     /// Identifies a rule.
     final class Identity: Sendable {}
 
-    init(offset: Int, identity: Identity, walk: StructureWalk) {
-        (self.offset, self.identity, self.walk) = (offset, identity, walk)
-    }
 }

@@ -103,7 +103,8 @@ struct StructureSizes {
         return at(low) == wanted ? low : nil
     }
 
-    private func isPresent(_ item: Structure.Item, _ members: StructureMembers) -> Bool {
+    /// Whether an item is there, given the values before it.
+    func isPresent(_ item: Structure.Item, _ members: StructureMembers) -> Bool {
         values(members).holds(item.condition)
     }
 

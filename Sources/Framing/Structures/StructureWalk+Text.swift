@@ -15,7 +15,9 @@ extension StructureWalk {
             from = quote + 1
         }
         guard let found = known.firstEnd(of: text.ends, from: from) else {
-            if known.byteCount - at > text.most { return .bad("\(item.name) has no end within \(text.most) bytes") }
+            if known.byteCount - at >= text.most + (text.ends.first?.count ?? 1) {
+                return .bad("\(item.name) has no end within \(text.most) bytes")
+            }
             searched = max(at, known.byteCount - (text.ends.first?.count ?? 1) + 1)
             return .incomplete(known.byteCount - at + 1)
         }
@@ -50,7 +52,9 @@ extension StructureWalk {
             return .bad("a line of \(line.words.map(\.name).joined(separator: " ")) has no control characters")
         }
         guard let found = known.firstEnd(of: line.ends, from: max(at, searched)) else {
-            if known.byteCount - at > line.most { return .bad("a line has no end within \(line.most) bytes") }
+            if known.byteCount - at >= line.most + (line.ends.first?.count ?? 1) {
+                return .bad("a line has no end within \(line.most) bytes")
+            }
             searched = max(at, known.byteCount - (line.ends.first?.count ?? 1) + 1)
             return .incomplete(known.byteCount - at + 1)
         }

@@ -68,7 +68,9 @@ struct StructureWriter {
         _ items: [Structure.Item], _ members: StructureMembers
     ) throws(EncodingError) -> [(size: Expression, count: Int)] {
         var sizes: [(size: Expression, count: Int)] = []
-        for item in items {
+        let known = StructureSizes(structure: structure, items: items, scope: scope)
+        // Several items may have one name: only the one that is there has the value.
+        for item in items where item.condition == nil || known.isPresent(item, members) {
             guard let value = item.name.isEmpty ? .object([]) : members[item.name], value != .null else { continue }
             if case .repeated(_, .count(let count)) = item.content, case .array(let elements) = value {
                 sizes.append((count, elements.count))

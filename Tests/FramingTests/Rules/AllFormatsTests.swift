@@ -34,6 +34,16 @@ import Testing
         "redis": [Array("*1\r\n$4\r\nPING\r\n".utf8), Array("+OK\r\n".utf8), Array(":1\r\n$-1\r\n".utf8)],
         "json-envelope": [Array("{\"a\":[1,2]}".utf8), Array("[{\"b\":\"}\"}] ".utf8)],
         "json-sequence": [Array("{\"a\":[1,2]}".utf8), Array("[{\"b\":\"}\"}] ".utf8)],
+        "websocket": [Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8), [0x81, 1, 0x61], [0x89, 0]],
+        "http": [
+            Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8),
+            Array("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc".utf8),
+        ],
+        "smtp": [Array("MAIL FROM:<a@b>\r\n".utf8), Array("250-a\r\n250 b\r\n".utf8), Array("354 go\r\n".utf8)],
+        "mysql": [[1, 0, 0, 0, 14], [7, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0]],
+        "ldap": [[0x30, 12, 2, 1, 1, 0x60, 7, 2, 1, 3, 4, 0, 0x80, 0]],
+        "nats": [Array("PUB a 3\r\nabc\r\n".utf8), Array("MSG a 1 3\r\nabc\r\n".utf8)],
+        "fix": [Array("8=FIX.4.2\u{1}9=5\u{1}35=0\u{1}10=161\u{1}".utf8)],
         "im-json": [Array("{\"type\":\"txt\",\"size\":\"3\"}\r\nabc".utf8), Array("{\"size\":2,x}\r\nab".utf8)],
     ]
 

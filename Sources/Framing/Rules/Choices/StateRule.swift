@@ -20,38 +20,54 @@ struct StateRule: CompositeRule {
                 return scan
             }
             let other = byEvidence(bytes, from: start, origin: origin, ended: ended)
-            if case .shape = other { return other }
-            return scan
+            switch other {
+            case .shape, .incomplete: return other
+            case .bad, .padding: return scan
+            }
         }
         return byEvidence(bytes, from: start, origin: origin, ended: ended)
     }
 
-    /// The frame of the state that has the most evidence.
+    /// How many bytes of a frame may decide its state: all that are available would make it depend on the segmentation.
+    private static let window = 1_024
+
+    /// The frame of the state that has the most evidence. Opaque bytes have none.
     private func byEvidence(_ bytes: RawSpan, from start: Int, origin: Int, ended: Bool) -> FrameScan {
+        let end = min(bytes.byteCount, start + Self.window)
+        let known = bytes.extracting(0..<end)
+        let isAll = ended && end == bytes.byteCount
         var best: (scan: FrameScan, bits: Double)?
+        var isOpen = false
         var other: FrameScan?
-        for part in parts {
+        for part in parts where !part.rule.dependsOnCutting {
             var own = ScanMemory()
             own.opening = nil
-            let scan = part.scan(bytes, from: start, origin: origin, ended: ended, memory: &own)
+            let scan = part.scan(known, from: start, origin: origin, ended: isAll, memory: &own)
             switch scan {
             case .shape(let shape):
                 let index = start + shape.head
-                guard index <= bytes.byteCount else { continue }
-                let background = ByteBackground(of: bytes.extracting(start..<index))
-                guard
-                    let evidence = part.rule.evidence(
-                        of: part.own(shape), in: bytes, at: start, previous: nil, background)
-                else { continue }
-                if evidence.bits > best?.bits ?? -.infinity { best = (scan, evidence.bits) }
-            case .incomplete:
-                // The head of a frame of this state may still be the one.
-                if case .incomplete? = other { continue }
-                other = scan
+                guard index <= known.byteCount else { continue }
+                let background = ByteBackground(of: known.extracting(start..<index))
+                let evidence = part.rule.evidence(
+                    of: part.own(shape), in: known, at: start, previous: nil, background)
+                if let bits = evidence?.bits, bits > best?.bits ?? -.infinity { best = (scan, bits) }
+            case .incomplete: isOpen = true
             case .padding, .bad: if other == nil { other = scan }
             }
         }
+        // A frame whose head is not complete yet may have more evidence.
+        if isOpen, end - start < Self.window, !ended { return .incomplete(atLeast: end - start + 1) }
         if let best { return best.scan }
+        if isOpen {
+            // Only a frame with a long head is left.
+            for part in parts where !part.rule.dependsOnCutting {
+                var own = ScanMemory()
+                own.opening = nil
+                let scan = part.scan(bytes, from: start, origin: origin, ended: ended, memory: &own)
+                if case .bad = scan { continue }
+                return scan
+            }
+        }
         return other ?? .bad(BadBytes(.badHead, "no frame of any state starts at offset \(origin + start)"))
     }
 
