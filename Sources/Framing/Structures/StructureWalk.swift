@@ -124,16 +124,10 @@ struct StructureWalk: Sendable {
         guard end <= bytes.byteCount else { return .incomplete(atLeast: end) }
         for level in levels[(sized + 1)...].reversed() { for _ in 0..<level.opened { visitor.end() } }
         levels.removeLast(levels.count - sized - 1)
-        if levels[sized].opened == 2 {
-            // The element in which it happened.
-            visitor.end()
-            levels[sized].opened = 1
-        }
-        // Nothing more of it is read.
-        let rest = Structure.Item(name: Self.rest, content: .sized(.bytes))
-        let isList = if case .once = levels[sized].turns { false } else { true }
+        // Nothing more of it is read; in a list, it is the rest of the element in which that happened.
         if sized == 0, at < end { fault = message }
-        if at < end { visitor.value(isList ? "" : Self.rest, .bytes(bytes.copied(at..<end)), rest, at..<end) }
+        let rest = Structure.Item(name: Self.rest, content: .sized(.bytes))
+        if at < end { visitor.value(Self.rest, .bytes(bytes.copied(at..<end)), rest, at..<end) }
         scope.shorten(to: levels[sized].scope)
         for _ in 0..<levels[sized].opened { visitor.end() }
         levels.removeLast()

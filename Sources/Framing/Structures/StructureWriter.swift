@@ -181,12 +181,15 @@ struct StructureWriter {
         }
         let known = scope.values.count
         if case .array(let elements)? = value {
-            for element in elements {
+            for (index, element) in elements.enumerated() {
                 var members = StructureMembers(element)
                 if let only = structure.sequences[sequence].only {
                     members = StructureMembers(.members([(structure.sequences[sequence].items[only].name, element)]))
                 }
-                bytes += try write(sequence, members)
+                // An element whose rest did not fit, or the last before the end, has no more than was given.
+                var isCut = members[StructureWalk.rest] != nil
+                if case .rest = turns, index == elements.count - 1 { isCut = true }
+                bytes += try write(sequence, members, isSized: isCut)
                 scope.shorten(to: known)
             }
         } else if let value, value != .null {
@@ -263,7 +266,7 @@ extension Structure {
         let given = Set(members.names)
         let last = items.lastIndex { names($0).contains(where: given.contains) } ?? -1
         let hasMore = items[(last + 1)...].contains { !names($0).isEmpty && $0.condition == nil }
-        return hasMore ? items[...last] : items[...]
+        return hasMore ? items[0..<(last + 1)] : items[...]
     }
 }
 

@@ -254,6 +254,26 @@ import Testing
         }
     }
 
+    /// In a list, the rest is an element of its own.
+    @Test func aFaultStaysInsideItsList() throws {
+        let yaml = """
+            header: [{ list: { size: u8, repeat: rest, of: [{ kind: { type: u8, equals: 9 } }, { b: u16 }] } }, { after: u8 }]
+            framing: { rule: fields }
+            """
+        let side = try format(yaml).directions.fromClient
+        let bytes = try bytes(hex: "070900020800030405")
+        guard case .frame(_, 0, let shape, 0, _)? = frame([.bytes(bytes)], with: side.rule).log.results.first else {
+            Issue.record("no frame")
+            return
+        }
+        let fields = side.fields(of: bytes.span.bytes, shape)
+        #expect(
+            fields == [
+                Field("list", .json("[{\"kind\":9,\"b\":2},{\"rest\":\"08000304\"}]")), Field("after", .integer(5)),
+            ])
+        #expect(try side.encode(fields, body: []) == bytes)
+    }
+
     /// Random bytes: nothing is lost, and no segmentation changes anything.
     @Test func noiseAddsUp() throws {
         let side = try format(Self.everything).directions.fromClient
