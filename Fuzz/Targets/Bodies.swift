@@ -26,6 +26,7 @@ extension DecodedBody {
         switch form {
         case .text: .text(String(decoding: bytes, as: UTF8.self))
         case .json: .json(bytes)
+        case .fields: .fields(bytes)
         case .protobuf: .protobuf(bytes)
         case .opaque: nil
         }
