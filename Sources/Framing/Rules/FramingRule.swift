@@ -86,8 +86,8 @@ public protocol FramingRule: Sendable {
     /// The rule as part of a conversation, if frames depend on the other direction's; otherwise nil.
     func bound(to conversation: Conversation, _ direction: Direction) -> (any FramingRule)?
 
-    /// Whether where a frame ends may depend on the request that it answers.
-    var dependsOnRequests: Bool { get }
+    /// The values of the request that a frame answers on which it may depend where it ends.
+    var requestPaths: [[String]] { get }
 
     /// Whether it remembers more of a stream than `ScanMemory` holds, so that each stream needs a rule of its own.
     var remembersWalks: Bool { get }
@@ -157,8 +157,8 @@ extension FramingRule {
     /// Most rules' frames depend on nothing else.
     public func bound(to conversation: Conversation, _ direction: Direction) -> (any FramingRule)? { nil }
 
-    /// It does not.
-    public var dependsOnRequests: Bool { false }
+    /// None.
+    public var requestPaths: [[String]] { [] }
 
     /// It does not.
     public var remembersWalks: Bool { false }

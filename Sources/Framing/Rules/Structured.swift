@@ -164,14 +164,14 @@ package struct Structured: FramingRule {
 
     package var remembersWalks: Bool { true }
 
-    package var dependsOnRequests: Bool {
-        bodies.contains { extent in extent.condition?.paths.contains { $0.first == "request" } ?? false }
+    package var requestPaths: [[String]] {
+        bodies.flatMap { $0.condition?.paths.filter { $0.first == "request" } ?? [] }
     }
 
     package func bound(to conversation: Conversation, _ direction: Direction) -> (any FramingRule)? {
         var bound = self
         bound.walks = conversation.walks[direction]
-        if dependsOnRequests { bound.conversation = conversation }
+        if !requestPaths.isEmpty { bound.conversation = conversation }
         return bound
     }
 

@@ -13,12 +13,17 @@ public final class Conversation: @unchecked Sendable {
     let hasStates: Bool
     private let states: ConversationStates
     private var sides: PerDirection<Side>
-    /// The values of the oldest requests without an answer.
+    /// What is to be known of the oldest requests without an answer, and how many more there are of which it is not.
     private var requests: [StructureScope] = []
-    private let wantsRequests: Bool
+    private var moreRequests = 0
+    /// The values that answers depend on.
+    private let requestPaths: Set<[String]>
+    private var wantsRequests: Bool { !requestPaths.isEmpty }
 
-    /// At most this many requests are remembered: more are pipelined by no one who waits for answers.
-    private static let mostRequests = 4_096
+    /// At most this many requests are remembered, and values of at most this many bytes: a client may send any number of requests
+    /// before the first is answered.
+    private static let mostRequests = 1_024
+    private static let longestValue = 256
 
     private struct Side {
         /// Its state; nil if the stream was picked up mid-stream and its frames have not shown it.
@@ -31,10 +36,10 @@ public final class Conversation: @unchecked Sendable {
 
     /// A connection at its beginning, or picked up mid-stream; nil if the format's frames do not depend on others.
     package init?(_ format: Format, aligned: Bool) {
-        wantsRequests = format.directions.fromServer.rule.dependsOnRequests
+        requestPaths = Set(format.directions.fromServer.rule.requestPaths)
         hasStates = format.states != nil
         guard
-            hasStates || wantsRequests
+            hasStates || !requestPaths.isEmpty
                 || Direction.allCases.contains(where: { format.directions[$0].rule.remembersWalks })
         else { return nil }
         self.format = format
@@ -45,7 +50,7 @@ public final class Conversation: @unchecked Sendable {
 
     /// A stream on its own, whose format is not known: nothing but its walks is remembered.
     init() {
-        (format, hasStates, wantsRequests) = (nil, false, false)
+        (format, hasStates, requestPaths) = (nil, false, [])
         states = ConversationStates(names: [], transitions: [])
         sides = PerDirection(fromClient: Side(state: nil, held: nil), fromServer: Side(state: nil, held: nil))
     }
@@ -74,13 +79,12 @@ public final class Conversation: @unchecked Sendable {
     /// Bytes of a side were not seen: they may have changed its state.
     func lost(_ direction: Direction) {
         if hasStates { sides[direction].state = nil }
-        if wantsRequests { requests = [] }
+        if wantsRequests { (requests, moreRequests) = ([], 0) }
     }
 
     /// A frame is complete.
     ///
-    /// - Parameters:
-    ///   - bytes: its bytes; of a streamed body only the first.
+    /// - Parameter bytes: its bytes; of a streamed body only the first.
     func completed(_ bytes: RawSpan, _ frame: FrameInfo, from direction: Direction) {
         guard hasStates || wantsRequests, let side = format?.directions[direction] else { return }
         sides[direction].hasFrames = true
@@ -116,23 +120,26 @@ public final class Conversation: @unchecked Sendable {
     private func count(
         _ content: RawSpan, _ shape: FrameShape, from direction: Direction, _ side: DirectionFormat
     ) {
-        let fields = side.headFields(of: content, shape)
-        if direction == .fromClient {
-            var scope = StructureScope()
-            for field in fields {
-                scope.add(["request", field.name], Value(field.value))
-                guard case .json(let text) = field.value, text.utf8.count <= 65_536,
-                    case .object(let members) = JSONValue(compact: Array(text.utf8).span.bytes)
-                else { continue }
-                for member in members {
-                    let value = member.value.scalar.map(Value.init)
-                    scope.add(["request", field.name, member.name.lowercased()], value ?? .absent)
-                }
-            }
-            if requests.count < Self.mostRequests { requests.append(scope) }
-        } else if !requests.isEmpty, !side.rule.isInterim(content, shape) {
-            requests.removeFirst()
+        guard direction == .fromClient else {
+            if side.rule.isInterim(content, shape) { return }
+            if !requests.isEmpty { requests.removeFirst() } else { moreRequests = max(0, moreRequests - 1) }
+            return
         }
+        // Behind one that is not remembered, none is: answers come in the order of their requests.
+        guard moreRequests == 0, requests.count < Self.mostRequests else {
+            moreRequests += 1
+            return
+        }
+        var scope = StructureScope()
+        for path in requestPaths where path.count > 1 {
+            let value = side.field(path[1], of: content, shape).flatMap { field -> FieldValue? in
+                guard path.count > 2 else { return field }
+                guard case .json(let text) = field else { return nil }
+                return FieldValue.inside(text, at: path.dropFirst(2))
+            }
+            if let value, value.plainText?.utf8.count ?? 0 <= Self.longestValue { scope.add(path, Value(value)) }
+        }
+        requests.append(scope)
     }
 }
 

@@ -137,6 +137,32 @@ import Testing
         #expect(seen.frames == ["client HELLO ", "client - {\"a\":1}", "client - {\"bye\":1}", "client LAST "])
     }
 
+    /// A client that pipelines without end: what is remembered is bounded, and answers still belong to their requests.
+    @Test func requestsWithoutAnswersAreBounded() throws {
+        guard let text = ExampleFormats.yaml(of: "http") else {
+            Issue.record("no example http")
+            return
+        }
+        let format = try FormatLoader.load(text, file: "http")
+        let log = FramedLog()
+        var framers = format.framers(aligned: true)
+        let scratch = FramingScratch()
+        func take(_ text: String, _ direction: Direction) {
+            framers[direction].receive(
+                Array(text.utf8).span.bytes, at: Timestamp(nanoseconds: 0), packet: 0, scratch: scratch, into: log)
+        }
+        // More than are remembered, a HEAD behind them, and a method too long to be remembered.
+        for _ in 0..<1_500 { take("GET / HTTP/1.1\r\n\r\n", .fromClient) }
+        take("HEAD / HTTP/1.1\r\n\r\n", .fromClient)
+        for _ in 0..<1_501 { take("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na", .fromServer) }
+        // All were answered: the next ones are known again.
+        take(String(repeating: "X", count: 300) + " / HTTP/1.1\r\n\r\nHEAD / HTTP/1.1\r\n\r\n", .fromClient)
+        take("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\naHTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", .fromServer)
+        take("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab", .fromServer)
+        #expect(log.results.count == 1_500 + 1 + 1_501 + 2 + 3)
+        #expect(log.frames.suffix(3).map(\.shape.body) == [1, 0, 2])
+    }
+
     @Test func opaqueIsChunks() throws {
         let yaml = Self.yaml.replacing("code == 200, to: binary", with: "code == 200, to: opaque")
         let format = try FormatLoader.load(yaml, file: "x.yaml")

@@ -93,9 +93,9 @@ extension CompositeRule {
     package var remembersWalks: Bool { parts.contains { $0.rule.remembersWalks } }
 
     /// Whether it differs in a conversation.
-    var isBound: Bool { dependsOnRequests || remembersWalks }
+    var isBound: Bool { remembersWalks || !requestPaths.isEmpty }
 
-    package var dependsOnRequests: Bool { parts.contains { $0.rule.dependsOnRequests } }
+    package var requestPaths: [[String]] { parts.flatMap(\.rule.requestPaths) }
 
     package func isInterim(_ content: RawSpan, _ shape: FrameShape) -> Bool {
         part(of: shape.layout).map { $0.rule.isInterim(content, $0.own(shape)) } ?? false
