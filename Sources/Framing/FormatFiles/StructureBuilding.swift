@@ -2,7 +2,7 @@ import Expressions
 import Streams
 import Yams
 
-/// What is being built.
+/// A structure while its items are read: the sequences so far, and the names that expressions may refer to.
 final class StructureBuilding {
     let context: LoadContext
     let order: ByteOrder
@@ -17,7 +17,7 @@ final class StructureBuilding {
     var isBounded: Bool
     /// The sequences of the file's types.
     private var types: [String: Int] = [:]
-    /// Where an item takes bytes that an enclosing one bounds.
+    /// Reads the fields that other headers have, too.
     private let fields: HeaderLoader
 
     init(context: LoadContext, order: ByteOrder, outside: Set<String>?, isBounded: Bool) {

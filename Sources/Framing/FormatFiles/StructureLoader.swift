@@ -20,10 +20,10 @@ struct StructureLoader {
     /// Names of values that are known from outside: a body's header.
     let outside: Set<String>?
 
-    /// The structure of a list of items; nil, with faults reported, if there is none.
+    /// The structure of a list of items; faults are reported.
     ///
     /// - Parameter isBounded: whether its bytes are those of a body, which ends somewhere.
-    func structure(_ node: Node, path: String, isBounded: Bool) -> Structure? {
+    func structure(_ node: Node, path: String, isBounded: Bool) -> Structure {
         let building = StructureBuilding(context: context, order: order, outside: outside, isBounded: isBounded)
         building.structure.sequences.append(Structure.Sequence())
         building.read(node, into: 0, path: path)

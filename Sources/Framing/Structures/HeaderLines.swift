@@ -86,12 +86,15 @@ struct HeaderLines: Sendable {
         }
     }
 
-    /// The first value of a name in lower case.
-    func value(of name: String, in bytes: RawSpan) -> FieldValue? {
-        lines(bytes)?.first { $0.name.lowercased().trimmed == name }?.value.map { place in
-            let value = WordLine.text(bytes.extracting(place))
-            guard case .text(let text) = value else { return value }
-            return .text(text.trimmed)
+    /// The values as conditions read them: by their names in lower case, the first of several, without spaces around them.
+    static func plain(_ fields: [Field]) -> [(name: String, value: FieldValue)] {
+        fields.map { field in
+            var value = field.value
+            if case .json(let text) = value, case .array(let values) = JSONValue(compact: Array(text.utf8).span.bytes) {
+                value = values.first?.scalar ?? .null
+            }
+            if case .text(let text) = value { value = .text(text.trimmed) }
+            return (field.name.lowercased().trimmed, value)
         }
     }
 

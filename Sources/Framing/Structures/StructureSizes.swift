@@ -112,7 +112,7 @@ struct StructureSizes {
     func value(of size: Expression, _ members: StructureMembers) -> Int? { values(members).number(size) }
 
     /// The values as a walk would have them behind the items.
-    private func values(_ members: StructureMembers) -> StructureScope {
+    func values(_ members: StructureMembers) -> StructureScope {
         var known = scope
         for item in items where known.holds(item.condition) {
             switch item.content {

@@ -178,7 +178,7 @@ extension StructureWalk {
     /// Why a value may not be; nil if it may.
     func fault(_ value: FieldValue, _ item: Structure.Item) -> String? {
         guard !item.allowed.isEmpty, !item.allowed.contains(where: { $0.contains(value) }) else { return nil }
-        return "\(item.name) is \(value.shortDescription), which it may not be"
+        return "\(item.name) is \(value.shortDescription), which is not allowed"
     }
 
     /// Makes a value known by its name, and by the names of the groups that it is in.
@@ -245,8 +245,7 @@ extension StructureWalk {
     /// Enters the first of several sequences whose first item fits.
     private mutating func choose<Visitor: StructureVisitor>(
         _ sequences: [Int], _ item: Structure.Item, _ structure: Structure, _ bytes: RawSpan, _ start: Int,
-        _ area: Int?,
-        _ visitor: inout Visitor
+        _ area: Int?, _ visitor: inout Visitor
     ) -> Step {
         for sequence in sequences {
             var trial = StructureWalk(scope: scope)
@@ -256,7 +255,8 @@ extension StructureWalk {
                 return enter(sequence, item, .once, end: area, isSized: area != nil, &visitor)
             }
             // A line or a constant decides by itself; anything else fits.
-            if first.decides, first.condition.map({ $0.evaluate(scope) }) ?? true {
+            if first.decides {
+                guard scope.holds(first.condition) else { continue }
                 trial.levels = [Level(sequence: sequence, end: area ?? levels.last?.end, begun: start, scope: 0)]
                 var nothing = NoVisitor()
                 switch trial.take(first, structure, bytes, area ?? levels.last?.end, &nothing) {
@@ -264,8 +264,6 @@ extension StructureWalk {
                 case .incomplete(let count): return .incomplete(start - at + count)
                 case .bad: continue
                 }
-            } else if let condition = first.condition, first.decides, !condition.evaluate(scope) {
-                continue
             }
             at = start
             return enter(sequence, item, .once, end: area, isSized: area != nil, &visitor)

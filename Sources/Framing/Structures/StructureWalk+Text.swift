@@ -5,7 +5,7 @@ extension StructureWalk {
     mutating func take<Visitor: StructureVisitor>(
         _ text: TextEnd, _ item: Structure.Item, _ bytes: RawSpan, _ end: Int?, _ visitor: inout Visitor
     ) -> Step {
-        let known = bytes.extracting(0..<min(bytes.byteCount, end ?? .max))
+        let known = bytes.extracting(0..<min(bytes.byteCount, end ?? .max, at + text.most + Self.longestEnd(text.ends)))
         var from = max(at, searched)
         if text.mayBeQuoted, at < known.byteCount, known[byte: at] == UInt8(ascii: "\"") {
             guard let quote = Self.closingQuote(known, from: at + 1) else {
@@ -15,10 +15,10 @@ extension StructureWalk {
             from = quote + 1
         }
         guard let found = known.firstEnd(of: text.ends, from: from) else {
-            if known.byteCount - at >= text.most + (text.ends.first?.count ?? 1) {
+            if known.byteCount - at >= text.most + Self.longestEnd(text.ends) {
                 return .bad("\(item.name) has no end within \(text.most) bytes")
             }
-            searched = max(at, known.byteCount - (text.ends.first?.count ?? 1) + 1)
+            searched = max(at, known.byteCount - Self.longestEnd(text.ends) + 1)
             return .incomplete(known.byteCount - at + 1)
         }
         guard found.lowerBound - at <= text.most else {
@@ -35,6 +35,9 @@ extension StructureWalk {
         return .done
     }
 
+    /// How many bytes the longest end has.
+    private static func longestEnd(_ ends: [[UInt8]]) -> Int { ends.first?.count ?? 1 }
+
     private static func closingQuote(_ bytes: RawSpan, from start: Int) -> Int? {
         var at = start
         while at < bytes.byteCount {
@@ -47,15 +50,15 @@ extension StructureWalk {
     mutating func take<Visitor: StructureVisitor>(
         _ line: WordLine, _ item: Structure.Item, _ bytes: RawSpan, _ end: Int?, _ visitor: inout Visitor
     ) -> Step {
-        let known = bytes.extracting(0..<min(bytes.byteCount, end ?? .max))
+        let known = bytes.extracting(0..<min(bytes.byteCount, end ?? .max, at + line.most + Self.longestEnd(line.ends)))
         guard line.mayBegin(known.extracting(at..<known.byteCount)) else {
             return .bad("a line of \(line.words.map(\.name).joined(separator: " ")) has no control characters")
         }
         guard let found = known.firstEnd(of: line.ends, from: max(at, searched)) else {
-            if known.byteCount - at >= line.most + (line.ends.first?.count ?? 1) {
+            if known.byteCount - at >= line.most + Self.longestEnd(line.ends) {
                 return .bad("a line has no end within \(line.most) bytes")
             }
-            searched = max(at, known.byteCount - (line.ends.first?.count ?? 1) + 1)
+            searched = max(at, known.byteCount - Self.longestEnd(line.ends) + 1)
             return .incomplete(known.byteCount - at + 1)
         }
         guard found.lowerBound - at <= line.most, let fields = line.read(bytes.extracting(at..<found.lowerBound)) else {
@@ -74,7 +77,7 @@ extension StructureWalk {
     mutating func take<Visitor: StructureVisitor>(
         _ lines: HeaderLines, _ item: Structure.Item, _ bytes: RawSpan, _ end: Int?, _ visitor: inout Visitor
     ) -> Step {
-        let known = bytes.extracting(0..<min(bytes.byteCount, end ?? .max))
+        let known = bytes.extracting(0..<min(bytes.byteCount, end ?? .max, at + lines.most + 1))
         guard let behind = lines.end(in: known, from: at, searched: &searched) else {
             if known.byteCount - at > lines.most {
                 return .bad("\(item.name) has no empty line within \(lines.most) bytes")
@@ -86,10 +89,7 @@ extension StructureWalk {
             return .bad("a line of \(item.name) is no text, or has no name")
         }
         if item.isReferenced {
-            for field in fields {
-                let name = field.name.lowercased().trimmed
-                if let value = lines.value(of: name, in: head) { scope.add([item.name, name], Value(value)) }
-            }
+            for line in HeaderLines.plain(fields) { scope.add([item.name, line.name], Value(line.value)) }
         }
         if Visitor.wantsValues {
             var text: [UInt8] = []

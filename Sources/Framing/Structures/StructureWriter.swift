@@ -44,7 +44,8 @@ struct StructureWriter {
             throw EncodingError("there is no field \(other); \(hint)")
         }
         var members = given
-        for (size, count) in try sizes(items, members) + [body].compactMap({ $0 }) {
+        let counted = try counted(items, members)
+        for (size, count) in counted.sizes + [body].compactMap({ $0 }) {
             let sizes = StructureSizes(structure: structure, items: items, scope: scope)
             sizes.set(size, to: count, &members)
             if let value = sizes.value(of: size, members), value != count {
@@ -52,9 +53,14 @@ struct StructureWriter {
             }
         }
         var bytes: [UInt8] = []
-        for item in isSized ? structure.given(items, in: members) : items[...] where scope.holds(item.condition) {
-            let piece = try write(item, members)
-            bytes += piece
+        let written = isSized ? structure.given(items, in: members) : items[...]
+        for (index, item) in written.enumerated() where scope.holds(item.condition) {
+            if let piece = counted.pieces[index] {
+                bytes += piece.bytes
+                if item.name.isEmpty { scope = piece.scope }
+            } else {
+                bytes += try write(item, members)
+            }
         }
         let holdsRest = items.contains { $0.name.isEmpty && $0.size != nil }
         if let rest = given[StructureWalk.rest], !known.contains(StructureWalk.rest), !holdsRest {
@@ -63,14 +69,18 @@ struct StructureWriter {
         return bytes
     }
 
-    /// What the sizes and counts of items must be.
-    private mutating func sizes(
+    /// What the sizes and counts of items must be, and what had to be written to know that: writing it again, at each level anew,
+    /// would take a time that doubles with each level.
+    private func counted(
         _ items: [Structure.Item], _ members: StructureMembers
-    ) throws(EncodingError) -> [(size: Expression, count: Int)] {
+    ) throws(EncodingError) -> (
+        sizes: [(size: Expression, count: Int)], pieces: [Int: (bytes: [UInt8], scope: StructureScope)]
+    ) {
         var sizes: [(size: Expression, count: Int)] = []
+        var pieces: [Int: (bytes: [UInt8], scope: StructureScope)] = [:]
         let known = StructureSizes(structure: structure, items: items, scope: scope)
         // Several items may have one name: only the one that is there has the value.
-        for item in items where item.condition == nil || known.isPresent(item, members) {
+        for (index, item) in items.enumerated() where item.condition == nil || known.isPresent(item, members) {
             guard let value = item.name.isEmpty ? .object([]) : members[item.name], value != .null else { continue }
             if case .repeated(_, .count(let count)) = item.content, case .array(let elements) = value {
                 sizes.append((count, elements.count))
@@ -81,12 +91,16 @@ struct StructureWriter {
                 let count = try bytes(value, kind, item.name).count
                 if kind.padding == nil { sizes.append((size, count)) }
             case .group, .repeated, .choice, .body:
-                var trial = self
-                sizes.append((size, try trial.content(item, members).count))
+                // What is inside may depend on the values beside it.
+                var inside = self
+                inside.scope = known.values(members)
+                let bytes = try inside.content(item, members)
+                sizes.append((size, bytes.count))
+                pieces[index] = (bytes, inside.scope)
             default: continue
             }
         }
-        return sizes
+        return (sizes, pieces)
     }
 
     // MARK: Items

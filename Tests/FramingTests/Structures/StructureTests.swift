@@ -254,7 +254,27 @@ import Testing
         }
     }
 
-    /// In a list, the rest is an element of its own.
+    /// Items with sizes inside items with sizes: each is written once, or thirty levels would take as long as a billion.
+    @Test func sizesInsideSizesAreWrittenOnce() throws {
+        let yaml = """
+            types: { inner: [{ kind: u8 }, { count: u16 }, { more: { size: count, use: inner, when: kind == 1 } }] }
+            header: [{ top: { use: inner } }]
+            framing: { rule: fields }
+            """
+        let side = try format(yaml).directions.fromClient
+        var bytes: [UInt8] = [0, 0, 0]
+        for _ in 0..<28 { bytes = [1, 0, UInt8(bytes.count)] + bytes }
+        let results = frame([.bytes(bytes)], with: side.rule).log.results
+        guard case .frame(_, 0, let shape, 0, _)? = results.first, results.count == 1 else {
+            Issue.record("\(results)")
+            return
+        }
+        let fields = side.fields(of: bytes.span.bytes, shape)
+        #expect(fields.map(\.name) == ["top"])
+        #expect(try side.encode(fields, body: []) == bytes)
+    }
+
+    /// In a list, the rest belongs to the element in which it begins.
     @Test func aFaultStaysInsideItsList() throws {
         let yaml = """
             header: [{ list: { size: u8, repeat: rest, of: [{ kind: { type: u8, equals: 9 } }, { b: u16 }] } }, { after: u8 }]

@@ -21,8 +21,7 @@ struct FieldsBody: BodyEncoding {
         }
         let loader = StructureLoader(
             context: options.context, order: options.context.bodyOrder, outside: options.context.headNames)
-        structure =
-            loader.structure(list, path: options.path, isBounded: true) ?? Structure(sequences: [Structure.Sequence()])
+        structure = loader.structure(list, path: options.path, isBounded: true)
     }
 
     var role: BodyRole { [.meaning, .readsHead] }
