@@ -32,10 +32,11 @@ let package = Package(
         .target(name: "Streams", swiftSettings: fuzzed),
         .target(name: "Expressions", dependencies: ["Streams"], swiftSettings: fuzzed),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
         .target(
             name: "Framing",
             dependencies: [
-                "CZlib", "Expressions", "Platform", "Streams", "Yams",
+                "CZlib", "CZstd", "Expressions", "Platform", "Streams", "Yams",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
@@ -144,7 +145,13 @@ let package = Package(
             ]),
         .testTarget(name: "StreamsTests", dependencies: ["Streams"]),
         .testTarget(name: "ExpressionsTests", dependencies: ["Expressions", "Platform"]),
-        .testTarget(name: "FramingTests", dependencies: ["Framing"]),
+        .testTarget(
+            name: "FramingTests",
+            dependencies: [
+                "CZlib", "CZstd", "Framing",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ]),
         .testTarget(name: "PacketsTests", dependencies: ["CZlib", "Packets", "TestSupport"]),
         .testTarget(
             name: "TLSTests",

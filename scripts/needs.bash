@@ -42,6 +42,15 @@ need_libpcap() {
     lacks "libpcap headers" libpcap-dev libpcap
 }
 
+# zstd, for bodies and streams that are compressed with it.
+need_zstd() {
+    local folder
+    for folder in /usr/include /usr/local/include /opt/homebrew/include /opt/homebrew/opt/zstd/include; do
+        if [ -e "$folder/zstd.h" ]; then return 0; fi
+    done
+    lacks "zstd headers" libzstd-dev zstd
+}
+
 # need_command NAME DEBIAN-PACKAGE HOMEBREW-FORMULA
 need_command() {
     # Some systems keep tcpdump where only root looks.
@@ -67,6 +76,12 @@ need_chromium() {
         if command -v "$program" >/dev/null; then return 0; fi
     done
     lacks "Chromium" chromium -
+}
+
+# Firefox, which the page is checked in, too.
+need_firefox() {
+    if command -v firefox-esr >/dev/null || command -v firefox >/dev/null; then return 0; fi
+    lacks "Firefox" firefox-esr -
 }
 
 # A Python that has jsonschema with draft 2020-12 (4.0 or later) and PyYAML; prints nothing where there is none.

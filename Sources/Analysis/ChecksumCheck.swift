@@ -22,7 +22,7 @@ public final class ChecksumCheck: Analysis {
         // The checksum of a frame with a gap cannot match.
         guard layout.hasChecksums, frame.info.missing == 0 else { return }
         for result in layout.checksums(of: bytes, frame.shape) where result.found != result.expected {
-            let (found, expected) = (String(result.found, radix: 16), String(result.expected, radix: 16))
+            let (found, expected) = (result.found, result.expected)
             findings.append(
                 Finding(
                     kind: .badChecksum, severity: .warning, connection: connection.number, format: format.name,

@@ -91,14 +91,34 @@ struct Lexer {
             name = try decode(start..<position)
         default:
             let digits = take { $0.isDigit }
-            guard !digits.isEmpty else {
-                throw Fault(position, expected: "an index or a name in quotes", found: describeHere())
+            if digits.isEmpty {
+                name = try selector()
+            } else {
+                name = text(digits)
             }
-            name = text(digits)
         }
         guard peek() == "]" else { throw Fault(position, expected: "`]`", found: describeHere()) }
         position += 1
         return name
+    }
+
+    /// `tag=108` or `name="a b"`: the element of a list whose member has this value.
+    private mutating func selector() throws(Fault) -> String {
+        let name = take { $0.continuesName }
+        guard !name.isEmpty else {
+            throw Fault(
+                position, expected: "an index, a name in quotes, or name=value", found: describeHere())
+        }
+        guard peek() == "=" else { throw Fault(position, expected: "`=`", found: describeHere()) }
+        position += 1
+        if peek() == "\"" || peek() == "'" {
+            let start = position
+            try skipString()
+            return text(name) + "=" + (try decode(start..<position))
+        }
+        let value = take { $0.continuesName }
+        guard !value.isEmpty else { throw Fault(position, expected: "a value", found: describeHere()) }
+        return text(name) + "=" + text(value)
     }
 
     // MARK: Numbers

@@ -94,6 +94,9 @@ public struct DirectionFormat: Sendable {
     /// How a frame's body is decoded: as its kind says, or as all others.
     package func body(of shape: FrameShape) -> BodyFormat { layouts[shape.layout].body ?? body }
 
+    /// How bodies are decoded, of frames of any kind.
+    var bodies: [BodyFormat] { [body] + layouts.compactMap(\.body) }
+
     /// Whether all bodies are plain text or bytes.
     package var hasPlainBodies: Bool { body.isPlain && layouts.allSatisfy { $0.body?.isPlain ?? true } }
 

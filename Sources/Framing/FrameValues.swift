@@ -21,6 +21,8 @@ public struct FrameValues {
     package var nth: Int?
     /// Its body, if already decoded.
     package var body: DecodedBody?
+    /// The values of the request that it answers, where they are known.
+    var request: StructureScope?
 
     /// The values of a frame.
     public init(info: FrameInfo, direction: Direction, isHeartbeat: Bool = false) {
@@ -131,6 +133,7 @@ public struct FrameValues {
             guard case .json(let text)? = format.field(path[1], of: content, shape) else { return .absent }
             return FieldValue.inside(text, at: path.dropFirst(2)).map(Value.init) ?? .absent
         case "body" where path.count >= 2: return body(Array(path.dropFirst()), content, shape, format)
+        case "request": return request?.value(at: path) ?? .absent
         // Where a condition may name a field alone.
         default: return path.count == 1 ? format.field(path[0], of: content, shape).map(Value.init) ?? .absent : .absent
         }

@@ -9,7 +9,7 @@ public enum ValuePlace: Hashable, Sendable {
     /// A value of the body, by its path: `["text"]`, `["json", "user"]`, or `["user"]` for a member of JSON or Protobuf.
     case body([String])
 
-    /// The place written `command`, `args[0]` or `headers.host` in a format file; nil if the text is none.
+    /// The place written `command`, `args[0]`, `tags[tag=108].value` or `headers.host` in a format file; nil if the text is none.
     init?(field text: String) {
         guard let path = Self.path(text[...]) else { return nil }
         self = path.count == 1 ? .field(path[0]) : .inField(path)
@@ -71,7 +71,8 @@ extension DirectionFormat {
 }
 
 extension FieldValue {
-    /// A value in a field that is a list or an object; the names of header lines may be in another case.
+    /// A value in a field that is a list or an object. The names of header lines may be in another case; of a list of objects,
+    /// `[tag=108]` is the first whose `tag` is 108.
     static func inside(_ text: String, at path: ArraySlice<String>) -> FieldValue? {
         let bytes = Array(text.utf8)
         if let value = JSONLookup.value(at: Array(path), in: bytes.span.bytes) { return value }
@@ -84,12 +85,20 @@ extension FieldValue {
                 }
                 value = member.value
             case .array(let elements):
-                guard let index = Int(step), elements.indices.contains(index) else { return nil }
+                guard let index = Int(step) ?? Self.index(where: step, elements), elements.indices.contains(index)
+                else { return nil }
                 value = elements[index]
             default: return nil
             }
         }
         return value.scalar ?? .json(value.compactText)
+    }
+
+    /// The first element whose member has a value: `tag=108`.
+    private static func index(where step: String, _ elements: [JSONValue]) -> Int? {
+        guard let sign = step.firstIndex(of: "=") else { return nil }
+        let (name, wanted) = (String(step[..<sign]), String(step[step.index(after: sign)...]))
+        return elements.firstIndex { $0[name]?.scalar?.plainText == wanted }
     }
 }
 

@@ -13,6 +13,9 @@ public protocol TraceSink: AnyObject {
     /// passed on.
     var takesBothLegs: Bool { get }
 
+    /// Whether it must be notified of chunks: where each lies in its stream. Few want it, and others pay nothing for it.
+    var takesChunks: Bool { get }
+
     /// How many bytes of a body it needs: the rest may be streamed, so that large bodies need not be held whole.
     var bodyLimit: Int { get }
 
@@ -27,6 +30,9 @@ public protocol TraceSink: AnyObject {
 
     /// The connection's format is known, or (`connection.format` is nil) is known to be none of the candidates.
     func recognised(_ connection: TracedConnection)
+
+    /// The next bytes of a direction arrived. It is called before whatever they complete.
+    func chunk(_ chunk: TracedChunk, on connection: TracedConnection)
 
     /// A frame; `bytes` is its content (escapes resolved), with the parts `frame.shape`.
     func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection)
@@ -63,6 +69,12 @@ extension TraceSink {
 
     /// Most do not.
     public var takesBothLegs: Bool { false }
+
+    /// Most do not.
+    public var takesChunks: Bool { false }
+
+    /// Ignores it, as most do.
+    public func chunk(_ chunk: TracedChunk, on connection: TracedConnection) {}
 
     /// Ignores it, as most do.
     public func tls(_ facts: TLSFacts, at time: Timestamp, on connection: TracedConnection) {}
@@ -251,6 +263,23 @@ public struct TracedFrame {
     package func decodedBody(of bytes: RawSpan, _ kinds: FrameKinds) -> DecodedBody {
         if info.missing > 0 { return .incomplete }
         return body ?? kinds.body(kind, bytes, shape)
+    }
+}
+
+/// A packet's payload, or one read of the proxy, as part of its direction's stream.
+public struct TracedChunk: Hashable, Sendable {
+    /// Whose bytes.
+    public var direction: Direction
+    /// Where they lie in the stream.
+    public var range: Range<Int>
+    /// When they were seen.
+    public var time: Timestamp
+    /// The number of the packet that carried them; 0 if there are no packets.
+    public var packet: Int
+
+    /// A chunk.
+    public init(direction: Direction, range: Range<Int>, time: Timestamp, packet: Int) {
+        (self.direction, self.range, self.time, self.packet) = (direction, range, time, packet)
     }
 }
 

@@ -7,6 +7,12 @@ protocol BodyEncoding: Sendable {
     /// The encoding's name in format files.
     static var name: String { get }
 
+    /// Its options.
+    static var keys: KeySection { get }
+
+    /// What may stand in place of a mapping with options.
+    static var short: KeyValue? { get }
+
     /// Whether it means nothing without options.
     static var needsOptions: Bool { get }
 
@@ -39,6 +45,8 @@ protocol BodyEncoding: Sendable {
 
 extension BodyEncoding {
     static var needsOptions: Bool { false }
+
+    static var short: KeyValue? { nil }
 
     func check(_ input: RawSpan, _ context: BodyContext) -> BodyCheck { .unknown }
 

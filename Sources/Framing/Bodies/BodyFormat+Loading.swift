@@ -14,9 +14,29 @@ import Yams
 ///       cases: [{ when: zipped == 1, as: [zlib, json] }]
 ///       else: json
 ///
-/// Encodings: `text` `json` `protobuf` `fields` `aes` `base64` `base16` `zlib` `gzip` `deflate` `hex` `raw`; the options of each are
-/// documented at its declaration. Without `body`, bytes are shown in hex.
+/// The encodings are those of `BodyEncodings`; each declares its options. Without `body`, bytes are shown in hex.
 extension BodyFormat {
+    /// A body as a value of a format file.
+    static let value: SharedValue = SharedValue(
+        "bodies", "a [body](#body-how-it-is-encoded)", "how bodies are encoded; `hex` by default",
+        .any([.shared(BodyChain.value), .section(keys)]))
+
+    static let keys: KeySection = KeySection(
+        "body", "encodings that depend on the frame", needs: [.any([["byType"], ["cases"], ["else"]])],
+        [
+            FormatKey("byType", .mapping(.shared(BodyChain.value)), "the encodings by the frame's type"),
+            FormatKey(
+                "cases", .list(.section(caseKeys)), "the encodings by a condition; tried before `byType`, in order"),
+            FormatKey("else", .shared(BodyChain.value), "the encodings of all other frames, `hex` if nothing is said"),
+        ])
+
+    private static let caseKeys: KeySection = KeySection(
+        "body.cases", "the encodings of frames that match a condition",
+        [
+            FormatKey("when", .condition, "a condition on the frame's type and its header's fields", required: true),
+            FormatKey("as", .shared(BodyChain.value), "the encodings", required: true),
+        ])
+
     /// The most encodings a chain may have: each may expand its input to 16 MiB.
     static let longestChain = 8
 
@@ -25,14 +45,12 @@ extension BodyFormat {
         guard let node = map["body"] else { return nil }
         let path = map.path == "the format" ? "body" : "\(map.path).body"
         guard node.member("byType") != nil || node.member("else") != nil || node.member("cases") != nil,
-            let body = YAMLMap(node, path: path, context: map.context)
+            let body = YAMLMap(node, path: path, context: map.context)?.reading(Self.keys)
         else {
             self.init(BodyChain(node, path: path, context: map.context))
             return
         }
-        body.allow(["byType", "cases", "else"])
-        let cases = (body.maps("cases") ?? []).compactMap { map -> BodyCase? in
-            map.allow(["when", "as"])
+        let cases = (body.maps("cases", Self.caseKeys) ?? []).compactMap { map -> BodyCase? in
             guard let condition = FormatLoader.headCondition(map, "when") else { return nil }
             guard let node = map["as"] else {
                 map.fault("\(map.path) lacks as: the encodings")
@@ -56,9 +74,21 @@ extension BodyFormat {
 }
 
 extension BodyChain {
+    /// Encodings as a value of a format file.
+    static let value: SharedValue = SharedValue(
+        "encodings", "[encodings](#body-how-it-is-encoded)", "an encoding, or several, the outermost first",
+        .any([list, .section(keys)]))
+
+    private static let list = KeyValue.any([
+        .shared(BodyEncodings.value), .list(.shared(BodyEncodings.value), least: 1, most: BodyFormat.longestChain),
+    ])
+
+    private static let keys: KeySection = KeySection(
+        "body.encodings", "a chain of encodings",
+        [FormatKey("encodings", list, "an encoding, or a list of at most eight, the outermost first", required: true)])
+
     init(_ node: Node, path: String, context: LoadContext) {
-        if node.member("encodings") != nil, let map = YAMLMap(node, path: path, context: context) {
-            map.allow(["encodings"])
+        if node.member("encodings") != nil, let map = YAMLMap(node, path: path, context: context)?.reading(Self.keys) {
             if let list = map["encodings"] {
                 self.init(BodyChain.encodings(list, path: "\(path).encodings", context: context))
                 return
@@ -100,10 +130,11 @@ extension BodyChain {
         if type == FieldsBody.self, value.sequence != nil {
             // The list is all there is to say.
             let options = Node.mapping(.init([(Node("of"), value)], .implicit, .any, node.mark))
-            return YAMLMap(options, path: "\(path).\(name)", context: context).map { FieldsBody($0) }
+            let map = YAMLMap(options, path: "\(path).\(name)", context: context)
+            return (map?.reading(FieldsBody.keys)).map { FieldsBody($0) }
         }
         guard let options = YAMLMap(value, path: "\(path).\(name)", context: context) else { return nil }
-        return type?.init(options)
+        return type.map { $0.init(options.reading($0.keys)) }
     }
 
     private static func named(

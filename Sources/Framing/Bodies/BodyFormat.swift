@@ -89,16 +89,29 @@ package struct BodyCase: Sendable {
 }
 
 extension Format {
-    /// The names of the keys that bodies are encrypted with, each once. If a format file names none, the key has the format's
+    /// The names of the keys of bodies, streams and checksums, each once. If a format file names none, the key has the format's
     /// name.
     package var bodyKeyNames: [String] {
-        Set(directions.fromClient.body.keyNames(default: name) + directions.fromServer.body.keyNames(default: name))
-            .sorted()
+        let ofSides = Direction.allCases.flatMap { side in
+            directions[side].body.keyNames(default: name)
+                + directions[side].layouts.flatMap { layout in
+                    layout.checksumKeyNames(default: name) + (layout.body?.keyNames(default: name) ?? [])
+                }
+        }
+        return Set(ofSides + (states?.keyNames(default: name) ?? [])).sorted()
     }
 
-    /// Sets the user's resources for decoding bodies: keys and schemas.
+    /// Sets the user's resources for decoding: keys and schemas.
     package mutating func use(_ resources: BodyResources) throws(BodyResourceError) {
         try directions.fromClient.body.use(resources, defaultKey: name)
         try directions.fromServer.body.use(resources, defaultKey: name)
+        try states?.use(resources, defaultKey: name)
+        for side in Direction.allCases {
+            for index in directions[side].layouts.indices {
+                try directions[side].layouts[index].body?.use(resources, defaultKey: name)
+                directions[side].layouts[index].keys = resources.keys
+                directions[side].layouts[index].keys[""] = resources.keys[name]
+            }
+        }
     }
 }

@@ -65,7 +65,11 @@ package struct DecodedBody: Sendable, Hashable {
             case ("text", .text) where path.count == 1:
                 return .text(bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
             case ("json", .json), ("protobuf", .protobuf), ("fields", .fields):
-                return JSONLookup.value(at: Array(path.dropFirst()), in: bytes)
+                let path = Array(path.dropFirst())
+                if path.contains(where: { $0.utf8.contains(UInt8(ascii: "=")) }) {
+                    return FieldValue.inside(String(decoding: bytes.copied(), as: UTF8.self), at: path[...])
+                }
+                return JSONLookup.value(at: path, in: bytes)
             default: return nil
             }
         }

@@ -40,7 +40,7 @@ package enum Base16 {
 
 /// Bytes as Base64 (RFC 4648).
 package enum Base64 {
-    static let standard = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    package static let standard = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     static let url: [UInt8] = standard.dropLast(2) + Array("-_".utf8)
 
     private static let values: [UInt8] = {
@@ -88,7 +88,7 @@ package enum Base64 {
     }
 
     /// The bytes with padding.
-    static func encode(_ bytes: [UInt8], alphabet: [UInt8] = standard) -> [UInt8] {
+    package static func encode(_ bytes: [UInt8], alphabet: [UInt8] = standard) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
         for start in stride(from: 0, to: bytes.count, by: 3) {

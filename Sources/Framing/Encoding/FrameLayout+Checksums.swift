@@ -5,10 +5,10 @@ extension FrameLayout {
     package struct ChecksumResult: Hashable, Sendable {
         /// The field that holds it.
         package var field: String
-        /// The field's value.
-        package var found: UInt64
-        /// The value computed from the bytes.
-        package var expected: UInt64
+        /// The field's value, in hexadecimal.
+        package var found: String
+        /// The value computed from the bytes, in hexadecimal.
+        package var expected: String
     }
 
     /// Whether the layout has checksums at all.
@@ -18,30 +18,48 @@ extension FrameLayout {
             || (trailer?.fields ?? []).contains { $0.checksum != nil }
     }
 
-    /// Every checksum of a frame's content.
+    /// Every checksum of a frame's content, but those whose key is not known.
     package func checksums(of content: RawSpan, _ shape: FrameShape) -> [ChecksumResult] {
-        places(head: content.extracting(0..<shape.head), shape: shape, content: content).map { field, place, checksum in
-            var found: UInt64 = 0
-            if let number = field.value(in: content, at: place.lowerBound, size: place.count).unsignedNumber {
-                found = number
-            }
-            let expected = Self.value(checksum, of: field, place, shape: shape, in: content.copied())
-            return ChecksumResult(field: field.name, found: found, expected: expected)
+        var results: [ChecksumResult] = []
+        for (field, place, checksum) in places(
+            head: content.extracting(0..<shape.head), shape: shape, content: content)
+        {
+            guard let expected = value(checksum, of: field, place, shape: shape, in: content.copied()) else { continue }
+            let found = field.value(in: content, at: place.lowerBound, size: place.count)
+            results.append(
+                ChecksumResult(field: field.name, found: Self.hex(found), expected: Self.hex(expected)))
+        }
+        return results
+    }
+
+    private static func hex(_ value: FieldValue) -> String {
+        switch value {
+        case .bytes(let bytes): String(decoding: Base16.encode(bytes), as: UTF8.self)
+        case .text(let text): text
+        default: String(value.unsignedNumber ?? 0, radix: 16)
         }
     }
 
-    /// Writes the checksums into a frame that is otherwise complete.
+    /// Writes the checksums into a frame that is otherwise complete; those whose key is not known remain as they are.
     func fillInChecksums(_ parts: inout FrameParts) throws(EncodingError) {
         guard hasChecksums else { return }
         let shape = FrameShape(head: parts.head.count, body: parts.body.count, tail: parts.trailer.count)
         var content = parts.head + parts.body + parts.trailer
         let places = places(head: parts.head.span.bytes, shape: shape, content: content.span.bytes)
         for (field, place, checksum) in places {
-            let value = Self.value(checksum, of: field, place, shape: shape, in: content)
-            content.replaceSubrange(place, with: try BinaryHead.encode(.unsigned(value), as: field))
+            guard let value = value(checksum, of: field, place, shape: shape, in: content) else { continue }
+            content.replaceSubrange(place, with: try BinaryHead.encode(value, as: field))
         }
         parts.head = Array(content[..<shape.head])
         parts.trailer = Array(content[(shape.head + shape.body)...])
+    }
+
+    /// The names of the keys that checksums use.
+    func checksumKeyNames(default name: String) -> [String] {
+        let head = ((head as? BinaryHead)?.fields ?? []) + ((head as? StructuredHead)?.checkedFields ?? [])
+        return (head + (trailer?.fields ?? [])).compactMap(\.checksum).filter(\.algorithm.isKeyed).map {
+            $0.keyName ?? name
+        }
     }
 
     private func places(
@@ -63,10 +81,10 @@ extension FrameLayout {
         return places
     }
 
-    /// The checksum computed from the bytes it covers, with the field itself as zeros.
-    private static func value(
+    /// The checksum computed from the bytes it covers, with the field itself as zeros; nil if its key is not known.
+    private func value(
         _ checksum: FieldChecksum, of own: HeaderField, _ field: Range<Int>, shape: FrameShape, in content: [UInt8]
-    ) -> UInt64 {
+    ) -> FieldValue? {
         func offset(_ place: FieldChecksum.Place) -> Int {
             switch place {
             case .start: 0
@@ -78,15 +96,24 @@ extension FrameLayout {
         var covered = content
         for at in field where at < covered.count { covered[at] = 0 }
         let range = offset(checksum.from)..<max(offset(checksum.from), offset(checksum.to))
+        let bytes = covered.span.bytes.extracting(range)
+        if let digest = checksum.algorithm.digest {
+            let key = checksum.keyName.map { keys[$0] } ?? keys[""]
+            if checksum.algorithm.isKeyed, key == nil { return nil }
+            let value = digest.value(of: bytes, key: checksum.algorithm.isKeyed ? key : nil)
+            if case .string(let size, _) = own.kind {
+                return .text(String(decoding: Base16.encode(value).prefix(size), as: UTF8.self))
+            }
+            return .bytes(Array(value.prefix(field.count)))
+        }
+        let value = checksum.algorithm.value(of: bytes)
         if case .numeral(.digits(let count, let base)) = own.kind {
             // As many digits as there are: FIX's sum modulo 256 has three.
             let values = (0..<count).reduce(UInt64(1)) { power, _ in
                 power.multipliedReportingOverflow(by: UInt64(base)).0
             }
-            let value = checksum.algorithm.value(of: covered.span.bytes.extracting(range))
-            return values == 0 ? value : value % values
+            return .unsigned(values == 0 ? value : value % values)
         }
-        let mask = field.count >= 8 ? UInt64.max : UInt64(1) << UInt64(8 * field.count) - 1
-        return checksum.algorithm.value(of: covered.span.bytes.extracting(range)) & mask
+        return .unsigned(field.count >= 8 ? value : value & (UInt64(1) << UInt64(8 * field.count) - 1))
     }
 }

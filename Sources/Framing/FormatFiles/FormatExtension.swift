@@ -17,10 +17,11 @@ enum FormatExtension {
     private static let longest = 8
 
     /// The outermost mapping with what it inherits; the node itself if it extends nothing.
-    static func resolve(_ node: Node, _ context: LoadContext, _ source: Source?) -> Node {
+    static func resolve(_ file: YAMLMap, _ source: Source?) -> Node {
+        let (node, context) = (file.node, file.context)
         var chain: [Node] = []
         var current = node
-        while let name = current.member("extends") {
+        while let name = chain.isEmpty ? file["extends"] : current.member("extends") {
             guard let text = name.string else {
                 context.add("extends should be the name of a format, found \(name.kindName)", at: name)
                 break

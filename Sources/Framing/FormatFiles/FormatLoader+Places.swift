@@ -16,16 +16,19 @@ extension FormatLoader {
             }
             return field(map, key, layouts).map { .field($0) }
         }
-        return bodyPlace(text, in: map, key, body)
+        return bodyPlace(text, in: map, key, [body] + layouts.compactMap(\.body))
     }
 
     /// A value of the body, by a text that begins with `body.`
-    static func bodyPlace(_ text: String, in map: YAMLMap, _ key: String, _ body: BodyFormat) -> ValuePlace? {
+    ///
+    /// - Parameter bodies: those of the frames' kinds; it need not be in all of them.
+    static func bodyPlace(_ text: String, in map: YAMLMap, _ key: String, _ bodies: [BodyFormat]) -> ValuePlace? {
         guard let place = ValuePlace(body: text), case .body(let path) = place else {
             map.fault("\(map.path).\(key) is \(text); expected a path such as body.user or body.json.items[0]", at: key)
             return nil
         }
-        if let complaint = body.complaint(about: path) {
+        let complaints = bodies.map { $0.complaint(about: path) }
+        if !complaints.contains(nil), let complaint = complaints.first ?? nil {
             map.fault("\(map.path).\(key) is \(text), but \(complaint)", at: key)
             return nil
         }
@@ -52,7 +55,7 @@ extension FormatLoader {
         }
         if text.hasPrefix("body.") {
             let places = Direction.allCases.map { side in
-                sides.map { bodyPlace(text, in: map, key, $0[side].body) } ?? ValuePlace(body: text)
+                sides.map { bodyPlace(text, in: map, key, $0[side].bodies) } ?? ValuePlace(body: text)
             }
             return places.contains(nil) ? nil : places[0]
         }

@@ -9,16 +9,6 @@ public enum FormatLoader {
     /// The name of the file's outermost mapping in error messages.
     static let topPath = "the format"
 
-    private static let keys =
-        [
-            "format", "summary", "ports", "parameters", "client", "server", "frame", "body", "detect", "heartbeat",
-            "secret",
-        ]
-        + [
-            "hazards", "names", "pairs", "relay", "broadcast", "begins", "tls", "types", "states", "transitions",
-            "formats", "sequence", "extends",
-        ] + LayoutLoader.keys
-
     /// The format that a file describes.
     ///
     /// - Parameters:
@@ -36,7 +26,16 @@ public enum FormatLoader {
     public static func loadWithWarnings(
         _ yaml: String, file: String, parameters: [String: String] = [:], source: ((String) -> String?)? = nil
     ) throws(FormatFileError) -> (format: Format, warnings: [FormatFileError.Fault]) {
+        try load(yaml, file: file, parameters: parameters, source: source, probe: nil)
+    }
+
+    /// The same; the probe takes note of the keys that are read.
+    package static func load(
+        _ yaml: String, file: String, parameters: [String: String] = [:], source: ((String) -> String?)? = nil,
+        probe: KeyProbe?
+    ) throws(FormatFileError) -> (format: Format, warnings: [FormatFileError.Fault]) {
         let context = LoadContext()
+        context.probe = probe
         defer { context.sharedNames = [:] }  // its maps keep the context alive
         let format = read(yaml, parameters, context, source)
         guard let format, context.faults.isEmpty else {
@@ -58,12 +57,12 @@ public enum FormatLoader {
     private static func read(
         _ yaml: String, _ parameters: [String: String], _ context: LoadContext, _ source: ((String) -> String?)?
     ) -> Format? {
-        guard
-            let top = FormatYAML.compose(yaml, context: context).flatMap({
-                YAMLMap(FormatExtension.resolve($0, context, source), path: topPath, context: context)
-            })
+        guard let own = FormatYAML.compose(yaml, context: context),
+            let file = YAMLMap(own, path: topPath, context: context),
+            let top = YAMLMap(
+                FormatExtension.resolve(file.reading(section), source), path: topPath, context: context)?.reading(
+                    section)
         else { return nil }
-        top.allow(keys)
         readParameters(top, parameters, context)
         readNames(top)
         readTypes(top)
@@ -82,7 +81,7 @@ public enum FormatLoader {
         } else {
             context.fields = nil
         }
-        let detection = detection(top)
+        let detection = DetectionLoader.detection(top)
         let heartbeat = top.map("heartbeat").flatMap { HeartbeatLoader.contract($0) }
         let sides = client.flatMap { client in server.map { PerDirection(fromClient: client, fromServer: $0) } }
         let pairings = PairingLoader.pairings(top, sides)
@@ -91,7 +90,7 @@ public enum FormatLoader {
         let beginning = RelayLoader.beginning(top)
         let upgrade = RelayLoader.upgrade(top)
         let ports = ports(top)
-        let secrets = secrets(top)
+        let secrets = SecretLoader.secrets(top)
         let hazards = hazards(top)
         let summary = top.text("summary") ?? ""
         let name = top.requiredText("format")
@@ -107,7 +106,7 @@ public enum FormatLoader {
         format.beginning = beginning
         format.upgrade = upgrade
         StateLoader.read(top, into: &format)
-        format.sequence = top.map("sequence").flatMap { SequenceLoader.rule($0, sides) }
+        format.sequence = top.map("sequence", SequenceLoader.section).flatMap { SequenceLoader.rule($0, sides) }
         return format
     }
 
@@ -181,11 +180,11 @@ public enum FormatLoader {
     private static func layouts(_ top: YAMLMap, _ side: String) -> LayoutLoader.Built? {
         top.context.choices = 0
         top.context.side = side == "client" ? .fromClient : .fromServer
-        let own = top.map(side)
-        own?.allow(["name", "frame", "body"] + LayoutLoader.keys)
+        let own = top.map(side, LayoutLoader.sideKeys)
         let sections = [own, top].compactMap { $0 }
         let loader = LayoutLoader(context: top.context)
-        return top.map("states").map { loader.states($0, side: side, sections) } ?? loader.build(sections)
+        return (top.has("states") ? top.map("states") : nil).map { loader.states($0, side: side, sections) }
+            ?? loader.build(sections)
     }
 
     /// One direction, given its frames and those of the other one.
@@ -195,13 +194,13 @@ public enum FormatLoader {
         _ top: YAMLMap, _ side: String, _ built: LayoutLoader.Built?, _ other: LayoutLoader.Built?
     ) -> DirectionFormat? {
         top.context.side = side == "client" ? .fromClient : .fromServer
-        let own = top.map(side)
+        let own = top.map(side, LayoutLoader.sideKeys)
         let sections = [own, top].compactMap { $0 }
         top.context.headNames = built.flatMap { FrameValues.fields(of: $0.layouts, $0.rule) }
         let order = sections.lazy.compactMap { $0.text("byteOrder") }.first
         top.context.bodyOrder = order.flatMap { ByteOrder(rawValue: $0) } ?? .big
         let body = own.flatMap(BodyFormat.init) ?? BodyFormat(top) ?? BodyFormat()
-        let frame = sections.first { $0["frame"] != nil }?.map("frame")
+        let frame = sections.first { $0["frame"] != nil }?.map("frame", frameKeys)
         top.context.fields = built.flatMap { FrameValues.fields(of: $0.layouts, $0.rule) }
         top.context.bodiesAreOpaque = body.isOpaque && built?.layouts.allSatisfy { $0.body?.isOpaque ?? true } ?? true
         if !body.byType.isEmpty, let built, frame?["type"] == nil, !built.layouts.contains(where: { $0.name != nil }) {
@@ -210,7 +209,6 @@ public enum FormatLoader {
                 "body.byType goes by the frames' types, and they have none: say under frame what their type is",
                 at: map?["body"])
         }
-        frame?.allow(["type", "from", "to"])
         guard let built else { return nil }
         let fields = top.context.fields
         // What is said of both sides may refer to the fields of either.
@@ -255,9 +253,10 @@ public enum FormatLoader {
         guard let frame, let node = frame["type"] else {
             return layouts.contains { $0.name != nil } ? .layout : .none
         }
+        let bodies = [body] + layouts.compactMap(\.body)
         if node.sequence == nil {
             if let path = node.string, path.hasPrefix("body.") {
-                return bodyPlace(path, in: frame, "type", body).map { .value($0) } ?? .none
+                return bodyPlace(path, in: frame, "type", bodies).map { .value($0) } ?? .none
             }
             if let path = node.string, let place = ValuePlace(field: path), case .inField = place {
                 return .cases([TypeCase(condition: nil, name: .place(place))])
@@ -265,12 +264,12 @@ public enum FormatLoader {
             return field(frame, "type", layouts).map { .field($0) } ?? .none
         }
         let cases = (node.sequence ?? []).enumerated().compactMap { index, item -> TypeCase? in
-            if let path = item.string { return typeCase(path, at: item, frame, body) }
-            guard let map = YAMLMap(item, path: "\(frame.path).type[\(index)]", context: frame.context) else {
-                return nil
-            }
-            map.allow(["when", "is"])
-            guard let name = map.requiredText("is") else { return nil }
+            if let path = item.string { return typeCase(path, at: item, frame, bodies) }
+            guard
+                let map = YAMLMap(item, path: "\(frame.path).type[\(index)]", context: frame.context)?.reading(
+                    caseKeys),
+                let name = map.requiredText("is")
+            else { return nil }
             if map["when"] == nil { return TypeCase(condition: nil, name: .text(name)) }
             return condition(map, "when", except: "type").map { TypeCase(condition: $0, name: .text(name)) }
         }
@@ -278,9 +277,11 @@ public enum FormatLoader {
     }
 
     /// The value of a field, or of the body, that names the type of the frames that have it.
-    private static func typeCase(_ path: String, at node: Node, _ frame: YAMLMap, _ body: BodyFormat) -> TypeCase? {
+    private static func typeCase(
+        _ path: String, at node: Node, _ frame: YAMLMap, _ bodies: [BodyFormat]
+    ) -> TypeCase? {
         if path.hasPrefix("body.") {
-            return bodyPlace(path, in: frame, "type", body).map { TypeCase(condition: nil, name: .place($0)) }
+            return bodyPlace(path, in: frame, "type", bodies).map { TypeCase(condition: nil, name: .place($0)) }
         }
         guard let place = ValuePlace(field: path) else { return nil }
         let name = String(path.prefix { $0 != "." && $0 != "[" })
@@ -291,99 +292,9 @@ public enum FormatLoader {
         return TypeCase(condition: nil, name: .place(place))
     }
 
-    // MARK: Secrets
-
-    /// `body.password`, or `{ value: body.2, when: type == "login" }`, or a list of them.
-    private static func secrets(_ top: YAMLMap) -> [Secret] {
-        guard let node = top["secret"] else { return [] }
-        let items = node.sequence.map(Array.init) ?? [node]
-        return items.enumerated().compactMap { index, item in
-            var text = top.context.text(of: item)
-            var place = item
-            var when: Expression?
-            if item.mapping != nil {
-                guard let map = YAMLMap(item, path: "secret[\(index)]", context: top.context) else { return nil }
-                map.allow(["value", "when", "after", "until"])
-                text = map.requiredText("value")
-                place = map["value"] ?? item
-                if map["when"] != nil || map["after"] == nil { when = condition(map, "when") }
-                if text == nil || when == nil && map["after"] == nil { return nil }
-                if map["after"] != nil {
-                    guard text == "body" else {
-                        top.context.add("with after, a secret's value can only be body", at: place)
-                        return nil
-                    }
-                    var secret = Secret(path: ["body"], condition: when)
-                    secret.after = condition(map, "after")
-                    if map["until"] != nil { secret.until = condition(map, "until") }
-                    return secret.after == nil ? nil : secret
-                }
-            }
-            guard let text else {
-                top.context.add("secret should list text or { value: …, when: … }, found \(item.kindName)", at: item)
-                return nil
-            }
-            // args[1] is two components.
-            let path = ValuePlace.path(text[...]) ?? [text]
-            if let complaint = Secret.complaint(about: path) {
-                top.context.add("secret: \(text) \(complaint)", at: place)
-                return nil
-            }
-            return Secret(path: path, condition: when)
-        }
-    }
-
-    // MARK: Detection
-
-    private static func detection(_ top: YAMLMap) -> FormatDetection? {
-        guard let map = top.map("detect") else { return nil }
-        map.allow([
-            "evidence", "strength", "frames", "blocksAfter", "from", "both", "when", "distinct", "bodies", "start",
-            "among",
-            "alone", "openHead", "replaces",
-        ])
-        guard let evidence = map.requiredText("evidence") else { return nil }
-        var detection = FormatDetection(evidence: evidence)
-        detection.strength = map.integer("strength", in: 1...100) ?? 50
-        detection.frames = map.integer("frames", in: 1...1_000) ?? 1
-        detection.blocksAfter = map.integer("blocksAfter", in: 0...1_000) ?? 0
-        detection.from = side(map, "from")
-        detection.needsBoth = map.boolean("both") ?? false
-        if map["when"] != nil { detection.condition = condition(map, "when") }
-        if let bodies = map.text("bodies") {
-            if bodies != "valid" { map.fault("detect.bodies is \(bodies); expected valid", at: "bodies") }
-            detection.needsValidBodies = true
-        }
-        detection.isAtStart = map.boolean("start") ?? false
-        detection.alone = map.text("alone")
-        detection.openHead = map.text("openHead")
-        detection.replaces = map.text("replaces")
-        if let name = detection.replaces, !Signature.all.contains(where: { $0.name == name }) {
-            map.fault(
-                "there is no protocol \(name); \(LoadContext.hint(name, Signature.all.map(\.name)))", at: "replaces")
-        }
-        if detection.openHead != nil, let other = detection.condition?.paths.first(where: { $0.first != "fields" }) {
-            map.fault("with openHead the condition may only ask for fields.NAME, found \(other[0])", at: "when")
-        }
-        if let among = map.map("among") {
-            among.allow(["frames", "evidence"])
-            if let frames = among.integer("frames", in: 1...1_000), let text = among.requiredText("evidence") {
-                detection.among = (frames, text)
-            }
-        }
-        if let distinct = map.map("distinct") {
-            distinct.allow(["field", "most"])
-            if let field = distinct.requiredText("field"), let most = distinct.integer("most", in: 1...1_000) {
-                detection.distinct = (field, most)
-            }
-        }
-        return detection
-    }
-
     /// A format inside another one's bodies: frames, their types and bodies.
     static func inner(_ node: Node, named name: String, in context: LoadContext) -> Format? {
-        guard let map = YAMLMap(node, path: "formats.\(name)", context: context) else { return nil }
-        map.allow(["frame", "body", "client", "server"] + LayoutLoader.keys)
+        guard let map = YAMLMap(node, path: "formats.\(name)", context: context)?.reading(innerKeys) else { return nil }
         let around = (context.fields, context.headNames, context.bodyOrder, context.side, context.bodiesAreOpaque)
         context.nesting += 1
         defer {
@@ -423,14 +334,21 @@ public enum FormatLoader {
 
     /// An expression over a frame's values; values that no frame has are faults.
     ///
-    /// - Parameter namesFields: whether a field may be named without `fields.` in front.
+    /// - Parameters:
+    ///   - namesFields: whether a field may be named without `fields.` in front.
+    ///   - hasRequest: whether `request.NAME` is the field of the request that a frame answers.
     static func condition(
-        _ map: YAMLMap, _ key: String, except forbidden: String? = nil, namesFields: Bool = false
+        _ map: YAMLMap, _ key: String, except forbidden: String? = nil, namesFields: Bool = false,
+        hasRequest: Bool = false
     ) -> Expression? {
         guard let source = map.requiredText(key) else { return nil }
         do throws(ExpressionError) {
             return try Expression(parsing: source) { path in
                 if path.first == forbidden { return "\(path[0]) cannot be used here: it is what is being decided" }
+                if hasRequest, path.first == "request", path.count > 1 {
+                    return FrameValues.complaint(
+                        about: ["fields"] + path.dropFirst(), fields: map.context.fields, bodiesAreOpaque: true)
+                }
                 let isField = namesFields && path.count == 1 && !FrameValues.names.contains(path[0])
                 let path = isField ? ["fields"] + path : path
                 return FrameValues.complaint(about: path)

@@ -34,25 +34,26 @@ struct HeaderLoader {
     }
 
     /// A field by its name, and its type or a mapping.
-    func field(_ name: String, _ node: Node, alsoAllowing others: [String] = []) -> HeaderField? {
+    func field(_ name: String, _ node: Node, _ section: KeySection = Self.section) -> HeaderField? {
         if node.scalar != nil {
             guard let type = context.text(of: node) else { return nil }
             return kind(type, nil, node).map { HeaderField(name: name, kind: $0, order: order) }
         }
         guard let map = YAMLMap(node, path: "the field \(name)", context: context) else { return nil }
         let structured = ["when", "repeat", "until", "of", "use", "oneOf", "fields", "value", "lines", "quoted"]
-        if others.isEmpty, let key = structured.first(where: { map[$0] != nil }) {
+        if section === Self.section, let key = structured.first(where: { map[$0] != nil }) {
             map.fault(
                 "the field \(name) has \(key), which only headers of the rule fields and bodies of fields have", at: key
             )
             return nil
         }
-        map.allow(
-            [
-                "type", "size", "padding", "ends", "digits", "equals", "names", "bits", "byteOrder", "checksum", "over",
-                "max",
-            ] + others)
-        guard let type = map.requiredText("type"), let kind = kind(type, map, map["type"] ?? node) else { return nil }
+        return field(name, map.reading(section))
+    }
+
+    private func field(_ name: String, _ map: YAMLMap) -> HeaderField? {
+        guard let type = map.requiredText("type"), let kind = kind(type, map, map["type"] ?? map.node) else {
+            return nil
+        }
         var field = HeaderField(name: name, kind: kind, order: order(map))
         field.constant = constant(map, field)
         if field.constant != nil, let text = map.text("equals"), text.hasPrefix("0x") {
@@ -79,10 +80,6 @@ struct HeaderLoader {
     }
 
     // MARK: Types
-
-    private static let types =
-        ["u8", "u16", "u24", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64", "uint", "int", "varint", "decimal"]
-        + ["hex", "ber", "lenenc", "vlq", "string", "bytes", "char"]
 
     private func kind(_ type: String, _ map: YAMLMap?, _ node: Node) -> HeaderField.Kind? {
         func size(_ range: ClosedRange<Int>) -> Int? {
@@ -124,7 +121,8 @@ struct HeaderLoader {
             {
                 return letter == "u" ? .unsigned(width: bits / 8) : .signed(width: bits / 8)
             }
-            context.add("there is no field type \(type); \(LoadContext.hint(type, Self.types))", at: node)
+            context.add(
+                "there is no field type \(type); \(LoadContext.hint(type, Self.types.flatMap(\.words)))", at: node)
             return nil
         }
     }
@@ -204,9 +202,10 @@ struct HeaderLoader {
             if value.scalar != nil, let name = value.string, !name.isEmpty {
                 return HeaderField.Bits(name: name, lowest: low, count: high - low + 1)
             }
-            guard let own = YAMLMap(value, path: "\(field.name).bits", context: context) else { return nil }
-            own.allow(["name", "names", "equals"])
-            guard let name = own.requiredText("name") else { return nil }
+            let path = "\(field.name).bits"
+            guard let own = YAMLMap(value, path: path, context: context)?.reading(Self.bitsKeys),
+                let name = own.requiredText("name")
+            else { return nil }
             var bits = HeaderField.Bits(name: name, lowest: low, count: high - low + 1)
             bits.names = names(own, ofText: false)
             bits.constant = own.integer("equals", in: 0...(bits.count >= 63 ? .max : 1 << bits.count - 1)).map(
@@ -222,11 +221,20 @@ struct HeaderLoader {
             return nil
         }
         switch field.kind {
+        case .bytes(let size) where algorithm.digest != nil && size <= algorithm.byteCount: break
+        case .string(let size, _) where algorithm.digest != nil && size <= 2 * algorithm.byteCount: break
+        case _ where algorithm.digest != nil:
+            map.fault(
+                "\(name) needs a field of type bytes with a size of at most \(algorithm.byteCount), or of type string for its hex digits",
+                at: "checksum")
+            return nil
         case .unsigned, .numeral(.digits): break
         default:
             map.fault("a checksum needs a field of type u8 to u64, or of digits", at: "checksum")
             return nil
         }
+        let keyName = map.text("keyName")
+        if keyName != nil, !algorithm.isKeyed { map.fault("\(name) uses no key", at: "keyName") }
         var places: [FieldChecksum.Place] = [.start, .field]
         let words = map.texts("over")
         if !words.isEmpty {
@@ -239,6 +247,6 @@ struct HeaderLoader {
                 return nil
             }
         }
-        return FieldChecksum(algorithm: algorithm, from: places[0], to: places[1])
+        return FieldChecksum(algorithm: algorithm, from: places[0], to: places[1], keyName: keyName)
     }
 }

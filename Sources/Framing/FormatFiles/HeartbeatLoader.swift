@@ -2,15 +2,11 @@ import Streams
 
 /// Reads a format's `heartbeat` section.
 enum HeartbeatLoader {
-    private static let keys = [
-        "when", "from", "every", "late", "gap", "first", "eviction", "answer", "counts", "announced",
-    ]
-
     /// The contract of a `heartbeat` section; nil, with faults, if it is incomplete.
     ///
     /// - Parameter base: the defaults for what the section omits.
     static func contract(_ map: YAMLMap, over base: HeartbeatContract? = nil) -> HeartbeatContract? {
-        map.allow(keys)
+        let map = map.reading(section)
         if base == nil {
             for key in ["from", "every"] where map[key] == nil { map.fault("\(map.path) lacks \(key)") }
         }
@@ -42,7 +38,7 @@ enum HeartbeatLoader {
 
     /// `announced: { when: type == "CONNECT", value: body.keepAlive, unit: 1 s, gap: 1.5 }`
     private static func announced(_ map: YAMLMap) -> HeartbeatContract.Announcement? {
-        map.allow(["when", "value", "unit", "gap"])
+        let map = map.reading(announcedKeys)
         let condition = FormatLoader.condition(map, "when")
         guard let text = map.requiredText("value") else { return nil }
         let field = text.hasPrefix("fields.") ? String(text.dropFirst(7)) : text
@@ -66,7 +62,7 @@ enum HeartbeatLoader {
     }
 
     private static func answer(_ map: YAMLMap, over base: HeartbeatContract.Answer?) -> HeartbeatContract.Answer? {
-        map.allow(["when", "within"])
+        let map = map.reading(answerKeys)
         if base == nil, map["within"] == nil { map.fault("\(map.path) lacks within") }
         let condition =
             base == nil || map["when"] != nil ? FormatLoader.condition(map, "when") : base?.condition
@@ -77,7 +73,7 @@ enum HeartbeatLoader {
     private static func eviction(
         _ map: YAMLMap, over base: HeartbeatContract.Eviction?
     ) -> HeartbeatContract.Eviction? {
-        map.allow(["after", "sweep", "refreshedBy", "does"])
+        let map = map.reading(evictionKeys)
         if base == nil, map["after"] == nil { map.fault("\(map.path) lacks after") }
         guard let after = map.interval("after") ?? base?.after else { return nil }
         return HeartbeatContract.Eviction(

@@ -16,19 +16,16 @@ struct LayoutLoader {
         var layouts: [FrameLayout]
     }
 
-    /// The keys that a layout section may have.
-    static let keys = ["byteOrder", "header", "trailer", "framing", "oneOf", "alternatives", "first"]
-
     /// Builds the layout of a side in each state: the state's section of that side, the state's own, then the side's and the file's.
     func states(_ map: YAMLMap, side: String, _ sections: [YAMLMap]) -> Built? {
         var names: [String] = []
         let built = (map.node.mapping ?? [:]).map { key, value -> Built? in
             let name = key.string ?? "?"
             names.append(name)
-            guard let state = YAMLMap(value, path: "states.\(name)", context: context) else { return nil }
-            state.allow(["client", "server", "body"] + Self.keys)
-            let own = state.map(side)
-            own?.allow(["name", "body"] + Self.keys)
+            guard let state = YAMLMap(value, path: "states.\(name)", context: context)?.reading(Self.stateKeys) else {
+                return nil
+            }
+            let own = state.map(side, Self.stateSideKeys)
             return build([own, state].compactMap { $0 } + sections)
         }
         guard !built.isEmpty, !built.contains(where: { $0 == nil }) else { return nil }
@@ -46,12 +43,12 @@ struct LayoutLoader {
         guard let section = sections.first else { return nil }
         let rest: Built?
         if let kinds = nearest("oneOf", sections) {
-            rest = kinds.map.maps("oneOf").flatMap { oneOf($0, kinds.around) }
+            rest = kinds.map.maps("oneOf", Self.kindKeys).flatMap { oneOf($0, kinds.around) }
         } else {
             let readings = self.readings(sections)
             rest = readings.flatMap { $0.count == 1 ? $0[0] : alternatives($0, at: section) }
         }
-        guard let first = nearest("first", sections)?.map.map("first") else { return rest }
+        guard let first = nearest("first", sections)?.map.map("first", Self.firstKeys) else { return rest }
         return rest.flatMap { opening(first, sections, rest: $0) }
     }
 
@@ -67,10 +64,9 @@ struct LayoutLoader {
     /// The readings that a section allows: its alternatives, and both byte orders if constants must decide.
     private func readings(_ sections: [YAMLMap]) -> [Built]? {
         if let choice = nearest("alternatives", sections) {
-            guard let maps = choice.map.maps("alternatives") else { return nil }
+            guard let maps = choice.map.maps("alternatives", Self.kindKeys) else { return nil }
             let built = maps.map { map -> [Built]? in
-                map.allow(["name", "body"] + Self.keys)
-                return readings([map] + choice.around.map(Self.withoutChoices))
+                readings([map] + choice.around.map(Self.withoutChoices))
             }
             return built.contains { $0 == nil } ? nil : built.flatMap { $0 ?? [] }
         }
@@ -106,7 +102,7 @@ struct LayoutLoader {
         }
         if framing["rule"]?.string == Structured.name {
             return structured(framing, sections, order, trailer).map { rule, head in
-                var layout = FrameLayout(name: sections.first?.text("name"), rule: rule, head: head, trailer: trailer)
+                var layout = FrameLayout(name: name(sections), rule: rule, head: head, trailer: trailer)
                 layout.body = body(sections, layout)
                 return Built(rule: rule, layouts: [layout])
             }
@@ -116,9 +112,14 @@ struct LayoutLoader {
             return nil
         }
         var layout = FrameLayout(
-            name: sections.first?.text("name"), rule: built.rule, head: built.head ?? head, trailer: trailer)
+            name: name(sections), rule: built.rule, head: built.head ?? head, trailer: trailer)
         layout.body = body(sections, layout)
         return Built(rule: built.rule, layouts: [layout])
+    }
+
+    /// The name of the innermost section, if such a section has one.
+    private func name(_ sections: [YAMLMap]) -> String? {
+        sections.first.flatMap { $0.has("name") ? $0.text("name") : nil }
     }
 
     /// The body of a kind or a state that says itself how it is decoded: nil if only the side or the file does.
@@ -148,7 +149,6 @@ struct LayoutLoader {
 
     private func oneOf(_ maps: [YAMLMap], _ around: [YAMLMap]) -> Built? {
         let built = maps.map { map -> Built? in
-            map.allow(["name", "body"] + Self.keys)
             warnOfInheritedHeader(map, around)
             return build([map] + around.map(Self.withoutChoices))
         }
@@ -172,7 +172,7 @@ struct LayoutLoader {
     private static func withoutChoices(_ map: YAMLMap) -> YAMLMap {
         guard var mapping = map.node.mapping else { return map }
         for key in ["oneOf", "alternatives", "first"] { mapping[Node(key)] = nil }
-        return YAMLMap(.mapping(mapping), path: map.path, context: map.context) ?? map
+        return map.with(mapping)
     }
 
     private func alternatives(_ readings: [Built], at section: YAMLMap) -> Built? {
@@ -189,12 +189,11 @@ struct LayoutLoader {
     }
 
     private func opening(_ first: YAMLMap, _ sections: [YAMLMap], rest: Built) -> Built? {
-        first.allow(["name", "again", "body"] + Self.keys)
         warnOfInheritedHeader(first, sections)
         guard let built = build([first] + sections.map(Self.withoutChoices)) else { return nil }
         let (parts, layouts) = number([built, rest])
         var again: (heads: [BinaryHead?], field: String, values: [FieldValue])?
-        if let map = first.map("again") {
+        if let map = first.map("again", Self.againKeys) {
             again = self.again(map, built.layouts.map { $0.head as? BinaryHead })
             if again == nil { return nil }
         }
@@ -205,7 +204,6 @@ struct LayoutLoader {
     private func again(
         _ map: YAMLMap, _ heads: [BinaryHead?]
     ) -> (heads: [BinaryHead?], field: String, values: [FieldValue])? {
-        map.allow(["field", "in"])
         guard let name = map.requiredText("field") else { return nil }
         let fields = heads.compactMap { $0?.fields.first { $0.name == name } }
         guard let field = fields.first else {

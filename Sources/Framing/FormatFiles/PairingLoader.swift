@@ -2,11 +2,44 @@ import Streams
 
 /// Reads which frames of a format are requests and answers.
 enum PairingLoader {
-    private static let keys = ["request", "from", "answer", "by", "ordered", "within", "optional"]
+    static let section = KeySection(
+        "pairs", "which frames are requests, and which are their answers",
+        [
+            FormatKey("request", .condition, "which frames are requests", required: true),
+            FormatKey("from", .side, "who sends them", required: true),
+            FormatKey("answer", .condition, "which frames of the other side are answers", required: true),
+            FormatKey(
+                "by",
+                .matching(
+                    "^(order|type|body|(fields|body)\\..+|\\$.+)$", "`order`, `type`, `body`, `fields.NAME` or `body.…`"
+                ),
+                """
+                which request an answer belongs to: `order`, the oldest without an answer; `type`, the oldest of the same type; \
+                `fields.NAME` or a value in the body such as `body.id`, the oldest with the same value there \
+                (a frame without it takes no part); `body`, the oldest with the same body
+                """, default: "order"),
+            FormatKey(
+                "ordered", .boolean,
+                """
+                `false`: answers need not arrive in the order of the requests; this is the default with `fields.NAME`, \
+                `body.…` and `body`
+                """),
+            FormatKey(
+                "within", .interval,
+                """
+                the time after which a request counts as unanswered; by default, when the connection ends. \
+                A later answer is still its answer: its time counts
+                """),
+            FormatKey(
+                "optional", .boolean,
+                """
+                `true`: requests may remain unanswered, and answers may arrive unrequested: there are no findings, \
+                only round trips are timed. Requires `within`
+                """, default: "false"),
+        ])
 
     static func pairings(_ top: YAMLMap, _ sides: PerDirection<DirectionFormat>?) -> [Pairing] {
-        (top.maps("pairs") ?? []).compactMap { map in
-            map.allow(keys)
+        (top.maps("pairs", section) ?? []).compactMap { map in
             if map["from"] == nil { map.fault("\(map.path) lacks from") }
             let request = FormatLoader.condition(map, "request")
             let answer = FormatLoader.condition(map, "answer")

@@ -5,9 +5,22 @@ import Streams
 ///     sequence: { value: fields.number }
 ///     sequence: { value: fields.number, from: client, step: 2, modulus: 256 }
 enum SequenceLoader {
+    static let section = KeySection(
+        "sequence", "the number in a side's frames that goes on",
+        [
+            FormatKey(
+                "value", .text("`fields.NAME` or `body.…`"),
+                "where the number is: a field, or a value in the body such as `body.id`; frames without it do not count",
+                required: true),
+            FormatKey("from", .side, "whose frames count; by default, each side's for themselves"),
+            FormatKey("step", .integer(-1_000_000...1_000_000), "by how much the number grows", default: "1"),
+            FormatKey(
+                "modulus", .integer(2...Int.max),
+                "the number of values after which it begins again from 0; by default, as many as an unsigned field has"),
+        ])
+
     /// The rule of a `sequence` section; nil, with faults, if it cannot be read.
     static func rule(_ map: YAMLMap, _ sides: PerDirection<DirectionFormat>?) -> SequenceRule? {
-        map.allow(["value", "from", "step", "modulus"])
         guard let text = map.requiredText("value") else { return nil }
         let from = FormatLoader.side(map, "from")
         let name = text.hasPrefix("fields.") ? String(text.dropFirst(7)) : text
@@ -18,7 +31,7 @@ enum SequenceLoader {
             )
             return nil
         }
-        var modulus = map.integer("modulus", in: 2...Int.max).map(Int64.init)
+        var modulus = map.integer("modulus").map(Int64.init)
         if case .field(let field) = place, let sides {
             let layouts = (from.map { [sides[$0]] } ?? [sides.fromClient, sides.fromServer]).flatMap(\.layouts)
             if let hint = FormatLoader.unknownField(field, layouts) {
@@ -31,7 +44,7 @@ enum SequenceLoader {
                     width < 8 ? Int64(1) << Int64(8 * width) : nil
                 }
         }
-        let step = map.integer("step", in: -1_000_000...1_000_000) ?? 1
+        let step = map.integer("step") ?? 1
         return SequenceRule(place: place, from: from, step: Int64(step), modulus: modulus)
     }
 }

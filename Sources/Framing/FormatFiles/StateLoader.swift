@@ -14,9 +14,9 @@ enum StateLoader {
         if !names.contains("opaque") { names.append("opaque") }
         var transitions: [Transition] = []
         for map in top.maps("transitions") ?? [] {
-            map.allow(["in", "when", "to", "side"])
+            let map = map.reading(transition)
             let from = map.texts("in").compactMap { text, node in index(of: text, names, at: node, map) }
-            let condition = FormatLoader.condition(map, "when", namesFields: true)
+            let condition = FormatLoader.condition(map, "when", namesFields: true, hasRequest: true)
             guard let condition, let target = map.requiredText("to") else { continue }
             if target == "tls" {
                 if format.upgrade != nil { map.fault("only one frame can lead to TLS", at: "to") }
@@ -27,7 +27,27 @@ enum StateLoader {
             transitions.append(
                 Transition(from: Set(from), condition: condition, to: to, side: FormatLoader.side(map, "side")))
         }
-        format.states = ConversationStates(names: names, transitions: transitions)
+        format.states = ConversationStates(names: names, transitions: transitions, layers: layers(states, transitions))
+    }
+
+    /// How each state's streams are encoded: `through` of the state, or of a side in it.
+    private static func layers(_ states: YAMLMap, _ transitions: [Transition]) -> [PerDirection<[any StreamEncoding]>] {
+        let layers = (states.node.mapping ?? [:]).map { key, value -> PerDirection<[any StreamEncoding]> in
+            let path = "states.\(key.string ?? "?")"
+            guard let state = YAMLMap(value, path: path, context: states.context)?.reading(LayoutLoader.stateKeys)
+            else {
+                return PerDirection(fromClient: [], fromServer: [])
+            }
+            func side(_ name: String) -> [any StreamEncoding] {
+                if let own = state.map(name, LayoutLoader.stateSideKeys), own["through"] != nil {
+                    return StreamEncodings.read(own, "through")
+                }
+                return StreamEncodings.read(state, "through")
+            }
+            return PerDirection(fromClient: side("client"), fromServer: side("server"))
+        }
+        if layers.allSatisfy({ $0.fromClient.isEmpty && $0.fromServer.isEmpty }) { return [] }
+        return layers
     }
 
     private static func index(of name: String, _ names: [String], at node: Node, _ map: YAMLMap) -> Int? {

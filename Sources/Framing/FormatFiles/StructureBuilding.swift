@@ -62,7 +62,7 @@ final class StructureBuilding {
     private func inside<Result>(_ map: YAMLMap, _ read: () -> Result) -> Result {
         let around = isBounded
         defer { isBounded = around }
-        if map["size"] != nil { isBounded = true }
+        if map.has("size") { isBounded = true }
         return read()
     }
 
@@ -98,8 +98,7 @@ final class StructureBuilding {
         (known, isBounded) = (nil, true)
         if own.sequence != nil {
             read(own, into: index, path: "types.\(name)")
-        } else if let map = YAMLMap(own, path: "types.\(name)", context: context) {
-            map.allow(["oneOf"])
+        } else if let map = YAMLMap(own, path: "types.\(name)", context: context)?.reading(StructureKeys.typeChoice) {
             structure.sequences[index].items = [Structure.Item(name: "", content: .choice(alternatives(map)))]
         }
         (known, isBounded) = (outside, around)
@@ -121,13 +120,8 @@ final class StructureBuilding {
         if let text = node.string {
             return Structure.Item(name: "", content: .literal([UInt8](written: text), ignoresCase: false))
         }
-        // A field may have one of these names, too.
-        let isUnnamed =
-            node.member("literal") != nil
-            || ["words", "oneOf", "fields"].contains { node.member($0)?.sequence != nil }
-        if isUnnamed {
-            guard let map = YAMLMap(node, path: path, context: context) else { return nil }
-            return unnamed(map)
+        if let section = StructureKeys.unnamed(node) {
+            return YAMLMap(node, path: path, context: context).flatMap { unnamed($0.reading(section), section) }
         }
         guard let pair = node.mapping?.first, node.mapping?.count == 1, let name = pair.key.string else {
             context.add(
@@ -141,30 +135,24 @@ final class StructureBuilding {
         return item
     }
 
-    private func unnamed(_ map: YAMLMap) -> Structure.Item? {
-        var item: Structure.Item
-        if map["literal"] != nil {
-            map.allow(["literal", "when", "ignoreCase"])
-            guard let text = map.requiredText("literal") else { return nil }
+    private func unnamed(_ map: YAMLMap, _ section: KeySection) -> Structure.Item? {
+        // Conditions and sizes refer to what comes before, not to the item itself.
+        let own = section === StructureKeys.group ? (condition: condition(map), size: size(map)) : nil
+        let content: Structure.Content?
+        switch section {
+        case StructureKeys.literal:
             let ignoresCase = map.boolean("ignoreCase") ?? false
-            item = Structure.Item(name: "", content: .literal([UInt8](written: text), ignoresCase: ignoresCase))
-        } else if map["words"] != nil {
-            map.allow(["words", "ends", "ignoreCase", "limit", "when"])
-            guard let line = WordLine(map) else { return nil }
-            known?.formUnion(line.words.map(\.name))
-            item = Structure.Item(name: "", content: .words(line))
-        } else if map["oneOf"] != nil {
-            map.allow(["oneOf", "when"])
-            item = Structure.Item(name: "", content: .choice(alternatives(map)))
-        } else {
-            map.allow(["fields", "when", "size"])
-            let (condition, size) = (condition(map), size(map))
-            let inner = inside(map) { sequence(map["fields"] ?? map.node, path: map.path) }
-            item = Structure.Item(name: "", content: .group(inner))
-            (item.condition, item.size) = (condition, size)
-            return item
+            content = map.requiredText("literal").map { .literal([UInt8](written: $0), ignoresCase: ignoresCase) }
+        case StructureKeys.words:
+            let line = WordLine(map)
+            known?.formUnion(line?.words.map(\.name) ?? [])
+            content = line.map { .words($0) }
+        case StructureKeys.choice: content = .choice(alternatives(map))
+        default: content = .group(inside(map) { sequence(map["fields"] ?? map.node, path: map.path) })
         }
-        item.condition = condition(map)
+        guard let content else { return nil }
+        var item = Structure.Item(name: "", content: content)
+        (item.condition, item.size) = own ?? (condition(map), nil)
         return item
     }
 
@@ -173,42 +161,52 @@ final class StructureBuilding {
             return fields.field(name, node).map { Structure.Item(name: name, content: .field($0)) }
         }
         guard let map = YAMLMap(node, path: "the field \(name)", context: context) else { return nil }
+        let section = StructureKeys.named(map)
+        return named(name, map.reading(section), section)
+    }
+
+    private func named(_ name: String, _ map: YAMLMap, _ section: KeySection) -> Structure.Item? {
         // Conditions and sizes refer to what comes before, not to the item itself.
         let condition = condition(map)
-        let size = map["size"] == nil ? nil : self.size(map)
-        guard let content = content(name, map, size) else { return nil }
+        let size = map.has("size") ? self.size(map) : nil
+        guard let content = content(name, map, section) else { return nil }
         var item = Structure.Item(name: name, condition: condition, content: content)
         switch content {
         case .field, .ended, .words, .lines, .computed, .literal: item.size = nil
         default: item.size = size
         }
         item.allowed = allowed(map, item)
-        if let order = map.map("byteOrder", if: { $0.mapping != nil }) {
-            order.allow(["little"])
-            item.littleEndian = expression(order, "little")
+        if map.has("byteOrder"), map["byteOrder"]?.mapping != nil {
+            item.littleEndian = map.map("byteOrder", StructureKeys.flag).flatMap { expression($0, "little") }
         }
         return item
     }
 
-    private func content(_ name: String, _ map: YAMLMap, _ size: Structure.Size?) -> Structure.Content? {
-        for (key, read) in Self.kinds where map[key] != nil { return read(self, name, map) }
-        switch map.requiredText("type") {
-        case "string" where map["ends"] != nil: return ended(map, isText: true)
-        case "bytes" where map["ends"] != nil: return ended(map, isText: false)
-        case "string" where !map.hasFixedSize:
-            map.allow(["type", "size", "padding", "when", "equals"])
+    private func content(_ name: String, _ map: YAMLMap, _ section: KeySection) -> Structure.Content? {
+        switch section {
+        case StructureKeys.list: return list(map)
+        case StructureKeys.use: return map.requiredText("use").map { .group(type($0, at: map["use"] ?? map.node)) }
+        case StructureKeys.namedChoice: return .choice(alternatives(map))
+        case StructureKeys.namedGroup:
+            return .group(inside(map) { sequence(map["fields"] ?? map.node, path: map.path) })
+        case StructureKeys.value: return expression(map, "value").map { .computed($0) }
+        case StructureKeys.lines: return HeaderLines(map).map { .lines($0) }
+        case StructureKeys.body:
+            guard let node = map["body"] else { return nil }
+            if map["size"] == nil { map.fault("\(map.path) lacks size") }
+            return .body(BodyChain(node, path: "\(map.path).body", context: map.context))
+        case StructureKeys.ended: return ended(map, isText: map.text("type") == "string")
+        case StructureKeys.text:
             requireSize(map)
-            return .sized(.text(padding: map.integer("padding", in: 0...255).map(UInt8.init)))
-        case "bytes" where !map.hasFixedSize:
-            map.allow(["type", "size", "when"])
+            return .sized(.text(padding: map.integer("padding").map(UInt8.init)))
+        case StructureKeys.bytes:
             requireSize(map)
             return .sized(.bytes)
-        case "uint" where !map.hasFixedSize, "int" where !map.hasFixedSize:
-            map.allow(["type", "size", "when", "byteOrder"])
+        case StructureKeys.number:
             requireSize(map)
             let order = map.choice("byteOrder", ByteOrder.self) ?? order
             return .sized(map.text("type") == "uint" ? .unsigned(order) : .signed(order))
-        default: return fields.field(name, map.node, alsoAllowing: ["when"]).map { .field($0) }
+        default: return fields.field(name, map.node, StructureKeys.field).map { .field($0) }
         }
     }
 
@@ -218,65 +216,14 @@ final class StructureBuilding {
         }
     }
 
-    private typealias Reader = @Sendable (StructureBuilding, String, YAMLMap) -> Structure.Content?
-
-    private static let kinds: [(String, Reader)] = [
-        ("repeat", { own, _, map in own.list(map) }), ("until", { own, _, map in own.list(map) }),
-        (
-            "use",
-            { own, _, map in
-                map.allow(["use", "when", "size"])
-                return map.requiredText("use").map { .group(own.type($0, at: map["use"] ?? map.node)) }
-            }
-        ),
-        (
-            "oneOf",
-            { own, _, map in
-                map.allow(["oneOf", "when", "size"])
-                return .choice(own.alternatives(map))
-            }
-        ),
-        (
-            "fields",
-            { own, _, map in
-                map.allow(["fields", "when", "size"])
-                return .group(own.inside(map) { own.sequence(map["fields"] ?? map.node, path: map.path) })
-            }
-        ),
-        (
-            "value",
-            { own, _, map in
-                map.allow(["value", "when"])
-                return own.expression(map, "value").map { .computed($0) }
-            }
-        ),
-        (
-            "lines",
-            { _, _, map in
-                map.allow(["lines", "ends", "limit", "when"])
-                return HeaderLines(map).map { .lines($0) }
-            }
-        ),
-        (
-            "body",
-            { _, _, map in
-                map.allow(["body", "size", "when"])
-                guard let node = map["body"] else { return nil }
-                if map["size"] == nil { map.fault("\(map.path) lacks size") }
-                return .body(BodyChain(node, path: "\(map.path).body", context: map.context))
-            }
-        ),
-    ]
-
     private func list(_ map: YAMLMap) -> Structure.Content? {
-        map.allow(["repeat", "until", "of", "when", "size"])
         let turns: Structure.Turns
         if let mark = map.text("until") {
             turns = .until([UInt8](written: mark))
             if mark.isEmpty { map.fault("until is empty; expected the bytes that end the list", at: "until") }
         } else {
-            if let own = map["repeat"], own.member("while") != nil, let options = map.map("repeat") {
-                options.allow(["while"])
+            if let own = map["repeat"], own.member("while") != nil, let options = map.map("repeat", StructureKeys.again)
+            {
                 guard let of = map["of"] else {
                     map.fault("\(map.path) lacks of: the fields that repeat")
                     return nil
@@ -316,12 +263,11 @@ final class StructureBuilding {
     }
 
     private func ended(_ map: YAMLMap, isText: Bool) -> Structure.Content? {
-        map.allow(["type", "ends", "limit", "quoted", "when", "equals"])
         let ends = map.ends("ends")
         guard !ends.isEmpty else { return nil }
         return .ended(
             TextEnd(
-                ends: ends, isText: isText, most: map.byteCount("limit", default: 64 << 10),
+                ends: ends, isText: isText, most: map.byteCount("limit"),
                 mayBeQuoted: map.boolean("quoted") ?? false))
     }
 
@@ -375,7 +321,7 @@ final class StructureBuilding {
 
     /// `equals: [1, 2, 5..9]`
     private func allowed(_ map: YAMLMap, _ item: Structure.Item) -> [AllowedValues] {
-        guard map["equals"] != nil else { return [] }
+        guard map.has("equals") else { return [] }
         if case .field(let field) = item.content, field.constant != nil { return [] }
         return AllowedValues.read(map)
     }

@@ -46,11 +46,6 @@ extension YAMLMap {
         if ends.contains([]) { fault("\(key) is empty; expected the bytes at its end", at: key) }
         return ends.contains([]) ? [] : ends.sorted { $0.count > $1.count }
     }
-
-    /// The mapping at a key, if the node fulfils a condition.
-    func map(_ key: String, if condition: (Node) -> Bool) -> YAMLMap? {
-        self[key].flatMap { condition($0) ? map(key) : nil }
-    }
 }
 
 extension WordLine {
@@ -94,7 +89,7 @@ extension WordLine {
         let ends = map.ends("ends")
         guard !words.isEmpty, !ends.isEmpty else { return nil }
         self.init(
-            words: words, ends: ends, most: map.byteCount("limit", default: 64 << 10),
+            words: words, ends: ends, most: map.byteCount("limit"),
             ignoresCase: map.boolean("ignoreCase") ?? false)
     }
 }
@@ -113,6 +108,6 @@ extension HeaderLines {
         guard !ends.isEmpty else { return nil }
         self.init(
             ends: ends, separator: separator, hasSpace: bytes.count == 2,
-            most: map.byteCount("limit", default: 64 << 10))
+            most: map.byteCount("limit"))
     }
 }

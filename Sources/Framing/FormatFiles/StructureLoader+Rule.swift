@@ -9,9 +9,9 @@ extension StructureLoader {
     ///     framing: { rule: fields, body: 4 * words, ends: "\r\n" }    a body of that size
     ///     framing: { rule: fields, body: [{ when: code == 204, size: 0 }, { until: "\0" }] }
     func rule(
-        _ framing: YAMLMap, _ list: Node, trailer: Int
+        _ section: YAMLMap, _ list: Node, trailer: Int
     ) -> (rule: Structured, head: StructuredHead)? {
-        framing.allow(["rule", "body", "ends", "padding", "interim", "limit", "headLimit"])
+        let framing = section.reading(Structured.keys)
         let building = StructureBuilding(context: context, order: order, outside: outside, isBounded: false)
         building.structure.sequences.append(Structure.Sequence())
         building.read(list, into: 0, path: "header")
@@ -27,8 +27,8 @@ extension StructureLoader {
         let rule = Structured(
             head: head, bodies: bodies, ends: framing["ends"] == nil ? [] : framing.ends("ends").first ?? [],
             trailer: trailer, padding: framing["padding"] == nil ? [] : framing.ends("padding"),
-            interim: interim, limit: framing.byteCount("limit", default: FramingRules.standardLimit),
-            headLimit: framing.byteCount("headLimit", default: FramingRules.standardLimit))
+            interim: interim, limit: framing.limit,
+            headLimit: framing.byteCount("headLimit"))
         return (rule, head)
     }
 
@@ -36,18 +36,17 @@ extension StructureLoader {
     private func bodies(_ node: Node, _ framing: YAMLMap, _ building: StructureBuilding) -> [BodyExtent] {
         guard let list = node.sequence else {
             if let map = YAMLMap(mapping: node, path: "\(framing.path).body", context: context) {
-                return extent(map, building).map { [$0] } ?? []
+                return extent(map.reading(BodyExtent.keys), building).map { [$0] } ?? []
             }
             return word(framing, "body", building).map { [BodyExtent(condition: nil, kind: $0)] } ?? []
         }
         return list.enumerated().compactMap { index, node in
-            guard let map = YAMLMap(node, path: "\(framing.path).body[\(index)]", context: context) else { return nil }
-            return extent(map, building)
+            let map = YAMLMap(node, path: "\(framing.path).body[\(index)]", context: context)
+            return map.flatMap { extent($0.reading(BodyExtent.keys), building) }
         }
     }
 
     private func extent(_ map: YAMLMap, _ building: StructureBuilding) -> BodyExtent? {
-        map.allow(["when", "size", "until"])
         let condition = map["when"] == nil ? nil : building.expression(map, "when")
         if map["until"] != nil {
             let ends = map.ends("until")
@@ -68,6 +67,48 @@ extension StructureLoader {
         default: building.expression(map, key).map { .size($0) }
         }
     }
+}
+
+extension Structured: LoadableRule {
+    static let keys: KeySection = KeySection.rule(
+        name, "the header is a [structure](#structures), whose fields say where the frame ends",
+        [
+            FormatKey(
+                "body",
+                .any([.shared(BodyExtent.size), .section(BodyExtent.keys), .list(.section(BodyExtent.keys), least: 1)]),
+                "where the body ends: its size, `chunked`, `end`, or a list of cases; without it there is no body"),
+            FormatKey("ends", .bytes, "bytes behind a body whose size is known, such as memcached's `\"\\r\\n\"`"),
+            FormatKey("padding", .oneOrMore(.bytes), "bytes that may lie between frames, such as empty lines"),
+            FormatKey(
+                "interim", .expression,
+                """
+                in the server's framing: a condition on frames that leave their request without an answer, such as HTTP's \
+                `100 Continue`
+                """),
+            .limit, FormatKey("headLimit", .byteCount, "the longest header", default: "16 MiB"),
+        ])
+
+    /// Its header must be a structure, so that it is built by `StructureLoader`.
+    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: Int) -> FramingRules.Built? {
+        section.fault("the rule fields needs a header", at: "rule")
+        return nil
+    }
+}
+
+extension BodyExtent {
+    static let keys: KeySection = KeySection(
+        "framing.fields.body", "one way in which a body ends", needs: [.any([["size"], ["until"]])],
+        [
+            FormatKey(
+                "when", .expression, "a condition on the header's fields, and on `request.NAME` in the server's frames"),
+            FormatKey("size", .shared(size), "after this number of bytes, behind its last chunk, or with the stream"),
+            FormatKey("until", .oneOrMore(.bytes), "before these bytes, which belong to the frame"),
+        ])
+
+    static let size: SharedValue = SharedValue(
+        "framing.fields.size", "an [expression](#expressions-in-structures), `chunked` or `end`",
+        "a number of bytes, as an expression; `chunked`, as in HTTP/1.1; or `end`: with the stream",
+        .any([.words(["chunked", "end"]), .expression]))
 }
 
 extension YAMLMap {

@@ -26,6 +26,8 @@ package final class LoadContext {
     var nesting = 0
     /// The side that is being read.
     var side = Direction.fromClient
+    /// What takes note of keys, for tests.
+    var probe: KeyProbe?
 
     /// No faults so far.
     package init() {}
@@ -65,6 +67,7 @@ package final class LoadContext {
 
     /// The one of `known` that a misspelt word probably means, or all of them.
     package static func hint(_ name: String, _ known: [String]) -> String {
+        if known.isEmpty { return "none are known" }
         if let nearest = known.min(by: { editDistance($0, name) < editDistance($1, name) }),
             editDistance(nearest, name) <= max(1, min(2, name.count / 2))
         {
@@ -79,6 +82,12 @@ package struct YAMLMap {
     package let node: Node
     package let path: String
     package let context: LoadContext
+    /// The section that it is read as; nil while that is not decided, or if its keys are names.
+    private(set) var section: KeySection?
+
+    private init(node: Node, path: String, context: LoadContext, section: KeySection?) {
+        (self.node, self.path, self.context, self.section) = (node, path, context, section)
+    }
 
     /// Nil, with a fault, if the node is not a mapping.
     package init?(_ node: Node, path: String, context: LoadContext) {
@@ -91,8 +100,26 @@ package struct YAMLMap {
         self.context = context
     }
 
-    /// The node at a key.
-    package subscript(key: String) -> Node? { node.member(key) }
+    /// The node at a key, which the section must declare.
+    package subscript(key: String) -> Node? {
+        guard let section else {
+            let value = node.member(key)
+            if value != nil { context.probe?.read(key, at: path) }
+            return value
+        }
+        assert(section.names.contains(key), "the section \(section.name) does not declare \(key)")
+        guard let probe = context.probe else { return node.member(key) }
+        return probe.value(node.member(key), of: key, in: section)
+    }
+
+    /// The mapping as a section: a fault for each key that the section does not have.
+    func reading(_ section: KeySection) -> YAMLMap {
+        allow(section.names)
+        context.probe?.reading(path, as: section)
+        var map = self
+        map.section = section
+        return map
+    }
 
     /// A fault for each key that is not among `known`, with the nearest one that is.
     package func allow(_ known: [String]) {
@@ -126,6 +153,20 @@ package struct YAMLMap {
         self[key].flatMap { YAMLMap($0, path: name(key), context: context) }
     }
 
+    /// Whether the section declares a key, and the mapping has it.
+    func has(_ key: String) -> Bool { section?.names.contains(key) != false && self[key] != nil }
+
+    /// The mapping with another node in place of its own.
+    func with(_ mapping: Node.Mapping) -> YAMLMap {
+        YAMLMap(node: .mapping(mapping), path: path, context: context, section: section)
+    }
+
+    /// The section at a key.
+    func map(_ key: String, _ section: KeySection) -> YAMLMap? { map(key)?.reading(section) }
+
+    /// The sections of a list.
+    func maps(_ key: String, _ section: KeySection) -> [YAMLMap]? { maps(key)?.map { $0.reading(section) } }
+
     /// The mappings of a list.
     package func maps(_ key: String) -> [YAMLMap]? {
         guard let node = self[key] else { return nil }
@@ -146,6 +187,21 @@ package struct YAMLMap {
             }
             return (text, item)
         }
+    }
+
+    /// A whole number, decimal or hexadecimal, in the range that the section declares.
+    func integer(_ key: String) -> Int? {
+        guard case .integer(let range)? = section?[key]?.value else {
+            assertionFailure("\(section?.name ?? path) does not declare the range of \(key)")
+            return nil
+        }
+        return integer(key, in: range)
+    }
+
+    /// The same, of a required key.
+    func requiredInteger(_ key: String) -> Int? {
+        if self[key] == nil { context.add("\(path) lacks \(key)", at: node) }
+        return integer(key)
     }
 
     /// A whole number, decimal or hexadecimal.
@@ -176,16 +232,28 @@ package struct YAMLMap {
         return nil
     }
 
+    /// A count of bytes, as in `64 KiB`, not 0; by default what the section declares.
+    func byteCount(_ key: String) -> Int {
+        let standard = section?[key]?.standard.flatMap(byteCount(of:))
+        assert(standard != nil, "\(section?.name ?? path) does not declare the default of \(key)")
+        return byteCount(key, default: standard ?? .max)
+    }
+
     /// A count of bytes, as in `64 KiB`; not 0.
     package func byteCount(_ key: String, default standard: Int) -> Int {
         guard let text = text(key) else { return standard }
-        let units = ["": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 1_000, "MB": 1_000_000]
-        let (digits, unit) = split(text)
-        if let number = Int(digits), let factor = units[unit], number > 0, number <= Int(Int32.max) / factor {
-            return number * factor
-        }
+        if let count = byteCount(of: text) { return count }
         fault("\(name(key)) is \(text); expected a count of bytes from 1 to 2 GiB, such as 64 KiB", at: key)
         return standard
+    }
+
+    private func byteCount(of text: String) -> Int? {
+        let units = ["": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 1_000, "MB": 1_000_000]
+        let (digits, unit) = split(text)
+        guard let number = Int(digits), let factor = units[unit], number > 0, number <= Int(Int32.max) / factor else {
+            return nil
+        }
+        return number * factor
     }
 
     /// A length of time, as in `200 ms`; not 0.

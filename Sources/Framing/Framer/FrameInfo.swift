@@ -46,7 +46,8 @@ public struct FrameInfo: Hashable, Sendable {
             companions: 1, missing: 0, packet: 0)
     }
 
-    init(
+    /// A frame, as its parts say.
+    package init(
         index: Int, offset: Int, shape: FrameShape, started: Timestamp, time: Timestamp, segments: Int, merged: Bool,
         position: Int, companions: Int, missing: Int, packet: Int
     ) {
@@ -56,7 +57,7 @@ public struct FrameInfo: Hashable, Sendable {
     }
 
     /// Records how many bytes were streamed.
-    mutating func setStreamed(_ count: Int, isText: Bool) { streamedBytes = isText ? -count : count }
+    package mutating func setStreamed(_ count: Int, isText: Bool) { streamedBytes = isText ? -count : count }
 
     /// Its total length, seen or not.
     @inlinable

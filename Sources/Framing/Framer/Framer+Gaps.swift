@@ -32,7 +32,11 @@ extension Framer {
             origin += byteCount - filled
             memory.restart(at: origin)
             if case .skipping(let end, _) = mode, origin <= end { return }
-            resynchronise(.afterGap, "after a gap of \(byteCount) bytes at offset \(gap)")
+            if let reason = shared.conversation?.undecodable(direction, at: origin) {
+                resynchronise(.notDetected, reason)
+            } else {
+                resynchronise(.afterGap, "after a gap of \(byteCount) bytes at offset \(gap)")
+            }
         }
     }
 

@@ -15,7 +15,9 @@ public struct Framer {
 
     /// How to determine where frames end.
     package var rule: any FramingRule { shared.rule }
-    let shared: SharedRule
+    private(set) var shared: SharedRule
+    /// The conversation whose frames it cuts, if they depend on each other.
+    package var conversation: Conversation? { shared.conversation }
     var mode: Mode
     var memory = ScanMemory()
 
@@ -87,6 +89,15 @@ public struct Framer {
         mode = aligned ? .aligned : .searching(reason: .noSync, detail: "picked up mid-stream")
         if !aligned { memory.opening = nil }
     }
+
+    /// Frames the rest of the stream by another rule. Nothing may be held.
+    package mutating func continues(with rule: SharedRule) {
+        shared = rule
+        mode = .aligned
+    }
+
+    /// The stream offset of the next byte that is received.
+    package var position: Int { origin + seen }
 
     /// Approximately how much memory is held for bytes of incomplete frames.
     @inline(__always)
@@ -226,12 +237,21 @@ public struct Framer {
             from: bytes, at: base, firstIndex: frames, isUnfinished: used < bytes.byteCount && isAligned,
             scratch: scratch, into: receiver)
         if used < bytes.byteCount {
+            if shared.follows, handsOver(at: origin) {
+                shared.conversation?.handOver(.end(bytes.byteCount - used), direction)
+                return
+            }
             pending.append(bytes.extracting(used..<bytes.byteCount))
             chunks.append(latest)
             if shape != nil { chunks.count() }
             streamRest(into: receiver)
             if shared.follows { shared.conversation?.holds(direction, from: origin) }
         }
+    }
+
+    /// Whether the bytes from an offset on are to be decoded before they are framed.
+    private func handsOver(at offset: Int) -> Bool {
+        isAligned && shape == nil && shared.conversation?.handsOver(direction, at: offset) ?? false
     }
 
     /// The conversation learns of a frame.
@@ -248,6 +268,12 @@ public struct Framer {
         var held = pending.take()
         let used = cut(held, ended: ended, scratch: scratch, into: receiver)
         held.removeFirst(used)
+        if shared.follows, held.count > 0, handsOver(at: origin) {
+            let rest = held.storage.span.bytes.copied(0..<held.count)
+            shared.conversation?.handOver(.bytes(rest), direction)
+            held.removeAll()
+            chunks.removeAll()
+        }
         pending = held
         streamRest(into: receiver)
         if shared.follows { shared.conversation?.holds(direction, from: pending.isEmpty ? nil : origin) }
@@ -301,6 +327,7 @@ public struct Framer {
                     return start
                 }
             case .aligned:
+                if shared.follows, handsOver(at: first + at) { return at }
                 if hasRun { closeRun(nil, scratch) }
                 let (known, start) = (scratch.items.count, at)
                 let found = shared.frames(

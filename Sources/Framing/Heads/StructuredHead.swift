@@ -112,11 +112,13 @@ package struct StructuredHead: Head {
 
 extension StructuredHead {
     /// Whether outermost fields are checksums.
-    var hasChecksums: Bool {
-        structure.sequences.first?.items.contains {
-            if case .field(let field) = $0.content { field.checksum != nil } else { false }
-        }
-            ?? false
+    var hasChecksums: Bool { !checkedFields.isEmpty }
+
+    /// The outermost fields that are checksums.
+    var checkedFields: [HeaderField] {
+        structure.sequences.first?.items.compactMap {
+            if case .field(let field) = $0.content, field.checksum != nil { field } else { nil }
+        } ?? []
     }
 
     /// The checksums of a header, and where they are.

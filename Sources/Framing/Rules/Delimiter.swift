@@ -121,3 +121,26 @@ package struct Delimiter: FramingRule {
         throw EncodingError("end is \(value.shortDescription), which is none of the delimiters")
     }
 }
+
+extension Delimiter: LoadableRule {
+    static let keys = KeySection.rule(
+        name, "a frame extends up to and including a delimiter",
+        [
+            FormatKey(
+                "end", .oneOrMore(.bytes), "the delimiter, or several; the field `end` says which one it was",
+                required: true),
+            .limit,
+        ])
+
+    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: Int) -> FramingRules.Built? {
+        if section["end"] == nil { section.fault("the rule delimiter needs end, such as \"\\n\"") }
+        let ends = section.texts("end").map { [UInt8](written: $0.text) }
+        let limit = section.limit
+        guard !ends.isEmpty else { return nil }
+        guard !ends.contains([]) else {
+            section.fault("end is empty; expected the bytes that end a frame", at: "end")
+            return nil
+        }
+        return (Delimiter(head: head, ends: ends, trailer: trailer, limit: limit), nil)
+    }
+}

@@ -1,4 +1,5 @@
 import Streams
+import Yams
 
 /// The rule `escaped`: frames between flags; flag bytes inside them are escaped.
 ///
@@ -118,5 +119,44 @@ package struct Escaped: FramingRule {
             }
         }
         return frame + [end]
+    }
+}
+
+extension Escaped: LoadableRule {
+    static let keys = KeySection.rule(
+        name, "flags surround a frame, and bytes inside it that look like flags are escaped: SLIP, HDLC, JT/T 808",
+        [
+            FormatKey("end", .byte, "the byte that ends a frame", required: true),
+            FormatKey("start", .byte, "the byte that starts a frame, if there is one"),
+            FormatKey("escape", .byte, "the byte before an escaped byte", required: true),
+            FormatKey(
+                "map", .mapping(.byte, names: KeyValue.numberPattern),
+                "what the byte after an escape stands for: `{ 0x02: 0x7e, 0x01: 0x7d }`"),
+            FormatKey(
+                "xor", .byte, "if there is no `map`: the value with which the byte after an escape is XORed",
+                default: "0x20"),
+            FormatKey(
+                "shared", .boolean, "`true`: one flag may both end a frame and start the next", default: "false"),
+            .limit,
+        ])
+
+    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: Int) -> FramingRules.Built? {
+        for key in ["end", "escape"] where section[key] == nil {
+            section.fault("the rule escaped needs \(key), a byte such as 0x7e")
+        }
+        var meanings: [UInt8: UInt8] = [:]
+        for (key, value) in section.map("map")?.node.mapping ?? [:] {
+            let numbers = [key, value].map { $0.string.flatMap(Int.init(number:)).flatMap { UInt8(exactly: $0) } }
+            guard let code = numbers[0], let meaning = numbers[1] else {
+                section.context.add("map should be byte: byte, such as 0x02: 0x7e", at: key)
+                continue
+            }
+            meanings[code] = meaning
+        }
+        let rule = Escaped(
+            start: section.byte("start"), end: section.byte("end") ?? 0, escape: section.byte("escape") ?? 0,
+            meanings: meanings, mask: section.byte("xor") ?? 0x20, isShared: section.boolean("shared") ?? false,
+            head: head, trailer: trailer, limit: section.limit)
+        return section["end"] == nil || section["escape"] == nil ? nil : (rule, nil)
     }
 }

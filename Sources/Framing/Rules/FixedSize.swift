@@ -59,3 +59,24 @@ package struct FixedSize: FramingRule {
         return frame
     }
 }
+
+extension FixedSize: LoadableRule {
+    static let keys = KeySection.rule(
+        name, "every frame has the same size",
+        [
+            FormatKey(
+                "size", .integer(1...FramingRules.standardLimit), "the bytes of a frame, header and trailer included",
+                required: true)
+        ])
+
+    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: Int) -> FramingRules.Built? {
+        if section["size"] == nil { section.fault("the rule fixed needs a size in bytes") }
+        guard let size = section.integer("size") else { return nil }
+        let least = (head?.fixedLength ?? 0) + trailer
+        guard size >= least, head == nil || head?.fixedLength != nil else {
+            section.fault("size is \(size); header and trailer alone have \(least) bytes", at: "size")
+            return nil
+        }
+        return (FixedSize(size: size, head: head, trailer: trailer), nil)
+    }
+}

@@ -142,3 +142,31 @@ package struct HeadAndBody: FramingRule {
         "0x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }
 }
+
+extension HeadAndBody: LoadableRule {
+    static let keys = KeySection.rule(
+        name, "a JSON head, a delimiter that the head never contains, and a body whose size the head gives",
+        [
+            FormatKey("head", .words(["json"]), "how the head is written", required: true),
+            FormatKey("ends", .bytes, "the delimiter behind the head", required: true),
+            FormatKey(
+                "size", .text("a name"), "the head's field with the body's size, a number or a string of digits",
+                required: true),
+            .limit,
+            FormatKey("headLimit", .byteCount, "the longest head, delimiter included", default: "64 KiB"),
+        ])
+
+    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: Int) -> FramingRules.Built? {
+        if let kind = section.requiredText("head"), kind != "json" {
+            section.fault("head is \(kind); \(name) knows json", at: "head")
+        }
+        let size = section.requiredText("size")
+        let ends = section.bytes("ends")
+        if section.refuseHeader(head, trailer, name) { return nil }
+        let limit = section.limit
+        let headLimit = section.byteCount("headLimit")
+        guard let size, let ends else { return nil }
+        let head = JSONHead(sizeField: size)
+        return (HeadAndBody(head: head, delimiter: ends, sizeField: size, limit: limit, headLimit: headLimit), head)
+    }
+}

@@ -105,3 +105,16 @@ package struct JSONSequence: FramingRule {
         "\(bytes.byteCount) bytes of an object that is not closed"
     }
 }
+
+extension JSONSequence: LoadableRule {
+    static let keys = KeySection.rule(
+        name, "JSON objects or arrays, one after the other",
+        [
+            .limit
+        ])
+
+    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: Int) -> FramingRules.Built? {
+        if section.refuseHeader(head, trailer, name) { return nil }
+        return (JSONSequence(limit: section.limit), nil)
+    }
+}

@@ -252,3 +252,59 @@ package struct LengthField: FramingRule {
         return length < 0
     }
 }
+
+extension LengthField: LoadableRule {
+    static let keys = KeySection.rule(
+        name, "a field of the header says how long the frame is",
+        [
+            FormatKey(
+                "field", .text("a field"), "the length field: any whole number, of fixed size or not", required: true),
+            FormatKey(
+                "counts", .words(of: Counts.self),
+                "what the length counts: `frame`, the whole frame; `rest`, the bytes after the field; or `body`",
+                default: "body"),
+            FormatKey(
+                "adjust", .integer(-65_536...65_536),
+                "a number that is added to the length: PostgreSQL's length counts itself, so `rest` is four bytes less",
+                default: "0"),
+            FormatKey(
+                "ends", .bytes,
+                """
+                a terminator in addition to the length, such as RESP's `"\\r\\n"`; with `counts: body` the length does not \
+                include it
+                """),
+            FormatKey(
+                "negative", .words(["empty"]),
+                "`empty`: a negative length stands for a frame without body and `ends`, such as RESP's null"),
+            .limit,
+        ])
+
+    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: Int) -> FramingRules.Built? {
+        let name = section.requiredText("field")
+        let counts = section.choice("counts", Counts.self) ?? .body
+        let adjustment = section.integer("adjust") ?? 0
+        let ends = section["ends"] == nil ? [] : section.bytes("ends") ?? []
+        if let word = section.text("negative"), word != "empty" {
+            section.fault("negative is \(word); expected empty (a negative length stands for no body)", at: "negative")
+        }
+        let limit = section.limit
+        guard let name else { return nil }
+        guard let head, let field = head.fields.firstIndex(where: { $0.name == name }) else {
+            let known = head?.fields.map(\.name) ?? []
+            let hint = known.isEmpty ? "the format has no header" : LoadContext.hint(name, known)
+            section.fault("there is no field \(name) in the header; \(hint)", at: "field")
+            return nil
+        }
+        switch head.fields[field].kind {
+        case .unsigned, .signed, .varint, .decimal, .numeral: break
+        default:
+            section.fault("the field \(name) is no whole number, so it cannot be a length", at: "field")
+            return nil
+        }
+        return (
+            LengthField(
+                head: head, field: field, counts: counts, adjustment: adjustment, trailer: trailer, ends: ends,
+                negativeIsEmpty: section["negative"] != nil, limit: limit), nil
+        )
+    }
+}

@@ -62,3 +62,24 @@ package struct Marker: FramingRule {
         return start + parts.body
     }
 }
+
+extension Marker: LoadableRule {
+    static let keys = KeySection.rule(
+        name, "a frame extends from its marker to the next one",
+        [
+            FormatKey("start", .bytes, "the marker", required: true),
+            FormatKey(
+                "idle", .any([.interval, .words(["none"])]),
+                "how long a pause of the sender ends a frame; `none`: no pause does",
+                default: "200 ms"),
+            .limit,
+        ])
+
+    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: Int) -> FramingRules.Built? {
+        let start = section.bytes("start")
+        let idle = section.text("idle") == "none" ? nil : section.interval("idle") ?? .milliseconds(200)
+        let limit = section.limit
+        if section.refuseHeader(head, trailer, name) { return nil }
+        return start.map { (Marker(start: $0, idle: idle, limit: limit), nil) }
+    }
+}

@@ -28,3 +28,24 @@ package struct WholeChunk: FramingRule {
 
     package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String { "\(bytes.byteCount) bytes" }
 }
+
+extension WholeChunk: LoadableRule {
+    static let keys = KeySection.rule(
+        name, "the payload of one packet, or of one read of the proxy, is a frame",
+        [
+            FormatKey(
+                "repeats", .text("a pattern"),
+                "a regular expression: what matches it at the beginning of a chunk is a frame of its own")
+        ])
+
+    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: Int) -> FramingRules.Built? {
+        if section.refuseHeader(head, trailer, name) { return nil }
+        guard let source = section.text("repeats") else { return (WholeChunk(repeats: nil), nil) }
+        do throws(ExpressionError) {
+            return (WholeChunk(repeats: try Pattern(parsing: source)), nil)
+        } catch {
+            section.context.add("repeats: \(error.message)", at: section["repeats"], columns: error.column - 1)
+            return nil
+        }
+    }
+}

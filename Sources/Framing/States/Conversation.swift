@@ -32,18 +32,29 @@ public final class Conversation: @unchecked Sendable {
         var held: (offset: Int, state: Int?)?
         /// Whether it has sent a frame.
         var hasFrames = false
+        /// How many encodings of its stream are removed.
+        var layers = 0
+        /// What is to be decoded before it is framed; nil: nothing.
+        var handedOver: HandedOver?
+        /// Why its bytes cannot be decoded any more.
+        var undecodable: String?
     }
+
+    /// Whether a `LayeredStream` decodes what a direction's framer hands over.
+    var removesLayers = PerDirection(fromClient: false, fromServer: false)
 
     /// A connection at its beginning, or picked up mid-stream; nil if the format's frames do not depend on others.
     package init?(_ format: Format, aligned: Bool) {
-        requestPaths = Set(format.directions.fromServer.rule.requestPaths)
+        let ofTransitions = format.states?.transitions.flatMap(\.condition.paths) ?? []
+        requestPaths = Set(
+            format.directions.fromServer.rule.requestPaths + ofTransitions.filter { $0.first == "request" })
         hasStates = format.states != nil
         guard
             hasStates || !requestPaths.isEmpty
                 || Direction.allCases.contains(where: { format.directions[$0].rule.remembersWalks })
         else { return nil }
         self.format = format
-        states = format.states ?? ConversationStates(names: [], transitions: [])
+        states = format.states ?? ConversationStates(names: [], transitions: [], layers: [])
         let side = Side(state: aligned ? 0 : nil, held: nil)
         sides = PerDirection(fromClient: side, fromServer: side)
     }
@@ -51,7 +62,7 @@ public final class Conversation: @unchecked Sendable {
     /// A stream on its own, whose format is not known: nothing but its walks is remembered.
     init() {
         (format, hasStates, requestPaths) = (nil, false, [])
-        states = ConversationStates(names: [], transitions: [])
+        states = ConversationStates(names: [], transitions: [], layers: [])
         sides = PerDirection(fromClient: Side(state: nil, held: nil), fromServer: Side(state: nil, held: nil))
     }
 
@@ -75,6 +86,69 @@ public final class Conversation: @unchecked Sendable {
         if sides[direction].held?.offset == offset { return }
         sides[direction].held = offset.map { ($0, sides[direction].state) }
     }
+
+    // MARK: Encoded streams
+
+    /// Whether a state encodes a direction's stream.
+    func encodes(_ direction: Direction) -> Bool { states.layers.contains { !$0[direction].isEmpty } }
+
+    /// How a direction's stream is encoded, by its state: for people.
+    func encoding(of direction: Direction) -> String {
+        let names = sides[direction].state.map { states.encodings($0, direction).map { type(of: $0).name } } ?? []
+        return names.isEmpty ? "what is encoded" : names.joined(separator: ", ")
+    }
+
+    /// Whether the frame at an offset is encoded in a way that is not removed yet.
+    func isEncoded(_ direction: Direction, at offset: Int) -> Bool {
+        guard !states.layers.isEmpty, let state = state(of: direction, at: offset) else { return false }
+        return states.encodings(state, direction).count > sides[direction].layers
+    }
+
+    /// Whether the frames of a state may be among a direction's bytes as they are decoded now.
+    func isReadable(_ state: Int, _ direction: Direction) -> Bool {
+        states.layers.isEmpty || states.encodings(state, direction).count <= sides[direction].layers
+    }
+
+    /// Whether the framer stops at an offset, so that what follows is decoded.
+    func handsOver(_ direction: Direction, at offset: Int) -> Bool {
+        removesLayers[direction] && sides[direction].undecodable == nil && isEncoded(direction, at: offset)
+    }
+
+    /// Why nothing can be framed at an offset; nil if something can.
+    func undecodable(_ direction: Direction, at offset: Int) -> String? {
+        if let reason = sides[direction].undecodable { return reason }
+        guard isEncoded(direction, at: offset) else { return nil }
+        return "\(encoding(of: direction)), which is not decoded here"
+    }
+
+    /// Bytes that a framer has not framed.
+    enum HandedOver {
+        /// So many at the end of the chunk that it was given.
+        case end(Int)
+        /// Some of which it had been given before.
+        case bytes([UInt8])
+    }
+
+    /// Takes what a framer has not framed.
+    func handOver(_ rest: HandedOver, _ direction: Direction) { sides[direction].handedOver = rest }
+
+    func takeHandedOver(_ direction: Direction) -> HandedOver? { sides[direction].handedOver.take() }
+
+    /// The layers that a direction's state needs, in addition to those it has.
+    func newLayers(_ direction: Direction) throws(StreamLayerFault) -> [any StreamLayer] {
+        guard let state = sides[direction].state else { return [] }
+        var layers: [any StreamLayer] = []
+        for encoding in states.encodings(state, direction).dropFirst(sides[direction].layers) {
+            layers.append(try encoding.layer())
+        }
+        sides[direction].layers += layers.count
+        return layers
+    }
+
+    /// An encoded stream has ended: `count` layers remain.
+    func lostLayers(_ direction: Direction, to count: Int) { sides[direction].layers = count }
+
+    func giveUp(_ direction: Direction, _ reason: String) { sides[direction].undecodable = reason }
 
     /// Bytes of a side were not seen: they may have changed its state.
     func lost(_ direction: Direction) {
@@ -103,9 +177,10 @@ public final class Conversation: @unchecked Sendable {
     private func follow(
         _ content: RawSpan, _ shape: FrameShape, _ frame: FrameInfo, from direction: Direction, _ side: DirectionFormat
     ) {
+        var values = FrameValues(info: frame, direction: direction)
+        if direction == .fromServer { values.request = request }
         if wantsRequests { count(content, shape, from: direction, side) }
         guard let state = sides[direction].state else { return }
-        let values = FrameValues(info: frame, direction: direction)
         for transition in states.transitions where transition.from.isEmpty || transition.from.contains(state) {
             guard values.fulfil(transition.condition, content: content, shape: shape, format: side) else { continue }
             for other in Direction.allCases where transition.side ?? other == other {

@@ -19,4 +19,27 @@ public struct ConversationStates: Sendable {
     var names: [String]
     /// What leads from one to another.
     var transitions: [Transition]
+    /// How the streams of each state are encoded, the outermost encoding first; empty if none is.
+    var layers: [PerDirection<[any StreamEncoding]>]
+
+    /// How a direction's stream is encoded in a state.
+    func encodings(_ state: Int, _ direction: Direction) -> [any StreamEncoding] {
+        state < layers.count ? layers[state][direction] : []
+    }
+
+    /// The names of the keys that are used.
+    func keyNames(default name: String) -> [String] {
+        layers.flatMap { ($0.fromClient + $0.fromServer).flatMap { $0.keyNames(default: name) } }
+    }
+
+    /// Sets the user's keys.
+    mutating func use(_ resources: BodyResources, defaultKey: String) throws(BodyResourceError) {
+        for state in layers.indices {
+            for direction in Direction.allCases {
+                for index in layers[state][direction].indices {
+                    try layers[state][direction][index].use(resources, defaultKey: defaultKey)
+                }
+            }
+        }
+    }
 }

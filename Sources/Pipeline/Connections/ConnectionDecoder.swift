@@ -78,7 +78,15 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     @inline(__always)
     func passed(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
         if !output.packetAnalyses.isEmpty { passed(bytes.byteCount, false, direction, time, packet) }
+        if isUpgraded { passUpgraded(direction) }
         take(bytes, from: direction, at: time, packet: packet)
+    }
+
+    /// TLS that is not decrypted holds no frames, whatever its bytes look like.
+    @inline(never)
+    private func passUpgraded(_ direction: Direction) {
+        guard let filter, filter.isPassing else { return }
+        side(direction).recognisesNothing("TLS that was not decrypted")
     }
 
     private func passed(

@@ -21,8 +21,12 @@ final class SideDecoder {
     @exclusivity(unchecked) private(set) var counts = FrameSieve.Counts()
     /// The memory that the framer holds, if it is enough to matter.
     @exclusivity(unchecked) private var account = MemoryBudget.Account()
+    /// Whether a sink receives chunks.
+    private let tellsOfChunks: Bool
     /// The secrets of the plan that the next frames contain, by their index.
     private var underWay: Set<Int> = []
+    /// Removes the encodings of the stream, if states of its format have any.
+    private let layered: LayeredStream?
     /// Notified of frames, one of which may ask for TLS; nil if none does.
     var upgrade: TLSUpgradeWatch?
 
@@ -35,13 +39,17 @@ final class SideDecoder {
     ) {
         (self.resources, self.connection, self.plan) = (resources, connection, plan)
         (sieve, scratch) = (plan.sieve, resources.scratch)
+        tellsOfChunks = !resources.output.chunkSinks.isEmpty
         framer = Framer(
             rule ?? plan.sharedRule, direction: direction, aligned: connection.opening.handshake)
+        layered = framer.conversation.flatMap { LayeredStream($0, direction) }
     }
 
     /// Takes the next bytes; returns whether a pause of their sender may end a frame.
     @inline(never)
     func receive(_ bytes: RawSpan, at time: Timestamp, packet: Int) -> Bool {
+        if let layered { return receive(bytes, through: layered, at: time, packet: packet) }
+        if tellsOfChunks { tell(of: bytes.byteCount, at: time, packet: packet) }
         let held = framer.receive(bytes, at: time, packet: packet, scratch: scratch, into: self)
         // A small amount that is not accounted for yet need not be.
         if held != account.held, held > Self.unaccounted || account.held > 0 {
@@ -51,12 +59,33 @@ final class SideDecoder {
         return plan.endsFramesByPauses
     }
 
+    /// Takes bytes that may be encoded.
+    private func receive(
+        _ bytes: RawSpan, through layered: LayeredStream, at time: Timestamp, packet: Int
+    ) -> Bool {
+        layered.take(bytes) { decoded in
+            if tellsOfChunks { tell(of: decoded.byteCount, at: time, packet: packet) }
+            framer.receive(decoded, at: time, packet: packet, scratch: scratch, into: self)
+        }
+        resources.budget.update(&account, of: self, to: framer.heldMemory + layered.memory)
+        resources.budget.enforce(at: time)
+        return plan.endsFramesByPauses
+    }
+
+    @inline(never)
+    private func tell(of byteCount: Int, at time: Timestamp, packet: Int) {
+        let start = framer.position
+        let chunk = TracedChunk(
+            direction: framer.direction, range: start..<start + byteCount, time: time, packet: packet)
+        for sink in output.chunkSinks { sink.chunk(chunk, on: connection) }
+    }
+
     /// A framer that never held more than this, in bytes, is not accounted for.
     private static var unaccounted: Int { 256 }
 
     @inline(never)
     private func accountForHeld(at time: Timestamp) {
-        resources.budget.update(&account, of: self, to: framer.heldMemory)
+        resources.budget.update(&account, of: self, to: framer.heldMemory + (layered?.memory ?? 0))
         resources.budget.enforce(at: time)
     }
 
@@ -66,8 +95,18 @@ final class SideDecoder {
         resources.budget.close(&account)
     }
 
+    /// From now on no frames are looked for.
+    ///
+    /// - Parameter detail: what the bytes are.
+    func recognisesNothing(_ detail: String) {
+        guard !(framer.rule is Unrecognised) else { return }
+        framer.finish(scratch: scratch, into: self)
+        framer.continues(with: SharedRule.of(Unrecognised(detail: detail)))
+    }
+
     /// The next bytes were not seen.
     func missing(_ byteCount: Int, at time: Timestamp) {
+        let byteCount = layered?.skip(byteCount) ?? byteCount
         framer.missing(byteCount, at: time, scratch: scratch, into: self)
         accountForHeld(at: time)
     }

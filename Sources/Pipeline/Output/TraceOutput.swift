@@ -11,6 +11,8 @@ final class TraceOutput {
     let sinks: [any TraceSink]
     /// The sinks that receive frames.
     let frameSinks: [any TraceSink]
+    /// The sinks that receive chunks.
+    let chunkSinks: [any TraceSink]
     let analyses: [any Analysis]
     /// The analyses that inspect every packet.
     let packetAnalyses: [any Analysis]
@@ -27,6 +29,7 @@ final class TraceOutput {
         self.memoryLimit = memoryLimit
         packetAnalyses = analyses.filter(\.wantsPackets)
         frameSinks = sinks.filter(\.takesFrames)
+        chunkSinks = sinks.filter(\.takesChunks)
         self.deadlines = deadlines ?? DecoderDeadlines(analyses)
     }
 

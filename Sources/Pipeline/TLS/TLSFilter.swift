@@ -81,6 +81,9 @@ package final class TLSFilter {
         (bytes.byteCount < 2 || bytes[byte: 1] == 3) && (bytes.byteCount < 3 || bytes[byte: 2] <= 4)
     }
 
+    /// Whether the streams are passed on as they are.
+    package var isPassing: Bool { state == .passing }
+
     // MARK: Stream events
 
     /// The next bytes of a direction.

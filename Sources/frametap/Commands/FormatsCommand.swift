@@ -6,7 +6,7 @@ struct FormatsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "formats",
         abstract: "List, show and check formats; build frames.",
-        subcommands: [List.self, Show.self, CheckCommand.self, Encode.self],
+        subcommands: [List.self, Show.self, CheckCommand.self, Encode.self, Keys.self, Schema.self],
         defaultSubcommand: List.self)
 
     struct List: ParsableCommand {
@@ -57,5 +57,34 @@ struct FormatsCommand: ParsableCommand {
             }
             print(yaml, terminator: "")
         }
+    }
+
+    struct Keys: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "keys",
+            abstract: "List the sections of format files, or the keys of one.",
+            discussion: """
+                A section is named by its place: heartbeat, heartbeat.answer, framing.delimiter, body.aes. Its last part is enough if \
+                no other section has it.
+                """)
+
+        @Argument(help: "The section, such as heartbeat or length-field; all of them without it.")
+        var section: String?
+
+        func run() throws {
+            do {
+                print(try section.map { try FormatLanguage.listing(of: $0) } ?? FormatLanguage.listing, terminator: "")
+            } catch let error as FormatLanguageError {
+                throw ValidationError(error.description)
+            }
+        }
+    }
+
+    struct Schema: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "schema",
+            abstract: "Print the JSON Schema of format files, for completion and checking in editors.")
+
+        func run() { print(FormatLanguage.schema, terminator: "") }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct CompressedBodyTests {
     private static let plain = #"{"a": [1, 2.5e3, "é心\n"], "b": null}"#
 
-    /// Made by Python's zlib and gzip modules.
+    /// Made by Python's zlib and gzip modules, and by the program zstd.
     private static let golden = [
         (
             "zlib",
@@ -17,6 +17,11 @@ import Testing
                 + "27000000"
         ),
         ("deflate", "ab564a54b2528836d45130d2334d35d651503abcf2e9fee6983ca558203b092897579a93530b00"),
+        (
+            "zstd",
+            "28b52ffd04583901007b2261223a205b312c20322e3565332c2022c3a9e5bf835c6e225d2c202262223a206e756c6c7d981a"
+                + "fcfb"
+        ),
     ]
 
     @Test(arguments: golden)
@@ -31,7 +36,7 @@ import Testing
     }
 
     @Test func changedDataAreNoticedByTheirChecks() throws {
-        for (name, data) in Self.golden where name != "deflate" {
+        for (name, data) in Self.golden where name == "zlib" || name == "gzip" {
             let body = try bytes(hex: data)
             let format = try bodies("[\(name), text]")
             for at in body.indices.dropFirst(name == "gzip" ? 10 : 2) {
@@ -46,7 +51,7 @@ import Testing
 
     @Test func aBombIsAFaultAndCostsNoMoreThanTheLimit() throws {
         let zeros = BodyContent.bytes([UInt8](repeating: 0, count: 32 << 20))
-        for name in ["zlib", "gzip", "deflate"] {
+        for name in ["zlib", "gzip", "deflate", "zstd"] {
             let bomb = try bodies(name).encode(zeros, type: nil)
             #expect(bomb.count < 64 << 10)
             let shown = try bodies(name).show(bomb)

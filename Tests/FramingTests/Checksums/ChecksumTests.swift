@@ -132,6 +132,6 @@ import Testing
         let bytes = try format.encode([Field("last", .integer(7))], body: [1, 2])
         #expect(bytes == [2, 2 + 7 + 1 + 2, 7, 1, 2])
         let found = format.layouts[0].checksums(of: bytes.span.bytes, FrameShape(head: 3, body: 2))
-        #expect(found.map(\.found) == [12] && found.map(\.expected) == [12])
+        #expect(found.map(\.found) == ["c"] && found.map(\.expected) == ["c"])
     }
 }

@@ -1,6 +1,8 @@
-import Framing
+import Expressions
 import Streams
 import Testing
+
+@testable import Framing
 
 /// States of a conversation: both directions' frames depend on what either side has sent.
 @Suite struct StateTests {
@@ -201,5 +203,52 @@ import Testing
         for direction in Direction.allCases { framers[direction].finish(scratch: scratch, into: log) }
         #expect(log.frames.map(\.shape.body) == [0, 0, 2, 3, 0, 0, 12, 10])
         #expect(log.results.count == 8)
+    }
+
+    /// Behind 2xx to CONNECT, and only there, the bytes are another protocol's.
+    @Test func aTransitionMayDependOnTheRequest() throws {
+        guard let text = ExampleFormats.yaml(of: "http") else {
+            Issue.record("no example http")
+            return
+        }
+        let format = try FormatLoader.load(text, file: "http")
+        let log = FramedLog()
+        var framers = format.framers(aligned: true)
+        let scratch = FramingScratch()
+        func take(_ text: String, _ direction: Direction) {
+            framers[direction].receive(
+                Array(text.utf8).span.bytes, at: Timestamp(nanoseconds: 0), packet: 0, scratch: scratch, into: log)
+        }
+        take("GET / HTTP/1.1\r\n\r\nCONNECT example.org:443 HTTP/1.1\r\n\r\n", .fromClient)
+        take("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na", .fromServer)
+        take("HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n", .fromServer)
+        take("CONNECT example.org:443 HTTP/1.1\r\n\r\n", .fromClient)
+        take("HTTP/1.1 200 Established\r\n\r\n", .fromServer)
+        take("anything", .fromClient)
+        take("at all", .fromServer)
+        #expect(log.frames.map(\.length).suffix(2) == [8, 6])
+        #expect(log.frames.count == 8 && log.results.count == 8)
+    }
+
+    /// A value of the element of a list whose member has another value.
+    @Test func elementsOfListsAreFoundByTheirMembers() throws {
+        let format = try FormatLoader.load(
+            """
+            format: x
+            header: [{ tags: { until: "\\n", of: [{ tag: { type: decimal, ends: "=" } }, { value: { type: string, ends: ";" } }] } }]
+            framing: { rule: fields }
+            frame: { type: "tags[tag=35].value" }
+            """, file: "x.yaml")
+        let side = format.directions.fromClient
+        let bytes = Array("8=FIX;35=A;108=30;108=31;\n".utf8)
+        let shape = FrameShape(head: bytes.count, body: 0)
+        #expect(side.type(of: bytes.span.bytes, shape) == "A")
+        func holds(_ condition: String) throws -> Bool {
+            FrameValues(info: FrameInfo(of: shape), direction: .fromClient).fulfil(
+                try Expression(parsing: condition), content: bytes.span.bytes, shape: shape, format: side)
+        }
+        #expect(try holds("fields.tags[tag=108].value == \"30\""))
+        #expect(try holds("fields.tags[value=\"31\"].tag == 108"))
+        #expect(try !holds("fields.tags[tag=9].value exists"))
     }
 }

@@ -81,7 +81,7 @@ struct Zlib: Sendable {
     }
 
     /// Lets zlib continue from `at` and fill the output after `count`; truncates what it did not fill.
-    private static func step(
+    static func step(
         _ stream: inout z_stream, _ input: RawSpan, _ at: inout Int, _ output: inout [UInt8], from count: Int,
         _ work: (inout z_stream) -> Int32
     ) -> Int32 {

@@ -14,6 +14,18 @@ import Streams
 /// not what the chain expects, the body stays as it is.
 struct AESBody: BodyEncoding {
     static let name = "aes"
+    static let keys = KeySection(
+        "body.aes", "AES; the key comes from `--key`; JSON that was sent in cleartext is read as it is",
+        [
+            FormatKey("mode", .words(of: AESCipher.Mode.self), "the mode", default: "ecb"),
+            FormatKey("keyName", .text("a name"), "what `--key` calls the key; by default, it has the format's name"),
+            FormatKey(
+                "iv", .any([.words(["given", "prefix", "zero"]), .matching("^[0-9A-Fa-f]{32}$", "32 hex digits")]),
+                "the initialization vector of `cbc`: `given` with `--key NAME.iv=…`, the first 16 bytes (`prefix`), or zeros",
+                default: "given"),
+            FormatKey("padding", .words(of: Padding.self), "how the last block is filled up", default: "pkcs7"),
+            FormatKey("input", .words(of: Input.self), "how the encrypted bytes are written", default: "raw"),
+        ])
 
     enum Padding: String, CaseIterable {
         case pkcs7, zeros, none
@@ -38,7 +50,6 @@ struct AESBody: BodyEncoding {
     private var iv: [UInt8]?
 
     init(_ options: YAMLMap?) {
-        options?.allow(["mode", "keyName", "iv", "padding", "input"])
         mode = options?.choice("mode", AESCipher.Mode.self) ?? .ecb
         keyName = options?.text("keyName")
         padding = options?.choice("padding", Padding.self) ?? .pkcs7

@@ -5,6 +5,9 @@ import Streams
 /// Written with padding, in the standard alphabet or with `alphabet: url` in the URL-safe one.
 struct Base64Body: BodyEncoding {
     static let name = "base64"
+    static let keys = KeySection(
+        "body.base64", "bytes as Base64 (RFC 4648), read in either alphabet",
+        [FormatKey("alphabet", .words(of: Alphabet.self), "the alphabet in which it is written", default: "standard")])
 
     /// The two alphabets.
     enum Alphabet: String, CaseIterable {
@@ -15,7 +18,6 @@ struct Base64Body: BodyEncoding {
     private let alphabet: Alphabet
 
     init(_ options: YAMLMap?) {
-        options?.allow(["alphabet"])
         alphabet = options?.choice("alphabet", Alphabet.self) ?? .standard
     }
 
@@ -37,10 +39,9 @@ struct Base64Body: BodyEncoding {
 /// The encoding `base16`: two hexadecimal digits a byte, in either case; white space is ignored.
 struct Base16Body: BodyEncoding {
     static let name = "base16"
+    static let keys = KeySection("body.base16", "bytes as hexadecimal digits", [])
 
-    init(_ options: YAMLMap?) {
-        options?.allow([])
-    }
+    init(_ options: YAMLMap?) {}
 
     var role: BodyRole { [] }
 

@@ -6,6 +6,15 @@ import Streams
 struct BlocksBody: BodyEncoding {
     static let name = "blocks"
     static let needsOptions = true
+    static let keys = KeySection(
+        "body.blocks", "blocks [with a checksum behind each](#blocks-with-checksums)",
+        [
+            FormatKey("checksum", .text("a [checksum](#header-and-trailer-the-fields)"), "its name", required: true),
+            FormatKey("size", .integer(1...65_536), "the bytes of a block; the last one may have fewer", default: "16"),
+            FormatKey("width", .integer(1...4), "the bytes of a checksum", default: "2"),
+            FormatKey(
+                "byteOrder", .words(of: ByteOrder.self), "the checksum's byte order; by default, that of the format"),
+        ])
 
     private let size: Int
     private let checksum: Checksum?
@@ -13,10 +22,9 @@ struct BlocksBody: BodyEncoding {
     private let order: ByteOrder
 
     init(_ options: YAMLMap?) {
-        options?.allow(["size", "checksum", "width", "byteOrder"])
-        size = options?.integer("size", in: 1...65_536) ?? 16
+        size = options?.integer("size") ?? 16
         order = options?.choice("byteOrder", ByteOrder.self) ?? options?.context.bodyOrder ?? .big
-        width = options?.integer("width", in: 1...4) ?? 2
+        width = options?.integer("width") ?? 2
         let name = options?.requiredText("checksum")
         checksum = name.flatMap { Checksum.named($0) }
         if let name, checksum == nil {

@@ -3,6 +3,7 @@ import Streams
 /// The encoding `zlib` (RFC 1950). Output is limited to `limit`, by default 16 MiB: `zlib: { limit: 1 MiB }`.
 struct ZlibBody: CompressedBody {
     static let name = "zlib"
+    static let keys = options(name, "zlib compression (RFC 1950)")
     let zlib = Zlib(wrapping: .zlib)
     let limit: Int
 
@@ -12,6 +13,7 @@ struct ZlibBody: CompressedBody {
 /// The encoding `gzip` (RFC 1952), of one member or several. Output is limited to `limit`, by default 16 MiB.
 struct GzipBody: CompressedBody {
     static let name = "gzip"
+    static let keys = options(name, "gzip compression (RFC 1952), of one member or several")
     let zlib = Zlib(wrapping: .gzip)
     let limit: Int
 
@@ -21,6 +23,7 @@ struct GzipBody: CompressedBody {
 /// The encoding `deflate` (RFC 1951), without header or trailer. Output is limited to `limit`, by default 16 MiB.
 struct DeflateBody: CompressedBody {
     static let name = "deflate"
+    static let keys = options(name, "deflate compression (RFC 1951), without header or trailer")
     let zlib = Zlib(wrapping: .none)
     let limit: Int
 
@@ -36,10 +39,14 @@ protocol CompressedBody: BodyEncoding {
 }
 
 extension CompressedBody {
-    static func limit(_ options: YAMLMap?) -> Int {
-        options?.allow(["limit"])
-        return options?.byteCount("limit", default: 16 << 20) ?? 16 << 20
+    /// The keys of such an encoding.
+    fileprivate static func options(_ name: String, _ summary: String) -> KeySection {
+        KeySection(
+            "body.\(name)", summary,
+            [FormatKey("limit", .byteCount, "the largest decompressed size", default: "16 MiB")])
     }
+
+    static func limit(_ options: YAMLMap?) -> Int { options?.byteCount("limit") ?? 16 << 20 }
 
     var role: BodyRole { [] }
 

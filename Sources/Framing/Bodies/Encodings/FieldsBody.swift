@@ -9,11 +9,18 @@ import Yams
 struct FieldsBody: BodyEncoding {
     static let name = "fields"
     static let needsOptions = true
+    static let keys: KeySection = KeySection(
+        "body.fields", "[a structure](#structured-bodies), shown as JSON",
+        [
+            FormatKey(
+                "of", .shared(StructureKeys.items), "its items; a list in place of the mapping says the same",
+                required: true)
+        ])
+    static let short: KeyValue? = .shared(StructureKeys.items)
 
     private let structure: Structure
 
     init(_ options: YAMLMap?) {
-        options?.allow(["of"])
         guard let options, let list = options["of"] else {
             options?.fault("fields lacks the list of its fields")
             structure = Structure(sequences: [Structure.Sequence()])

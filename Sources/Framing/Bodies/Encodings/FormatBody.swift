@@ -9,6 +9,13 @@ import Yams
 struct FormatBody: BodyEncoding {
     static let name = "format"
     static let needsOptions = true
+    static let keys = KeySection(
+        "body.format", "[frames of another format](#another-protocol-inside), shown as JSON",
+        [
+            FormatKey(
+                "name", .text("a format"), "one of the file's `formats`, a built-in format, or `example:NAME`",
+                required: true)
+        ])
 
     /// The format; a box, since a format holds bodies.
     private final class Inner: Sendable {
@@ -20,7 +27,6 @@ struct FormatBody: BodyEncoding {
     private let side: Direction
 
     init(_ options: YAMLMap?) {
-        options?.allow(["name"])
         side = options?.context.side ?? .fromClient
         guard let options, let name = options.requiredText("name") else {
             inner = nil

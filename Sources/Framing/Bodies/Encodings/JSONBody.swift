@@ -3,10 +3,9 @@ import Streams
 /// The encoding `json`: one JSON value (RFC 8259), at most 512 levels deep. It is shown without white space between tokens.
 struct JSONBody: BodyEncoding {
     static let name = "json"
+    static let keys = KeySection("body.json", "a JSON value", [])
 
-    init(_ options: YAMLMap?) {
-        options?.allow([])
-    }
+    init(_ options: YAMLMap?) {}
 
     var role: BodyRole { .meaning }
 

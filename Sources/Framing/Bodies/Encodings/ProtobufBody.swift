@@ -10,13 +10,18 @@ import Yams
 /// type names, or by number if there is none.
 struct ProtobufBody: BodyEncoding {
     static let name = "protobuf"
+    static let keys = KeySection(
+        "body.protobuf", "a Protobuf message, by field number, or by name with `--descriptor-set FILE`",
+        [
+            FormatKey("message", .text("a name"), "the message that every body is"),
+            FormatKey("messages", .mapping(.text("a name")), "the messages by the frame's type"),
+        ])
 
     private let message: String?
     private let messages: [String: String]
     private var schema: MessageSchema?
 
     init(_ options: YAMLMap?) {
-        options?.allow(["message", "messages"])
         message = options?.text("message")
         var messages: [String: String] = [:]
         if let table = options?.map("messages") {

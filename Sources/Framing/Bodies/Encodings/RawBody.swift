@@ -3,10 +3,9 @@ import Streams
 /// The encoding `hex`: bytes, shown in hex.
 struct HexBody: BodyEncoding {
     static let name = "hex"
+    static let keys = KeySection("body.hex", "bytes as they are", [])
 
-    init(_ options: YAMLMap?) {
-        options?.allow([])
-    }
+    init(_ options: YAMLMap?) {}
 
     var role: BodyRole { [.plain, .readsNothing] }
 
@@ -18,10 +17,9 @@ struct HexBody: BodyEncoding {
 /// The encoding `raw`: another name for `hex`, for chains in which nothing is shown yet.
 struct RawBody: BodyEncoding {
     static let name = "raw"
+    static let keys = KeySection("body.raw", "the same as `hex`, for chains in which nothing is shown yet", [])
 
-    init(_ options: YAMLMap?) {
-        options?.allow([])
-    }
+    init(_ options: YAMLMap?) {}
 
     var role: BodyRole { [.plain, .readsNothing] }
 

@@ -4,6 +4,9 @@ import Streams
 /// hex, without a fault: the format may send pictures the same way.
 struct TextBody: BodyEncoding {
     static let name = "text"
+    static let keys = KeySection(
+        "body.text", "UTF-8; a body that is not valid is shown in hex, and is not an error",
+        [FormatKey("charset", .words(of: Charset.self), "the character set", default: "utf-8")])
 
     /// The character set.
     enum Charset: String, CaseIterable {
@@ -15,7 +18,6 @@ struct TextBody: BodyEncoding {
     private(set) var charset = Charset.utf8
 
     init(_ options: YAMLMap?) {
-        options?.allow(["charset"])
         charset = options?.choice("charset", Charset.self) ?? .utf8
     }
 

@@ -7,6 +7,9 @@ import Streams
 struct XORBody: BodyEncoding {
     static let name = "xor"
     static let needsOptions = true
+    static let keys = KeySection(
+        "body.xor", "bytes [XORed with a key](#xor-masks)",
+        [FormatKey("key", .scalar, "a field of the header, or `0x` and hex digits", required: true)])
 
     private enum Key {
         case field(String)
@@ -16,7 +19,6 @@ struct XORBody: BodyEncoding {
     private let key: Key
 
     init(_ options: YAMLMap?) {
-        options?.allow(["key"])
         let text = options?.requiredText("key") ?? ""
         if text.hasPrefix("0x"), let bytes = FieldValue.text(String(text.dropFirst(2))).rawBytes, !bytes.isEmpty {
             key = .bytes(bytes)

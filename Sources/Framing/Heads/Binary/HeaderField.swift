@@ -192,4 +192,6 @@ package struct FieldChecksum: Sendable, Hashable {
     package var algorithm: Checksum
     package var from: Place
     package var to: Place
+    /// Which key it uses; nil: that of the format's name.
+    package var keyName: String?
 }

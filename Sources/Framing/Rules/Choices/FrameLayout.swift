@@ -12,6 +12,8 @@ public struct FrameLayout: Sendable {
     package var trailer: BinaryHead?
     /// How the kind's bodies are decoded, if it says so itself.
     package var body: BodyFormat?
+    /// The keys of its checksums by name; that of the format's name as "".
+    var keys: [String: [UInt8]] = [:]
 
     package init(name: String? = nil, rule: any FramingRule, head: (any Head)?, trailer: BinaryHead?) {
         self.name = name

@@ -14,6 +14,11 @@ struct StateRule: CompositeRule {
     var conversation: (Conversation, Direction)?
 
     func scan(_ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory) -> FrameScan {
+        if let (conversation, direction) = conversation,
+            let reason = conversation.undecodable(direction, at: origin + start)
+        {
+            return .bad(BadBytes(.notDetected, reason))
+        }
         if let state = state(at: origin + start, memory), state < parts.count {
             let scan = parts[state].scan(bytes, from: start, origin: origin, ended: ended, memory: &memory)
             guard case .bad = scan, let (conversation, direction) = conversation, conversation.isAlone(direction) else {
@@ -28,6 +33,12 @@ struct StateRule: CompositeRule {
         return byEvidence(bytes, from: start, origin: origin, ended: ended)
     }
 
+    /// The states whose frames the bytes may hold: not those whose streams are encoded.
+    private var readable: [RulePart] {
+        guard let (conversation, direction) = conversation else { return parts }
+        return parts.indices.filter { conversation.isReadable($0, direction) }.map { parts[$0] }
+    }
+
     /// How many bytes of a frame may decide its state: all that are available would make it depend on the segmentation.
     private static let window = 1_024
 
@@ -39,7 +50,7 @@ struct StateRule: CompositeRule {
         var best: (scan: FrameScan, bits: Double)?
         var isOpen = false
         var other: FrameScan?
-        for part in parts where !part.rule.dependsOnCutting {
+        for part in readable where !part.rule.dependsOnCutting {
             var own = ScanMemory()
             own.opening = nil
             let scan = part.scan(known, from: start, origin: origin, ended: isAll, memory: &own)
@@ -60,7 +71,7 @@ struct StateRule: CompositeRule {
         if let best { return best.scan }
         if isOpen {
             // Only a frame with a long head is left.
-            for part in parts where !part.rule.dependsOnCutting {
+            for part in readable where !part.rule.dependsOnCutting {
                 var own = ScanMemory()
                 own.opening = nil
                 let scan = part.scan(bytes, from: start, origin: origin, ended: ended, memory: &own)

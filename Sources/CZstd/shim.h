@@ -1,0 +1,3 @@
+// zstd, as the system has it.
+#include <zstd.h>
+#include <zstd_errors.h>
