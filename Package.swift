@@ -103,9 +103,18 @@ let package = Package(
             dependencies: [
                 "Expressions", "Framing", "Interception", "Proxy", "Streams", "Trace",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOWebSocket", package: "swift-nio"),
             ],
             resources: [.embedInCode("openapi.json")]),
+        .target(
+            name: "Page",
+            dependencies: [
+                "Analysis", "Control", "Expressions", "Framing", "Platform", "Proxy", "Streams", "Trace",
+                .product(name: "Crypto", package: "swift-crypto"), .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOWebSocket", package: "swift-nio"),
+            ],
+            resources: [.embedInCode("Web")]),
         .target(
             name: "Torture",
             dependencies: [
@@ -129,7 +138,8 @@ let package = Package(
         .executableTarget(
             name: "frametap",
             dependencies: [
-                "Analysis", "Certificates", "Control", "Framing", "Interception", "LiveCapture", "Packets", "Peers",
+                "Analysis", "Certificates", "Control", "Framing", "Interception", "LiveCapture", "Packets", "Page",
+                "Peers",
                 "Pipeline", "Platform",
                 "Proxy", "Replay", "Streams", "TLS", "Torture", "Trace", "TraceDiff",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -201,6 +211,13 @@ let package = Package(
             name: "TraceTestingTests",
             dependencies: ["Framing", "Peers", "Streams", "TestSupport", "Trace", "TraceDiff", "TraceTesting"]),
         .testTarget(
+            name: "PageTests",
+            dependencies: [
+                "Analysis", "Control", "Expressions", "Framing", "Packets", "Page", "Pipeline", "Proxy", "Streams",
+                "TestSupport", "Trace", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ], exclude: ["browser"]),
+        .testTarget(
             name: "ExampleTests",
             dependencies: [
                 "Certificates", "Framing", "Packets", "Pipeline", "Streams", "TestSupport", "Trace", "frametap",
@@ -214,7 +231,8 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             exclude: [
-                "control.py", "control_api.py", "ends.py", "listeners.py", "rules.py", "servers.bash", "tls.py",
+                "control.py", "control_api.py", "page.py", "ends.py", "listeners.py", "rules.py", "servers.bash",
+                "tls.py",
                 "traffic.py", "transparent.bash",
             ]),
     ],

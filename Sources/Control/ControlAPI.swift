@@ -1,4 +1,3 @@
-import Framing
 import NIOHTTP1
 import Proxy
 
@@ -9,18 +8,12 @@ package struct ControlAPI: Sendable {
     private let token: String
 
     /// - Parameters:
-    ///   - journal: what passes through the proxy.
-    ///   - packets: the same as packets.
+    ///   - frametap: frametap's own API.
     ///   - seed: decides what happens by chance.
     ///   - token: what requests of frametap's own API must show.
-    ///   - formatNamed: the format of a name, or of a file.
-    package init(
-        _ server: ProxyServer, _ journal: EventJournal, _ packets: PacketJournal, seed: UInt64, token: String,
-        formatNamed: @escaping @Sendable (String) throws -> Format
-    ) {
+    package init(_ server: ProxyServer, _ frametap: FrametapAPI, seed: UInt64, token: String) {
         toxiproxy = ToxiproxyAPI(server, seed: seed)
-        frametap = FrametapAPI(server, journal, packets, seed: seed, formatNamed: formatNamed)
-        self.token = token
+        (self.frametap, self.token) = (frametap, token)
     }
 
     /// Listens on an address.

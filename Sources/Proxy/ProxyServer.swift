@@ -2,6 +2,7 @@ import Interception
 import NIOCore
 import NIOPosix
 import Platform
+import Streams
 import Synchronization
 
 /// The proxy: accepts clients, connects each to its server, and relays.
@@ -44,10 +45,21 @@ package final class ProxyServer: Sendable {
         group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
     }
 
+    /// The listener's handle, if its connections are sent commands: what makes its stages is set there.
+    package typealias Managing = (_ listener: Listener) -> ManagedListener?
+
+    /// A handle for a listener of `start`.
+    ///
+    /// - Parameter stages: makes the stages of a connection, by its number and its server.
+    package static func managing(stages: @escaping @Sendable (Int, Endpoint) -> StageChain?) -> ManagedListener {
+        ManagedListener(stages: stages)
+    }
+
     /// Binds every listener, and begins to accept clients.
     ///
+    /// - Parameter managing: makes the handle of a listener whose connections are sent commands; nil: they are not.
     /// - Returns: the addresses it listens on, in the order of the listeners.
-    package func start() throws -> [Place] {
+    package func start(managing: Managing? = nil) throws -> [Place] {
         if context.options.tls.mode != .pass {
             do throws(TLSFault) {
                 try TLSContexts.check(context.options.tls)
@@ -58,7 +70,7 @@ package final class ProxyServer: Sendable {
         names.start()
         do {
             return try context.options.listeners.map { listener in
-                try listening(at: listener) { bootstrap, address in try bootstrap.bind(to: address).wait() }
+                try listening(at: listener, managing?(listener)) { try $0.bind(to: $1).wait() }
             }
         } catch {
             stopListening()
@@ -72,7 +84,8 @@ package final class ProxyServer: Sendable {
     }
 
     private func listening(
-        at listener: Listener, _ bind: (ServerBootstrap, SocketAddress) throws -> any Channel
+        at listener: Listener, _ managed: ManagedListener?,
+        _ bind: (ServerBootstrap, SocketAddress) throws -> any Channel
     ) throws -> Place {
         do {
             var file: UnixSocketFile?
@@ -86,7 +99,7 @@ package final class ProxyServer: Sendable {
             // No one else may connect to a Unix socket, not even before its mode is set.
             let mask = file == nil ? nil : umask(0o177)
             defer { if let mask { _ = umask(mask) } }
-            let channel = try bind(bootstrap(for: listener), address)
+            let channel = try bind(bootstrap(for: listener, managed), address)
             file?.bound()
             bound.withLock { $0.append(BoundListener(channel: channel, file: file)) }
             guard let local = channel.localAddress, file == nil else {
@@ -111,7 +124,7 @@ package final class ProxyServer: Sendable {
     ) async throws -> ManagedListener {
         let context = context
         let listener = Listener(listen: .tcp(address), server: .fixed(.tcp(server)))
-        let managed = ManagedListener(stages: stages)
+        let managed = ManagedListener { connection, _ in stages(connection) }
         do {
             let place = try await NIOThreadPool.singleton.runIfActive {
                 try SocketAddress.makeAddressResolvingHost(address.host, port: address.port)
@@ -137,12 +150,12 @@ package final class ProxyServer: Sendable {
         }
     }
 
-    private func bootstrap(for listener: Listener) -> ServerBootstrap {
+    private func bootstrap(for listener: Listener, _ managed: ManagedListener?) -> ServerBootstrap {
         let context = context
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1_024)
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try context.serve(channel, at: listener) }
+                channel.eventLoop.makeCompletedFuture { try context.serve(channel, at: listener, managed: managed) }
             }
         return if case .tcp = listener.listen {
             context.options.setTCPOptions(of: bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1))

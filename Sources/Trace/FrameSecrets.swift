@@ -47,6 +47,14 @@ package struct FrameSecrets {
     /// - Parameter bytes: the body's bytes as received.
     func shown(_ body: DecodedBody, of bytes: RawSpan) -> DecodedBody { body.redacting(paths.body, of: bytes) }
 
+    /// Whether the bytes of a frame may be shown as they are.
+    package static func mayDump(_ frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds) -> Bool {
+        let secrets = FrameSecrets(of: frame, bytes, kinds)
+        let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
+        return secrets.mayDumpHead(kinds.format.fields(of: bytes, frame.shape))
+            && secrets.mayDump(frame.decodedBody(of: bytes, kinds), of: body)
+    }
+
     /// Whether the bytes of a head with these fields may be shown as they are.
     func mayDumpHead(_ fields: [Field]) -> Bool {
         paths.fields.isEmpty || !fields.contains { field in paths.fields.contains { $0[0] == field.name } }

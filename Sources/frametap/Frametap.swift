@@ -16,11 +16,13 @@ struct Frametap: AsyncParsableCommand {
               frametap demo                                              see what it does, nothing to set up
               frametap proxy --listen 127.0.0.1:8088 --to server:8088    watch a client talk to its server
               frametap decode chat.pcapng                                read a capture
+              frametap view chat.pcapng                                  look at it in a browser
               frametap capture lo                                        watch an interface
             """,
         version: tool,
         subcommands: [
-            DemoCommand.self, ProxyCommand.self, CaptureCommand.self, DecodeCommand.self, ReportCommand.self,
+            DemoCommand.self, ProxyCommand.self, CaptureCommand.self, DecodeCommand.self, ViewCommand.self,
+            ReportCommand.self,
             StreamsCommand.self, PacketsCommand.self, DiffCommand.self,
             FormatsCommand.self, ServeCommand.self, ConnectCommand.self, TortureCommand.self, SendCommand.self,
             CACommand.self,

@@ -1,7 +1,7 @@
 import Foundation
 
 /// One line of an NDJSON trace: its text and its contents.
-package struct TraceLine: Hashable {
+package struct TraceLine: Hashable, Sendable {
     /// The line itself.
     package let text: String
     /// The kind of event.

@@ -30,9 +30,16 @@ public final class ReportCollector: TraceSink {
     public init() {}
 
     /// The analyses that report to it what a sink does not see; in place of the usual ones of their kinds.
-    public func analyses() -> [any Analysis] {
+    ///
+    /// - Parameter also: takes each round trip, too.
+    package func analyses(
+        also: @escaping (RoundTripMonitor.RoundTrip) -> Void = { _ in }
+    ) -> [any Analysis] {
         [
-            RoundTripMonitor { [unowned self] in take($0) },
+            RoundTripMonitor { [unowned self] in
+                take($0)
+                also($0)
+            },
             tcp, deliveries, broadcasts, LearnedHeartbeats(),
         ]
     }

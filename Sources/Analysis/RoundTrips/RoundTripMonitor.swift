@@ -18,7 +18,7 @@ public final class RoundTripMonitor: Analysis {
     private let record: ((RoundTrip) -> Void)?
 
     /// A request and its answer.
-    public struct RoundTrip {
+    public struct RoundTrip: Sendable {
         /// The connection's number.
         public var connection: Int
         /// The format's name.
@@ -31,6 +31,10 @@ public final class RoundTripMonitor: Analysis {
         public var from: Direction
         /// From the request's last byte to the answer's last.
         public var time: Interval
+        /// The request's place among the frames of its direction, from 0.
+        public var requestIndex: Int
+        /// The answer's.
+        public var answerIndex: Int
     }
 
     /// A monitor that has seen nothing.
@@ -179,7 +183,7 @@ public final class RoundTripMonitor: Analysis {
             RoundTrip(
                 connection: paired.connection.number, format: paired.connection.format?.name ?? "-",
                 request: request.type, answer: answer.type, from: paired.pairings[pairing].from,
-                time: answer.time - request.time))
+                time: answer.time - request.time, requestIndex: request.index, answerIndex: answer.index))
     }
 
     private func expectDeadline(of paired: PairedConnection) {

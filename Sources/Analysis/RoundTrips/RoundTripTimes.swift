@@ -42,6 +42,11 @@ public struct RoundTripTimes: Sendable {
         buckets[limits.firstIndex { time <= $0 } ?? limits.count] += 1
     }
 
+    /// What was recorded, as precise as the digits allow, in ascending order.
+    package var recorded: [(time: Interval, count: Int)] {
+        histogram.recordedValues().map { (Interval(nanoseconds: Int64(clamping: $0.value)), Int($0.count)) }
+    }
+
     /// A percentile, as precise as the digits allow.
     public func percentile(_ percentile: Double) -> Interval {
         let value = Interval(nanoseconds: Int64(clamping: histogram.valueAtPercentile(percentile)))

@@ -8,7 +8,7 @@ import Trace
 /// is ambiguous which copy was acknowledged.
 public final class TCPRoundTrips: Analysis {
     /// The round trip to one side.
-    public struct Times {
+    public struct Times: Sendable {
         /// From SYN to SYN and ACK; nil if the handshake was not seen, or its SYN was retransmitted.
         public var handshake: Interval?
         /// From bytes to their acknowledgment, by the sender of the bytes.

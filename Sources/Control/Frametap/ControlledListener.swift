@@ -6,11 +6,16 @@ import Proxy
 import Streams
 import Synchronization
 
-/// A listener that the API has opened: one test's own.
-final class ControlledListener: Sendable {
+/// A listener that the API has opened, one test's own; or one of the command line.
+package final class ControlledListener: Sendable {
+    /// Where rules come from.
+    private enum Rules {
+        case own(RuleSet, [String])
+        case given(any ListenerRules)
+    }
+
     private struct State {
-        var rules: RuleSet
-        var texts: [String]
+        var rules: Rules
         var breakpoints: [String]
         var listener: ManagedListener?
         /// The connections that it has had.
@@ -18,18 +23,55 @@ final class ControlledListener: Sendable {
     }
 
     let name: String
-    let server: HostPort
+    /// The server, for people.
+    private let server: String
+    /// Where it listens, if the command line says so.
+    private let listen: String?
     let format: Format?
+    /// The format of a connection, if that is not known before.
+    private let formatOf: @Sendable (Int) -> Format?
     private let state: Mutex<State>
+
+    /// Whether the command line opened it.
+    var isGiven: Bool { listen != nil }
+
+    /// A listener of the command line.
+    ///
+    /// - Parameters:
+    ///   - name: what requests call it.
+    ///   - listener: its handle.
+    ///   - listen: where it listens.
+    ///   - server: its server, for people.
+    ///   - formatOf: the format of a connection, as far as it is known.
+    package init(
+        _ name: String, _ listener: ManagedListener, listen: String, to server: String, _ rules: any ListenerRules,
+        formatOf: @escaping @Sendable (Int) -> Format?
+    ) {
+        (self.name, self.server, self.listen, format) = (name, server, listen, rules.format)
+        self.formatOf = formatOf
+        state = Mutex(State(rules: .given(rules), breakpoints: [], listener: listener))
+        listener.setStages { [weak self] connection, server in
+            rules.stages(of: connection, to: server, breakpoints: self?.breakpoints ?? [])
+        }
+        keepLatest(listener)
+    }
 
     init(
         _ name: String, to server: HostPort, format: Format?, rules texts: [String], breakpoints: [String], seed: UInt64
     ) throws(HTTPFault) {
-        (self.name, self.server, self.format) = (name, server, format)
+        (self.name, self.server, self.format, listen) = (name, "\(server)", format, nil)
+        formatOf = { _ in format }
         state = Mutex(
             State(
-                rules: try Self.rules(texts, format, seed: seed), texts: texts,
-                breakpoints: try Self.checked(breakpoints, format)))
+                rules: .own(try Self.rules(texts, format, seed: seed), texts),
+                breakpoints: try Self.checked(breakpoints, format, isGiven: false)))
+    }
+
+    private var breakpoints: [String] { state.withLock { $0.breakpoints } }
+
+    /// A connection gets the breakpoints that were set while it opened.
+    private func keepLatest(_ listener: ManagedListener) {
+        listener.setLatest { [weak self] _ in self.map { .setBreakpoints($0.breakpoints) } }
     }
 
     private static func rules(_ texts: [String], _ format: Format?, seed: UInt64) throws(HTTPFault) -> RuleSet {
@@ -47,18 +89,17 @@ final class ControlledListener: Sendable {
     }
 
     /// Listens.
-    func open(at address: HostPort, of proxy: ProxyServer) async throws {
+    func open(at address: HostPort, to server: HostPort, of proxy: ProxyServer) async throws {
         let listener = try await proxy.open(address, to: server) { [weak self] connection in
             guard let self else { return nil }
             let (rules, breakpoints) = state.withLock { state in
                 state.connections.insert(connection)
                 return (state.rules, state.breakpoints)
             }
-            return rules.stages(of: connection, format: format, isCommanded: true, breakpoints: breakpoints)
+            guard case .own(let set, _) = rules else { return nil }
+            return set.stages(of: connection, format: format, isCommanded: true, breakpoints: breakpoints)
         }
-        listener.setLatest { [weak self] _ in
-            self.map { listener in .setBreakpoints(listener.state.withLock { $0.breakpoints }) }
-        }
+        keepLatest(listener)
         state.withLock { $0.listener = listener }
     }
 
@@ -68,8 +109,12 @@ final class ControlledListener: Sendable {
     ///
     /// - Parameter line: the frame as a line of JSON, as a trace has it; or `from` and `bytes`, in hexadecimal.
     func send(_ line: [UInt8], to connection: Int) throws(HTTPFault) {
-        guard let format else {
-            throw HTTPFault(.conflict, "the listener \(name) has no \"format\", which frames need")
+        guard let format = format ?? formatOf(connection) else {
+            throw HTTPFault(
+                .conflict,
+                isGiven
+                    ? "the format of connection \(connection) is not known, which frames need"
+                    : "the listener \(name) has no \"format\", which frames need")
         }
         let direction: Direction
         let bytes: [UInt8]
@@ -99,25 +144,31 @@ final class ControlledListener: Sendable {
 
     /// Changes the rules, for connections that open from now on.
     func set(_ texts: [String]) throws(HTTPFault) {
-        let seed = state.withLock { $0.rules.seed }
-        let rules = try Self.rules(texts, format, seed: seed)
-        state.withLock { ($0.rules, $0.texts) = (rules, texts) }
+        switch state.withLock({ $0.rules }) {
+        case .own(let before, _):
+            let rules = try Self.rules(texts, format, seed: before.seed)
+            state.withLock { $0.rules = .own(rules, texts) }
+        case .given(let rules):
+            do { try rules.set(texts) } catch { throw HTTPFault(.badRequest, "\(error)") }
+        }
     }
 
     /// Checks conditions.
-    private static func checked(_ breakpoints: [String], _ format: Format?) throws(HTTPFault) -> [String] {
+    private static func checked(
+        _ breakpoints: [String], _ format: Format?, isGiven: Bool
+    ) throws(HTTPFault) -> [String] {
         for (place, text) in breakpoints.enumerated() {
             do throws(ExpressionError) { _ = try FrameCondition(text) } catch {
                 throw HTTPFault(.badRequest, "breakpoints[\(place)], column \(error.column): \(error.message)")
             }
         }
-        if format == nil, !breakpoints.isEmpty { throw HTTPFault(.badRequest, "breakpoints need \"format\"") }
+        if format == nil, !isGiven, !breakpoints.isEmpty { throw HTTPFault(.badRequest, "breakpoints need \"format\"") }
         return breakpoints
     }
 
     /// Changes the breakpoints, on open connections too.
     func setBreakpoints(_ texts: [String]) throws(HTTPFault) {
-        let texts = try Self.checked(texts, format)
+        let texts = try Self.checked(texts, format, isGiven: isGiven)
         let listener = state.withLock { state in
             state.breakpoints = texts
             return state.listener
@@ -155,21 +206,28 @@ final class ControlledListener: Sendable {
     }
 
     /// Whether a connection is, or was, one of its own.
-    func has(_ connection: Int) -> Bool { state.withLock { $0.connections.contains(connection) } }
+    func has(_ connection: Int) -> Bool {
+        let (connections, listener) = state.withLock { ($0.connections, $0.listener) }
+        return isGiven ? listener?.isOpen(connection) ?? false : connections.contains(connection)
+    }
 
     /// The connections that are, or were, its own.
     var connections: Set<Int> { state.withLock { $0.connections } }
 
     var json: JSONValue {
-        state.withLock { state in
-            .object([
-                .init("name", .text(name)), .init("listen", .text("\(state.listener?.place.description ?? "")")),
-                .init("to", .text("\(server)")), .init("format", format.map { .text($0.name) } ?? .null),
-                .init("rules", .array(state.texts.map(JSONValue.text))),
-                .init("breakpoints", .array(state.breakpoints.map(JSONValue.text))),
-                .init("seed", .number("\(state.rules.seed)")),
-                .init("connections", .array(state.connections.sorted().map { .number("\($0)") })),
-            ])
+        let (state, texts, seed) = state.withLock { state in
+            switch state.rules {
+            case .own(let set, let texts): (state, texts, set.seed)
+            case .given(let rules): (state, rules.texts, rules.seed)
+            }
         }
+        return .object([
+            .init("name", .text(name)), .init("listen", .text(listen ?? "\(state.listener?.place.description ?? "")")),
+            .init("to", .text(server)), .init("format", format.map { .text($0.name) } ?? .null),
+            .init("rules", .array(texts.map(JSONValue.text))),
+            .init("breakpoints", .array(state.breakpoints.map(JSONValue.text))),
+            .init("seed", .number("\(seed)")),
+            .init("connections", .array(state.connections.sorted().map { .number("\($0)") })),
+        ])
     }
 }

@@ -4,16 +4,16 @@ import Streams
 import Trace
 
 /// A condition on a frame of a trace, in the language of format files.
-struct FrameCondition {
+package struct FrameCondition: Sendable {
     private let expression: Expression
 
     /// - Throws: the error, with its column.
-    init(_ text: String) throws(ExpressionError) {
+    package init(_ text: String) throws(ExpressionError) {
         expression = try Expression(parsing: text) { FrameValues.complaint(about: $0) }
     }
 
     /// Whether it holds.
-    func holds(for frame: FrameEvent) -> Bool { expression.evaluate(Values(frame: frame)) }
+    package func holds(for frame: FrameEvent) -> Bool { expression.evaluate(Values(frame: frame)) }
 
     private struct Values: FieldSource {
         let frame: FrameEvent
@@ -27,6 +27,7 @@ struct FrameCondition {
             case "offset": return .integer(Int64(frame.offset))
             case "segments": return .integer(Int64(frame.segments))
             case "merged": return .boolean(frame.merged)
+            case "missing": return .integer(Int64(frame.body["missing"]?.integer ?? 0))
             case "heartbeat": return .boolean(frame.isHeartbeat)
             case "fields": return Self.value(path.dropFirst(), in: frame.fields)
             case "body": return Self.value(path.dropFirst(), in: frame.body)

@@ -6,7 +6,7 @@ import Streams
 import Trace
 
 /// frametap's own API, version 1 (`docs/control.md`): listeners with their rules, and what passes through them.
-actor FrametapAPI {
+package actor FrametapAPI {
     private let server: ProxyServer
     private let journal: EventJournal
     private let packets: PacketJournal
@@ -21,7 +21,12 @@ actor FrametapAPI {
     /// The most events in a response.
     private static let mostEvents = 10_000
 
-    init(
+    /// - Parameters:
+    ///   - journal: what passes through the proxy.
+    ///   - packets: the same as packets.
+    ///   - seed: decides what happens by chance.
+    ///   - formatNamed: the format of a name, or of a file.
+    package init(
         _ server: ProxyServer, _ journal: EventJournal, _ packets: PacketJournal, seed: UInt64,
         formatNamed: @escaping @Sendable (String) throws -> Format
     ) {
@@ -31,7 +36,7 @@ actor FrametapAPI {
 
     /// Answers a request, whose path begins behind `/api/v1`.
     /// Requests that change something wait for one another.
-    func answer(_ request: HTTPRequest, _ path: [String]) async -> HTTPResponse {
+    package func answer(_ request: HTTPRequest, _ path: [String]) async -> HTTPResponse {
         await changes.perform(request) { await self.perform($0, path) }
             ?? HTTPResponse(.notFound, text: "404 page not found\n")
     }
@@ -57,6 +62,7 @@ actor FrametapAPI {
         case (.GET, 2, "listeners", nil): return HTTPResponse(.ok, try listener(path[1]).json)
         case (.DELETE, 2, "listeners", nil):
             let known = try listener(path[1])
+            if known.isGiven { throw HTTPFault(.conflict, "the listener \(known.name) is the command line's") }
             listeners[known.name] = nil
             try await known.close()
             return HTTPResponse(.noContent, text: "")
@@ -89,6 +95,14 @@ actor FrametapAPI {
     }
 
     // MARK: Listeners
+
+    /// Adds a listener of the command line.
+    package func adopt(_ listener: ControlledListener) { listeners[listener.name] = listener }
+
+    /// The name of the listener of a connection; nil if that is not known.
+    package func listener(of connection: Int) -> String? {
+        listeners.values.first { $0.has(connection) }?.name
+    }
 
     private func listener(_ name: String) throws(HTTPFault) -> ControlledListener {
         guard let known = listeners[name] else { throw HTTPFault(.notFound, "there is no listener \(name)") }
@@ -134,7 +148,7 @@ actor FrametapAPI {
             breakpoints: try Self.texts(json["breakpoints"] ?? .array([]), "\"breakpoints\""),
             seed: try Self.seed(json["seed"]) ?? seed)
         listeners[name] = opened
-        do { try await opened.open(at: listen, of: server) } catch {
+        do { try await opened.open(at: listen, to: to, of: server) } catch {
             if listeners[name] === opened { listeners[name] = nil }
             throw HTTPFault(.conflict, "\(error)")
         }

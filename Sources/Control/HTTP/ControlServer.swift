@@ -1,6 +1,7 @@
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOWebSocket
 
 /// Answers requests of HTTP/1.1 (RFC 9112) on an address of this machine.
 package final class ControlServer: Sendable {
@@ -15,8 +16,16 @@ package final class ControlServer: Sendable {
     }
 
     /// Listens.
-    static func start(
-        host: String, port: Int, _ answer: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
+    ///
+    /// - Parameters:
+    ///   - host: a name or an address.
+    ///   - port: 0 lets the system choose.
+    ///   - upgraders: makes what takes a connection over that asks for another protocol.
+    ///   - answer: answers a request.
+    package static func start(
+        host: String, port: Int,
+        upgraders: @escaping @Sendable () -> [any HTTPServerProtocolUpgrader & Sendable] = { [] },
+        _ answer: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
     ) async throws -> ControlServer {
         let address = try await NIOThreadPool.singleton.runIfActive {
             try SocketAddress.makeAddressResolvingHost(host, port: port)
@@ -27,8 +36,14 @@ package final class ControlServer: Sendable {
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: true)
-                    try channel.pipeline.syncOperations.addHandler(RequestHandler(answer))
+                    let (pipeline, upgraders) = (channel.pipeline.syncOperations, upgraders())
+                    // What is read behind an upgrade is no request any more.
+                    let upgrade: NIOHTTPServerUpgradeConfiguration = (
+                        upgraders, { $0.pipeline.removeHandler(name: RequestHandler.name, promise: nil) }
+                    )
+                    try pipeline.configureHTTPServerPipeline(
+                        withServerUpgrade: upgraders.isEmpty ? nil : upgrade, withErrorHandling: true)
+                    try pipeline.addHandler(RequestHandler(answer), name: RequestHandler.name)
                 }
             }
             .bind(to: address).get()
@@ -40,10 +55,12 @@ package final class ControlServer: Sendable {
 }
 
 /// Collects a request, and writes its response.
-private final class RequestHandler: ChannelInboundHandler {
+private final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
+    /// Its name in the pipeline.
+    static let name = "requests"
     /// The largest body.
     private static let largest = 4 << 20
 
@@ -131,5 +148,9 @@ private final class RequestHandler: ChannelInboundHandler {
         channel.closeFuture.whenComplete { _ in task.cancel() }
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // A WebSocket that is refused is a request like any other, and answered.
+        if error is NIOWebSocketUpgradeError { return }
+        context.close(promise: nil)
+    }
 }

@@ -2,16 +2,20 @@ import Framing
 import NIOHTTP1
 
 /// A request to the control API.
-struct HTTPRequest: Sendable {
-    var method: HTTPMethod
+package struct HTTPRequest: Sendable {
+    /// What is asked for.
+    package var method: HTTPMethod
     /// The path's parts, without escapes.
-    var path: [String]
-    var query: [String: String]
-    var headers: HTTPHeaders
-    var body: [UInt8]
+    package var path: [String]
+    /// The values behind the path, by name.
+    package var query: [String: String]
+    /// The headers.
+    package var headers: HTTPHeaders
+    /// The body.
+    package var body: [UInt8]
 
     /// - Returns: nil if the target is not one.
-    init?(_ head: HTTPRequestHead, body: [UInt8]) {
+    package init?(_ head: HTTPRequestHead, body: [UInt8]) {
         (method, headers, self.body) = (head.method, head.headers, body)
         let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         var path: [String] = []
@@ -49,7 +53,7 @@ struct HTTPRequest: Sendable {
     }
 
     /// The body as JSON.
-    func json() throws(HTTPFault) -> JSONValue {
+    package func json() throws(HTTPFault) -> JSONValue {
         do throws(JSONSyntaxError) {
             return try JSONValue(parsing: body.span.bytes)
         } catch {
@@ -59,43 +63,49 @@ struct HTTPRequest: Sendable {
 }
 
 /// A response.
-struct HTTPResponse: Sendable {
-    var status: HTTPResponseStatus
-    var contentType = "application/json"
-    var body: [UInt8] = []
+package struct HTTPResponse: Sendable {
+    /// How the request fared.
+    package var status: HTTPResponseStatus
+    /// The type of the body.
+    package var contentType = "application/json"
+    /// The body.
+    package var body: [UInt8] = []
     /// Further headers.
-    var headers: [(name: String, value: String)] = []
+    package var headers: [(name: String, value: String)] = []
     /// What writes the body piece by piece; nil: it is `body`.
-    var follow: Follow?
+    package var follow: Follow?
 
     /// Writes pieces until there are no more; each write ends when the client takes it, and throws when there is no client.
-    typealias Follow = @Sendable (_ write: @Sendable ([UInt8]) async throws -> Void) async throws -> Void
+    package typealias Follow = @Sendable (_ write: @Sendable ([UInt8]) async throws -> Void) async throws -> Void
 
     /// A body that is written as it comes.
-    init(contentType: String, _ follow: @escaping Follow) {
+    package init(contentType: String, _ follow: @escaping Follow) {
         (status, self.contentType, self.follow) = (.ok, contentType, follow)
     }
 
     /// Bytes.
-    init(_ status: HTTPResponseStatus, bytes: [UInt8], contentType: String) {
+    package init(_ status: HTTPResponseStatus, bytes: [UInt8], contentType: String) {
         (self.status, body, self.contentType) = (status, bytes, contentType)
     }
 
     /// JSON.
-    init(_ status: HTTPResponseStatus, _ value: JSONValue) {
+    package init(_ status: HTTPResponseStatus, _ value: JSONValue) {
         (self.status, body) = (status, Array((value.compactText + "\n").utf8))
     }
 
     /// Text.
-    init(_ status: HTTPResponseStatus, text: String, contentType: String = "text/plain; charset=utf-8") {
+    package init(_ status: HTTPResponseStatus, text: String, contentType: String = "text/plain; charset=utf-8") {
         (self.status, body, self.contentType) = (status, Array(text.utf8), contentType)
     }
 }
 
 /// Why a request is not answered.
-struct HTTPFault: Error {
-    var status: HTTPResponseStatus
-    var message: String
+package struct HTTPFault: Error {
+    /// How the request fared.
+    package var status: HTTPResponseStatus
+    /// For people.
+    package var message: String
 
-    init(_ status: HTTPResponseStatus, _ message: String) { (self.status, self.message) = (status, message) }
+    /// A reason.
+    package init(_ status: HTTPResponseStatus, _ message: String) { (self.status, self.message) = (status, message) }
 }

@@ -95,6 +95,16 @@ struct BreakStage: Stage {
 
     // MARK: Frames
 
+    /// The connection began, and these bytes have passed already: frames may be stopped that begin behind them.
+    mutating func begin(
+        at time: Timestamp, behind passed: [(direction: Direction, bytes: [UInt8])], _ now: Timestamp
+    ) {
+        for piece in passed {
+            _ = sides[piece.direction].frame(piece.bytes.span.bytes, at: now, scratch, into: FrameCollector())
+            sides[piece.direction].skip(piece.bytes.count, at: now)
+        }
+    }
+
     private mutating func find(_ direction: Direction, _ work: (inout Framer, FramingScratch, FrameCollector) -> Void) {
         let found = FrameCollector()
         work(&sides[direction].framer, scratch, found)

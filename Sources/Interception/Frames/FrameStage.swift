@@ -164,7 +164,8 @@ struct FrameStage: Stage {
         let (end, held) = (sides[direction].base + sides[direction].pending, sides[direction].framer.heldBytes)
         if !sides[direction].framer.isAligned {
             pass(upTo: end, direction)
-        } else if sides[direction].pending > largest {
+        } else if sides[direction].pending > largest || rules.isEmpty {
+            // Without a rule, no frame waits for its end.
             passUnfinished(direction)
         } else {
             pass(upTo: end - held, direction)

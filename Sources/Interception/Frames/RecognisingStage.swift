@@ -1,23 +1,34 @@
 import Framing
 import Streams
 
+/// A stage that deals with frames, and may begin behind what has passed.
+protocol LateStage: Stage {
+    /// The connection began, and these bytes have passed already.
+    mutating func begin(at time: Timestamp, behind passed: [(direction: Direction, bytes: [UInt8])], _ now: Timestamp)
+}
+
+extension FrameStage: LateStage {}
+extension BreakStage: LateStage {}
+
 /// Applies rules to frames whose format is not known before the connection speaks: until it is recognised, everything passes; from
 /// then on, the rules apply to the frames that begin behind what has passed.
 struct RecognisingStage: Stage {
     private enum State {
         /// With what has passed so far: at most as much as the search looks at.
         case searching(any FormatSearch, passed: [(direction: Direction, bytes: [UInt8])])
-        case framing(FrameStage)
+        case framing(any LateStage)
         /// Nothing is recognised, or no rule suits the format.
         case nothing
     }
 
     private var state: State
     private var opened = Timestamp(nanoseconds: 0)
-    private let make: @Sendable (Format) -> FrameStage?
+    private let make: @Sendable (Format) -> (any LateStage)?
+    /// The conditions of breakpoints that were set before the format was known; nil: those that the stage was made with.
+    private var breakpoints: [String]?
 
     /// - Parameter make: makes what applies the rules to frames of a format; nil: none does.
-    init(_ search: any FormatSearch, _ make: @escaping @Sendable (Format) -> FrameStage?) {
+    init(_ search: any FormatSearch, _ make: @escaping @Sendable (Format) -> (any LateStage)?) {
         (state, self.make) = (.searching(search, passed: []), make)
     }
 
@@ -37,6 +48,7 @@ struct RecognisingStage: Stage {
             look(bytes.span.bytes, direction, at: now)
             return [.emit(bytes, direction, at: now)]
         case .end(let ending, let direction): return [.end(ending, direction)]
+        case .command(.setBreakpoints(let texts)): breakpoints = texts
         case .wake, .release, .command: break
         }
         return []
@@ -49,7 +61,7 @@ struct RecognisingStage: Stage {
     }
 
     /// Uses the stage in place: a copy would be copied whole when it changes.
-    private mutating func framing(_ use: (inout FrameStage) -> [StageAction]?) -> [StageAction]? {
+    private mutating func framing(_ use: (inout any LateStage) -> [StageAction]?) -> [StageAction]? {
         guard case .framing(var stage) = state else { return [] }
         state = .nothing
         defer { state = .framing(stage) }
@@ -63,6 +75,8 @@ struct RecognisingStage: Stage {
         if let format = search.take(bytes, from: direction, at: now) {
             guard var stage = make(format) else { return }
             stage.begin(at: opened, behind: passed, now)
+            // It holds nothing yet, so that there is nothing to do but to remember them.
+            if let breakpoints { _ = stage.take(.command(.setBreakpoints(breakpoints)), at: now) }
             state = .framing(stage)
         } else if !search.isOver {
             state = .searching(search, passed: passed)

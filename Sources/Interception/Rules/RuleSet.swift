@@ -47,21 +47,31 @@ public struct RuleSet: Sendable {
     /// - Parameters:
     ///   - connection: its number, from 1 in order of opening.
     ///   - limits: how much the stages hold, and for how long.
+    ///   - isCommanded: whether frames may be injected and stopped by command: then there are stages without a rule, too.
+    ///   - breakpoints: conditions on frames that are stopped.
     ///   - search: what recognises the format.
     ///   - rules: the same rules as these, read for a format; nil if they do not suit it.
     public func stages(
-        of connection: Int, limits: StageChain.Limits = StageChain.Limits(),
-        recognisedBy search: () -> any FormatSearch,
+        of connection: Int, limits: StageChain.Limits = StageChain.Limits(), isCommanded: Bool = false,
+        breakpoints: [String] = [], recognisedBy search: () -> any FormatSearch,
         _ rules: @escaping @Sendable (Format) -> RuleSet?
     ) -> StageChain? {
         let (frames, links, segmentations) = numbered(of: connection)
-        func stage(_ own: @escaping @Sendable (Numbered) -> [NumberedRule]) -> RecognisingStage {
+        func stage(
+            isCommanded: Bool = false, _ own: @escaping @Sendable (Numbered) -> [NumberedRule]
+        ) -> RecognisingStage {
             RecognisingStage(search()) { format in
-                rules(format).map { FrameStage(own($0.numbered(of: connection)), format, largest: limits.bytes) }
+                rules(format).map {
+                    FrameStage(
+                        own($0.numbered(of: connection)), format, largest: limits.bytes, isCommanded: isCommanded)
+                }
             }
         }
         var stages: [any Stage] = []
-        if !frames.isEmpty { stages.append(stage(\.frames)) }
+        if isCommanded {
+            stages.append(RecognisingStage(search()) { BreakStage(breakpoints, $0, largest: limits.bytes) })
+        }
+        if !frames.isEmpty || isCommanded { stages.append(stage(isCommanded: isCommanded, \.frames)) }
         if !links.isEmpty { stages.append(LinkStage(links)) }
         if !segmentations.isEmpty { stages.append(stage(\.segmentations)) }
         return stages.isEmpty ? nil : StageChain(stages, limits: limits)

@@ -286,7 +286,8 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
         let queue = proxy.queue
         let connection = queue.reserve()
         let endpoint = proxy.endpoint(ofServer: server, at: place)
-        let stages = managed.map { $0.stages(of: connection) } ?? proxy.options.stages?(connection, endpoint)
+        let stages =
+            managed.map { $0.stages(of: connection, to: endpoint) } ?? proxy.options.stages?(connection, endpoint)
         let leg: Leg? = stages == nil ? nil : .in
         queue.open(connection, leg: leg, client: client, server: endpoint, tls: stack.connection.tls)
         let passedOn = leg.map { _ in queue.openPassedOn(of: connection, client: client, server: endpoint) }

@@ -3,10 +3,11 @@ import NIOCore
 import Streams
 import Synchronization
 
-/// A listener that was opened while the proxy runs, with what makes the stages of its connections; it can be changed and closed.
+/// A listener with what makes the stages of its connections. They can be sent commands; and if it was opened while the proxy runs,
+/// it can be closed.
 package final class ManagedListener: Sendable {
     private struct State {
-        var stages: @Sendable (Int) -> StageChain?
+        var stages: @Sendable (Int, Endpoint) -> StageChain?
         var latest: @Sendable (Int) -> StageCommand? = { _ in nil }
         var connections: [Int: Connection] = [:]
         var channels: [ObjectIdentifier: any Channel] = [:]
@@ -29,7 +30,12 @@ package final class ManagedListener: Sendable {
 
     private let state: Mutex<State>
 
-    init(stages: @escaping @Sendable (Int) -> StageChain?) { state = Mutex(State(stages: stages)) }
+    init(stages: @escaping @Sendable (Int, Endpoint) -> StageChain?) { state = Mutex(State(stages: stages)) }
+
+    /// Sets what makes the stages of a connection, by its number and its server.
+    package func setStages(_ stages: @escaping @Sendable (Int, Endpoint) -> StageChain?) {
+        state.withLock { $0.stages = stages }
+    }
 
     /// Where it listens.
     package var place: HostPort { state.withLock { $0.place } }
@@ -45,7 +51,9 @@ package final class ManagedListener: Sendable {
     }
 
     /// The stages of a connection that opens now.
-    func stages(of connection: Int) -> StageChain? { state.withLock { $0.stages }(connection) }
+    func stages(of connection: Int, to server: Endpoint) -> StageChain? {
+        state.withLock { $0.stages }(connection, server)
+    }
 
     /// A client was accepted.
     func accepted(_ channel: any Channel) {
@@ -71,6 +79,9 @@ package final class ManagedListener: Sendable {
         state.withLock { $0.connections[connection] = Connection(driver: bound, eventLoop: channel.eventLoop) }
         channel.closeFuture.whenComplete { _ in self.state.withLock { $0.connections[connection] = nil } }
     }
+
+    /// Whether a connection is one of its own, and open.
+    package func isOpen(_ connection: Int) -> Bool { state.withLock { $0.connections[connection] != nil } }
 
     /// Passes a command to the stages of the open connections.
     ///

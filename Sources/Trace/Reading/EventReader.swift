@@ -80,6 +80,11 @@ public struct EventReader: Sendable {
         }
     }
 
+    /// The event of a single line, with or without its line feed; nil if it is of an unknown kind.
+    package static func event(of line: [UInt8]) throws -> TraceEvent? {
+        try EventLine(try JSONValue(parsing: line.span.bytes), file: "", line: 0).event()
+    }
+
     private static let firstLine =
         "expected the first line of a trace, {\"event\":\"trace\",\"version\":\(NDJSONWriter.version),…}"
 

@@ -1,9 +1,9 @@
 import Streams
 
 /// What a rule did, as the text view shows it.
-enum ActionText {
+package enum ActionText {
     /// `drop: txt #3 (95 B), by drop-1`
-    static func of(_ report: ActionReport) -> String {
+    package static func of(_ report: ActionReport) -> String {
         let what =
             report.index.map { "\(report.type ?? "frame") #\($0)" + (report.length > 0 ? " (\(report.length) B)" : "") }
             ?? (report.rule == ActionReport.limits ? "\(report.length) B" : "from byte \(report.offset) on")

@@ -1,9 +1,9 @@
 import Streams
 
 /// A connection's TLS in a line for people.
-enum TLSText {
+package enum TLSText {
     /// `TLS 1.3, TLS_AES_128_GCM_SHA256, chat.example.com, h2, decrypted by the proxy`
-    static func of(_ facts: TLSFacts) -> String {
+    package static func of(_ facts: TLSFacts) -> String {
         var parts: [String] = []
         if let version = facts.version {
             parts.append(version)

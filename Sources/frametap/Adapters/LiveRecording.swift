@@ -1,4 +1,5 @@
 import LiveCapture
+import Page
 import Pipeline
 import Platform
 import Proxy
@@ -21,6 +22,9 @@ final class LiveRecording {
             }
         }
 
+        /// Whether segments are seen, and not what a system has made of them.
+        fileprivate var hasPackets: Bool { if case .capture = self { true } else { false } }
+
         fileprivate var goesOn: String {
             switch self {
             case .relay: "relaying goes on"
@@ -40,6 +44,8 @@ final class LiveRecording {
         var sinks: [any TraceSink] = []
         /// What else takes the packets of relayed connections.
         var journal: PacketJournal?
+        /// The page, if there is one.
+        var page: PageOutput?
     }
 
     let decoder: Decoder
@@ -91,7 +97,13 @@ final class LiveRecording {
         sinks += try request.selection.apply(to: shown, whenDone: whenDone)
         if let display { sinks.append(display.status) }
         sinks += request.sinks
-        decoder = Decoder(request.decoding, sinks: sinks)
+        let pageSink = request.page?.sink(source: source.name, hasPackets: source.hasPackets)
+        if let pageSink { sinks.append(pageSink) }
+        decoder = Decoder(
+            request.decoding,
+            analyses: pageSink.map {
+                Decoder.allAnalyses(replacing: request.decoding.extraAnalyses() + $0.analyses())
+            }, sinks: sinks)
     }
 
     /// Shows the status.

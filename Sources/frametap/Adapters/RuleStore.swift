@@ -1,4 +1,5 @@
 import Dispatch
+import Control
 import Foundation
 import Framing
 import Interception
@@ -92,20 +93,30 @@ final class RuleStore: Sendable {
     var seed: UInt64 { state.withLock { $0.rules.seed } }
 
     /// The stages of a connection that opens now.
-    func stages(of connection: Int, to server: Endpoint) -> StageChain? {
+    ///
+    /// - Parameters:
+    ///   - isCommanded: whether frames may be injected and stopped by command: then there are stages without a rule, too.
+    ///   - breakpoints: conditions on frames that are stopped.
+    func stages(
+        of connection: Int, to server: Endpoint, isCommanded: Bool = false, breakpoints: [String] = []
+    ) -> StageChain? {
         let rules = state.withLock { $0.rules }
-        if !rules.needsFormat { return rules.stages(of: connection, format: nil, limits: limits) }
+        if !rules.needsFormat, !isCommanded { return rules.stages(of: connection, format: nil, limits: limits) }
+        // Frames can be stopped and sent whether or not the rules suit their format.
+        let none = isCommanded ? RuleSet([], seed: rules.seed) : nil
         if let format = decoding.byPort[server.port] ?? decoding.lateByPort?(server.port) {
-            return self.rules(for: format)?.stages(of: connection, format: format, limits: limits)
+            return (self.rules(for: format) ?? none)?.stages(
+                of: connection, format: format, limits: limits, isCommanded: isCommanded, breakpoints: breakpoints)
         }
         switch decoding.choice {
         case .fixed(let format):
-            return self.rules(for: format)?.stages(of: connection, format: format, limits: limits)
+            return (self.rules(for: format) ?? none)?.stages(
+                of: connection, format: format, limits: limits, isCommanded: isCommanded, breakpoints: breakpoints)
         case .automatic(let formats):
-            return rules.stages(of: connection, limits: limits) {
+            return rules.stages(of: connection, limits: limits, isCommanded: isCommanded, breakpoints: breakpoints) {
                 FormatRecogniser(formats, port: server.port, limit: decoding.detectionLimit)
             } _: { format in
-                self.rules(for: format)
+                self.rules(for: format) ?? none
             }
         }
     }
@@ -159,6 +170,28 @@ final class RuleStore: Sendable {
 
     private static func text(of path: String) -> String? {
         (try? FileInput.contents(of: path, limit: largest)).map { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+extension RuleStore: ListenerRules {
+    var texts: [String] { state.withLock { $0.texts.own } }
+
+    var format: Format? {
+        if case .fixed(let format) = decoding.choice, decoding.byPort.isEmpty, decoding.lateByPort == nil {
+            format
+        } else {
+            nil
+        }
+    }
+
+    func set(_ texts: [String]) throws {
+        let new = Texts(file: state.withLock { $0.texts.file }, own: texts)
+        let rules = try Self.read(new, decoding).rules
+        state.withLock { state in (state.texts, state.rules.rules, state.byFormat) = (new, rules, [:]) }
+    }
+
+    func stages(of connection: Int, to server: Endpoint, breakpoints: [String]) -> StageChain? {
+        stages(of: connection, to: server, isCommanded: true, breakpoints: breakpoints)
     }
 }
 

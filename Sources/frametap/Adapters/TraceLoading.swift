@@ -14,21 +14,27 @@ struct TraceLoading {
     /// How TLS in captures is decrypted; nil: with the secrets in the captures.
     var decryption: DecryptionOptions?
 
-    private enum Kind { case lines, capture }
+    /// What a file is.
+    enum Kind { case lines, capture }
 
     /// The combined trace of all these files.
     func trace(of paths: [String]) throws -> RecordedTrace {
+        return try Self.kind(of: paths) == .lines ? read(paths) : decode(paths)
+    }
+
+    /// What all these files are.
+    static func kind(of paths: [String]) throws -> Kind? {
         let kinds = try paths.map { try (path: $0, kind: kind(of: $0)) }
         if let other = kinds.first(where: { $0.kind != kinds[0].kind }) {
             throw CommandError(
                 "\(other.path) is \(other.kind == .lines ? "a trace" : "a capture"), \(kinds[0].path) is not; "
                     + "expected one kind of files a side")
         }
-        return try kinds.first?.kind == .lines ? read(paths) : decode(paths)
+        return kinds.first?.kind
     }
 
     /// Distinguished by the first bytes: those of a capture are not text.
-    private func kind(of path: String) throws -> Kind {
+    private static func kind(of path: String) throws -> Kind {
         guard path != "-" else { throw CommandError("- cannot be compared; expected a file") }
         let input = try FileInput(path)
         defer { input.closeFile() }

@@ -1,8 +1,10 @@
 import ArgumentParser
 import LiveCapture
 import Packets
+import Page
 import Pipeline
 import Platform
+import Proxy
 import Streams
 import Trace
 
@@ -30,6 +32,12 @@ struct CaptureCommand: ParsableCommand {
     @OptionGroup var records: RecordOptions
     @OptionGroup var selection: SelectionOptions
     @OptionGroup var status: StatusOptions
+    @Option(
+        help: ArgumentHelp(
+            "Serve a web page that shows the traffic (docs/page.md), and print its address. Port 0 lets the system choose.",
+            valueName: "address:port"))
+    var web: HostPort?
+
     @OptionGroup(title: "Decryption") var decryption: DecryptionOptions
     @OptionGroup(title: "Reassembly") var reassembly: ReassemblyArguments
     @OptionGroup(title: "Memory") var memory: MemoryOptions
@@ -54,17 +62,22 @@ struct CaptureCommand: ParsableCommand {
         let progress = ReadingProgress()
         let captured = CaptureRecord.Interface(
             name: capture.interface, linkType: capture.linkType, snapLength: live.snaplen.bytes, filter: live.bpf)
-        let request = LiveRecording.Request(
+        var request = LiveRecording.Request(
             decoding: options, output: output, records: records, selection: selection, status: status)
+        let page = try web.map { try PageOutput(at: $0, isLive: true) }
+        request.page = page
         let recording = try LiveRecording(of: .capture(captured), request) { progress.isDone = true }
         var reassembly = reassembly.options(for: [])
         reassembly.serverPorts = options.serverPorts
         memory.apply(to: &reassembly)
+        if page != nil { reassembly.notices = recording.decoder.wantsPackets }
         var reading = LiveReading(recording, options: reassembly)
         let signals = EndSignals {
             EndDeadline.set()
             LiveReading.stop()
         }
+        let server = try page?.serve()
+        defer { server?.close() }
         warn("capturing on \(interface)\(live.bpf.map { ", only \($0)" } ?? "")")
         reading.run(&capture, until: progress)
         signals.cancel()

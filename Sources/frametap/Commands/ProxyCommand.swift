@@ -2,6 +2,7 @@ import ArgumentParser
 import Control
 import Dispatch
 import Framing
+import Page
 import Pipeline
 import Platform
 import Proxy
@@ -31,6 +32,7 @@ struct ProxyCommand: ParsableCommand {
     @OptionGroup var waiting: QueueOptions
     @OptionGroup var selection: SelectionOptions
     @OptionGroup var status: StatusOptions
+    @OptionGroup(title: "Page") var page: PageOptions
     @OptionGroup(title: "Memory") var memory: MemoryOptions
 
     func validate() throws {
@@ -60,12 +62,14 @@ struct ProxyCommand: ParsableCommand {
         try selection.check(against: decoding)
         // Which format a connection has must be known before its first byte.
         if case .fixed(let format) = decoding.choice, format.upgrade != nil { options.tls.upgrading = format }
-        let store = try rules.store(decoding)
-        if let store {
+        let page = try page.output(isLive: true)
+        let store = try rules.store(decoding, isCommanded: page != nil && self.page.webActions)
+        if let store, rules.isGiven {
             options.stages = { store.stages(of: $0, to: $1) }
             warn("rules apply; seed \(store.seed)")
             store.watch()
         }
+        let pageControl = page != nil && self.page.webActions ? store.map { PageControl($0) } : nil
         let journal = self.listeners.control == nil ? nil : EventJournal()
         let packets = PacketJournal()
         var request = LiveRecording.Request(
@@ -80,13 +84,14 @@ struct ProxyCommand: ParsableCommand {
                 })
             request.journal = packets
         }
+        if let page { (request.page, request.journal) = (page, packets) }
         let recording = try LiveRecording(of: .relay(ListenerOptions.source(of: listeners)), request)
         let recorder = Recorder(of: recording, queue: queue)
         let ciphertext = try tls.writeTLS.map { try CiphertextRecord($0, limit: waiting.queueLimit.bytes) }
         let proxy = ProxyServer(options, queue: queue, ciphertext: ciphertext?.queue)
         let places: [Place]
         do {
-            places = try proxy.start()
+            places = try proxy.start(managing: pageControl.map { control in { control.handle(of: $0) } })
         } catch {
             throw CommandError("\(error)")
         }
@@ -104,9 +109,16 @@ struct ProxyCommand: ParsableCommand {
         }
         // A program that reads this may send a signal immediately.
         for (listener, place) in zip(listeners, places) { Self.announce(listener, at: place) }
-        let control = try control(
-            of: proxy, journal, packets, seed: store?.seed ?? rules.seed ?? .random(in: 0...UInt64(UInt32.max)))
+        let seed = store?.seed ?? rules.seed ?? .random(in: 0...UInt64(UInt32.max))
+        let api = FrametapAPI(proxy, journal ?? EventJournal(), packets, seed: seed) { try FormatOptions.format($0) }
+        let control = try control(of: proxy, api, seed: seed)
         defer { control?.close() }
+        let server = try page.map { page in
+            let actions = try pageControl?.actions(on: api, places, page.page)
+            return try page.serve(actions: actions, packets: packets)
+        }
+        defer { server?.close() }
+        if let server { proxy.protect(server.place) }
         recording.run(recorder, queue)
         journal?.finish()
         ciphertext?.finish()
@@ -122,12 +134,10 @@ struct ProxyCommand: ParsableCommand {
     }
 
     /// Starts the control API, if it is asked for.
-    private func control(
-        of proxy: ProxyServer, _ journal: EventJournal?, _ packets: PacketJournal, seed: UInt64
-    ) throws -> ControlServer? {
-        guard let address = listeners.control, let journal else { return nil }
+    private func control(of proxy: ProxyServer, _ api: FrametapAPI, seed: UInt64) throws -> ControlServer? {
+        guard let address = listeners.control else { return nil }
         let token = listeners.controlToken ?? Self.token()
-        let api = ControlAPI(proxy, journal, packets, seed: seed, token: token) { try FormatOptions.format($0) }
+        let api = ControlAPI(proxy, api, seed: seed, token: token)
         do {
             let server = try Blocking.wait { try await api.serve(at: address) }
             let place = HostPort(host: server.host, port: server.port)

@@ -2,6 +2,7 @@ import Analysis
 import ArgumentParser
 import Framing
 import Packets
+import Page
 import Pipeline
 import Platform
 import Trace
@@ -49,11 +50,14 @@ struct ReportCommand: ParsableCommand {
         let file = try output.map { try FileOutput(creating: $0) } ?? FileOutput.standardOutput()
         file.whenBroken = { $0.endProcess() }
         let collector = ReportCollector()
+        let source = files.joined(separator: " ")
+        let recording = form == .html ? try PageRecording(source: source, tool: Frametap.tool) : nil
         let decoder = Decoder(
             options,
             analyses: Decoder.allAnalyses(
-                replacing: collector.analyses() + options.extraAnalyses().filter { $0 is HazardFinder }),
-            sinks: [collector])
+                replacing: collector.analyses { recording?.sink.take($0) }
+                    + options.extraAnalyses().filter { $0 is HazardFinder }),
+            sinks: [collector] + (recording.map { [$0.sink] } ?? []))
         var reassembly = reassembly.options(for: files)
         reassembly.serverPorts = options.serverPorts
         memory.apply(to: &reassembly)
@@ -67,13 +71,13 @@ struct ReportCommand: ParsableCommand {
         // If nothing could be read, the absence of findings means nothing.
         if reading.hasFailed, reading.counters.packets == 0 { throw ExitCode(2) }
         decoder.finish(skipped: reading.counters.skippedByKind)
-        let report = collector.report(source: files.joined(separator: " "))
+        let report = collector.report(source: source)
         switch form {
         case .text:
             let lines = ReportText.lines(report, columns: file.terminalColumns ?? 120)
             file.write(Array(lines.joined(separator: "\n").utf8) + [UInt8(ascii: "\n")])
         case .json: file.write(ReportJSON.bytes(report, tool: Frametap.tool))
-        case .html: file.write(Array(ReportHTML.page(report, tool: Frametap.tool).utf8))
+        case .html: file.write(recording?.file(report: ReportJSON.bytes(report, tool: Frametap.tool)) ?? [])
         }
         if reading.hasFailed { throw ExitCode(2) }
         if failing.fails(decoder.summary) { throw ExitCode(1) }

@@ -40,9 +40,9 @@ struct RuleOptions: ParsableArguments {
     /// Whether there are any.
     var isGiven: Bool { file != nil || !rules.isEmpty }
 
-    /// Reads the rules, and keeps reading them; nil if there are none.
-    func store(_ decoding: DecodingOptions) throws -> RuleStore? {
-        guard isGiven else { return nil }
+    /// Reads the rules, and keeps reading them; nil if there are none, and none can be set while the proxy runs.
+    func store(_ decoding: DecodingOptions, isCommanded: Bool) throws -> RuleStore? {
+        guard isGiven || isCommanded else { return nil }
         var limits = StageChain.Limits()
         (limits.bytes, limits.time) = (holdLimit.bytes, holdTimeout.interval)
         return try RuleStore(file, rules, seed: seed, decoding, limits)

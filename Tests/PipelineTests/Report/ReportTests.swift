@@ -94,17 +94,9 @@ import Trace
         for connection in report.connections {
             #expect(text.contains { $0.hasPrefix("#\(connection.opening.number)  ") })
         }
-        let page = ReportHTML.page(report, tool: "tests")
-        for tag in ["svg", "table", "ul", "li", "tr", "td", "h3", "title", "text"] {
-            let opened = page.components(separatedBy: "<\(tag)").count { $0.first == ">" || $0.first == " " }
-            #expect(opened == page.components(separatedBy: "</\(tag)>").count - 1, "\(tag) in \(capture)")
-        }
-        for outside in ["<script", "src=", "url(", "@import", "http:/", "https:/"] {
-            #expect(!page.contains(outside), "the page needs \(outside)")
-        }
     }
 
-    @Test func namesFromTheNetworkAreNoMarkup() throws {
+    @Test func namesFromTheNetworkAreShownNotSent() throws {
         let bytes = Array("<script>alert('1')</script>&\"\u{1b}[2J\u{202e}".utf8)
         let type = String(decoding: bytes, as: UTF8.self)
         let chat = try ChatBytes()
@@ -124,9 +116,6 @@ import Trace
         decoder.finish()
         let report = collector.report(source: type)
         #expect(report.findings.contains { $0.message.contains("<script>") })
-        let page = ReportHTML.page(report, tool: "tests")
-        #expect(!page.contains("<script") && page.contains("&lt;script&gt;") && !page.contains("\u{1b}"))
-        #expect(!page.contains("\u{202e}"))
         #expect(ReportText.lines(report).allSatisfy { !$0.contains("\u{1b}") && !$0.contains("\u{202e}") })
     }
 

@@ -1,0 +1,34 @@
+/// `GET findings`: the groups, or the findings of one kind.
+enum FindingsQuery {
+    static func answer(_ query: QueryParameters, _ page: Page) throws(PageFault) -> [UInt8] {
+        if let kind = query["kind"] {
+            var key = SearchKey()
+            (key.kinds, key.finding, key.legs) = ([.finding], kind, .both)
+            key.connection = try query.number("connection")
+            return try FramesQuery.answer(query, page, kinds: key)
+        }
+        let groups = page.store.read { $0.groups.groups }
+        let weights = ["error": 0, "warning": 1]
+        let sorted = groups.enumerated().sorted { left, right in
+            (weights[left.element.severity] ?? 2, left.offset) < (weights[right.element.severity] ?? 2, right.offset)
+        }
+        return JSONText.object { json in
+            json.key("groups")
+            json.array { json in
+                for (_, group) in sorted {
+                    json.object { json in
+                        json.member("kind", group.kind)
+                        json.member("severity", group.severity)
+                        json.member("count", group.count)
+                        json.member("first", group.first)
+                        json.member("firstTime", time: group.firstTime)
+                        json.member("lastTime", time: group.lastTime)
+                        json.member("example", group.example)
+                        json.key("connections")
+                        json.array { json in for number in group.connections { json.number(number) } }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import Control
+import NIOHTTP1
+import NIOPosix
+
+/// What the page may do to the proxy: the control API's requests, below `listeners`.
+package struct PageActions: Sendable {
+    /// Answers a request, whose path begins with `listeners`.
+    package var answer: @Sendable (_ request: HTTPRequest, _ path: [String]) async -> HTTPResponse
+    /// The name of a connection's listener.
+    package var listener: @Sendable (_ connection: Int) async -> String?
+
+    package init(
+        answer: @escaping @Sendable (HTTPRequest, [String]) async -> HTTPResponse,
+        listener: @escaping @Sendable (Int) async -> String?
+    ) {
+        (self.answer, self.listener) = (answer, listener)
+    }
+}
+
+/// Answers the page's requests.
+struct PageRouter: Sendable {
+    let page: Page
+    let safety: PageSafety
+    let actions: PageActions?
+    let capture: SaveQuery.Capture?
+
+    /// Where queries and actions are.
+    static let root = ["api", "v1", "page"]
+
+    func answer(_ request: HTTPRequest) async -> HTTPResponse {
+        let isWrite = ![.GET, .HEAD].contains(request.method)
+        let isNews = request.path == Self.root + ["news"]
+        var response: HTTPResponse
+        switch safety.judge(request, isWrite: isWrite || isNews) {
+        case .welcomed(let cookie):
+            response = HTTPResponse(.seeOther, text: "")
+            response.headers = [("Location", "/"), ("Set-Cookie", cookie)]
+        case .refused(let status, let text):
+            response = refusal(status, text, request)
+        case .allowed where isNews: response = refusal(426, "news come by WebSocket", request)
+        case .allowed:
+            response = await route(request, isWrite: isWrite)
+        }
+        // The server itself adds the first two.
+        for (name, value) in PageSafety.headers.dropFirst(2) { response.headers.append((name, value)) }
+        return response
+    }
+
+    private func refusal(_ status: Int, _ text: String, _ request: HTTPRequest) -> HTTPResponse {
+        let status = HTTPResponseStatus(statusCode: status)
+        if request.path.starts(with: Self.root) {
+            return HTTPResponse(
+                status, bytes: PageFault(Int(status.code), text).json, contentType: "application/json")
+        }
+        return HTTPResponse(status, text: text + "\n")
+    }
+
+    private func route(_ request: HTTPRequest, isWrite: Bool) async -> HTTPResponse {
+        guard request.path.starts(with: Self.root) else {
+            guard !isWrite else { return HTTPResponse(.methodNotAllowed, text: "") }
+            return StaticFiles.response(request.path) ?? HTTPResponse(.notFound, text: "there is no such file\n")
+        }
+        let path = Array(request.path.dropFirst(Self.root.count))
+        do {
+            if let answer = try await act(request, path) { return answer }
+            guard !isWrite else { throw PageFault(405, "this can only be read") }
+            let query = QueryParameters(request.query)
+            if path == ["save"] { return try SaveQuery(capture: capture).answer(query, page) }
+            let bytes = try await page.perform { try self.answer(path, query) }
+            return HTTPResponse(.ok, bytes: bytes, contentType: "application/json")
+        } catch let fault as PageFault {
+            return HTTPResponse(
+                HTTPResponseStatus(statusCode: fault.status), bytes: fault.json, contentType: "application/json")
+        } catch {
+            return HTTPResponse(
+                .internalServerError, bytes: PageFault(500, "\(error)").json, contentType: "application/json")
+        }
+    }
+
+    /// Answers a request for an action; nil if it is none.
+    private func act(_ request: HTTPRequest, _ path: [String]) async throws -> HTTPResponse? {
+        guard ["listeners", "held"].contains(path.first) else { return nil }
+        guard let actions else { throw PageFault(404, "there are no actions: nothing passes through this frametap") }
+        guard path == ["held"] else {
+            guard Self.isAction(request.method, path) else { throw PageFault(404, "there is no such action") }
+            return await actions.answer(request, path)
+        }
+        guard request.method == .GET else { throw PageFault(405, "this can only be read") }
+        var names: [Int: String] = [:]
+        // Read once: a frame that is held later has no listener yet.
+        let frames = page.store.read { $0.held.frames }
+        for connection in Set(frames.map(\.connection)) {
+            names[connection] = await actions.listener(connection)
+        }
+        let known = names
+        let bytes = try await page.perform { [page] in HeldQuery.answer(page, frames) { known[$0] } }
+        return HTTPResponse(.ok, bytes: bytes, contentType: "application/json")
+    }
+
+    /// The page neither opens nor closes listeners.
+    private static func isAction(_ method: HTTPMethod, _ path: [String]) -> Bool {
+        switch (method, path.count) {
+        case (.GET, 1), (.GET, 2): true
+        case (.PUT, 3): ["rules", "breakpoints"].contains(path[2])
+        case (.POST, 5): path[2] == "connections" && ["frames", "decide"].contains(path[4])
+        default: false
+        }
+    }
+
+    private func answer(_ path: [String], _ query: QueryParameters) throws(PageFault) -> [UInt8] {
+        switch path.first {
+        case "state" where path.count == 1: return StateQuery.answer(page, hasActions: actions != nil)
+        case "connections" where path.count == 1: return try ConnectionsQuery.answer(query, page)
+        case "frames" where path.count == 1: return try FramesQuery.answer(query, page)
+        case "place" where path.count == 1: return try PlaceQuery.answer(query, page)
+        case "event" where path.count == 2:
+            guard let event = Int(path[1]) else { throw PageFault(404, "there is no event \(path[1].prefix(40))") }
+            return try EventQuery.answer(event, page)
+        case "timeline" where path.count == 1: return try TimelineQuery.answer(query, page)
+        case "conversation" where path.count == 1: return try ConversationQuery.answer(query, page)
+        case "findings" where path.count == 1: return try FindingsQuery.answer(query, page)
+        case "roundtrips" where path.count == 1: return try RoundTripsQuery.answer(query, page)
+        case "summary" where path.count == 1: return SummaryQuery.answer(page)
+        case "complete" where path.count == 1: return CompleteQuery.answer(query, page)
+        default: throw PageFault(404, "there is no \(path.joined(separator: "/").prefix(80))")
+        }
+    }
+}

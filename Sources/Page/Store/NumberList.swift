@@ -1,0 +1,53 @@
+/// An ascending list of event numbers: in memory while it is short, beyond that in a file.
+struct NumberList: Sendable {
+    private var file: TemporaryFile?
+    /// The numbers that are not in the file.
+    private var tail: [UInt32] = []
+    private var filed = 0
+
+    /// How many numbers stay in memory.
+    static let most = 4_096
+
+    /// How many there are.
+    var count: Int { filed + tail.count }
+
+    /// Adds the next number.
+    mutating func append(_ number: UInt32) throws(TemporaryFile.Failure) {
+        tail.append(number)
+        guard tail.count >= Self.most else { return }
+        let file: TemporaryFile
+        if let known = self.file { file = known } else { file = try TemporaryFile() }
+        self.file = file
+        let bytes = tail.withUnsafeBytes { Array($0) }
+        guard file.write(bytes, at: Int64(filed * 4)) else {
+            throw TemporaryFile.Failure(description: "the disk is full")
+        }
+        filed += tail.count
+        tail.removeAll(keepingCapacity: true)
+    }
+
+    /// The numbers at these places, as far as there are any.
+    subscript(places: Range<Int>) -> [UInt32] {
+        let places = places.clamped(to: 0..<count)
+        var numbers: [UInt32] = []
+        let inFile = places.clamped(to: 0..<filed)
+        if !inFile.isEmpty, let file {
+            let bytes = file.read(inFile.count * 4, at: Int64(inFile.lowerBound * 4))
+            numbers = bytes.withUnsafeBytes { raw in
+                (0..<raw.count / 4).map { raw.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self) }
+            }
+        }
+        let inTail = places.clamped(to: filed..<count)
+        return numbers + tail[inTail.lowerBound - filed..<inTail.upperBound - filed]
+    }
+
+    /// The place of the first number that is not below another one.
+    func place(of number: UInt32) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if (self[middle..<middle + 1].first ?? .max) < number { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,0 +1,50 @@
+import Analysis
+import Framing
+import Streams
+import Trace
+
+/// An item of the page's queue: an event of a trace, or what its lines do not have.
+package struct PageItem: Sendable {
+    package enum Content: Sendable {
+        case event(TraceEvent)
+        /// A format that connections have, so that conditions can be evaluated on the bytes of frames.
+        case format(Format)
+        /// A request was answered. Both frames have been events.
+        case trip(RoundTripMonitor.RoundTrip)
+        /// How long TCP's round trips on a connection took.
+        case tcp(connection: Int, TCPRoundTrips.Times)
+        /// No more follows, even if the trace has no summary.
+        case end
+    }
+
+    package var content: Content
+    /// With a frame.
+    package var detail: FrameDetail?
+
+    package init(_ content: Content, detail: FrameDetail? = nil) { (self.content, self.detail) = (content, detail) }
+
+    /// About how much memory it takes.
+    var cost: Int {
+        guard case .event(let event) = content else { return 512 }
+        return switch event {
+        // The values of a frame take several times the memory of its bytes.
+        case .frame(let frame): 1_024 + 4 * min(frame.length, 16 * FrameDetail.mostBytes) + (detail?.bytes.count ?? 0)
+        case .unframed(let run): 256 + run.hex.utf8.count
+        default: 1_024
+        }
+    }
+
+    /// Whether other events cannot be understood without it.
+    var isVital: Bool {
+        guard case .event(let event) = content else {
+            return switch content {
+            case .format, .end: true
+            case .event, .trip, .tcp: false
+            }
+        }
+        return switch event {
+        case .trace, .opened, .tls, .format, .closed, .summary: true
+        case .frame, .missing, .unframed, .dropped, .finding, .action: false
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Platform
+
+/// A file without a name: it is gone when the process is.
+final class TemporaryFile: Sendable {
+    /// Why there is none.
+    struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    private let descriptor: Int32
+
+    /// Creates it, in TMPDIR or /tmp, for this user alone.
+    init() throws(Failure) {
+        let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var path = Array("\(folder)/frametap-page-XXXXXX".utf8CString)
+        descriptor = mkstemp(&path)
+        guard descriptor >= 0 else {
+            throw Failure(description: "cannot create a file in \(folder): \(String(cString: strerror(errno)))")
+        }
+        unlink(path)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Writes bytes at a position.
+    ///
+    /// - Returns: whether all were written.
+    func write(_ bytes: [UInt8], at position: Int64) -> Bool {
+        bytes.withUnsafeBytes { raw in
+            var done = 0
+            while done < raw.count {
+                let count = pwrite(
+                    descriptor, raw.baseAddress?.advanced(by: done), raw.count - done, off_t(position) + done)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                done += count
+            }
+            return true
+        }
+    }
+
+    /// The bytes at a position; fewer at the end of the file.
+    func read(_ count: Int, at position: Int64) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, initialized in
+            while initialized < count {
+                let start = buffer.baseAddress?.advanced(by: initialized)
+                let read = pread(descriptor, start, count - initialized, off_t(position) + initialized)
+                if read < 0, errno == EINTR { continue }
+                guard read > 0 else { return }
+                initialized += read
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import { el } from "../parts/dom.js";
+import { secretSign, visible } from "../parts/text.js";
+
+/**
+ * Fields of a frame to be edited. Only what was changed is sent: lengths and checksums are worked out again.
+ * @param {Record<string, any>} fields
+ */
+export function fieldEditor(fields) {
+  const rows = Object.entries(fields).map(([name, value]) => {
+    // A line cannot hold a line end: what is no plain text is written as JSON.
+    const isPlain = typeof value === "string" && !/[\u0000-\u001f\u007f-\u009f]/.test(value) && !value.startsWith('"');
+    const text = isPlain ? value : JSON.stringify(value);
+    const input = el("input", { type: "text", value: text, "aria-label": visible(name, 80), spellcheck: false, disabled: value === secretSign });
+    return { name, isPlain, text, input };
+  });
+  return {
+    element: rows.length === 0 ? null : el("table", { class: "fields edit" }, el("tbody", {}, rows.map(({ name, input }) => el("tr", {}, el("th", { scope: "row" }, el("bdi", {}, visible(name, 80))), el("td", {}, input))))),
+    value() {
+      /** @type {Record<string, any>} */
+      const changed = Object.create(null);
+      for (const { name, isPlain, text, input } of rows) if (input.value !== text) changed[name] = isPlain ? input.value : parsed(input.value, name);
+      return changed;
+    },
+  };
+}
+
+/** @param {any} body as a trace has it */
+export function bodyEditor(body) {
+  const kind = ["text", "json", "protobuf", "fields", "hex"].find((each) => body[each] !== undefined) ?? "text";
+  const original = kind === "text" || kind === "hex" ? String(body[kind] ?? "") : JSON.stringify(body[kind], null, 2);
+  const area = el("textarea", { value: original, rows: Math.min(12, original.split("\n").length + 1), "aria-label": `body, ${kind}`, spellcheck: false });
+  return {
+    element: el("label", { class: "body-edit" }, el("span", { class: "faint" }, `body, ${kind}${body.truncated ? " (only its beginning; replacing it replaces all of it)" : ""}`), area),
+    value() {
+      if (area.value === original) return {};
+      return { [kind]: kind === "text" ? area.value : kind === "hex" ? area.value.replace(/\s+/g, "") : parsed(area.value, "body") };
+    },
+  };
+}
+
+/** @param {string} text @param {string} name */
+export function parsed(text, name) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${name} is not JSON: ${/** @type {Error} */ (error).message}`);
+  }
+}

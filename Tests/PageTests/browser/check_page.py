@@ -1,0 +1,110 @@
+"""Shows that the page does what it should, in real browsers. Python's standard library only.
+
+    check_page.py [--browser chromium|firefox]… [--only WORD] [--screenshots DIRECTORY]    screenshots of failures
+    check_page.py --gallery DIRECTORY                                                      a screenshot of each view instead
+
+Chromium needs chromedriver (Debian: chromium-driver); Firefox needs nothing else. A browser that is not installed is said and left out;
+--require makes that an error. Exits with 1 if a check failed.
+"""
+
+import argparse
+import pathlib
+import sys
+import tempfile
+import time
+import traceback
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import checks_files  # noqa: E402
+import checks_program  # noqa: E402
+import checks_server  # noqa: E402
+import mock_server  # noqa: E402
+from browser import Browser, BrowserError  # noqa: E402
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("--browser", action="append")
+    options.add_argument("--only", default="")
+    options.add_argument("--screenshots")
+    options.add_argument("--require", action="store_true")
+    options.add_argument("--gallery")
+    chosen = options.parse_args()
+    checks = [check for check in checks_files.CHECKS + checks_server.CHECKS + checks_program.CHECKS if chosen.only in check.__name__]
+    failed = passed = 0
+    with tempfile.TemporaryDirectory(prefix="frametap-pages-") as folder:
+        checks_files.write_pages(pathlib.Path(folder))
+        if chosen.gallery:
+            return gallery(pathlib.Path(folder), chosen)
+        for check in [each for each in checks if getattr(each, "without_browser", False)]:
+            ok = attempt(check, None, folder, chosen)
+            passed, failed = passed + ok, failed + (not ok)
+        for name in chosen.browser or ["chromium", "firefox"]:
+            missing = Browser.missing(name)
+            if missing:
+                print(f"{name}: left out, {missing} is not installed")
+                failed += chosen.require
+                continue
+            browser = Browser(name)
+            try:
+                for check in [each for each in checks if not getattr(each, "without_browser", False)]:
+                    ok = attempt(check, browser, folder, chosen)
+                    passed, failed = passed + ok, failed + (not ok)
+            finally:
+                browser.close()
+    print(f"page: {passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+def gallery(folder, chosen):
+    """A screenshot of each view, and of the actions of a proxy."""
+    browser = Browser((chosen.browser or ["chromium"])[0])
+    server, address = mock_server.serve(100_000, 10_000)
+    places = {
+        "overview": ("blame", "view=overview"), "connections": ("blame", "view=connections&connection=3"), "timeline": ("blame", "view=timeline"), "conversation": ("trouble", "view=conversation&connection=2"),
+        "frames": ("chat", "view=frames&filter=type+%3D%3D+%22img%22"), "frame": ("tlv32", "view=frames&event=3"), "findings": ("blame", "view=findings"), "roundtrips": ("redis", "view=roundtrips"),
+    }
+    try:
+        for name, (page, place) in places.items():
+            for kind, theme, size in [("", "light", (1280, 800)), ("-dark", "dark", (1280, 800)), ("-420", "light", (420, 800))]:
+                browser.size(*size)
+                checks_files.show(browser, folder, page, f"{place}&theme={theme}")
+                time.sleep(0.5)
+                browser.screenshot(f"{chosen.gallery}/{name}{kind}.png")
+        browser.size(1280, 800)
+        for name, place in {"live": "view=frames&follow=1", "actions": "view=actions"}.items():
+            checks_server.at(browser, address, place)
+            time.sleep(1)
+            browser.screenshot(f"{chosen.gallery}/{name}.png")
+    finally:
+        browser.close()
+        server.shutdown()
+    return 0
+
+
+def attempt(check, browser, folder, chosen):
+    name = f"{browser.name + ': ' if browser else ''}{check.__name__.replace('_', ' ')}"
+    began = time.monotonic()
+    try:
+        if browser:
+            browser.events.clear()
+            browser.size(1280, 800)
+        note = check(browser, pathlib.Path(folder))
+        if browser:
+            assert browser.errors() == [], browser.errors()
+        print(f"✔ {name} ({time.monotonic() - began:.1f} s){': ' + note if isinstance(note, str) else ''}", flush=True)
+        return True
+    except Exception as error:  # noqa: BLE001: every failure is reported, and the rest goes on
+        print(f"✘ {name}: {error}", flush=True)
+        if not isinstance(error, (AssertionError, BrowserError)):
+            traceback.print_exc()
+        if browser and chosen.screenshots:
+            try:
+                browser.screenshot(f"{chosen.screenshots}/{browser.name}-{check.__name__}.png")
+            except (OSError, BrowserError):
+                pass
+        return False
+
+
+if __name__ == "__main__":
+    sys.exit(main())
