@@ -105,15 +105,22 @@ public struct DirectionFormat: Sendable {
 
     /// The fields before the body, for bodies that depend on them.
     func headFields(of content: RawSpan, _ shape: FrameShape) -> [Field] {
-        layouts[shape.layout].head?.fields(of: content.extracting(0..<shape.head)) ?? []
+        let fields = layouts[shape.layout].head?.fields(of: content.extracting(0..<shape.head)) ?? []
+        return shape.recalled == nil ? fields : fields + rule.notes(of: content, shape)
     }
 
     /// One field of a frame.
     public func field(_ name: String, of content: RawSpan, _ shape: FrameShape) -> FieldValue? {
         let layout = layouts[shape.layout]
         if let value = layout.head?.field(name, of: content.extracting(0..<shape.head)) { return value }
-        guard let trailer = layout.trailer else { return nil }
-        return trailer.field(name, of: content.extracting(shape.head + shape.body..<shape.total))
+        if let trailer = layout.trailer,
+            let value = trailer.field(name, of: content.extracting(shape.head + shape.body..<shape.total))
+        {
+            return value
+        }
+        // A value that earlier frames have left.
+        guard shape.recalled != nil else { return nil }
+        return rule.notes(of: content, shape).first { $0.name == name }?.value
     }
 
     /// Human-readable: the names of field values that have one, except the frame's type; nil if none has.

@@ -26,6 +26,7 @@ public enum ExampleFormats {
         ("nats", PackageResources.nats_yaml),
         ("postgresql", PackageResources.postgresql_yaml),
         ("redis", PackageResources.redis_yaml),
+        ("rtmp", PackageResources.rtmp_yaml),
         ("rtsp", PackageResources.rtsp_yaml),
         ("sip", PackageResources.sip_yaml),
         ("smtp", PackageResources.smtp_yaml),

@@ -20,7 +20,8 @@ import Testing
 
     /// The dissector's result; several messages of a packet are separated by `;`.
     private func dissected(_ example: Example, port: Int, type: String, length: String) throws -> [Key: [Message]] {
-        let fields = ["tcp.stream", "tcp.srcport", type, length].flatMap { ["-e", $0] }
+        // It shows a field only once.
+        let fields = (["tcp.stream", "tcp.srcport", type] + (length == type ? [] : [length])).flatMap { ["-e", $0] }
         let output = try Program.output(
             "tshark", ["-r", example.capturePath, "-Y", type, "-T", "fields", "-E", "aggregator=;"] + fields)
         var seen: [Key: [Message]] = [:]
@@ -28,7 +29,9 @@ import Testing
             let columns = line.split(separator: "\t", omittingEmptySubsequences: false)
             let from = Int(columns[1]) == port ? "server" : "client"
             let key = Key(connection: try #require(Int(columns[0])) + 1, from: from)
-            let (types, lengths) = (columns[2].split(separator: ";"), columns[3].split(separator: ";"))
+            let (types, lengths) = (
+                columns[2].split(separator: ";"), columns[fields.count / 2 - 1].split(separator: ";")
+            )
             #expect(types.count == lengths.count, "\(line)")
             seen[key, default: []] += zip(types, lengths).map { Message(type: String($0), length: Int($1) ?? -1) }
         }
@@ -60,6 +63,35 @@ import Testing
         #expect(expected.values.flatMap { $0 }.count > 140)
         #expect(Set(expected.values.flatMap { $0.map(\.type) }).count == 12)
         #expect(expected.values.flatMap { $0 }.contains { $0.length > 127 })
+    }
+
+    /// RTMP's messages: whose chunk stream each is on; and those with a whole header by type and length. The dissector shows a
+    /// message in the packet in which it ends, and nothing of the type of one whose header has none.
+    @Test func rtmp() throws {
+        let example = Example(name: "rtmp")
+        let streams = try dissected(example, port: 1935, type: "rtmpt.header.csid", length: "rtmpt.header.csid")
+        let bytes = Array(try Data(contentsOf: URL(filePath: example.capturePath)))
+        var found: [Key: [Message]] = [:]
+        var heads: [Key: [Message]] = [:]
+        for line in try DecodedCapture(bytes, options: .init(.fixed(try example.format()))).lines() {
+            guard line.event == "frame", let message = line.number("message", of: "fields"), message != 0,
+                let stream = line.number("csid", of: "fields")
+            else { continue }
+            let key = Key(connection: line.connection, from: line.from)
+            found[key, default: []].append(Message(type: "\(stream)", length: stream))
+            if let length = line.number("length", of: "fields") {
+                heads[key, default: []].append(Message(type: "\(message)", length: length))
+            }
+        }
+        #expect(found == streams)
+        #expect(streams.values.reduce(0) { $0 + $1.count } > 150)
+        let whole = try dissected(example, port: 1935, type: "rtmpt.header.typeid", length: "rtmpt.header.bodysize")
+        #expect(
+            heads
+                == whole.mapValues {
+                    $0.map { Message(type: "\(Int($0.type.dropFirst(2), radix: 16) ?? -1)", length: $0.length) }
+                })
+        #expect(whole.values.reduce(0) { $0 + $1.count } > 130)
     }
 
     /// The dissector's number of a type, at a field of ours; and what is added to its length to get ours.

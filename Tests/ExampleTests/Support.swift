@@ -19,7 +19,7 @@ struct Example: CustomTestStringConvertible, Sendable {
             "amqp", "bgp", "bittorrent", "dnp3", "dns", "fix", "http", "irc", "jt808", "kafka", "ldap", "memcached",
             "modbus",
             "mongodb", "mqtt",
-            "mysql", "nats", "postgresql", "redis", "rtsp", "sip", "smtp", "stomp", "tls", "websocket",
+            "mysql", "nats", "postgresql", "redis", "rtmp", "rtsp", "sip", "smtp", "stomp", "tls", "websocket",
         ].map { Example(name: $0) } + [
             Example(name: "mqtt5", format: "mqtt"), Example(name: "resp3", format: "redis"),
             Example(name: "websocket-long", format: "websocket"),

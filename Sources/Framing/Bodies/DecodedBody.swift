@@ -91,7 +91,9 @@ package struct DecodedBody: Sendable, Hashable {
         case .opaque, .text: return self
         case .json, .protobuf, .fields:
             let shorter = paths.filter { Self.formNames.contains($0[0]) }.map { Array($0.dropFirst()) }
-            var redaction = JSONRedaction(paths + shorter)
+            // The bytes of a structure as they came hold all of its values.
+            let raw = form == .fields ? [[StructuredHead.raw]] : []
+            var redaction = JSONRedaction(paths + shorter + raw)
             guard let bytes, let redacted = redaction.of(bytes.span.bytes) else { return hidden }
             return DecodedBody(form, bytes: redacted, faults: faults)
         }

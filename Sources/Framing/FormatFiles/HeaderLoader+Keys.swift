@@ -80,12 +80,7 @@ extension HeaderLoader {
         FormatKey("digits", .integer(1...20), "of `decimal` and `hex`: the number of digits; with `ends` the most"),
         FormatKey("max", .integer(1...10), "of `varint` and `vlq`: the most bytes", default: "5"),
         equals,
-        FormatKey(
-            "names", .any([.mapping(.scalar, least: 1), .text("a list's name")]),
-            """
-            names for the field's values: numbers, or strings if the field is text; or the name of one of the file's lists of \
-            `names`
-            """),
+        names,
         FormatKey(
             "bits", .mapping(.any([.text("a name"), .section(bitsKeys)]), names: "^[0-9]+(-[0-9]+)?$"),
             "names for the field's bits, `bit: name` or `from-to: name`, for unsigned numbers; bit 0 is the least significant"
@@ -114,6 +109,13 @@ extension HeaderLoader {
     ]
 
     /// The values that a field may have.
+    static let names: FormatKey = FormatKey(
+        "names", .any([.mapping(.scalar, least: 1), .text("a list's name")]),
+        """
+        names for the field's values: numbers, or strings if the field is text; or the name of one of the file's lists of \
+        `names`
+        """)
+
     static let equals: FormatKey = FormatKey(
         "equals", .oneOrMore(.scalar),
         """

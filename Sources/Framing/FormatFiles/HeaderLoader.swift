@@ -155,7 +155,7 @@ struct HeaderLoader {
     }
 
     /// `names: { 1: login }`, or `names: { Q: Query }` if the field is text; `names: commands` for a shared list of the file.
-    private func names(_ map: YAMLMap, ofText isText: Bool) -> [FieldValue: String] {
+    func names(_ map: YAMLMap, ofText isText: Bool) -> [FieldValue: String] {
         var names: [FieldValue: String] = [:]
         for (key, value) in nameList(map)?.node.mapping ?? [:] {
             guard let name = value.string, !name.isEmpty else {

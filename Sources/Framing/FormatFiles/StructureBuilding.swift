@@ -13,6 +13,10 @@ final class StructureBuilding {
     var references: Set<String> = []
     /// Whether expressions may refer to the request that is answered.
     var mayAsk = false
+    /// The names of values that earlier frames have left, which expressions may refer to.
+    var remembered: Set<String> = []
+    /// Whether expressions may refer to the frame's body.
+    var mayReadBody = false
     /// Whether something says where the bytes end: a body, or an item with a size.
     var isBounded: Bool
     /// The sequences of the file's types.
@@ -25,6 +29,9 @@ final class StructureBuilding {
         known = outside
         fields = HeaderLoader(context: context, order: order)
     }
+
+    /// The names of a number's values.
+    func names(_ map: YAMLMap) -> [FieldValue: String] { map["names"] == nil ? [:] : fields.names(map, ofText: false) }
 
     /// Marks the items whose values are needed later.
     func markReferences() {
@@ -308,6 +315,13 @@ final class StructureBuilding {
                 if path[0] == "request", known?.contains("request") != true {
                     return mayAsk ? nil : "request is known only where the server's framing says how its bodies end"
                 }
+                if path[0] == Remembering.root, known?.contains(path[0]) != true {
+                    if path.count == 2, remembered.contains(path[1]) { return nil }
+                    return path.count == 2 && !remembered.isEmpty
+                        ? "frames leave no value \(path[1]); \(LoadContext.hint(path[1], remembered.sorted()))"
+                        : "last.NAME is known only where the framing's remembers has that name"
+                }
+                if path[0] == "body", mayReadBody, path.count > 1 { return nil }
                 guard let known, !known.contains(path[0]), path != StructuredHead.lengthPath else { return nil }
                 return known.isEmpty
                     ? "there is no field \(path[0]) before it"

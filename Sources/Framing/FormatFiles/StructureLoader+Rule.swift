@@ -16,6 +16,7 @@ extension StructureLoader {
         building.structure.sequences.append(Structure.Sequence())
         building.read(list, into: 0, path: "header")
         if list.sequence?.isEmpty == true { context.add("the rule fields needs at least one field", at: list) }
+        let remembering = remembering(framing, building)
         building.mayAsk = context.side == .fromServer
         let bodies = framing["body"].map { self.bodies($0, framing, building) } ?? []
         let interim = framing["interim"] == nil ? nil : building.expression(framing, "interim")
@@ -23,13 +24,39 @@ extension StructureLoader {
         if trailer > 0, bodies.contains(where: { if case .size = $0.kind { false } else { true } }) {
             framing.fault("a trailer needs a body whose size is known", at: "body")
         }
-        let head = StructuredHead(structure: building.structure, bodies: bodies)
+        let head = StructuredHead(structure: building.structure, bodies: bodies, shown: remembering?.shown)
         let rule = Structured(
             head: head, bodies: bodies, ends: framing["ends"] == nil ? [] : framing.ends("ends").first ?? [],
             trailer: trailer, padding: framing["padding"] == nil ? [] : framing.ends("padding"),
-            interim: interim, limit: framing.limit,
+            interim: interim, remembering: remembering, limit: framing.limit,
             headLimit: framing.byteCount("headLimit"))
         return (rule, head)
+    }
+
+    /// What frames leave for those behind them; nil: nothing.
+    private func remembering(_ framing: YAMLMap, _ building: StructureBuilding) -> Remembering? {
+        guard framing.has("remembers") else { return nil }
+        let maps = framing.maps("remembers", Remembering.keys) ?? []
+        building.remembered = Set(maps.compactMap { $0.text("name") })
+        building.mayReadBody = true
+        defer { building.mayReadBody = false }
+        var initial: [String: Int] = [:]
+        var shown: Remembering.Shown?
+        let entries = maps.compactMap { map -> Remembering.Entry? in
+            guard let name = map.requiredText("name"), let value = building.expression(map, "value") else { return nil }
+            if building.structure.names.contains(name), map.boolean("shown") == true {
+                map.fault("the header has a field \(name), too; expected another name for what frames show", at: "name")
+            }
+            if let first = map.integer("first") { initial[name] = first }
+            if map.boolean("shown") == true {
+                if let shown { map.fault("frames show \(shown.name) already; expected one value", at: "shown") }
+                shown = Remembering.Shown(name: name, names: building.names(map))
+            }
+            return Remembering.Entry(
+                name: name, value: value, condition: map["when"] == nil ? nil : building.expression(map, "when"),
+                key: map["by"] == nil ? nil : building.expression(map, "by"))
+        }
+        return Remembering(entries, initial: initial, shown: shown)
     }
 
     /// Where bodies end: one way, or a list of cases.
@@ -56,7 +83,13 @@ extension StructureLoader {
             map.fault("\(map.path) lacks size (how many bytes, chunked, or end) or until (what ends the body)")
             return nil
         }
-        return word(map, "size", building).map { BodyExtent(condition: condition, kind: $0) }
+        let most = map["most"] == nil ? nil : building.expression(map, "most")
+        guard let kind = word(map, "size", building) else { return nil }
+        if most != nil, case .size = kind {
+        } else if most != nil {
+            map.fault("\(map.path).most needs a size that is a number of bytes", at: "most")
+        }
+        return BodyExtent(condition: condition, kind: kind, most: most)
     }
 
     /// `chunked`, `end`, or an expression.
@@ -85,6 +118,9 @@ extension Structured: LoadableRule {
                 in the server's framing: a condition on frames that leave their request without an answer, such as HTTP's \
                 `100 Continue`
                 """),
+            FormatKey(
+                "remembers", .list(.section(Remembering.keys), least: 1),
+                "[values that frames leave for those behind them](#values-that-frames-leave)"),
             .limit, FormatKey("headLimit", .byteCount, "the longest header", default: "16 MiB"),
         ])
 
@@ -102,6 +138,7 @@ extension BodyExtent {
             FormatKey(
                 "when", .expression, "a condition on the header's fields, and on `request.NAME` in the server's frames"),
             FormatKey("size", .shared(size), "after this number of bytes, behind its last chunk, or with the stream"),
+            FormatKey("most", .expression, "at most this number of bytes, although `size` is more"),
             FormatKey("until", .oneOrMore(.bytes), "before these bytes, which belong to the frame"),
         ])
 
@@ -109,6 +146,28 @@ extension BodyExtent {
         "framing.fields.size", "an [expression](#expressions-in-structures), `chunked` or `end`",
         "a number of bytes, as an expression; `chunked`, as in HTTP/1.1; or `end`: with the stream",
         .any([.words(["chunked", "end"]), .expression]))
+}
+
+extension Remembering {
+    static let keys: KeySection = KeySection(
+        "framing.fields.remembers", "a value that frames leave for those behind them",
+        [
+            FormatKey("name", .text("a name"), "its name: expressions call it `last.NAME`", required: true),
+            FormatKey(
+                "value", .expression,
+                """
+                what it becomes behind a frame: an expression of the header's fields, `last.NAME`, `body.length`, and values of \
+                the body; a whole number
+                """, required: true),
+            FormatKey("when", .expression, "behind which frames; by default, all that have the value"),
+            FormatKey(
+                "by", .expression,
+                "what tells values of the same name apart, such as a stream's number; frames find a value by its first entry's"
+            ),
+            FormatKey("first", .integer(.min ... .max), "its value before any frame"),
+            FormatKey("shown", .boolean, "whether frames show it as a field, as it is behind them", default: "false"),
+            HeaderLoader.names,
+        ])
 }
 
 extension YAMLMap {

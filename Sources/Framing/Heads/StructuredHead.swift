@@ -12,8 +12,13 @@ package struct StructuredHead: Head {
     let structure: Structure
     /// Where the body ends, by cases; without any, there is none.
     let bodies: [BodyExtent]
+    /// A value of earlier frames that is shown as a field.
+    var shown: Remembering.Shown?
 
-    package var names: [String]? { structure.names + (structure.mayHaveRest ? [StructureWalk.rest] : []) + [Self.raw] }
+    package var names: [String]? {
+        structure.names + (structure.mayHaveRest ? [StructureWalk.rest] : []) + [Self.raw]
+            + (shown.map { [$0.name] } ?? [])
+    }
 
     package func fields(of head: RawSpan) -> [Field] {
         guard let fields = plainFields(of: head) else { return [] }
@@ -45,6 +50,7 @@ package struct StructuredHead: Head {
     }
 
     package func valueName(of name: String, _ value: FieldValue) -> String? {
+        if let shown, shown.name == name { return shown.names[value] }
         for sequence in structure.sequences {
             for case .field(let field) in sequence.items.map(\.content) {
                 if field.name == name, let found = field.names[value] { return found }
@@ -69,6 +75,8 @@ package struct StructuredHead: Head {
         let sizes = bodies.compactMap { extent -> Expression? in
             if case .size(let size) = extent.kind, !size.paths.isEmpty { size } else { nil }
         }
+        // How long the body is depends on frames that are not known here.
+        if bodies.contains(where: \.recalls) { return try StructureWriter.write(structure, given, body: nil) }
         if let first = bodies.first, bodies.count == 1, case .size(let size) = first.kind {
             return try StructureWriter.write(structure, given, body: (size, body))
         }

@@ -24,6 +24,14 @@ package final class LayeredStream {
     /// - Parameter frame: frames decoded bytes.
     package func take(_ bytes: RawSpan, _ frame: (RawSpan) -> Void) { pass(bytes, to: 0, frame) }
 
+    /// Releases the layers: what follows cannot be decoded.
+    ///
+    /// - Parameter cause: why, for people.
+    package func evict(because cause: String) {
+        guard !layers.isEmpty else { return }
+        giveUp(0, "\(conversation.encoding(of: direction)) is no longer decoded: \(cause)")
+    }
+
     /// The next bytes were not seen.
     ///
     /// - Returns: how many decoded bytes were not.

@@ -1,7 +1,7 @@
 import Streams
 
-/// A stream compressed with `zstd` (RFC 8878), flushed behind each frame of the application. Frames of zstd follow one another; what begins
-/// with no zstd frame ends the compression.
+/// A stream compressed with `zstd` (RFC 8878), flushed behind each frame of the application. Behind a zstd frame the state says what
+/// follows: in the same state, another zstd frame.
 struct ZstdStream: StreamEncoding {
     static let name = "zstd"
     static let keys = KeySection(

@@ -198,7 +198,19 @@ public struct FrameShape: Hashable, Sendable {
     /// Bytes after the body: closing delimiter, checksum.
     public var tail: Int
     /// Which of the direction's layouts the frame has.
-    public var layout = 0
+    @inlinable public var layout: Int {
+        get { Int(layoutNumber) }
+        set { layoutNumber = Int32(truncatingIfNeeded: newValue) }
+    }
+    @usableFromInline var layoutNumber: Int32 = 0
+    // `.min` if there is none, to keep it small: every frame has one of these.
+    @usableFromInline var recalledValue: Int32 = .min
+
+    /// A value that earlier frames left, which this one shows; nil if there is none.
+    package var recalled: Int32? {
+        get { recalledValue == .min ? nil : recalledValue }
+        set { recalledValue = newValue ?? .min }
+    }
 
     /// The parts of a frame.
     @inlinable

@@ -24,8 +24,10 @@ package struct Structured: FramingRule {
     let interim: Expression?
     /// The conversation whose requests bodies depend on.
     var conversation: Conversation?
-    /// Where the walk over the header of the stream's current frame had to stop; nil: each scan begins anew.
-    var walks: WalkMemory?
+    /// What is remembered of the stream; nil: each scan begins anew.
+    var memory: DirectionMemory?
+    /// What frames leave for those behind them; nil: nothing.
+    let remembering: Remembering?
     let limit: Int
     /// The longest header.
     let headLimit: Int
@@ -34,9 +36,9 @@ package struct Structured: FramingRule {
 
     init(
         head: StructuredHead, bodies: [BodyExtent], ends: [UInt8], trailer: Int, padding: [[UInt8]],
-        interim: Expression? = nil, limit: Int, headLimit: Int
+        interim: Expression? = nil, remembering: Remembering? = nil, limit: Int, headLimit: Int
     ) {
-        self.interim = interim
+        (self.interim, self.remembering) = (interim, remembering)
         (self.head, self.bodies, self.ends, self.trailer, self.padding) = (head, bodies, ends, trailer, padding)
         (self.limit, self.headLimit) = (limit, headLimit)
         firstBytes = head.structure.firstBytes
@@ -52,10 +54,19 @@ package struct Structured: FramingRule {
         case .incomplete(let atLeast): return .incomplete(atLeast: atLeast)
         case .complete(let length, let scope):
             guard let extent = bodies.first(where: { scope.holds($0.condition) }) else {
-                return shape(head: length, body: 0, tail: ends.count + trailer, at: origin + start)
+                return shown(
+                    shape(head: length, body: 0, tail: ends.count + trailer, at: origin + start), scope)
             }
-            return body(extent, scope, length, frame, at: origin + start, ended: ended, memory: &memory)
+            return shown(
+                body(extent, scope, length, frame, at: origin + start, ended: ended, memory: &memory), scope)
         }
+    }
+
+    /// The same, with the value of earlier frames that this one shows.
+    private func shown(_ scan: FrameScan, _ scope: StructureScope) -> FrameScan {
+        guard let remembering, case .shape(var shape) = scan else { return scan }
+        shape.recalled = remembering.shown(body: shape.body, scope)
+        return .shape(shape)
     }
 
     private enum Head {
@@ -67,19 +78,21 @@ package struct Structured: FramingRule {
     /// Finds the header's end, from where the last scan of this frame had to stop.
     private func walk(_ frame: RawSpan, at offset: Int) -> Head {
         var walk = StructureWalk(scope: conversation?.request ?? StructureScope())
-        if let known = walks?.held, known.offset == offset, known.identity === identity, known.seen <= frame.byteCount {
+        if let known = memory?.held, known.offset == offset, known.identity === identity, known.seen <= frame.byteCount
+        {
             walk = known.walk
         }
-        if walks?.held != nil { walks?.held = nil }
+        if memory?.held != nil { memory?.held = nil }
         var nothing = NoVisitor()
         switch walk.go(head.structure, frame, end: nil, &nothing) {
         case .complete where walk.at > headLimit: return .bad(tooLong(at: offset))
         case .complete:
             walk.scope.add(StructuredHead.lengthPath, .integer(Int64(walk.at)))
+            remembering?.recall(memory, into: &walk.scope)
             return .complete(walk.at, walk.scope)
         case .incomplete(let atLeast):
             if atLeast > headLimit || frame.byteCount > headLimit { return .bad(tooLong(at: offset)) }
-            walks?.held = HeldWalk(offset: offset, seen: frame.byteCount, identity: identity, walk: walk)
+            memory?.held = HeldWalk(offset: offset, seen: frame.byteCount, identity: identity, walk: walk)
             return .incomplete(atLeast)
         case .bad(let message): return .bad(BadBytes(.badHead, "\(message) (head at offset \(offset))"))
         }
@@ -95,12 +108,19 @@ package struct Structured: FramingRule {
     ) -> FrameScan {
         switch extent.kind {
         case .size(let expression):
-            guard let size = scope.number(expression) else {
+            guard var size = scope.number(expression) else {
                 let detail = "the body's size \(expression) is no whole number (head at offset \(offset))"
                 return .bad(BadBytes(.badLength, detail))
             }
             guard size >= 0 else {
                 return .bad(BadBytes(.badLength, "the body's size is \(size) (head at offset \(offset))"))
+            }
+            if let most = extent.most {
+                guard let most = scope.number(most), most >= 0 else {
+                    let detail = "the most bytes of a body, \(most), are no whole number (head at offset \(offset))"
+                    return .bad(BadBytes(.badLength, detail))
+                }
+                size = min(size, most)
             }
             return shape(head: length, body: size, tail: ends.count + trailer, at: offset)
         case .chunked:
@@ -170,9 +190,28 @@ package struct Structured: FramingRule {
 
     package func bound(to conversation: Conversation, _ direction: Direction) -> (any FramingRule)? {
         var bound = self
-        bound.walks = conversation.walks[direction]
+        bound.memory = conversation.memories[direction]
         if !requestPaths.isEmpty { bound.conversation = conversation }
         return bound
+    }
+
+    /// Remembers what a complete frame leaves for those behind it.
+    ///
+    /// - Parameters:
+    ///   - body: the value of the frame's body at a path.
+    func remember(
+        _ content: RawSpan, _ shape: FrameShape, in memory: DirectionMemory, body value: (_ path: [String]) -> Value
+    ) {
+        guard let remembering, shape.head <= content.byteCount else { return }
+        var walk = StructureWalk()
+        var nothing = NoVisitor()
+        guard walk.go(head.structure, content.extracting(0..<shape.head), end: nil, &nothing) == .complete else {
+            return
+        }
+        walk.scope.add(StructuredHead.lengthPath, .integer(Int64(shape.head)))
+        remembering.recall(memory, into: &walk.scope)
+        for path in remembering.bodyPaths { walk.scope.add(path, value(path)) }
+        remembering.apply(body: shape.body, to: &walk.scope, memory)
     }
 
     package func isInterim(_ content: RawSpan, _ shape: FrameShape) -> Bool {
@@ -233,6 +272,7 @@ package struct Structured: FramingRule {
     package var noted: [String] {
         let hasEnds = bodies.contains { if case .until(let ends) = $0.kind { ends.count > 1 } else { false } }
         return (transforms ? ["chunks", "chunked"] : []) + (hasEnds ? ["end"] : [])
+            + (remembering?.shown.map { [$0.name] } ?? [])
     }
 
     /// What ends a body: as the frame's notes say, otherwise the longest.
@@ -244,6 +284,9 @@ package struct Structured: FramingRule {
 
     /// How a chunked body was written: the sizes of its chunks, or all that was between their bytes.
     package func notes(of content: RawSpan, _ shape: FrameShape) -> [Field] {
+        if let shown = remembering?.shown, let value = shape.recalled {
+            return [Field(shown.name, .integer(Int64(value)))]
+        }
         if shape.tail > 0, noted.contains("end"), case .until(let ends)? = extent(of: content, shape)?.kind,
             ends.count > 1
         {
@@ -313,6 +356,8 @@ struct BodyExtent: Sendable {
     /// When this is so; nil: always.
     var condition: Expression?
     var kind: Kind
+    /// The most bytes of a body with a size; nil: as many as that says.
+    var most: Expression?
 
     enum Kind: Sendable {
         /// After this many bytes.
@@ -326,12 +371,13 @@ struct BodyExtent: Sendable {
     }
 
     var isChunked: Bool { if case .chunked = kind { true } else { false } }
-}
 
-/// Remembers one direction's walk. `@unchecked Sendable`: only the rule of that direction's framer uses it, as it does its
-/// `Conversation`.
-final class WalkMemory: @unchecked Sendable {
-    var held: HeldWalk?
+    /// Whether it depends on what earlier frames have left.
+    var recalls: Bool {
+        var paths = (condition?.paths ?? []) + (most?.paths ?? [])
+        if case .size(let size) = kind { paths += size.paths }
+        return paths.contains { $0.first == Remembering.root }
+    }
 }
 
 /// Where the walk over a frame's header had to stop.

@@ -8,9 +8,11 @@ import Streams
 /// connection, reachable through them only, and a framer is a value that its owner changes; both have the same owner.
 public final class Conversation: @unchecked Sendable {
     private let format: Format?
-    /// Where the walks over the headers of unfinished frames had to stop.
-    let walks = PerDirection(fromClient: WalkMemory(), fromServer: WalkMemory())
+    /// What the rules remember of each direction: where the walk over an unfinished header had to stop, what frames have left.
+    let memories = PerDirection(fromClient: DirectionMemory(), fromServer: DirectionMemory())
     let hasStates: Bool
+    /// Whether frames leave values for those behind them.
+    private let remembers: Bool
     private let states: ConversationStates
     private var sides: PerDirection<Side>
     /// What is to be known of the oldest requests without an answer, and how many more there are of which it is not.
@@ -49,6 +51,9 @@ public final class Conversation: @unchecked Sendable {
         requestPaths = Set(
             format.directions.fromServer.rule.requestPaths + ofTransitions.filter { $0.first == "request" })
         hasStates = format.states != nil
+        remembers = Direction.allCases.contains { side in
+            format.directions[side].layouts.contains { ($0.rule as? Structured)?.remembering != nil }
+        }
         guard
             hasStates || !requestPaths.isEmpty
                 || Direction.allCases.contains(where: { format.directions[$0].rule.remembersWalks })
@@ -61,7 +66,7 @@ public final class Conversation: @unchecked Sendable {
 
     /// A stream on its own, whose format is not known: nothing but its walks is remembered.
     init() {
-        (format, hasStates, requestPaths) = (nil, false, [])
+        (format, hasStates, remembers, requestPaths) = (nil, false, false, [])
         states = ConversationStates(names: [], transitions: [], layers: [])
         sides = PerDirection(fromClient: Side(state: nil, held: nil), fromServer: Side(state: nil, held: nil))
     }
@@ -154,13 +159,15 @@ public final class Conversation: @unchecked Sendable {
     func lost(_ direction: Direction) {
         if hasStates { sides[direction].state = nil }
         if wantsRequests { (requests, moreRequests) = ([], 0) }
+        memories[direction].lost()
     }
 
     /// A frame is complete.
     ///
     /// - Parameter bytes: its bytes; of a streamed body only the first.
     func completed(_ bytes: RawSpan, _ frame: FrameInfo, from direction: Direction) {
-        guard hasStates || wantsRequests, let side = format?.directions[direction] else { return }
+        guard hasStates || wantsRequests || remembers, let side = format?.directions[direction] else { return }
+        if remembers { remember(bytes, frame, from: direction, side) }
         sides[direction].hasFrames = true
         let found = (side.rule as? StateRule)?.state(of: frame.shape)
         if let found, sides[direction].state == nil || found != sides[direction].state && isAlone(direction) {
@@ -171,6 +178,18 @@ public final class Conversation: @unchecked Sendable {
         guard frame.missing == 0 else { return }
         side.withContent(of: bytes, frame.partsAtHand) { content, shape in
             follow(content, shape, frame, from: direction, side)
+        }
+    }
+
+    /// A frame leaves values for those behind it.
+    private func remember(_ bytes: RawSpan, _ frame: FrameInfo, from direction: Direction, _ side: DirectionFormat) {
+        guard let rule = side.layouts[frame.shape.layout].rule as? Structured, rule.remembering != nil else { return }
+        side.withContent(of: bytes, frame.partsAtHand) { content, shape in
+            let values = FrameValues(info: frame, direction: direction)
+            rule.remember(content, frame.shape, in: memories[direction]) { path in
+                // Of a body with a gap, only the length is known.
+                frame.missing > 0 ? .absent : values.value(at: path, content: content, shape: shape, format: side)
+            }
         }
     }
 

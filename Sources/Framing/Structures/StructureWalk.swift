@@ -71,6 +71,8 @@ struct StructureWalk: Sendable {
     private var isBegun = false
     /// What did not fit in the outermost sequence, if the bytes that it has are known.
     private(set) var fault: String?
+    /// Whether bytes did not fit somewhere, so that the values may not say how they were written.
+    private(set) var isBroken = false
     /// Bytes before this index end no text or line, for the item at `at`.
     var searched = 0
 
@@ -126,6 +128,7 @@ struct StructureWalk: Sendable {
         levels.removeLast(levels.count - sized - 1)
         // Nothing more of it is read; in a list, it is the rest of the element in which that happened.
         if sized == 0, at < end { fault = message }
+        isBroken = true
         let rest = Structure.Item(name: Self.rest, content: .sized(.bytes))
         if at < end { visitor.value(Self.rest, .bytes(bytes.copied(at..<end)), rest, at..<end) }
         scope.shorten(to: levels[sized].scope)

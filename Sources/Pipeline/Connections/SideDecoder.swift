@@ -129,12 +129,13 @@ extension SideDecoder: MemoryHolder {
         (connection.connectionLeg, 1 + Int(framer.direction.rawValue))
     }
 
-    /// Gives up the frame in progress.
+    /// Gives up the frame in progress; if there is none, the decoding of a compressed stream.
     func evict(at time: Timestamp) {
         let held = framer.heldBytes
+        if framer.heldMemory == 0 { layered?.evict(because: resources.budget.cause) }
         if held > 0 { output.report(.evictedFrame(held), of: framer.direction, on: connection, at: time) }
         framer.evict(because: resources.budget.cause, scratch: scratch, into: self)
-        resources.budget.update(&account, of: self, to: framer.heldMemory)
+        resources.budget.update(&account, of: self, to: framer.heldMemory + (layered?.memory ?? 0))
     }
 }
 

@@ -5,7 +5,8 @@ import Yams
 ///
 ///     body: { fields: [{ topic: { type: string, size: u16 } }, { payload: { type: bytes, size: rest } }] }
 ///
-/// Sizes and conditions may refer to the header's fields. Bytes behind the last item are shown as `rest`.
+/// Sizes and conditions may refer to the header's fields. Bytes behind the last item are shown as `rest`; a body that ends inside a
+/// list, as it came, too, as `raw`.
 struct FieldsBody: BodyEncoding {
     static let name = "fields"
     static let needsOptions = true
@@ -43,9 +44,31 @@ struct FieldsBody: BodyEncoding {
         }
         if let fault = walk.fault { return .fault(.badBody, fault) }
         if values.isCut { return .fault(.badBody, "the body has more than \(StructureValues.most) values") }
+        var fields = values.fields
+        if walk.isBroken, hasRaw, !isWritten(fields, input, context) {
+            fields.append(Field(StructuredHead.raw, .bytes(input.copied())))
+        }
         var json: [UInt8] = []
-        JSONOutput.object(values.fields, into: &json)
+        JSONOutput.object(fields, into: &json)
         return .bytes(json, .fields)
+    }
+
+    /// Whether values are written as these bytes: those of a list that ends with the body, in the middle of an element, are not.
+    private func isWritten(_ fields: [Field], _ bytes: RawSpan, _ context: BodyContext) -> Bool {
+        let written = try? StructureWriter.write(structure, fields, head: context.head, isBody: true, body: nil)
+        return written.map { bytes.elementsEqual($0.span.bytes) } ?? false
+    }
+
+    /// Whether a body that would be written in another way is shown as it came, too.
+    private var hasRaw: Bool { !structure.names.contains(StructuredHead.raw) }
+
+    /// The bytes that came with values, if they still are those of these values.
+    private func raw(_ members: [JSONValue.Member], _ context: BodyContext) -> [UInt8]? {
+        guard hasRaw, let bytes = members.last(where: { $0.name == StructuredHead.raw })?.value.field?.rawBytes,
+            case .bytes(let text, _) = decode(bytes.span.bytes, context),
+            case .object(let read) = JSONValue(compact: text.span.bytes)
+        else { return nil }
+        return JSONValue.object(read).compactText == JSONValue.object(members).compactText ? bytes : nil
     }
 
     func encode(_ content: BodyContent, type: String?) throws(EncodingError) -> [UInt8] {
@@ -60,7 +83,10 @@ struct FieldsBody: BodyEncoding {
             guard case .object(let members) = JSONValue(compact: text.span.bytes) else {
                 throw EncodingError("the body should be fields, as a JSON object")
             }
-            let fields = members.map { Field($0.name, $0.value.field ?? .null) }
+            if let raw = raw(members, context) { return raw }
+            let fields = members.filter { !hasRaw || $0.name != StructuredHead.raw }.map {
+                Field($0.name, $0.value.field ?? .null)
+            }
             return try StructureWriter.write(structure, fields, head: context.head, isBody: true, body: nil)
         }
     }

@@ -1,0 +1,123 @@
+import Expressions
+
+/// Values that a frame leaves for those behind it, since their headers do not repeat them (`remembers` in a format file): the
+/// length and type of a message whose pieces follow.
+struct Remembering: Sendable {
+    /// What becomes a value when a frame is complete.
+    struct Entry: Sendable {
+        /// The value's name.
+        var name: String
+        /// What it becomes.
+        var value: Expression
+        /// For which frames.
+        var condition: Expression?
+        /// What tells values of the same name apart, such as a stream's number; nil: there is only one.
+        var key: Expression?
+    }
+
+    /// In the order in which they apply; each sees what those before it have set.
+    let entries: [Entry]
+    /// The values before any frame.
+    let initial: [String: Int]
+    /// The value that frames show as a field.
+    let shown: Shown?
+
+    /// A value that frames show as a field of its name.
+    struct Shown: Sendable {
+        var name: String
+        /// The names of its values.
+        var names: [FieldValue: String]
+    }
+
+    /// What expressions call the values.
+    static let root = "last"
+
+    /// The names of the values, each with the key by which frames find it: that of its first entry.
+    private let names: [(name: String, key: Expression?)]
+    /// The values of bodies that entries use, beside their length.
+    let bodyPaths: [[String]]
+
+    init(_ entries: [Entry], initial: [String: Int], shown: Shown?) {
+        (self.entries, self.initial, self.shown) = (entries, initial, shown)
+        var names: [(name: String, key: Expression?)] = []
+        for entry in entries where !names.contains(where: { $0.name == entry.name }) {
+            names.append((entry.name, entry.key))
+        }
+        self.names = names
+        let paths = entries.flatMap { $0.value.paths + ($0.condition?.paths ?? []) + ($0.key?.paths ?? []) }
+        bodyPaths = Set(paths.filter { $0.first == "body" && $0 != Self.bodyLength }).sorted {
+            $0.joined(separator: ".") < $1.joined(separator: ".")
+        }
+    }
+
+    private static let bodyLength = ["body", "length"]
+
+    /// Adds what is remembered to the values of a header, for the frame that has it.
+    func recall(_ memory: DirectionMemory?, into scope: inout StructureScope) {
+        for (name, key) in names {
+            guard let place = place(name, key, scope) else { continue }
+            if let value = memory?.values[place] ?? initial[name] {
+                scope.add([Self.root, name], .integer(Int64(value)))
+            }
+        }
+    }
+
+    /// Applies the entries behind a frame.
+    ///
+    /// - Parameters:
+    ///   - scope: the values of its header and of its body, and what was recalled for it.
+    ///   - body: its body's length.
+    ///   - memory: where the values are kept; nil: only `scope` receives them.
+    func apply(body: Int, to scope: inout StructureScope, _ memory: DirectionMemory?) {
+        scope.add(Self.bodyLength, .integer(Int64(body)))
+        for entry in entries {
+            guard scope.holds(entry.condition), let value = scope.number(entry.value),
+                let place = place(entry.name, entry.key, scope)
+            else { continue }
+            memory?.remember(value, at: place)
+            let read = names.first { $0.name == entry.name }.flatMap { self.place(entry.name, $0.key, scope) }
+            if place == read { scope.add([Self.root, entry.name], .integer(Int64(value))) }
+        }
+    }
+
+    /// The value that a frame shows, given the values of its header and what was recalled for it.
+    func shown(body: Int, _ scope: StructureScope) -> Int32? {
+        guard let shown else { return nil }
+        var scope = scope
+        apply(body: body, to: &scope, nil)
+        guard case .integer(let value) = scope.value(at: [Self.root, shown.name]) else { return nil }
+        return Int32(exactly: value)
+    }
+
+    private func place(_ name: String, _ key: Expression?, _ scope: StructureScope) -> DirectionMemory.Place? {
+        guard let key else { return DirectionMemory.Place(name: name, key: nil) }
+        return scope.number(key).map { DirectionMemory.Place(name: name, key: $0) }
+    }
+}
+
+/// What the rule `fields` remembers of one direction. `@unchecked Sendable`: only the rule of that direction's framer and the
+/// `Conversation` use it, which have one owner.
+final class DirectionMemory: @unchecked Sendable {
+    /// The walk over the header of the stream's current frame.
+    var held: HeldWalk?
+    /// What complete frames have left for those behind them.
+    private(set) var values: [Place: Int] = [:]
+
+    /// A value's name and key.
+    struct Place: Hashable {
+        var name: String
+        var key: Int?
+    }
+
+    /// At most this many values are remembered: network bytes choose the keys.
+    private static let most = 4_096
+
+    func remember(_ value: Int, at place: Place) {
+        if values.count < Self.most || values[place] != nil { values[place] = value }
+    }
+
+    /// Bytes were not seen: what has a key belongs to something that may have ended.
+    func lost() {
+        if !values.isEmpty { values = values.filter { $0.key.key == nil } }
+    }
+}
