@@ -33,8 +33,8 @@ struct PageRouter: Sendable {
         var response: HTTPResponse
         switch safety.judge(request, isWrite: isWrite || isNews) {
         case .welcomed(let cookie):
-            response = HTTPResponse(.seeOther, text: "")
-            response.headers = [("Location", "/"), ("Set-Cookie", cookie)]
+            response = Self.welcome(request)
+            response.headers.append(("Set-Cookie", cookie))
         case .refused(let status, let text):
             response = refusal(status, text, request)
         case .allowed where isNews: response = refusal(426, "news come by WebSocket", request)
@@ -44,6 +44,27 @@ struct PageRouter: Sendable {
         // The server itself adds the first two.
         for (name, value) in PageSafety.headers.dropFirst(2) { response.headers.append((name, value)) }
         return response
+    }
+
+    /// Leads to the page, without the token in the address.
+    private static func welcome(_ request: HTTPRequest) -> HTTPResponse {
+        let sites = request.headers["sec-fetch-site"]
+        guard request.query["from"] == "file" || sites.contains(where: { $0 != "none" }) else {
+            var response = HTTPResponse(.seeOther, text: "")
+            response.headers = [("Location", "/")]
+            return response
+        }
+        // A browser that was led here by a file, or by another site, does not send the new cookie when it is sent on from here:
+        // SameSite=Strict. To a request that comes from a page of this origin, it adds the cookie.
+        let text = """
+            <!doctype html>
+            <meta charset="utf-8">
+            <title>frametap</title>
+            <meta http-equiv="refresh" content="0;url=/">
+            <p><a href="/">frametap</a></p>
+
+            """
+        return HTTPResponse(.ok, bytes: Array(text.utf8), contentType: "text/html; charset=utf-8")
     }
 
     private func refusal(_ status: Int, _ text: String, _ request: HTTPRequest) -> HTTPResponse {
