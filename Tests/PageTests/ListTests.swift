@@ -123,6 +123,13 @@ import Trace
         #expect(rows.map { $0["missing"]?.integer } == [4, 0])
     }
 
+    /// A frame without a type has no field that only repeats it.
+    @Test func framesWithoutATypeShowTheirNumbers() async throws {
+        let line = MadeUp.frame(1, fields: "{\"id\":7,\"ok\":true,\"none\":null}")
+        let shown = try await MadeUp.trace([MadeUp.opened(1), line.replacing("\"type\":\"a\"", with: "\"type\":null")])
+        #expect(try await shown.router.rows("frames").map { $0["preview"]?.string } == ["id=7 ok=true"])
+    }
+
     /// A script of everything names the format of the first connection that has one.
     @Test func aScriptNamesAFormat() async throws {
         let shown = try await MadeUp.trace(

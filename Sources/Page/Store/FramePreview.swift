@@ -14,8 +14,8 @@ enum FramePreview {
         if case .object(let fields) = frame.fields {
             for field in fields where !text.isFull {
                 // What lists show of a frame anyway, and headers as they came.
-                if field.name == "raw" || field.value == .null || field.value.string == frame.type { continue }
-                if field.value.string?.isEmpty == true { continue }
+                if field.name == "raw" || field.value == .null { continue }
+                if let text = field.value.string, text.isEmpty || text == frame.type { continue }
                 var (name, value) = (PreviewText(most.field), PreviewText(most.field))
                 name.append(field.name)
                 value.append(field.value, isQuoted: false)
