@@ -6,6 +6,7 @@ package final class Page: Sendable {
     /// The events.
     package let store: EventStore
     let searches: Searches
+    let orders = ConnectionOrders()
     /// Where events come from.
     package let queue: PageQueue
     /// Whether traffic is watched as it passes, and not read from files.

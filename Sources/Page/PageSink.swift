@@ -14,6 +14,9 @@ package final class PageSink: TraceSink {
     /// Round trips whose answer has not been put into the queue.
     private var trips: [RoundTripMonitor.RoundTrip] = []
     private let tcp: TCPRoundTrips?
+    /// What collects the report; nil if there is to be none.
+    private let report: ReportCollector?
+    private let names: (source: String, tool: String)
 
     /// For how many connections TCP's round trips are timed: the first ones.
     private static let mostTimed = 200
@@ -30,9 +33,11 @@ package final class PageSink: TraceSink {
     /// - Parameters:
     ///   - source: what is traced: files, addresses.
     ///   - hasPackets: whether there are packets, whose acknowledgments tell TCP's round trips.
-    package init(_ queue: PageQueue, source: String, tool: String, hasPackets: Bool) {
+    ///   - makesReport: whether the page gets the trace's report, too, when the trace is over.
+    package init(_ queue: PageQueue, source: String, tool: String, hasPackets: Bool, makesReport: Bool = false) {
         let latest = Latest()
-        (self.queue, self.latest) = (queue, latest)
+        (self.queue, self.latest, names) = (queue, latest, (source, tool))
+        report = makesReport ? ReportCollector() : nil
         tcp = hasPackets ? TCPRoundTrips(most: Self.mostTimed) : nil
         events = EventSink(source: source, tool: tool, bodyLimit: FrameDetail.mostBytes) { latest.event = $0 }
         put()
@@ -40,8 +45,13 @@ package final class PageSink: TraceSink {
 
     /// The analyses that report to it what a sink does not see; in place of the usual ones of their kinds.
     package func analyses() -> [any Analysis] {
-        let pairs = RoundTripMonitor { [unowned self] in take($0) }
-        return [pairs] + (tcp.map { [$0] } ?? [])
+        let pairs: [any Analysis]
+        if let report {
+            pairs = report.measurements { [unowned self] in take($0) }
+        } else {
+            pairs = [RoundTripMonitor { [unowned self] in take($0) }]
+        }
+        return pairs + (tcp.map { [$0] } ?? [])
     }
 
     /// A request was answered.
@@ -55,8 +65,14 @@ package final class PageSink: TraceSink {
     }
 
     package func opened(_ connection: TracedConnection) {
+        reported(connection)?.opened(connection)
         events.opened(connection)
         put()
+    }
+
+    /// The report, if it has something of this: what both sides sent.
+    private func reported(_ connection: TracedConnection) -> ReportCollector? {
+        connection.leg == .out ? nil : report
     }
 
     package func tls(_ facts: TLSFacts, at time: Timestamp, on connection: TracedConnection) {
@@ -71,6 +87,7 @@ package final class PageSink: TraceSink {
 
     package func recognised(_ connection: TracedConnection) {
         if let format = connection.format, formats.insert(format.name).inserted { queue.put(PageItem(.format(format))) }
+        reported(connection)?.recognised(connection)
         events.recognised(connection)
         put()
     }
@@ -84,6 +101,7 @@ package final class PageSink: TraceSink {
     }
 
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
+        reported(connection)?.frame(frame, bytes: bytes, on: connection)
         events.frame(frame, bytes: bytes, on: connection)
         guard let kinds = connection.kinds?[frame.direction] else { return }
         put(detail(of: frame, bytes, on: connection, kinds))
@@ -111,6 +129,7 @@ package final class PageSink: TraceSink {
     }
 
     package func missing(_ gap: Gap, on connection: TracedConnection) {
+        reported(connection)?.missing(gap, on: connection)
         events.missing(gap, on: connection)
         put()
     }
@@ -122,11 +141,13 @@ package final class PageSink: TraceSink {
 
     package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {
         chunks[connection.connectionLeg]?[direction].forget(before: run.offset + run.byteCount)
+        reported(connection)?.unframed(run, from: direction, on: connection)
         events.unframed(run, from: direction, on: connection)
         put()
     }
 
     package func finding(_ finding: Finding) {
+        report?.finding(finding)
         events.finding(finding)
         put()
     }
@@ -137,11 +158,17 @@ package final class PageSink: TraceSink {
         if connection.leg != .out, let times = tcp?.times(of: connection.number), times.handshake?.nanoseconds != 0 {
             queue.put(PageItem(.tcp(connection: connection.number, times)))
         }
+        reported(connection)?.closed(closing, counts: counts, on: connection)
         events.closed(closing, counts: counts, on: connection)
         put()
     }
 
     package func summary(_ summary: Summary) {
+        if let report {
+            report.summary(summary)
+            let bytes = ReportJSON.bytes(report.report(source: names.source), tool: names.tool)
+            queue.put(PageItem(.report(bytes)))
+        }
         events.summary(summary)
         put()
     }

@@ -89,6 +89,54 @@ import Testing
         #expect(isRefused(try judge("/x", own, isWrite: true, method: .PUT), 415))
     }
 
+    /// To cookies, all ports of a host are one site.
+    @Test func otherPortsCannotRead() throws {
+        for site in ["cross-site", "same-site", "something"] {
+            #expect(isRefused(try judge("/api/v1/page/state", own + [("Sec-Fetch-Site", site)])), "\(site)")
+            // A link to the page may be anywhere.
+            #expect(try judge("/", own + [("Sec-Fetch-Site", site)]) == .allowed, "\(site)")
+        }
+        for site in ["same-origin", "none"] {
+            #expect(try judge("/api/v1/page/state", own + [("Sec-Fetch-Site", site)]) == .allowed, "\(site)")
+        }
+    }
+
+    /// Browsers add a new cookie with SameSite=Strict only to requests that come from a page of this origin.
+    @Test func whoComesFromElsewhereIsLedOnByAPage() async throws {
+        let page = try Page(isLive: true)
+        let router = PageRouter(page: page, safety: ShownTrace.safety, actions: nil, capture: nil)
+        let direct = try await router.response("/?token=token")
+        #expect(direct.status == .seeOther && direct.headers.contains { $0.name == "Location" && $0.value == "/" })
+        let cases: [(target: String, headers: [(String, String)])] = [
+            ("/?token=token&from=file", []), ("/?token=token", [("Sec-Fetch-Site", "cross-site")]),
+        ]
+        for (target, headers) in cases {
+            let response = try await router.response(target, headers: headers)
+            #expect(response.status == .ok && response.contentType.hasPrefix("text/html"))
+            #expect(response.headers.contains { $0.name == "Set-Cookie" && $0.value.contains("SameSite=Strict") })
+            let text = String(decoding: response.body, as: UTF8.self)
+            #expect(text.contains("http-equiv=\"refresh\" content=\"0;url=/\"") && !text.contains("token"))
+        }
+        let wrong = try await router.response("/?token=wrong&from=file")
+        #expect(wrong.status == .forbidden)
+        page.end()
+    }
+
+    /// Packets have what a format calls secret.
+    @Test func packetsWithSecretsAreNotSaved() async throws {
+        let fixture = Fixture(path: "im-magic/conversation.pcap")
+        for showsSecrets in [false, true] {
+            let shown = try await ShownTrace(fixture, showsSecrets: showsSecrets)
+            let router = PageRouter(
+                page: shown.page, safety: ShownTrace.safety, actions: nil, capture: { _ in ([1, 2], true) })
+            let response = try await router.response("/api/v1/page/save?as=capture&connection=1")
+            #expect(response.status == (showsSecrets ? .ok : .forbidden))
+            if !showsSecrets {
+                #expect(String(decoding: response.body, as: UTF8.self).contains("im-magic has secrets"))
+            }
+        }
+    }
+
     @Test func onlyActionsOfTheContractAreForwarded() async throws {
         let page = try Page(isLive: true)
         let actions = PageActions(

@@ -80,12 +80,12 @@ struct ShownTrace: Sendable {
         self = try await Self.made.page(fixture, showsSecrets)
     }
 
-    init(_ capture: [UInt8], _ options: DecodingOptions) async throws {
+    init(_ capture: [UInt8], _ options: DecodingOptions, makesReport: Bool = false) async throws {
         page = try Page(isLive: false)
         let output = MemoryOutput()
         let writer = NDJSONWriter(to: output, source: "tests", tool: "tests", bodyLimit: FrameDetail.mostBytes)
         let queue = page.queue
-        let sink = PageSink(queue, source: "tests", tool: "tests", hasPackets: true)
+        let sink = PageSink(queue, source: "tests", tool: "tests", hasPackets: true, makesReport: makesReport)
         let decoder = Decoder(
             options, analyses: Decoder.allAnalyses(replacing: sink.analyses()), sinks: [writer, sink])
         var reassembled = CaptureDecoder(receiver: decoder)

@@ -103,8 +103,44 @@ import Trace
                 "t.ndjson:\(lines.count + 1): found \"event\":\"opened\" behind the summary"))
         #expect(
             fault(lines[0] + lines[1] + lines[3].replacing("\"index\":0", with: "\"index\":\"x\""))
-                == "t.ndjson:3: \"index\" is \"x\"; expected a whole number")
+                == "t.ndjson:3: \"index\" is \"x\"; expected a whole number from 0 to 2^53")
         #expect(fault(lines[0] + "{\"event\":}\n") == "t.ndjson:2: this is no JSON: expected a value at byte 9")
+    }
+
+    /// Lengths, offsets and counts are added up: none may be negative, or so large that sums overflow.
+    @Test func numbersAreOfAReasonableSize() throws {
+        let lines = try lines
+        let head = lines[0] + lines[1]
+        let expected = "expected a whole number from 0 to 2^53"
+        for number in ["-1", "9007199254740993", "9223372036854775807", "-9223372036854775808", "1e300"] {
+            let line = """
+                {"event":"missing","connection":1,"from":"client","time":"2026-11-21T08:00:00Z","offset":0,"length":\(number)}
+
+                """
+            #expect(fault(head + line) == "t.ndjson:3: \"length\" is \(number); \(expected)")
+            let closed = """
+                {"event":"closed","connection":1,"time":"2026-11-21T08:00:00Z","reason":"fin","by":null,"client":{"framed":\(number)}}
+
+                """
+            #expect(fault(head + closed) == "t.ndjson:3: \"framed\" is \(number); \(expected)")
+            let summary = """
+                {"event":"summary","connections":1,"findings":{"hazard":\(number)}}
+
+                """
+            #expect(fault(head + summary) == "t.ndjson:3: \"hazard\" is \(number); \(expected)")
+            let action = """
+                {"event":"action","connection":1,"from":"client","time":"2026-11-21T08:00:00Z","rule":"x","action":"drop","index":0,"type":null,"offset":0,"length":\(number),"passed":0}
+
+                """
+            #expect(fault(head + action) == "t.ndjson:3: \"length\" is \(number); \(expected)")
+        }
+        // Times may be in front of 1970.
+        let line = """
+            {"event":"missing","connection":1,"from":"client","time":"1901-01-01T00:00:00Z","offset":9007199254740992,"length":0}
+
+            """
+        let trace = try read(head + line)
+        #expect(trace.connections.first?.items.count == 1)
     }
 
     @Test func aTraceMayGoOnBehindWhatIsMissing() throws {

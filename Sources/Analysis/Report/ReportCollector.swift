@@ -35,12 +35,17 @@ public final class ReportCollector: TraceSink {
     package func analyses(
         also: @escaping (RoundTripMonitor.RoundTrip) -> Void = { _ in }
     ) -> [any Analysis] {
+        measurements(also: also) + [LearnedHeartbeats()]
+    }
+
+    /// The same without those that only look for something.
+    package func measurements(also: @escaping (RoundTripMonitor.RoundTrip) -> Void) -> [any Analysis] {
         [
             RoundTripMonitor { [unowned self] in
                 take($0)
                 also($0)
             },
-            tcp, deliveries, broadcasts, LearnedHeartbeats(),
+            tcp, deliveries, broadcasts,
         ]
     }
 

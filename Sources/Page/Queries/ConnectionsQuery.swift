@@ -1,65 +1,38 @@
 import Streams
 import Trace
 
-/// `GET connections`: a list of connections, sorted and searched.
+/// `GET connections`: a list of connections, sorted and searched; or one of them.
 enum ConnectionsQuery {
-    /// What connections are sorted by.
-    private enum Order: String {
-        case number, client, server, format, frames, bytes, opened, duration, findings
-    }
-
     static func answer(_ query: QueryParameters, _ page: Page) throws(PageFault) -> [UInt8] {
         let from = try query.number("from", 0, most: 1 << 40)
         let count = try query.number("count", 100, most: EventListing.mostRows)
-        guard let order = Order(rawValue: query["sort"] ?? "number") else {
-            throw PageFault(400, "sort is \(query["sort"]?.prefix(40) ?? "")")
+        let places: [Int]
+        if let number = try query.number("connection") {
+            places = page.store.read { state in state.places[number].map { [$0] } ?? [] }
+        } else {
+            let (order, isDown) = try order(query)
+            let all = page.orders.places(by: order, query["search"]?.lowercased(), in: page.store)
+            places = isDown ? all.reversed() : all
         }
-        let (isDown, search) = (query["order"] == "down", query["search"]?.lowercased())
-        let (total, rows, names) = page.store.read { state -> (Int, [ConnectionState], [String]) in
-            var places = Array(state.connections.indices)
-            if let search {
-                let names = state.names
-                places = places.filter { isMatch(state.connections[$0], search, names) }
-            }
-            sort(&places, by: order, state)
-            if isDown { places.reverse() }
-            let end = min(places.count, from + count)
-            let rows = from < end ? places[from..<end].map { state.connections[$0] } : []
-            return (places.count, rows, state.names)
-        }
+        let shown = places[min(places.count, from)..<min(places.count, from + count)]
+        let (rows, names) = page.store.read { state in (shown.map { state.connections[$0] }, state.names) }
         return JSONText.object { json in
-            json.member("total", total)
+            json.member("total", places.count)
             json.key("rows")
             json.array { json in for row in rows { write(row, names, to: &json) } }
         }
     }
 
-    private static func isMatch(_ connection: ConnectionState, _ search: String, _ names: [String]) -> Bool {
-        func has(_ text: String?) -> Bool { text?.lowercased().contains(search) ?? false }
-        if has(connection.client) || has(connection.server) || has(connection.format?.format) { return true }
-        if has(connection.tls?.facts.serverName) || "\(connection.number)" == search { return true }
-        return Direction.allCases.contains { side in
-            connection.sides[side].types.keys.contains { has(names[Int($0)]) }
+    private static func order(_ query: QueryParameters) throws(PageFault) -> (ConnectionOrder, isDown: Bool) {
+        let (sort, direction) = (query["sort"] ?? "number", query["order"] ?? "up")
+        guard let order = ConnectionOrder(rawValue: sort) else {
+            let known = ConnectionOrder.allCases.map(\.rawValue).joined(separator: ", ")
+            throw PageFault(400, "sort is \(sort.prefix(40)); expected one of \(known)")
         }
-    }
-
-    /// Sorts places by a key that is read once for each. Connections that are alike stay in order of opening.
-    private static func sort(_ places: inout [Int], by order: Order, _ state: borrowing StoreState) {
-        func sort<Key: Comparable>(_ key: (ConnectionState) -> Key) {
-            let keyed = places.map { (key(state.connections[$0]), $0) }
-            places = keyed.sorted { $0.0 == $1.0 ? $0.1 < $1.1 : $0.0 < $1.0 }.map { $0.1 }
+        guard ["up", "down"].contains(direction) else {
+            throw PageFault(400, "order is \(direction.prefix(40)); expected up or down")
         }
-        switch order {
-        case .number: break
-        case .client: sort { $0.client }
-        case .server: sort { $0.server }
-        case .format: sort { $0.format?.format ?? "" }
-        case .frames: sort { $0.frames }
-        case .bytes: sort { $0.bytes }
-        case .opened: sort { $0.opened }
-        case .duration: sort { $0.end - $0.opened }
-        case .findings: sort { $0.findingCount }
-        }
+        return (order, direction == "down")
     }
 
     private static func write(_ connection: ConnectionState, _ names: [String], to json: inout JSONText) {

@@ -21,7 +21,9 @@ struct EventListing {
             throw PageFault(400, error.message, column: error.column)
         }
         guard let search else { return }
-        if !search.advance(until: ContinuousClock.now + Self.patience) { search.goOn { page.begin($0) } }
+        if !search.advance(until: ContinuousClock.now + Self.patience) {
+            search.goOn { [weak page] in page?.begin($0) }
+        }
     }
 
     /// How many events it has so far, and how many were looked at.
@@ -87,8 +89,10 @@ enum PlaceQuery {
         }
         let listing = try EventListing(try query.searchKey(), of: page)
         let (row, progress) = (listing.place(of: event), listing.progress)
+        let found = listing.events(row..<row + 1).first
         return JSONText.object { json in
             json.member("row", row)
+            json.member("event", event: found.map { Int($0) })
             json.member("total", progress.matches)
             json.member("searched", progress.searched)
         }

@@ -45,7 +45,7 @@ enum EventQuery {
                     let from = record.from, let format = store.format(of: Int(record.connection))?.directions[from]
                 else { return }
                 let content = detail.bytes.span.bytes
-                for field in format.fields(of: content, detail.shape) {
+                for field in format.fields(of: content, detail.shape).prefix(mostPlaces) {
                     guard let place = format.place(ofField: field.name, in: content, detail.shape) else { continue }
                     range(field.name, place.lowerBound, place.count, to: &json)
                 }
@@ -71,6 +71,9 @@ enum EventQuery {
             }
         }
     }
+
+    /// For how many fields of a frame it says where they are: each is searched for from the beginning of the head.
+    private static let mostPlaces = 200
 
     private static func range(_ name: String, _ start: Int, _ count: Int, to json: inout JSONText) {
         json.key(name)
@@ -112,7 +115,8 @@ enum Pairs {
     /// The other event of a pair, and how long the answer took, in seconds.
     static func of(_ record: EventRecord, in store: EventStore) -> (EventRecord?, took: Double?) {
         guard record.pair > 0, let other = store.record(Int(record.pair) - 1) else { return (nil, nil) }
-        return (other, abs(Double(record.time - other.time)) / 1e9)
+        let took = Timestamp(nanoseconds: record.time) - Timestamp(nanoseconds: other.time)
+        return (other, abs(took.seconds))
     }
 
     /// Writes a pair as an object, or null.

@@ -63,7 +63,8 @@ struct QueryParameters: Sendable {
             key.kinds = []
             for name in text.split(separator: ",") {
                 guard let kind = EventRecord.Kind(name: name) else {
-                    throw PageFault(400, "there is no kind of event \(name.prefix(40))")
+                    let known = EventRecord.Kind.allCases.map(\.name).joined(separator: ", ")
+                    throw PageFault(400, "kinds has \(name.prefix(40)); expected some of \(known)")
                 }
                 key.kinds.insert(kind)
             }

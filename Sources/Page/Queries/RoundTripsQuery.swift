@@ -4,25 +4,29 @@ import Streams
 enum RoundTripsQuery {
     static func answer(_ query: QueryParameters, _ page: Page) throws(PageFault) -> [UInt8] {
         let number = try query.number("connection")
-        let (table, tcp) = page.store.read { state -> (RoundTripTable, TCPTimes?) in
-            guard let number else { return (state.roundTrips, nil) }
+        let (table, tcp, names) = page.store.read { state -> (RoundTripTable, TCPTimes?, [String]) in
+            guard let number else { return (state.roundTrips, state.tcp, state.names) }
             let connection = state.connection(number)
-            return (connection?.roundTrips ?? RoundTripTable(most: 0), connection?.tcp)
+            return (connection?.roundTrips ?? RoundTripTable(most: 0), connection?.tcp, state.names)
         }
-        let pairs = table.pairs.sorted {
-            ($0.key.format, $1.value.count, $0.key.request, $0.key.answer)
-                < ($1.key.format, $0.value.count, $1.key.request, $1.key.answer)
+        func name(_ number: UInt32) -> String { number == 0 ? "-" : names[Int(number)] }
+        let named = table.pairs.map {
+            (pair: $0.key, request: name($0.key.request), answer: name($0.key.answer), times: $0.value)
+        }
+        let pairs = named.sorted {
+            ($0.pair.format, $1.times.count, $0.request, $0.answer)
+                < ($1.pair.format, $0.times.count, $1.request, $1.answer)
         }
         return JSONText.object { json in
             json.key("pairs")
             json.array { json in
-                for (pair, times) in pairs {
+                for row in pairs {
                     json.object { json in
-                        json.member("format", pair.format)
-                        json.member("request", pair.request)
-                        json.member("answer", pair.answer)
-                        json.member("from", pair.from.sender)
-                        members(of: times, to: &json)
+                        json.member("format", row.pair.format)
+                        json.member("request", row.request)
+                        json.member("answer", row.answer)
+                        json.member("from", row.pair.from.sender)
+                        members(of: row.times, to: &json)
                     }
                 }
             }
@@ -30,8 +34,8 @@ enum RoundTripsQuery {
             guard let tcp else { return json.null() }
             json.object { json in
                 let all = [
-                    ("handshake", tcp.handshake), ("acknowledgedByServer", tcp.acknowledged.fromServer),
-                    ("acknowledgedByClient", tcp.acknowledged.fromClient),
+                    ("handshake", tcp.handshake), ("acknowledgedByServer", tcp.acknowledged.fromClient),
+                    ("acknowledgedByClient", tcp.acknowledged.fromServer),
                 ]
                 for (name, times) in all {
                     json.key(name)

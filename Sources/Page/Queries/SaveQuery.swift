@@ -20,6 +20,11 @@ struct SaveQuery: Sendable {
 
         var isWhole: Bool { connection == nil && from == nil && to == nil }
 
+        /// Whether a connection was open in it.
+        func includes(_ state: ConnectionState) -> Bool {
+            connection ?? state.number == state.number && state.opened <= to ?? .max && state.end >= from ?? .min
+        }
+
         /// What says what a connection is belongs to every stretch of it.
         func includes(_ record: EventRecord, _ open: ClosedRange<Int64>?) -> Bool {
             switch record.kind {
@@ -50,12 +55,12 @@ struct SaveQuery: Sendable {
         case .trace: return Self.file("\(name).ndjson", "application/x-ndjson", page, stretch)
         case .golden: return Self.file("\(name).golden.ndjson", "application/x-ndjson", page, stretch)
         case .torture:
-            let state = page.store.read { state in
-                stretch.connection.flatMap { state.connection($0)?.format?.format } ?? state.seen.formats.keys.first
+            let format = page.store.read { state in
+                state.connections.first { stretch.includes($0) && $0.format != nil }?.format?.format
             }
             return Self.file(
                 "\(name)-torture.sh", "text/x-shellscript; charset=utf-8", page, stretch,
-                before: TortureScript.beginning, after: TortureScript.ending(format: state))
+                before: TortureScript.beginning, after: TortureScript.ending(format: format))
         }
     }
 
@@ -63,12 +68,16 @@ struct SaveQuery: Sendable {
         guard let capture else {
             throw PageFault(501, "packets are kept by frametap proxy only; frametap capture --write keeps a capture's")
         }
-        let connections = page.store.read { state in
-            Set(
-                state.connections.filter { connection in
-                    stretch.connection ?? connection.number == connection.number
-                        && connection.opened <= stretch.to ?? .max && connection.end >= stretch.from ?? .min
-                }.map(\.number))
+        let (connections, secretive) = page.store.read { state in
+            let included = state.connections.filter { stretch.includes($0) }
+            let formats = Set(included.compactMap { $0.format?.format })
+            return (Set(included.map(\.number)), formats.filter { state.formats[$0]?.secrets.isEmpty == false }.min())
+        }
+        if let secretive {
+            throw PageFault(
+                403,
+                "the format \(secretive) has secrets, which packets would show; expected frametap proxy --show-secrets, or "
+                    + "as=trace, where they are hidden")
         }
         let (bytes, isComplete) = capture(connections)
         var response = HTTPResponse(.ok, bytes: bytes, contentType: "application/x-pcapng")
@@ -77,8 +86,8 @@ struct SaveQuery: Sendable {
         return response
     }
 
-    /// How many events are read at a time.
-    private static let slice = 2_000
+    /// At most how many events are looked at at a time, and about how many bytes of lines are in memory.
+    private static let slice = (events: 2_000, bytes: 1 << 20)
 
     /// The trace of a stretch, written as it is read: it may be larger than memory.
     private static func file(
@@ -88,11 +97,12 @@ struct SaveQuery: Sendable {
         var response = HTTPResponse(contentType: type) { write in
             let start = TraceEvent.trace(TraceStart(version: NDJSONWriter.version, source: source, tool: tool))
             try await write(Array(before.utf8) + start.line)
-            for first in stride(from: 0, to: count, by: slice) {
-                let bytes = try await page.perform {
-                    lines(first..<min(first + slice, count), stretch, page.store)
-                }
-                if !bytes.isEmpty { try await write(bytes) }
+            var next = 0
+            while next < count {
+                let events = next..<min(next + slice.events, count)
+                let part = try await page.perform { lines(events, stretch, page.store) }
+                if !part.bytes.isEmpty { try await write(part.bytes) }
+                next = part.next
             }
             if !after.isEmpty { try await write(Array(after.utf8)) }
         }
@@ -100,9 +110,15 @@ struct SaveQuery: Sendable {
         return response
     }
 
-    private static func lines(_ events: Range<Int>, _ stretch: Stretch, _ store: EventStore) -> [UInt8] {
+    /// The lines of some events, as many as may be in memory.
+    ///
+    /// - Returns: the lines, and the first event that was not looked at.
+    private static func lines(
+        _ events: Range<Int>, _ stretch: Stretch, _ store: EventStore
+    ) -> (bytes: [UInt8], next: Int) {
         var bytes: [UInt8] = []
-        for record in store.records(events) {
+        for (place, record) in store.records(events).enumerated() {
+            if bytes.count >= slice.bytes { return (bytes, events.lowerBound + place) }
             var open: ClosedRange<Int64>?
             if [.opened, .tls, .format].contains(record.kind) {
                 open = store.read { state in
@@ -114,7 +130,7 @@ struct SaveQuery: Sendable {
             }
             if stretch.includes(record, open) { bytes += store.line(record) }
         }
-        return bytes
+        return (bytes, events.upperBound)
     }
 }
 

@@ -22,11 +22,18 @@ enum SummaryQuery {
 
 /// `GET held`: the frames that breakpoints have stopped.
 enum HeldQuery {
+    /// At most how many are shown: each with its line, which may have a long body.
+    static let most = 100
+
     /// - Parameters:
-    ///   - frames: those that are held.
+    ///   - frames: those that are shown, of those that are held.
+    ///   - total: how many are held.
     ///   - listener: the name of the listener of a connection.
-    static func answer(_ page: Page, _ frames: [HeldFrames.Frame], listener: (Int) -> String?) -> [UInt8] {
+    static func answer(
+        _ page: Page, _ frames: [HeldFrames.Frame], total: Int, listener: (Int) -> String?
+    ) -> [UInt8] {
         return JSONText.object { json in
+            json.member("total", total)
             json.key("held")
             json.array { json in
                 for frame in frames {

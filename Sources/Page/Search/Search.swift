@@ -10,6 +10,8 @@ final class Search: Sendable {
         /// With a connection: how many entries of its list were.
         var place = 0
         var isUnderWay = false
+        /// Whether nobody has asked for it for so long that it need not go on.
+        var isDropped = false
         var isFull = false
         /// The format of the connection that was looked at last.
         var latest: (connection: UInt32, format: Format?)?
@@ -47,18 +49,34 @@ final class Search: Sendable {
         }
     }
 
-    /// Goes on in the background until it has looked at all events; at most once at a time.
-    func goOn(on page: (@escaping @Sendable () -> Void) -> Void) {
+    /// What runs work in the background.
+    typealias Background = @Sendable (@escaping @Sendable () -> Void) -> Void
+
+    /// Goes on in the background until it has looked at all events; at most once at a time. It does so in turns, since others wait
+    /// for the same threads.
+    ///
+    /// - Parameter turn: how long a turn takes.
+    func goOn(turn: Duration = .milliseconds(100), on background: @escaping Background) {
         let begins = state.withLock { state in
             defer { state.isUnderWay = true }
             return !state.isUnderWay
         }
-        guard begins else { return }
-        page { [self] in
-            while !advance(until: ContinuousClock.now + .milliseconds(100)) {}
-            state.withLock { $0.isUnderWay = false }
+        if begins { takeTurn(turn, on: background) }
+    }
+
+    private func takeTurn(_ turn: Duration, on background: @escaping Background) {
+        background { [self] in
+            let isDropped = state.withLock { $0.isDropped }
+            if isDropped || advance(until: ContinuousClock.now + turn) {
+                state.withLock { $0.isUnderWay = false }
+            } else {
+                takeTurn(turn, on: background)
+            }
         }
     }
+
+    /// Does not go on in the background any more.
+    func drop() { state.withLock { $0.isDropped = true } }
 
     // MARK: Looking
 
@@ -77,8 +95,12 @@ final class Search: Sendable {
 
     private func stepInConnection(_ state: inout State) -> Bool {
         let number = key.connection ?? 0
-        let (list, count, names) = store.read { ($0.connection(number)?.list, $0.events, $0.names) }
+        let (list, count, names, isListed) = store.read { store in
+            (store.connection(number)?.list, store.events, store.names, !store.isFull)
+        }
         guard let list, !state.isFull else {
+            // Where connections are not listed any more, their events are only among all of them.
+            if list == nil, !isListed, !state.isFull { return step(&state) }
             state.searched = count
             return true
         }

@@ -12,7 +12,7 @@ final class Searches: Sendable {
     private let state = Mutex(State())
 
     /// How many are remembered: ten pages with a few lists each.
-    private static let most = 48
+    static let most = 48
 
     init(_ store: EventStore) { self.store = store }
 
@@ -28,7 +28,7 @@ final class Searches: Sendable {
         let made = Search(key, key.filter.isEmpty ? nil : try FrameFilter(key.filter), in: store)
         return state.withLock { state in
             if let other = state.searches.first(where: { $0.key == key }) { return other }
-            if state.searches.count >= Self.most { state.searches.removeFirst() }
+            if state.searches.count >= Self.most { state.searches.removeFirst().drop() }
             state.searches.append(made)
             return made
         }

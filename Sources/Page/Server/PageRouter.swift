@@ -33,8 +33,8 @@ struct PageRouter: Sendable {
         var response: HTTPResponse
         switch safety.judge(request, isWrite: isWrite || isNews) {
         case .welcomed(let cookie):
-            response = HTTPResponse(.seeOther, text: "")
-            response.headers = [("Location", "/"), ("Set-Cookie", cookie)]
+            response = Self.welcome(request)
+            response.headers.append(("Set-Cookie", cookie))
         case .refused(let status, let text):
             response = refusal(status, text, request)
         case .allowed where isNews: response = refusal(426, "news come by WebSocket", request)
@@ -44,6 +44,27 @@ struct PageRouter: Sendable {
         // The server itself adds the first two.
         for (name, value) in PageSafety.headers.dropFirst(2) { response.headers.append((name, value)) }
         return response
+    }
+
+    /// Leads to the page, without the token in the address.
+    private static func welcome(_ request: HTTPRequest) -> HTTPResponse {
+        let sites = request.headers["sec-fetch-site"]
+        guard request.query["from"] == "file" || sites.contains(where: { $0 != "none" }) else {
+            var response = HTTPResponse(.seeOther, text: "")
+            response.headers = [("Location", "/")]
+            return response
+        }
+        // A browser that was led here by a file, or by another site, does not send the new cookie when it is sent on from here:
+        // SameSite=Strict. To a request that comes from a page of this origin, it adds the cookie.
+        let text = """
+            <!doctype html>
+            <meta charset="utf-8">
+            <title>frametap</title>
+            <meta http-equiv="refresh" content="0;url=/">
+            <p><a href="/">frametap</a></p>
+
+            """
+        return HTTPResponse(.ok, bytes: Array(text.utf8), contentType: "text/html; charset=utf-8")
     }
 
     private func refusal(_ status: Int, _ text: String, _ request: HTTPRequest) -> HTTPResponse {
@@ -63,7 +84,7 @@ struct PageRouter: Sendable {
         let path = Array(request.path.dropFirst(Self.root.count))
         do {
             if let answer = try await act(request, path) { return answer }
-            guard !isWrite else { throw PageFault(405, "this can only be read") }
+            guard !isWrite else { throw Self.unreadable(request, path) }
             let query = QueryParameters(request.query)
             if path == ["save"] { return try SaveQuery(capture: capture).answer(query, page) }
             let bytes = try await page.perform { try self.answer(path, query) }
@@ -82,19 +103,32 @@ struct PageRouter: Sendable {
         guard ["listeners", "held"].contains(path.first) else { return nil }
         guard let actions else { throw PageFault(404, "there are no actions: nothing passes through this frametap") }
         guard path == ["held"] else {
-            guard Self.isAction(request.method, path) else { throw PageFault(404, "there is no such action") }
+            guard Self.isAction(request.method, path) else {
+                throw PageFault(
+                    404,
+                    "there is no action \(request.method) \(Self.shown(path)); expected GET listeners, GET listeners/NAME, "
+                        + "PUT listeners/NAME/rules, PUT listeners/NAME/breakpoints, POST listeners/NAME/connections/N/frames "
+                        + "or POST listeners/NAME/connections/N/decide")
+            }
             return await actions.answer(request, path)
         }
-        guard request.method == .GET else { throw PageFault(405, "this can only be read") }
+        guard request.method == .GET else { throw Self.unreadable(request, path) }
         var names: [Int: String] = [:]
         // Read once: a frame that is held later has no listener yet.
-        let frames = page.store.read { $0.held.frames }
+        let held = page.store.read { $0.held.frames }
+        let frames = Array(held.prefix(HeldQuery.most))
         for connection in Set(frames.map(\.connection)) {
             names[connection] = await actions.listener(connection)
         }
         let known = names
-        let bytes = try await page.perform { [page] in HeldQuery.answer(page, frames) { known[$0] } }
+        let bytes = try await page.perform { [page] in HeldQuery.answer(page, frames, total: held.count) { known[$0] } }
         return HTTPResponse(.ok, bytes: bytes, contentType: "application/json")
+    }
+
+    private static func shown(_ path: [String]) -> String { String(path.joined(separator: "/").prefix(80)) }
+
+    private static func unreadable(_ request: HTTPRequest, _ path: [String]) -> PageFault {
+        PageFault(405, "\(request.method) is not possible for \(shown(path)); expected GET")
     }
 
     /// The page neither opens nor closes listeners.
@@ -107,6 +141,11 @@ struct PageRouter: Sendable {
         }
     }
 
+    /// What can be asked for.
+    private static let queries =
+        "state, connections, frames, place, event/N, timeline, conversation, findings, roundtrips, summary, report, "
+        + "complete, save, held or listeners"
+
     private func answer(_ path: [String], _ query: QueryParameters) throws(PageFault) -> [UInt8] {
         switch path.first {
         case "state" where path.count == 1: return StateQuery.answer(page, hasActions: actions != nil)
@@ -114,15 +153,18 @@ struct PageRouter: Sendable {
         case "frames" where path.count == 1: return try FramesQuery.answer(query, page)
         case "place" where path.count == 1: return try PlaceQuery.answer(query, page)
         case "event" where path.count == 2:
-            guard let event = Int(path[1]) else { throw PageFault(404, "there is no event \(path[1].prefix(40))") }
+            guard let event = Int(path[1]) else {
+                throw PageFault(404, "there is no event \(path[1].prefix(40)); expected its number")
+            }
             return try EventQuery.answer(event, page)
         case "timeline" where path.count == 1: return try TimelineQuery.answer(query, page)
         case "conversation" where path.count == 1: return try ConversationQuery.answer(query, page)
         case "findings" where path.count == 1: return try FindingsQuery.answer(query, page)
         case "roundtrips" where path.count == 1: return try RoundTripsQuery.answer(query, page)
         case "summary" where path.count == 1: return SummaryQuery.answer(page)
+        case "report" where path.count == 1: return try ReportQuery.answer(page)
         case "complete" where path.count == 1: return CompleteQuery.answer(query, page)
-        default: throw PageFault(404, "there is no \(path.joined(separator: "/").prefix(80))")
+        default: throw PageFault(404, "there is no \(Self.shown(path)); expected \(Self.queries)")
         }
     }
 }

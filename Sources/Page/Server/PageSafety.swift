@@ -46,8 +46,10 @@ struct PageSafety: Sendable {
             return .welcomed(cookie: "\(name)=\(secret); HttpOnly; SameSite=Strict; Path=/")
         }
         guard hasCookie(headers) else { return .refused(status: 403, Self.advice) }
-        for site in headers["sec-fetch-site"] where isWrite && site != "same-origin" && site != "none" {
-            return .refused(status: 403, "the request comes from another site")
+        // To cookies and SameSite, all ports of a host are one site: only this tells another server of it from the page.
+        let isGuarded = isWrite || request.path.first == "api"
+        for site in headers["sec-fetch-site"] where isGuarded && site != "same-origin" && site != "none" {
+            return .refused(status: 403, "the request comes from another site, or from another port of this one")
         }
         for origin in headers["origin"] where origin.lowercased() != "http://\(host.lowercased())" {
             return .refused(status: 403, "the request comes from another origin")

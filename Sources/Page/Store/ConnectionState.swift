@@ -18,26 +18,19 @@ struct ConnectionState: Sendable {
         static let mostTypes = 256
     }
 
-    /// A time without heartbeats.
-    struct HeartbeatGap: Sendable {
-        var start: Int64
-        var end: Int64?
-        var from: Direction
-        var blame: String?
-        var event: Int
-        var message: String
-        var severity: String
-
-        /// At most how many of a connection are remembered.
-        static let most = 256
-    }
+    /// At most how many characters of an address, of a name and of the evidence for a format are kept: a trace's lines may have any.
+    private static let most = (address: 128, name: 256, evidence: 1_024)
 
     var number: Int
     var opened: Int64
     /// The time of its last event.
     var latest: Int64
+    /// Whether one of its events had a time.
+    private var isTimed = false
     var client = "unknown"
     var server = "unknown"
+    /// The addresses in lower case, for searches.
+    private(set) var addresses = "unknown\nunknown"
     var handshake = true
     var clientGuessed = false
     var hasLegs = false
@@ -47,7 +40,7 @@ struct ConnectionState: Sendable {
     var sides = PerDirection(fromClient: Side(), fromServer: Side())
     /// How many findings there are of each severity.
     var findings: [String: Int] = [:]
-    var gaps: [HeartbeatGap] = []
+    var gaps = HeartbeatGaps()
     var rates: Rates
     var list = EventList()
     var roundTrips = RoundTripTable(most: 8)
@@ -60,7 +53,11 @@ struct ConnectionState: Sendable {
     /// How many frames both sides sent.
     var frames: Int { sides.fromClient.frames + sides.fromServer.frames }
     /// How many bytes.
-    var bytes: Int { sides.fromClient.bytes + sides.fromServer.bytes }
+    var bytes: Int {
+        var sum = sides.fromClient.bytes
+        sum.add(sides.fromServer.bytes)
+        return sum
+    }
     /// How many findings there are.
     var findingCount: Int { findings.values.reduce(0, +) }
     /// When it ended, or was last heard of.
@@ -68,7 +65,13 @@ struct ConnectionState: Sendable {
 
     /// Takes an event of what both sides sent. What the proxy passed on is only in the list.
     mutating func take(_ event: TraceEvent, _ record: EventRecord, number: Int) {
-        latest = max(latest, record.time)
+        if event.time != nil {
+            // An event without a time, such as the format, may be the first one.
+            if !isTimed {
+                (opened, latest, rates, isTimed) = (record.time, record.time, Rates(start: record.time), true)
+            }
+            latest = max(latest, record.time)
+        }
         if record.leg == .out {
             hasLegs = true
             return
@@ -76,34 +79,41 @@ struct ConnectionState: Sendable {
         switch event {
         case .opened(let event):
             (opened, rates) = (record.time, Rates(start: record.time))
-            (client, server) = (event.client, event.server)
+            (client, server) = (
+                String(event.client.prefix(Self.most.address)), String(event.server.prefix(Self.most.address))
+            )
+            addresses = "\(client)\n\(server)".lowercased()
             (handshake, clientGuessed) = (event.handshake, event.clientGuessed)
             hasLegs = hasLegs || event.leg != nil
         case .tls(let event): tls = event
-        case .format(let event): format = event
+        case .format(var event):
+            event.format = String(event.format.prefix(Self.most.name))
+            event.evidence = String(event.evidence.prefix(Self.most.evidence))
+            format = event
         case .frame(let frame): take(frame, record)
         case .missing(let run):
-            sides[run.from].missing += run.length
-            sides[run.from].bytes += run.length
+            sides[run.from].missing.add(run.length)
+            sides[run.from].bytes.add(run.length)
         case .unframed(let run):
-            sides[run.from].unframed += run.length
-            sides[run.from].bytes += run.length
-        case .finding(let finding): take(finding, number)
+            sides[run.from].unframed.add(run.length)
+            sides[run.from].bytes.add(run.length)
         case .closed(let event):
             closed = event
+            gaps.close(at: event.time.nanoseconds)
             // The counts of the decoder have what lines do not: padding, and what the page's queue has lost.
             for direction in Direction.allCases {
                 let counts = event.counts[direction]
                 (sides[direction].bytes, sides[direction].unframed) = (counts.bytes, counts.unframed)
                 sides[direction].missing = counts.missing
             }
+        case .finding(let finding): take(finding, number)
         case .trace, .dropped, .action, .summary: break
         }
     }
 
     private mutating func take(_ frame: FrameEvent, _ record: EventRecord) {
         sides[frame.from].frames += 1
-        sides[frame.from].bytes += frame.length
+        sides[frame.from].bytes.add(frame.length)
         if frame.isHeartbeat { sides[frame.from].heartbeats += 1 }
         rates.add(frame.from == .fromClient ? 0 : 1, at: record.time)
         let types = sides[frame.from].types
@@ -113,19 +123,16 @@ struct ConnectionState: Sendable {
     }
 
     private mutating func take(_ finding: FindingEvent, _ number: Int) {
-        findings[finding.severity, default: 0] += 1
-        switch finding.kind {
-        case "heartbeat-gap" where gaps.count < HeartbeatGap.most:
-            let silence = finding.data["silentFor"].flatMap { $0.plainText }.flatMap { Double($0) } ?? 0
-            gaps.append(
-                HeartbeatGap(
-                    start: (finding.time + .seconds(-silence)).nanoseconds, from: finding.from, event: number,
-                    message: finding.message, severity: finding.severity))
-        case "heartbeat-resumed", "heartbeat-stopped":
-            guard let last = gaps.lastIndex(where: { $0.from == finding.from && $0.end == nil }) else { return }
-            gaps[last].end = finding.time.nanoseconds
-            gaps[last].blame = finding.data["blame"]?.string
-        default: return
-        }
+        // There are three severities; a line may have any text.
+        if findings[finding.severity] != nil || findings.count < 8 { findings[finding.severity, default: 0] += 1 }
+        gaps.take(finding, event: number)
+    }
+}
+
+extension Int {
+    /// Adds a number; a sum that is too large stays the largest one.
+    fileprivate mutating func add(_ other: Int) {
+        let (sum, overflow) = addingReportingOverflow(other)
+        self = overflow ? .max : sum
     }
 }

@@ -29,6 +29,8 @@ struct ListEntry: BitwiseCopyable, Sendable {
 struct EventList: Sendable {
     /// Where each block is.
     private var blocks: [Int64] = []
+    /// The latest time of all entries up to the end of each block.
+    private var latest: [Int64] = []
     private var pending: [ListEntry] = []
 
     /// How many entries a block has.
@@ -47,6 +49,7 @@ struct EventList: Sendable {
             // One that cannot be written is read as zeros, which are events of no kind.
             _ = file.write(pending.withUnsafeBytes { Array($0) }, at: end)
             blocks.append(end)
+            latest.append(pending.reduce(latest.last ?? .min) { max($0, $1.time) })
             end += Int64(Self.blockSize * ListEntry.size)
             pending.removeAll(keepingCapacity: true)
         }
@@ -73,6 +76,16 @@ struct EventList: Sendable {
         }
         let start = place - blocks.count * Self.blockSize
         if start < pending.count { _ = use(place, Array(pending[start...])) }
+    }
+
+    /// A place that no entry at a time, or later, is in front of. Entries need not be in order of time: findings are not.
+    func start(of time: Int64) -> Int {
+        var (low, high) = (0, latest.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if latest[middle] < time { low = middle + 1 } else { high = middle }
+        }
+        return low * Self.blockSize
     }
 
     /// The entry at a place; nil beyond the last one.

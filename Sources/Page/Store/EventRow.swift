@@ -33,10 +33,10 @@ enum EventRow {
                 row.member("detail", String(run.detail.prefix(512)))
             case .action(let action):
                 row.member("action", action.report.action)
-                row.member("rule", action.report.rule)
+                row.member("rule", String(action.report.rule.prefix(512)))
                 row.member("index", event: action.report.index)
-                row.member("type", action.report.type)
-                row.member("detail", action.report.detail)
+                row.member("type", action.report.type.map { String($0.prefix(256)) })
+                row.member("detail", String(action.report.detail.prefix(512)))
             case .trace, .opened, .tls, .format, .closed, .summary: row.member("text", text(of: event))
             }
         }
@@ -49,6 +49,7 @@ enum EventRow {
         row.member("segments", frame.segments)
         row.member("merged", frame.merged)
         row.member("heartbeat", frame.isHeartbeat)
+        row.member("missing", frame.body["missing"]?.integer ?? 0)
         row.member("preview", FramePreview.of(frame))
         row.member("secret", isSecret)
     }

@@ -23,8 +23,13 @@ package final class EventStore: Sendable {
     /// An empty store.
     ///
     /// - Throws: a `CustomStringConvertible` if there is no room for files.
-    package init() throws {
-        (data, index, lists) = (try TemporaryFile(), try TemporaryFile(), try TemporaryFile())
+    package convenience init() throws {
+        try self.init(data: TemporaryFile(), index: TemporaryFile(), lists: TemporaryFile())
+    }
+
+    /// An empty store in these files.
+    init(data: TemporaryFile, index: TemporaryFile, lists: TemporaryFile) {
+        (self.data, self.index, self.lists) = (data, index, lists)
     }
 
     // MARK: Adding
@@ -48,20 +53,21 @@ package final class EventStore: Sendable {
     private func write(_ items: ArraySlice<PageItem>, _ writer: inout StoreWriter) {
         var entries: [StoreWriter.Entry] = []
         var (pairs, others): ([(request: Int, answer: Int)], [PageItem.Content]) = ([], [])
+        var trips: [StoredTrip] = []
         let first = writer.number
         for item in items {
             switch item.content {
             case .event(let event):
                 if writer.number < Self.most { entries.append(writer.entry(of: event, item.detail)) }
             case .trip(let trip):
-                others.append(item.content)
+                trips.append(writer.stored(trip))
                 let answerer = trip.from.opposite
                 if let request = writer.event(of: trip.connection, trip.from, index: trip.requestIndex),
                     let answer = writer.event(of: trip.connection, answerer, index: trip.answerIndex)
                 {
                     pairs.append((request, answer))
                 }
-            case .format, .tcp, .end: others.append(item.content)
+            case .format, .tcp, .report, .end: others.append(item.content)
             }
         }
         for pair in pairs { join(pair.request, pair.answer, first, &entries) }
@@ -72,29 +78,35 @@ package final class EventStore: Sendable {
             index.write(records, at: Int64(first * EventRecord.size))
         else {
             // What was written of them is overwritten by the next ones.
-            writer.number = first
-            writer.data.removeAll()
-            return state.withLock { $0.missed += entries.count }
+            writer.discard(from: first)
+            state.withLock { $0.missed += entries.count }
+            return publish([], trips, others, writer.names)
         }
         writer.dataStart += Int64(writer.data.count)
         writer.data.empty(keeping: 1 << 20)
-        publish(entries, others, writer.names)
+        publish(entries, trips, others, writer.names)
     }
 
-    private func publish(_ entries: [StoreWriter.Entry], _ others: [PageItem.Content], _ names: NameTable) {
+    private func publish(
+        _ entries: [StoreWriter.Entry], _ trips: [StoredTrip], _ others: [PageItem.Content], _ names: NameTable
+    ) {
         state.withLock { state in
             if names.names.count > state.names.count { state.names = names.names }
             for case .format(let format) in others { state.formats[format.name] = format }
             for entry in entries { state.take(entry.event, entry.record, number: entry.number, lists: lists) }
+            for trip in trips {
+                state.roundTrips.add(trip)
+                if let place = state.places[trip.connection] { state.connections[place].roundTrips.add(trip) }
+            }
             for other in others {
                 switch other {
-                case .trip(let trip):
-                    state.roundTrips.add(trip)
-                    if let place = state.places[trip.connection] { state.connections[place].roundTrips.add(trip) }
-                case .tcp(let connection, let times):
-                    if let place = state.places[connection] { state.connections[place].tcp = TCPTimes(times) }
+                case .tcp(let connection, let measured):
+                    let times = TCPTimes(measured)
+                    if state.tcp == nil { state.tcp = times } else { state.tcp?.add(times) }
+                    if let place = state.places[connection] { state.connections[place].tcp = times }
+                case .report(let report): state.report = report
                 case .end: state.isFinished = true
-                case .event, .format: break
+                case .event, .format, .trip: break
                 }
             }
         }

@@ -27,7 +27,8 @@ struct HeldFrames: Sendable {
                 guard frames.count < Self.most else { return }
                 frames.append(
                     Frame(
-                        connection: action.connection, from: report.direction, index: index, type: report.type,
+                        connection: action.connection, from: report.direction, index: index,
+                        type: report.type.map { String($0.prefix(256)) },
                         since: report.time.nanoseconds))
             } else {
                 frames.removeAll {

@@ -4,26 +4,46 @@ struct NumberList: Sendable {
     /// The numbers that are not in the file.
     private var tail: [UInt32] = []
     private var filed = 0
+    /// How many numbers are left out before the next attempt to write.
+    private var skipped = 0
 
-    /// How many numbers stay in memory.
+    /// How many numbers stay in memory, and how many are left out when they cannot be written.
     static let most = 4_096
+
+    /// An empty list.
+    ///
+    /// - Parameter file: where it goes when it is long; nil: a new file.
+    init(file: TemporaryFile? = nil) { self.file = file }
 
     /// How many there are.
     var count: Int { filed + tail.count }
 
     /// Adds the next number.
+    ///
+    /// - Throws: if there is no room for it: then it is left out, and so are the next ones, until it is worth another attempt.
     mutating func append(_ number: UInt32) throws(TemporaryFile.Failure) {
+        if tail.count >= Self.most {
+            if skipped > 0 {
+                skipped -= 1
+                throw Self.full
+            }
+            try write()
+        }
         tail.append(number)
-        guard tail.count >= Self.most else { return }
+    }
+
+    private static let full = TemporaryFile.Failure(description: "the disk is full")
+
+    /// Moves what is in memory into the file.
+    private mutating func write() throws(TemporaryFile.Failure) {
+        skipped = Self.most
         let file: TemporaryFile
         if let known = self.file { file = known } else { file = try TemporaryFile() }
         self.file = file
-        let bytes = tail.withUnsafeBytes { Array($0) }
-        guard file.write(bytes, at: Int64(filed * 4)) else {
-            throw TemporaryFile.Failure(description: "the disk is full")
-        }
+        guard file.write(tail.withUnsafeBytes { Array($0) }, at: Int64(filed * 4)) else { throw Self.full }
         filed += tail.count
         tail.removeAll(keepingCapacity: true)
+        skipped = 0
     }
 
     /// The numbers at these places, as far as there are any.

@@ -13,6 +13,8 @@ package struct PageItem: Sendable {
         case trip(RoundTripMonitor.RoundTrip)
         /// How long TCP's round trips on a connection took.
         case tcp(connection: Int, TCPRoundTrips.Times)
+        /// The report so far, as JSON.
+        case report([UInt8])
         /// No more follows, even if the trace has no summary.
         case end
     }
@@ -25,10 +27,12 @@ package struct PageItem: Sendable {
 
     /// About how much memory it takes.
     var cost: Int {
+        if case .report(let report) = content { return 512 + report.count }
         guard case .event(let event) = content else { return 512 }
         return switch event {
         // The values of a frame take several times the memory of its bytes.
-        case .frame(let frame): 1_024 + 4 * min(frame.length, 16 * FrameDetail.mostBytes) + (detail?.bytes.count ?? 0)
+        case .frame(let frame):
+            1_024 + 4 * min(max(0, frame.length), 16 * FrameDetail.mostBytes) + (detail?.bytes.count ?? 0)
         case .unframed(let run): 256 + run.hex.utf8.count
         default: 1_024
         }
@@ -38,13 +42,14 @@ package struct PageItem: Sendable {
     var isVital: Bool {
         guard case .event(let event) = content else {
             return switch content {
-            case .format, .end: true
+            case .format, .report, .end: true
             case .event, .trip, .tcp: false
             }
         }
         return switch event {
-        case .trace, .opened, .tls, .format, .closed, .summary: true
-        case .frame, .missing, .unframed, .dropped, .finding, .action: false
+        // Without the end of a `break`, the frame would seem to be held for ever.
+        case .trace, .opened, .tls, .format, .action, .closed, .summary: true
+        case .frame, .missing, .unframed, .dropped, .finding: false
         }
     }
 }

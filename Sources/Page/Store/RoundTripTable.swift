@@ -5,8 +5,9 @@ import Streams
 struct RoundTripTable: Sendable {
     struct Pair: Hashable, Sendable {
         var format: String
-        var request: String
-        var answer: String
+        /// The numbers of the types; see `NameTable`. 0 for a frame without one.
+        var request: UInt32
+        var answer: UInt32
         var from: Direction
     }
 
@@ -17,17 +18,24 @@ struct RoundTripTable: Sendable {
     init(most: Int) { self.most = most }
 
     /// Counts a round trip.
-    mutating func add(_ trip: RoundTripMonitor.RoundTrip) {
-        let pair = Pair(
-            format: trip.format, request: trip.request ?? "-", answer: trip.answer ?? "-", from: trip.from)
-        guard pairs[pair] != nil || pairs.count < most else { return }
-        pairs[pair, default: TimeHistogram()].add(trip.time.nanoseconds)
+    mutating func add(_ trip: StoredTrip) {
+        guard pairs[trip.pair] != nil || pairs.count < most else { return }
+        pairs[trip.pair, default: TimeHistogram()].add(trip.time)
     }
 }
 
-/// TCP's round trips on a connection.
+/// A round trip whose names are numbers.
+struct StoredTrip: Sendable {
+    var connection: Int
+    var pair: RoundTripTable.Pair
+    /// In nanoseconds.
+    var time: Int64
+}
+
+/// TCP's round trips, on a connection or on all of them.
 struct TCPTimes: Sendable {
     var handshake = TimeHistogram()
+    /// By the sender of the bytes that were acknowledged.
     var acknowledged = PerDirection(fromClient: TimeHistogram(), fromServer: TimeHistogram())
 
     init(_ times: TCPRoundTrips.Times) {
@@ -37,5 +45,11 @@ struct TCPTimes: Sendable {
                 acknowledged[direction].add(time.nanoseconds, count)
             }
         }
+    }
+
+    /// Adds those of another connection.
+    mutating func add(_ other: TCPTimes) {
+        handshake.add(other.handshake)
+        for direction in Direction.allCases { acknowledged[direction].add(other.acknowledged[direction]) }
     }
 }

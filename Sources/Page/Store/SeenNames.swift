@@ -9,6 +9,8 @@ struct SeenNames: Sendable {
         var fields: Set<String> = []
         /// How many frames of each type were looked at.
         fileprivate var looked: [UInt32: Int] = [:]
+        /// Of how many types frames were looked at.
+        var lookedAt: Int { looked.count }
     }
 
     private(set) var formats: [String: Names] = [:]
@@ -25,7 +27,8 @@ struct SeenNames: Sendable {
             formats[format, default: Names()].types[frame.from].insert(type)
         }
         // Frames of one type have the same fields, mostly.
-        let looked = formats[format, default: Names()].looked[type] ?? 0
+        let known = formats[format, default: Names()].looked
+        let looked = known[type] ?? (known.count < Self.most.names ? 0 : Self.most.frames)
         guard looked < Self.most.frames, case .object(let fields) = frame.fields else { return }
         formats[format]?.looked[type] = looked + 1
         for field in fields where formats[format]?.fields.count ?? 0 < Self.most.names {

@@ -30,6 +30,10 @@ struct StoreState: Sendable {
     var frameNumbers = NumberList()
     var groups = FindingGroups()
     var roundTrips = RoundTripTable(most: 256)
+    /// TCP's round trips of all connections that were timed.
+    var tcp: TCPTimes?
+    /// The report as JSON, if it was made.
+    var report: [UInt8]?
     var seen = SeenNames()
     var held = HeldFrames()
     /// How many frames there are of each type, by the type's number.
@@ -39,6 +43,9 @@ struct StoreState: Sendable {
 
     /// At most how many connections are listed; more are counted, and so are their events.
     static let mostConnections = 65_536
+
+    /// Whether connections that come now are not listed.
+    var isFull: Bool { connections.count >= Self.mostConnections }
 
     /// The connection of a number; nil if it is not listed.
     func connection(_ number: Int) -> ConnectionState? { places[number].map { connections[$0] } }
@@ -51,7 +58,7 @@ struct StoreState: Sendable {
     /// Takes an event that is stored.
     mutating func take(_ event: TraceEvent, _ record: EventRecord, number: Int, lists: TemporaryFile) {
         events = number + 1
-        if record.kind != .trace, record.kind != .summary {
+        if event.time != nil {
             earliest = min(earliest ?? record.time, record.time)
             latest = max(latest ?? record.time, record.time)
         }
@@ -87,7 +94,7 @@ struct StoreState: Sendable {
     /// The place of a connection. One whose beginning is not known begins here.
     private mutating func place(of number: Int, at time: Int64) -> Int? {
         if let known = places[number] { return known }
-        guard connections.count < Self.mostConnections else { return nil }
+        guard !isFull else { return nil }
         places[number] = connections.count
         connections.append(ConnectionState(number, at: time))
         return connections.count - 1

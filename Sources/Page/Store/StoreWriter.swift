@@ -1,3 +1,4 @@
+import Analysis
 import Framing
 import Streams
 import Trace
@@ -16,7 +17,7 @@ struct StoreWriter {
     var dataStart: Int64 = 0
     var number = 0
     var names = NameTable()
-    /// The last time on a connection, for events that have none; of the last few that were needed.
+    /// The time of the last event that had one, for those that have none.
     private var lastTime: Int64 = 0
     private let output = LineOutput()
     private let lines: NDJSONWriter
@@ -56,6 +57,22 @@ struct StoreWriter {
         }
         defer { number += 1 }
         return Entry(number: number, event: event, record: record)
+    }
+
+    /// Forgets the last events, which could not be written: their numbers are given again.
+    ///
+    /// - Parameter first: the number of the first of them.
+    mutating func discard(from first: Int) {
+        number = first
+        data.removeAll()
+        recent = RecentFrames()
+    }
+
+    /// A round trip with its names as numbers.
+    mutating func stored(_ trip: RoundTripMonitor.RoundTrip) -> StoredTrip {
+        let (request, answer) = (names.number(of: trip.request), names.number(of: trip.answer))
+        let pair = RoundTripTable.Pair(format: trip.format, request: request, answer: answer, from: trip.from)
+        return StoredTrip(connection: trip.connection, pair: pair, time: trip.time.nanoseconds)
     }
 
     /// The event of a frame of not long ago that one side sent; nil if it is not known any more.

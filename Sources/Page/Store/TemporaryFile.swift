@@ -21,6 +21,14 @@ final class TemporaryFile: Sendable {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
 
+    /// Opens a file that there is.
+    init(opening path: String) throws(Failure) {
+        descriptor = open(path, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw Failure(description: "cannot open \(path): \(String(cString: strerror(errno)))")
+        }
+    }
+
     deinit { close(descriptor) }
 
     /// Writes bytes at a position.

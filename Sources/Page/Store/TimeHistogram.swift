@@ -15,7 +15,19 @@ struct TimeHistogram: Sendable {
         minimum = count == 0 ? time : min(minimum, time)
         maximum = max(maximum, time)
         count += times
-        buckets[Self.bucket(of: time), default: 0] += UInt32(clamping: times)
+        let bucket = Self.bucket(of: time)
+        buckets[bucket] = UInt32(clamping: Int(buckets[bucket] ?? 0) + times)
+    }
+
+    /// Adds what another one counted.
+    mutating func add(_ other: TimeHistogram) {
+        guard other.count > 0 else { return }
+        minimum = count == 0 ? other.minimum : min(minimum, other.minimum)
+        maximum = max(maximum, other.maximum)
+        count += other.count
+        for (bucket, number) in other.buckets {
+            buckets[bucket] = UInt32(clamping: Int(buckets[bucket] ?? 0) + Int(number))
+        }
     }
 
     /// Below a microsecond there is one bucket.
@@ -35,7 +47,7 @@ struct TimeHistogram: Sendable {
             left -= Int(number)
             if left <= 0 {
                 let middle = (Self.lower(of: bucket) + Self.lower(of: bucket + 1)) / 2
-                return max(minimum, min(maximum, Int64(middle)))
+                return middle >= Double(maximum) ? maximum : max(minimum, Int64(middle))
             }
         }
         return maximum

@@ -40,10 +40,12 @@ struct EventLine {
             return .dropped(run)
         case "finding": return .finding(try finding())
         case "action":
+            for key in ["offset", "length", "passed"] { _ = try integer(key) }
+            if let index = value["index"], index != .null { _ = try integer("index") }
             guard let report = ActionReport(value) else { throw lacks("action", "what a rule did") }
             return .action(ActionEvent(connection: try integer("connection"), report: report))
         case "closed": return .closed(try closed())
-        case "summary": return .summary(summary())
+        case "summary": return .summary(try summary())
         default: return nil
         }
     }
@@ -92,37 +94,49 @@ struct EventLine {
         return ClosedEvent(
             connection: try integer("connection"), leg: leg, time: try time("time"), reason: try text("reason"),
             by: Direction.allCases.first { $0.sender == by },
-            counts: PerDirection(fromClient: counts(in: value["client"]), fromServer: counts(in: value["server"])))
+            counts: PerDirection(
+                fromClient: try counts(in: value["client"]), fromServer: try counts(in: value["server"])))
     }
 
-    private func summary() -> SummaryEvent {
-        func count(_ key: String) -> Int { value[key]?.integer ?? 0 }
+    private func summary() throws(TraceReadError) -> SummaryEvent {
+        func count(_ key: String) throws(TraceReadError) -> Int { try self.count(value[key], key) }
         var summary = SummaryEvent()
-        (summary.connections, summary.bytes) = (count("connections"), counts(in: value))
-        if let out = value["out"] { summary.passedOn = counts(in: out) }
-        (summary.dropped, summary.split, summary.merged) = (count("dropped"), count("split"), count("merged"))
-        (summary.heartbeats, summary.unrecorded) = (count("heartbeats"), count("unrecorded"))
-        (summary.findings, summary.skipped) = (list(value["findings"]), list(value["skipped"] ?? value["passedOver"]))
+        (summary.connections, summary.bytes) = (try count("connections"), try counts(in: value))
+        if let out = value["out"] { summary.passedOn = try counts(in: out) }
+        summary.dropped = try count("dropped")
+        (summary.split, summary.merged) = (try count("split"), try count("merged"))
+        (summary.heartbeats, summary.unrecorded) = (try count("heartbeats"), try count("unrecorded"))
+        summary.findings = try list(value["findings"])
+        summary.skipped = try list(value["skipped"] ?? value["passedOver"])
         return summary
     }
 
-    private func counts(in value: JSONValue?) -> ByteCounts {
-        func count(_ key: String) -> Int { value?[key]?.integer ?? 0 }
+    private func counts(in value: JSONValue?) throws(TraceReadError) -> ByteCounts {
+        func count(_ key: String) throws(TraceReadError) -> Int { try self.count(value?[key], key) }
         var counts = ByteCounts()
-        (counts.framed, counts.unframed, counts.padding) = (count("framed"), count("unframed"), count("padding"))
-        (counts.missing, counts.frames) = (count("missing"), count("frames"))
+        (counts.framed, counts.unframed) = (try count("framed"), try count("unframed"))
+        counts.padding = try count("padding")
+        (counts.missing, counts.frames) = (try count("missing"), try count("frames"))
         return counts
     }
 
-    private func list(_ value: JSONValue?) -> [SummaryEvent.Count] {
+    private func list(_ value: JSONValue?) throws(TraceReadError) -> [SummaryEvent.Count] {
         guard case .object(let members)? = value else { return [] }
-        return members.map { SummaryEvent.Count(kind: $0.name, count: $0.value.integer ?? 0) }
+        var counts: [SummaryEvent.Count] = []
+        for member in members {
+            counts.append(SummaryEvent.Count(kind: member.name, count: try count(member.value, member.name)))
+        }
+        return counts
     }
 
     // MARK: Values
 
     private func lacks(_ key: String, _ expected: String) -> TraceReadError {
-        let found = value[key].map { "\"\(key)\" is \($0.compactText.prefix(40))" } ?? "there is no \"\(key)\""
+        lacks(value[key], key, expected)
+    }
+
+    private func lacks(_ value: JSONValue?, _ key: String, _ expected: String) -> TraceReadError {
+        let found = value.map { "\"\(key)\" is \($0.compactText.prefix(40))" } ?? "there is no \"\(key)\""
         return TraceReadError(file: file, line: line, message: "\(found); expected \(expected)")
     }
 
@@ -133,8 +147,22 @@ struct EventLine {
         return text
     }
 
+    /// The numbers that lengths, offsets and counts may have: JSON's readers agree on them, and sums of two do not overflow.
+    private static let numbers = 0...1 << 53
+
     private func integer(_ key: String) throws(TraceReadError) -> Int {
-        guard let number = value[key]?.integer else { throw lacks(key, "a whole number") }
+        guard let number = value[key]?.integer, Self.numbers.contains(number) else {
+            throw lacks(key, "a whole number from 0 to 2^53")
+        }
+        return number
+    }
+
+    /// A count that may be absent.
+    private func count(_ value: JSONValue?, _ key: String) throws(TraceReadError) -> Int {
+        guard case .number? = value else { return 0 }
+        guard let number = value?.integer, Self.numbers.contains(number) else {
+            throw lacks(value, key, "a whole number from 0 to 2^53")
+        }
         return number
     }
 

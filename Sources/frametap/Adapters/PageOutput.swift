@@ -14,8 +14,9 @@ struct PageOutput: Sendable {
     }
 
     /// Where a decoder puts its trace for the page.
-    func sink(source: String, hasPackets: Bool) -> PageSink {
-        PageSink(page.queue, source: source, tool: Frametap.tool, hasPackets: hasPackets)
+    func sink(source: String, hasPackets: Bool, makesReport: Bool = false) -> PageSink {
+        PageSink(
+            page.queue, source: source, tool: Frametap.tool, hasPackets: hasPackets, makesReport: makesReport)
     }
 
     /// Begins to serve the page, and prints its address.
@@ -34,7 +35,8 @@ struct PageOutput: Sendable {
             }
             warn("page at \(server.address)")
             if !server.place.isLoopback {
-                warn("anybody who can reach \(server.place) and knows the token can now read this traffic")
+                let rights = actions == nil ? "read this traffic" : "read this traffic, and act on it"
+                warn("anybody who can reach \(server.place) and knows the token can now \(rights)")
             }
             return server
         } catch {

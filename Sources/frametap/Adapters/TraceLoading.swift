@@ -28,14 +28,14 @@ struct TraceLoading {
         if let other = kinds.first(where: { $0.kind != kinds[0].kind }) {
             throw CommandError(
                 "\(other.path) is \(other.kind == .lines ? "a trace" : "a capture"), \(kinds[0].path) is not; "
-                    + "expected one kind of files a side")
+                    + "expected captures only, or traces only")
         }
         return kinds.first?.kind
     }
 
     /// Distinguished by the first bytes: those of a capture are not text.
     private static func kind(of path: String) throws -> Kind {
-        guard path != "-" else { throw CommandError("- cannot be compared; expected a file") }
+        guard path != "-" else { throw CommandError("- is standard input; expected a file") }
         let input = try FileInput(path)
         defer { input.closeFile() }
         guard !input.isFollowed else { return .lines }

@@ -36,6 +36,8 @@ struct ViewCommand: ParsableCommand {
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
         let kind = try TraceLoading.kind(of: files)
+        // Before there is a page: what is wrong with an option is said, and nothing served.
+        let options = try kind == .lines ? nil : decodingOptions()
         let output = try PageOutput(at: web, isLive: false)
         let progress = ReadingProgress()
         let done = DispatchSemaphore(value: 0)
@@ -48,9 +50,10 @@ struct ViewCommand: ParsableCommand {
         defer { signals.cancel() }
         let server = try output.serve()
         defer { server.close() }
-        if open, Browser.isThere { Browser.open(server.address) }
+        let leading = open && Browser.isThere ? Browser.open(secret: server.address) : nil
+        defer { if let leading { Browser.remove(leading) } }
         do {
-            if kind == .lines { try read(to: page, progress) } else { try decode(to: output, progress) }
+            if let options { decode(options, to: output, progress) } else { try read(to: page, progress) }
         } catch {
             // What could be read is shown.
             warn("\(error)")
@@ -78,13 +81,17 @@ struct ViewCommand: ParsableCommand {
         for note in reader.notes { warn(note) }
     }
 
-    private func decode(to output: PageOutput, _ progress: ReadingProgress) throws {
+    private func decodingOptions() throws -> DecodingOptions {
         var options = try format.decodingOptions()
         try bodies.apply(to: &options)
         options.tls = try decryption.decoding()
         options.idleTimeout = reassembly.idleTimeout.interval
         memory.apply(to: &options)
-        let sink = output.sink(source: files.joined(separator: " "), hasPackets: true)
+        return options
+    }
+
+    private func decode(_ options: DecodingOptions, to output: PageOutput, _ progress: ReadingProgress) {
+        let sink = output.sink(source: files.joined(separator: " "), hasPackets: true, makesReport: true)
         let decoder = Decoder(
             options, analyses: Decoder.allAnalyses(replacing: options.extraAnalyses() + sink.analyses()), sinks: [sink])
         var reassembly = reassembly.options(for: files)
