@@ -89,6 +89,8 @@ def a_connection_is_chosen_before_the_list_has_come(browser, _):
 
 
 def no_connection_of_a_file_is_no_error(browser, folder):
+    show(browser, folder, "blame", "view=connections&connection=3&search=nothing")
+    browser.wait("document.querySelector('.connection-panel h2')?.textContent.includes('#3 ')", "the panel of one that is not listed")
     for view in ("conversation", "connections", "frames", "timeline", "roundtrips"):
         for number in (0, 4711):
             show(browser, folder, "chat", f"view={view}&connection={number}")
@@ -197,12 +199,13 @@ def views_that_are_gone_do_nothing(browser, _):
           document.dispatchEvent(new Event('themechange')); await new Promise((done) => setTimeout(done, 100)); window.requestAnimationFrame = usual; return drawn; })()""")
         assert drawn == 0, f"{drawn} drawings of views that are gone"
         # The place of a list is not written into the address of the next view.
-        browser.run("(document.querySelector('.list-scroller').scrollTop = 5000, 1)")
-        browser.wait("Number(document.querySelector('.list-window .row:not([hidden])').dataset.index) > 100")
-        browser.keys("3")
-        time.sleep(0.6)
-        found = browser.run(HASH)
-        assert found["view"] == "timeline" and "top" not in found, found
+        for view in ("frames", "connections", "conversation"):
+            at(browser, address, f"view={view}")
+            browser.wait(READY)
+            found = browser.run(f"""(async () => {{ document.querySelector('.list-scroller').scrollTop = 100;
+              await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+              location.hash = 'view={'frames' if view == 'conversation' else 'conversation'}&top=50'; await new Promise((done) => setTimeout(done, 800)); return {HASH}; }})()""")
+            assert found["top"] == "50", (view, found)
     finally:
         server.shutdown()
 

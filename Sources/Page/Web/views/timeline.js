@@ -132,8 +132,10 @@ export class TimelineView {
     const { from, to } = this.range;
     fill(this.text, `${longTime((to - from) / 1e9)}, ${grouped(this.data.total)} connections`);
     this.drawing.redraw();
-    clearTimeout(this.tableLater);
-    this.tableLater = setTimeout(() => fill(this.table, timelineTable(this.page, this.data)), 400);
+    this.tableLater ??= setTimeout(() => {
+      this.tableLater = undefined;
+      fill(this.table, timelineTable(this.page, this.data));
+    }, 400);
   }
 
   /** @param {CanvasRenderingContext2D} context @param {number} width @param {number} height */
