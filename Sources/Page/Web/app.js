@@ -1,5 +1,6 @@
 import { Page } from "./page.js";
 import { EmbeddedSource } from "./source/embedded.js";
+import { readJSON } from "./source/exact-json.js";
 import { ServerSource } from "./source/server.js";
 import { el } from "./parts/dom.js";
 
@@ -8,7 +9,7 @@ function chooseSource() {
   const trace = document.getElementById("trace");
   if (!trace) return new ServerSource();
   const report = document.getElementById("report");
-  return new EmbeddedSource(JSON.parse(trace.textContent ?? "[]"), report ? JSON.parse(report.textContent ?? "null") : null);
+  return new EmbeddedSource(readJSON(trace.textContent ?? "[]"), report ? JSON.parse(report.textContent ?? "null") : null);
 }
 
 async function start() {

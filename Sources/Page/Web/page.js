@@ -68,7 +68,10 @@ export class Page {
   }
 
   learnTypes() {
-    for (const format of Object.values(this.state.formats ?? {})) for (const type of [...format.types.client, ...format.types.server]) this.colors.place(type);
+    for (const format of Object.values(this.state.formats ?? {})) {
+      for (const type of format.heartbeats ?? []) this.colors.isHeartbeat(type, true);
+      for (const type of [...format.types.client, ...format.types.server]) if (!this.colors.isHeartbeat(type)) this.colors.place(type);
+    }
   }
 
   /** @param {Set<string>} changed */
@@ -178,6 +181,6 @@ export class Page {
     const themes = ["", "light", "dark"];
     const next = themes[(themes.indexOf(this.address.get("theme")) + 1) % themes.length];
     this.address.set({ theme: next });
-    this.say(`colours: ${next || "as the system"}`);
+    this.say(`colors: ${next || "as the system"}`);
   }
 }

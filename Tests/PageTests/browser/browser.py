@@ -141,11 +141,26 @@ class Browser:
 
     def click(self, selector, shift=False):
         box = self.wait(f"(() => {{ const e = document.querySelector({json.dumps(selector)}); if (!e) return null; e.scrollIntoView({{block: 'nearest'}}); const r = e.getBoundingClientRect(); return r.width ? [r.x + r.width / 2, r.y + r.height / 2] : null; }})()", f"{selector} to click")
-        self.click_at(*box)
+        self.click_at(*box, shift=shift)
 
-    def click_at(self, x, y):
-        self.command("input.performActions", {"context": self.tab, "actions": [{"type": "pointer", "id": "mouse", "actions": [
-            {"type": "pointerMove", "x": round(x), "y": round(y)}, {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]}]})
+    def click_at(self, x, y, shift=False, kind="mouse"):
+        self.drag([(x, y)], shift, kind)
+
+    def drag(self, points, shift=False, kind="mouse"):
+        """Presses at the first point and lets go at the last one. kind: mouse or touch."""
+        places = [{"type": "pointerMove", "x": round(x), "y": round(y)} for x, y in points]
+        actions = [places[0], {"type": "pointerDown", "button": 0}, *places[1:], {"type": "pointerUp", "button": 0}]
+        keys = []
+        if shift:
+            actions = [{"type": "pause"}, *actions]
+            keys = [{"type": "key", "id": "keyboard", "actions": [{"type": "keyDown", "value": KEYS["Shift"]}, *[{"type": "pause"}] * (len(actions) - 1), {"type": "keyUp", "value": KEYS["Shift"]}]}]
+        self.command("input.performActions", {"context": self.tab, "actions": [*keys, {"type": "pointer", "id": kind, "parameters": {"pointerType": kind}, "actions": actions}]})
+
+    def fingers(self, *paths):
+        """Several fingers at once, each along its points; all have as many."""
+        self.command("input.performActions", {"context": self.tab, "actions": [{"type": "pointer", "id": f"finger{number}", "parameters": {"pointerType": "touch"}, "actions": [
+            {"type": "pointerMove", "x": round(path[0][0]), "y": round(path[0][1])}, {"type": "pointerDown", "button": 0},
+            *[{"type": "pointerMove", "x": round(x), "y": round(y)} for x, y in path[1:]], {"type": "pointerUp", "button": 0}]} for number, path in enumerate(paths)]})
 
     def move_to(self, x, y):
         self.command("input.performActions", {"context": self.tab, "actions": [{"type": "pointer", "id": "mouse", "actions": [{"type": "pointerMove", "x": round(x), "y": round(y)}]}]})

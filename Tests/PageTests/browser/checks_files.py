@@ -64,7 +64,14 @@ def no_module_makes_markup(_, __):
         assert len(path.read_text().splitlines()) <= 300, f"{path.name} is too long"
 
 
-modules_can_be_joined.without_browser = no_module_makes_markup.without_browser = True
+def words_are_spelled_as_the_docs_spell_them(_, __):
+    forbidden = re.compile(r"colour|recognis|neighbour|behaviour|honour|\bcentre", re.I)
+    for path in [*one_file.WEB.rglob("*.js"), *one_file.WEB.rglob("*.css"), one_file.WEB / "index.html"]:
+        found = forbidden.search(path.read_text())
+        assert not found, f"{path.name}: {found.group()}"
+
+
+modules_can_be_joined.without_browser = no_module_makes_markup.without_browser = words_are_spelled_as_the_docs_spell_them.without_browser = True
 
 
 # Views
@@ -405,7 +412,7 @@ def usable_at_420_pixels(browser, folder):
 
 
 CHECKS = [
-    modules_can_be_joined, no_module_makes_markup, every_view_shows_every_trace, connections_are_sorted_searched_and_opened, a_filter_finds_and_errors_have_columns, filters_mean_what_the_language_says,
+    modules_can_be_joined, no_module_makes_markup, words_are_spelled_as_the_docs_spell_them, every_view_shows_every_trace, connections_are_sorted_searched_and_opened, a_filter_finds_and_errors_have_columns, filters_mean_what_the_language_says,
     words_are_completed, selection_and_place_survive_a_reload, a_frame_shows_fields_bytes_and_cuts, fields_and_bytes_light_up_both_ways, answers_lead_to_their_requests, the_timeline_zooms_pans_and_opens,
     findings_lead_to_their_places, everything_of_the_text_report_is_there, keys_work_and_are_shown, network_bytes_never_become_markup, a_file_loads_nothing, everything_has_a_name_and_a_role,
     contrast_is_enough_in_both_themes, usable_at_420_pixels,

@@ -164,8 +164,8 @@ def errors_of_the_server_are_shown(browser, _):
         assert said.startswith("column 8: expected a value"), said
         browser.keys("s")
         browser.wait("document.querySelector('dialog.save')")
-        browser.run("(document.querySelector('dialog.save .primary').click(), 1)")
-        browser.wait("document.querySelector('dialog.save .problem').textContent.includes('no save')")
+        browser.run("(document.querySelector('dialog.save select').value = 'capture', document.querySelector('dialog.save .primary').click(), 1)")
+        browser.wait("document.querySelector('dialog.save .problem').textContent.includes('packets are kept by frametap proxy only')")
         browser.events.clear()
     finally:
         server.shutdown()

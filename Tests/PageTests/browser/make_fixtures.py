@@ -27,7 +27,7 @@ def streams(program, capture, options):
 
 def detail(line, content):
     data = content[line["offset"]:line["offset"] + line["length"]]
-    if len(data) != line["length"] or "missing" in line:
+    if len(data) != line["length"] or "missing" in line["body"]:
         return None
     if "«secret»" in json.dumps(line, ensure_ascii=False):
         return {"hex": "", "hidden": True, "truncated": False, "parts": {}, "fields": {}, "cuts": [], "packets": []}

@@ -22,6 +22,8 @@ START = 1_763_712_000_000_000_000
 STEP = 100_000
 TYPES = ["txt", "img", "ack", "move", "heartA", "login", "presence", "error"]
 CONNECTIONS = 40
+# Queries whose `from` and `count` are places in a list.
+LISTS = ["frames", "conversation", "connections", "findings"]
 POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; "
           "form-action 'none'; frame-ancestors 'none'")
 
@@ -38,7 +40,9 @@ class Traffic:
     def __init__(self, frames, rate, reports=True):
         self.base, self.rate, self.began = frames, rate, time.monotonic()
         self.missed = 0
-        self.listeners = [{"name": "chat", "listen": "127.0.0.1:18088", "to": "127.0.0.1:8088", "format": "im-json", "rules": ['delay: type == "img"; by: 1s'], "breakpoints": []}]
+        # How many findings there are, by what connections' numbers differ, and what the page has asked for: (when, what, parameters).
+        self.found, self.apart, self.asked = 0, 1, []
+        self.listeners = [{"name": "chat", "listen": "127.0.0.1:18088", "to": "127.0.0.1:8088", "format": "im-json", "rules": ['delay: type == "img"; by: 1s'], "breakpoints": [], "seed": 1, "connections": [1]}]
         self.waiting = [{"listener": "chat", "connection": 1, "from": "client", "index": 3, "type": "txt", "since": str(START), "line": self.line(3)}]
         self.done = []
 
@@ -48,8 +52,15 @@ class Traffic:
 
     def row(self, n):
         kind = n * 7919 % len(TYPES)
-        return {"event": n, "kind": "frame", "connection": n % CONNECTIONS + 1, "from": "client" if n % 3 else "server", "leg": None, "time": str(START + n * STEP), "index": n // CONNECTIONS,
-                "type": TYPES[kind], "length": 40 + n * 31 % 900, "segments": 1 + (n % 17 == 0), "merged": n % 5 == 0, "heartbeat": kind == 4, "preview": f"sender=user{n % 97} “message {n}”", "secret": False, "pair": None}
+        return {"event": n, "kind": "frame", "connection": self.number(n % CONNECTIONS), "from": "client" if n % 3 else "server", "leg": None, "time": str(START + n * STEP), "index": n // CONNECTIONS,
+                "type": TYPES[kind], "length": 40 + n * 31 % 900, "segments": 1 + (n % 17 == 0), "merged": n % 5 == 0, "heartbeat": kind == 4, "missing": 0, "preview": f"sender=user{n % 97} “message {n}”", "secret": False}
+
+    def number(self, place):
+        """The number of the connection at a place."""
+        return place * self.apart + 1
+
+    def finding(self, n):
+        return {"event": n, "kind": "finding", "connection": self.number(0), "from": "server", "leg": None, "time": str(START + n * STEP), "findingKind": "unanswered", "severity": "warning", "message": f"txt {n} was not answered within 1 s", "index": n}
 
     def line(self, n):
         row = self.row(n)
@@ -59,7 +70,7 @@ class Traffic:
 
     def state(self):
         frames = self.frames
-        return {"source": "made up", "tool": "frametap mock", "live": self.rate > 0, "finished": False, "events": frames, "frames": frames, "connections": CONNECTIONS, "findings": 0,
+        return {"source": "made up", "tool": "frametap mock", "live": self.rate > 0, "finished": False, "events": frames, "frames": frames, "connections": CONNECTIONS, "findings": self.found,
                 "earliest": str(START), "latest": str(START + frames * STEP), "missed": self.missed, "held": len(self.waiting), "formats": {"im-json": {"types": {"client": TYPES, "server": TYPES}, "fields": ["sender", "type"]}},
                 "actions": True, "token": None}
 
@@ -67,7 +78,9 @@ class Traffic:
         """Which frames match: (how many, row to frame, frame to row)."""
         text, frames = query.get("filter", "").strip(), self.frames
         if "connection" in query:
-            first = int(query["connection"]) - 1
+            first, rest = divmod(int(query["connection"]) - 1, self.apart)
+            if rest or not 0 <= first < CONNECTIONS:
+                return 0, lambda row: 0, lambda n: 0
             count = max(0, (frames - first + CONNECTIONS - 1) // CONNECTIONS)
             return count, lambda row: first + row * CONNECTIONS, lambda n: max(0, -(-(n - first) // CONNECTIONS))
         if not text:
@@ -81,42 +94,77 @@ class Traffic:
         return (frames - period[0] + 7) // 8, lambda row: period[0] + row * 8, lambda n: max(0, -(-(n - period[0]) // 8))
 
     def get(self, path, query):
-        first, count = int(query.get("from", 0) or 0) if path != "timeline" else 0, int(query.get("count", 0) or 0)
+        self.asked.append((time.monotonic(), path, query))
+        first, count = (int(query.get(name, otherwise)) if path in LISTS else 0 for name, otherwise in [("from", 0), ("count", 100)])
         if path == "state":
             return self.state()
         if path in ("frames", "conversation"):
             total, frame, _ = self.matching(query)
-            return {"total": total, "searched": self.frames, "events": self.frames, "rows": [self.row(frame(row)) for row in range(first, min(total, first + count))]}
+            pair = {"pair": None} if path == "conversation" else {}
+            return {"total": total, "searched": self.frames, "events": self.frames, "rows": [self.row(frame(row)) | pair for row in range(first, min(total, first + count))]}
         if path == "place":
+            if "event" not in query and "at" not in query:
+                raise Problem("expected event: a number, or at: a time")
             total, frame, row = self.matching(query)
-            place = min(total, row(int(query["event"]) if "event" in query else (int(query["at"]) - START) // STEP))
-            return {"row": place, "event": frame(place) if place < total else None}
+            place = min(total, row(int(query["event"]) if "event" in query else max(0, -(-(int(query["at"]) - START) // STEP))))
+            return {"row": place, "total": total, "searched": self.frames, "event": frame(place) if place < total else None}
         if path.startswith("event/"):
             n = int(path[6:])
-            return {"event": n, "line": self.line(n), "detail": None, "pair": None, "previous": max(0, n - CONNECTIONS), "next": n + CONNECTIONS}
+            if not 0 <= n < self.frames:
+                raise Problem(f"there is no event {n}", 404)
+            return {"event": n, "line": self.line(n), "detail": None, "pair": None, "previous": n - CONNECTIONS if n >= CONNECTIONS else None, "next": n + CONNECTIONS if n + CONNECTIONS < self.frames else None}
         if path == "connections":
-            rows = [self.connection(n) for n in range(1, CONNECTIONS + 1)]
+            rows = [self.connection(place) for place in range(CONNECTIONS)]
+            if "connection" in query:
+                rows = [row for row in rows if row["connection"] == int(query["connection"])]
             return {"total": len(rows), "rows": rows[first:first + count]}
         if path == "timeline":
             return self.timeline(query)
         if path == "findings":
-            return {"total": 0, "rows": []} if "kind" in query else {"groups": []}
-        answers = {"roundtrips": {"pairs": [], "tcp": None}, "summary": None, "complete": {"words": ["type", "fields.sender", "fields.type"]}, "listeners": {"listeners": self.listeners}, "held": {"held": self.waiting}}
+            return self.findings(query, first, count)
+        if path == "complete":
+            word = re.search(r"[\w.]*$", query.get("prefix", "")).group()
+            return {"words": [each for each in ["type", "fields.sender", "fields.type"] if word and each != word and each.startswith(word)]}
+        if path == "save":
+            return self.save(query)
+        sides = {"client": {kind: self.frames // 2 // len(TYPES) for kind in TYPES}, "server": {kind: self.frames // 2 // len(TYPES) for kind in TYPES}}
+        answers = {"roundtrips": {"pairs": [], "tcp": None}, "summary": {"types": sides}, "listeners": {"listeners": self.listeners}, "held": {"held": self.waiting}}
         if path in answers:
             return answers[path]
-        raise Problem(f"there is no {path}", 501 if path in ("save", "report") else 404)
+        raise Problem(f"there is no {path}", 404)
 
-    def connection(self, n):
+    def findings(self, query, first, count):
+        rows = [self.finding(n) for n in range(self.found)]
+        if "kind" in query:
+            rows = [row for row in rows if row["findingKind"] == query["kind"]]
+            return {"total": len(rows), "searched": self.frames, "events": self.frames, "rows": rows[first:first + count]}
+        if not rows:
+            return {"groups": []}
+        return {"groups": [{"kind": "unanswered", "severity": "warning", "count": len(rows), "first": 0, "firstTime": rows[0]["time"], "lastTime": rows[-1]["time"], "example": rows[0]["message"], "connections": [self.number(0)]}]}
+
+    def save(self, query):
+        """A trace of at most a thousand frames; it is bytes, not JSON."""
+        if query.get("as", "trace") == "capture":
+            raise Problem("packets are kept by frametap proxy only; frametap capture --write keeps a capture's", 501)
+        lines = [{"event": "trace", "version": 2, "source": "made up", "tool": "frametap mock"}] + [self.line(n) for n in range(min(self.frames, 1000))]
+        return "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+    def connection(self, place):
+        n = place + 1
         side = {"frames": self.frames // CONNECTIONS // 2, "bytes": 1000 * n, "heartbeats": 3, "unframed": 0, "missing": 0, "types": {"txt": 5}}
-        return {"connection": n, "client": f"127.0.0.1:{50000 + n}", "server": "127.0.0.1:8088", "opened": str(START + n), "closed": None, "reason": None, "by": None, "handshake": True, "clientGuessed": False, "legs": False,
+        return {"connection": self.number(place), "client": f"127.0.0.1:{50000 + n}", "server": "127.0.0.1:8088", "opened": str(START + n), "closed": None, "reason": None, "by": None, "handshake": True, "clientGuessed": False, "legs": False,
                 "format": "im-json", "formatBy": "content", "evidence": "made up", "tls": None, "sides": {"client": side, "server": side}, "findings": {"info": 0, "warning": n % 3, "error": 0},
                 "rates": {"start": str(START), "step": "1000000", "client": [n * k % 7 for k in range(32)], "server": [n * k % 5 for k in range(32)]}}
 
     def timeline(self, query):
-        bins, first, count = int(query["bins"]), int(query.get("first", 0)), int(query.get("count", 20))
-        lanes = [{"connection": n, "opened": str(START), "closed": None, "reason": None, "by": None, "bins": {"client": [[b, 1 + b * n % 9, 0, n % 8] for b in range(0, bins, 2)], "server": [[b, 1, 1, 4] for b in range(0, bins, 9)]}, "marks": []}
-                 for n in range(1, CONNECTIONS + 1)]
-        return {"from": query["from"], "to": query["to"], "total": CONNECTIONS, "lanes": lanes[first:first + count], "types": TYPES}
+        bins, first, count = int(query.get("bins", 200)), int(query.get("first", 0)), min(200, int(query.get("count", 50)))
+        start, end = int(query.get("from", START)), int(query.get("to", START + self.frames * STEP))
+        places = [place for place in range(CONNECTIONS) if query.get("connection") in (None, str(self.number(place)))]
+        # Where there is no traffic yet, or no more, there are no bins; type 0 is that of frames without a type.
+        busy = [b for b in range(bins) if START <= start + (end - start) * b // bins <= START + self.frames * STEP]
+        lanes = [{"connection": self.number(n), "client": f"127.0.0.1:{50001 + n}", "server": "127.0.0.1:8088", "opened": str(START), "closed": None, "reason": None, "by": None,
+                  "bins": {"client": [[b, 1 + b * n % 9, 0, 1 + n % 8] for b in busy[::2]], "server": [[b, 1, 1, 5] for b in busy[::9]]}, "marks": [], "moreMarks": 0} for n in places]
+        return {"from": str(start), "to": str(max(start, end)), "total": len(places), "lanes": lanes[first:first + count], "types": ["", *TYPES]}
 
     def act(self, method, path, body):
         self.done.append([method, path, body])
@@ -124,8 +172,10 @@ class Traffic:
         if found and method == "PUT":
             if any(text == "nonsense" for text in body):
                 raise Problem("nonsense is no rule", column=1)
-            next(each for each in self.listeners if each["name"] == found.group(1))[found.group(2)] = body
-        elif path.endswith("/decide"):
+            listener = next(each for each in self.listeners if each["name"] == found.group(1))
+            listener[found.group(2)] = body
+            return listener
+        if path.endswith("/decide"):
             self.waiting = [held for held in self.waiting if held["index"] != body["index"]]
         return None
 
@@ -160,6 +210,8 @@ class Handler(BaseHTTPRequestHandler):
                 answer = self.traffic.get(name, query) if method == "GET" else self.traffic.act(method, name, body)
             except Problem as problem:
                 return self.reply(problem.answer["status"], json.dumps(problem.answer).encode())
+            if isinstance(answer, bytes):
+                return self.reply(200, answer, "application/x-ndjson")
             return self.reply(200 if answer is not None or method == "GET" else 204, b"" if answer is None and method != "GET" else json.dumps(answer).encode())
         file = (WEB / (parts.path.lstrip("/") or "index.html")).resolve()
         if WEB not in file.parents or not file.is_file():

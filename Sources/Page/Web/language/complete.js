@@ -14,10 +14,14 @@ export function completionWords(formats, prefix) {
   if (/\btype\s*(?:==|!=|=)\s*$/.test(prefix)) return types.slice(0, 50).map((type) => quoteLiteral(type));
   if (/\bfrom\s*(?:==|!=|=)\s*\w*$/.test(prefix)) return ["client", "server"].filter((word) => word.startsWith(lastWord(prefix)));
   const fields = [...new Set(all.flatMap((format) => format.fields))].sort();
+  const bracket = /\bfields\s*\[\s*["']([^"']*)$/.exec(prefix);
+  if (bracket) return fields.filter((field) => field.startsWith(bracket[1])).slice(0, 50).map((field) => `${quoteLiteral(field)}]`);
   const names = fields.map((field) => (/^[\p{ID_Start}_][\p{ID_Continue}]*$/u.test(field) ? `fields.${field}` : `fields[${quoteLiteral(field)}]`));
+  // Whoever writes `fields.x` may mean `fields["x-y"]`.
+  const spelled = new Map(names.map((name, place) => [name, `fields.${fields[place]}`]));
   const words = [...frameValues.filter((name) => name !== "fields" && name !== "body"), ...names, "body.length", "body.text", "body.json.", "body.protobuf.", "body.fields.", "client", "server", ...operatorWords.filter((word) => word.length > 2 || word === "or" || word === "in")];
   const word = lastWord(prefix);
-  return word ? words.filter((each) => each.startsWith(word) && each !== word).slice(0, 50) : [];
+  return word ? words.filter((each) => (each.startsWith(word) || spelled.get(each)?.startsWith(word)) && each !== word).slice(0, 50) : [];
 }
 
 /**

@@ -1,3 +1,5 @@
+import { isExact, writeJSON } from "../source/exact-json.js";
+
 /** @typedef {import("./parser.js").Operand} Operand */
 
 /**
@@ -44,12 +46,12 @@ export function fieldOf(path, line) {
   const first = path[0];
   if (first === "fields") return path.length > 1 ? scalar(inside(line.fields, path, 1)) : undefined;
   if (first === "body") {
-    if (path.length < 2 || !line.body || (path[1] !== "length" && line.missing)) return undefined;
+    if (path.length < 2 || !line.body || (path[1] !== "length" && line.body.missing)) return undefined;
     if (path[1] === "protobuf" && path.length === 2) return undefined;
     return scalar(inside(line.body, path, 1));
   }
   if (path.length > 1) return undefined;
-  if (first === "missing") return line.missing ?? 0;
+  if (first === "missing") return line.body?.missing ?? 0;
   return scalar(line[first]);
 }
 
@@ -72,7 +74,8 @@ function inside(value, path, at) {
 /** @param {any} value */
 function scalar(value) {
   if (value === null || value === undefined) return undefined;
-  return typeof value === "object" && !(value instanceof Uint8Array) ? JSON.stringify(value) : value;
+  if (isExact(value)) return typeof value === "bigint" ? value : Number(value);
+  return typeof value === "object" && !(value instanceof Uint8Array) ? writeJSON(value) : value;
 }
 
 /** @param {any} value */
@@ -85,7 +88,7 @@ function numberOf(value) {
   if (typeof value === "number" || typeof value === "bigint") return value;
   if (typeof value === "boolean") return Number(value);
   if (typeof value === "string" && /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(value)) {
-    return /^-?\d{16,19}$/.test(value) ? BigInt(value) : Number(value);
+    return /^-?\d{16,}$/.test(value) ? BigInt(value) : Number(value);
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-/** Who is to blame for a gap: its colour, the angle of its hatching, and in words. Never the colour alone. */
+/** Who is to blame for a gap: its color, the angle of its hatching, and in words. Never the color alone. */
 export const blames = /** @type {Record<string, {color: string, angle: number, text: string}>} */ ({
   sender: { color: "blame-sender", angle: 1, text: "the sender sent nothing" },
   network: { color: "blame-network", angle: -1, text: "the network lost or delayed it" },

@@ -35,7 +35,7 @@ export class FilterBox {
     const { words } = await this.options.complete(prefix).catch(() => ({ words: [] }));
     if (prefix !== this.input.value.slice(0, this.input.selectionStart ?? 0) || document.activeElement !== this.input) return;
     const word = lastWord(prefix);
-    const shown = words.filter((each) => each.startsWith(word) && each !== word).slice(0, 12);
+    const shown = words.filter((each) => each !== word).slice(0, 12);
     fill(this.words, shown.map((each, index) => el("li", {
       role: "option", id: `${this.words.id}-${index}`, "aria-selected": "false", dataset: { word: each },
       onmousedown: (/** @type {MouseEvent} */ event) => {

@@ -17,8 +17,8 @@ export class RowPages {
     this.failed = failed;
     /** @type {Map<number, Item[]>} */
     this.pages = new Map();
-    /** @type {Set<number>} */
-    this.asked = new Set();
+    /** @type {Map<number, Promise<void>>} */
+    this.asked = new Map();
     this.generation = 0;
     this.total = 0;
   }
@@ -34,6 +34,14 @@ export class RowPages {
   /** Forgets pages that may have become longer. */
   grow() {
     for (const [page, rows] of this.pages) if (rows.length < pageSize) this.load(page);
+  }
+
+  /** Fetches the page in which the list would go on: nothing else shows that it has become longer when its last page is full. */
+  async more() {
+    const page = Math.floor(this.total / pageSize);
+    // An answer that is under way may be older.
+    await this.asked.get(page);
+    await this.load(page);
   }
 
   /** @param {number} index @returns {Item | undefined} */
@@ -61,7 +69,13 @@ export class RowPages {
   /** @param {number} page */
   async load(page) {
     if (this.asked.has(page)) return;
-    this.asked.add(page);
+    const answer = this.fetch(page);
+    this.asked.set(page, answer);
+    await answer;
+  }
+
+  /** @param {number} page */
+  async fetch(page) {
     const { generation } = this;
     try {
       const answer = await this.ask(page * pageSize, pageSize);

@@ -2,7 +2,7 @@ const seen = new Map();
 let probe = /** @type {HTMLElement | null} */ (null);
 
 /**
- * A colour of the style sheet, as canvases need it.
+ * A color of the style sheet, as canvases need it.
  * @param {string} name without the dashes
  * @returns {string}
  */
@@ -20,14 +20,17 @@ export function themeColor(name) {
   return color;
 }
 
-/** @param {() => void} redraw called when other colours apply */
-export function onThemeChange(redraw) {
+/**
+ * @param {() => void} redraw called when other colors apply
+ * @param {AbortSignal} signal ends it
+ */
+export function onThemeChange(redraw, signal) {
   const changed = () => {
     seen.clear();
     redraw();
   };
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
-  document.addEventListener("themechange", changed);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed, { signal });
+  document.addEventListener("themechange", changed, { signal });
 }
 
 /** @param {"auto" | "light" | "dark"} theme */
@@ -38,11 +41,13 @@ export function setTheme(theme) {
 
 const hues = 8;
 
-/** Gives each type of frame a colour, in order of first sight; heartbeats have their own. */
+/** Gives each type of frame a color, in order of first sight; heartbeats have one of their own. */
 export class TypeColors {
   constructor() {
     /** @type {Map<string, number>} */
     this.places = new Map();
+    /** Types of frames that were heartbeats. @type {Set<string>} */
+    this.heartbeats = new Set();
   }
 
   /** @param {string | null | undefined} type */
@@ -56,9 +61,18 @@ export class TypeColors {
     return place;
   }
 
+  /**
+   * Whether frames are heartbeats; of a type by itself, whether such frames were.
+   * @param {string | null | undefined} type @param {boolean} [heartbeat]
+   */
+  isHeartbeat(type, heartbeat) {
+    if (heartbeat && type && this.heartbeats.size < 4096) this.heartbeats.add(type);
+    return heartbeat ?? this.heartbeats.has(type ?? "");
+  }
+
   /** @param {string | null | undefined} type @param {boolean} [heartbeat] */
-  name(type, heartbeat = false) {
-    if (heartbeat) return "type-heartbeat";
+  name(type, heartbeat) {
+    if (this.isHeartbeat(type, heartbeat)) return "type-heartbeat";
     const place = this.place(type);
     return place < 0 ? "type-none" : `type-${place}`;
   }

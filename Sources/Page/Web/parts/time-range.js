@@ -73,10 +73,9 @@ export class TimeRange {
     this.changed();
   }
 
-  /** More time has passed. */
+  /** More time has passed; nobody is told. */
   extend() {
     if (this.isAll) [this.from, this.to] = [-this.end * 0.015, this.end * 1.015];
     else [this.from, this.to] = [this.end - (this.to - this.from), this.end];
-    this.changed();
   }
 }

@@ -8,7 +8,8 @@ import { themeColor } from "./theme.js";
 /**
  * @typedef {{width: number, height: number, gutter: number, axisHeight: number, laneHeight: number, firstLane: number, dataFirst: number,
  *   range: {from: number, to: number}, data: {from: string, to: string, lanes: Lane[], types: string[], binCount: number}, clock: import("./time.js").Clock,
- *   colors: import("./theme.js").TypeColors, chosen: {from: number, to: number} | null, markEvent: number, hovered: number | null, connection: number | null}} Picture
+ *   colors: import("./theme.js").TypeColors, chosen: {from: number, to: number} | null, markEvent: number, hovered: number | null, connection: number | null,
+ *   now: number}} Picture now: until when it is known what happened
  * @typedef {{x0: number, x1: number, y0: number, y1: number, mark: Mark, connection: number}} Hit
  */
 
@@ -110,7 +111,7 @@ function drawGap(context, picture, lane, mark, y, x, hits) {
   const { clock, laneHeight, width, gutter } = picture;
   const blame = blames[mark.blame ?? "unknown"] ?? blames.unknown;
   const from = Math.max(gutter, x(clock.relative(mark.at)));
-  const to = Math.min(width, mark.to ? x(clock.relative(mark.to)) : width);
+  const to = Math.min(width, mark.to ? x(clock.relative(mark.to)) : x(picture.now));
   const top = mark.from === "server" ? y + laneHeight / 2 : y + 2;
   const tall = laneHeight / 2 - 3;
   hatch(context, themeColor(blame.color), blame.angle, from, top, Math.max(2, to - from), tall);
@@ -161,7 +162,7 @@ function drawBins(context, picture, lane, side, middle, down, x) {
       context.fill();
       continue;
     }
-    context.fillStyle = themeColor(colors.name(type < 0 ? null : data.types[type]));
+    context.fillStyle = themeColor(colors.name(type < 0 ? null : data.types[type] || null));
     context.fillRect(left, down < 0 ? middle - tall - 0.5 : middle + 0.5, broad, tall);
     if (beats > 0) {
       context.fillStyle = themeColor("type-heartbeat");

@@ -1,6 +1,6 @@
 import { themeColor } from "./theme.js";
 
-/** The shape of each kind of mark; shapes differ, not only colours. */
+/** The shape of each kind of mark; shapes differ, not only colors. */
 const markShapes = /** @type {Record<string, {color: string, draw: (context: CanvasRenderingContext2D, x: number, y: number, size: number) => void}>} */ ({
   unanswered: { color: "warning", draw: ring },
   reset: { color: "error", draw: cross },

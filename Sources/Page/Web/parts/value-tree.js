@@ -1,5 +1,6 @@
 import { el } from "./dom.js";
 import { secretSign, visible } from "./text.js";
+import { isExact } from "../source/exact-json.js";
 
 const mostChildren = 200;
 
@@ -13,7 +14,7 @@ const mostChildren = 200;
  */
 export function valueTree(value, name = null, depth = 0, path = name ?? "") {
   const label = name === null ? null : [el("span", { class: "tree-name" }, el("bdi", {}, visible(name, 200))), ": "];
-  if (value === null || typeof value !== "object") {
+  if (value === null || typeof value !== "object" || isExact(value)) {
     return el("div", { class: "tree-leaf", dataset: path ? { field: path } : {} }, label, scalarText(value));
   }
   const entries = Object.entries(value);

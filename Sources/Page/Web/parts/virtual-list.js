@@ -43,6 +43,7 @@ export class VirtualList {
     this.window.addEventListener("dblclick", (/** @type {MouseEvent} */ event) => this.clicked(event, true));
     this.pending = false;
     new ResizeObserver(() => {
+      if (this.height === 0) return;
       this.scrolled();
       this.place(this.first);
     }).observe(this.scroller);
@@ -81,6 +82,8 @@ export class VirtualList {
 
   /** What the reader did with the scroll bar; also before the page moves the list itself, since the event may not have come yet. */
   scrolled() {
+    // One that is hidden, or gone, is not scrolled by anybody.
+    if (this.height === 0) return;
     const top = this.scroller.scrollTop;
     const moved = top - this.expected;
     if (Math.abs(moved) < 1) return;

@@ -1,8 +1,10 @@
 import { completionWords } from "../language/complete.js";
+import { writeJSON } from "./exact-json.js";
 import { SourceError } from "./model.js";
 import { lanesOf } from "./lanes.js";
 import { roundTripsOf, statistics } from "./trips.js";
 import { rowOf } from "./rows.js";
+import { linesOf } from "./stretch.js";
 import { Searches } from "./search.js";
 import { TraceIndex } from "./trace-index.js";
 
@@ -34,8 +36,12 @@ export class EmbeddedSource {
     };
   }
 
-  /** @param {{from: number, count: number, sort?: string, order?: string, search?: string}} query */
+  /** @param {import("./model.js").ConnectionQuery} query */
   async connections(query) {
+    if (query.connection !== undefined) {
+      const only = this.index.connections.get(query.connection);
+      return { total: only ? 1 : 0, rows: only ? [only.row] : [] };
+    }
     const words = (query.search ?? "").toLowerCase();
     let rows = [...this.index.connections.values()].map(({ row }) => row);
     if (words) {
@@ -45,7 +51,7 @@ export class EmbeddedSource {
     const key = sorts[query.sort ?? "number"] ?? sorts.number;
     const sign = query.order === "down" ? -1 : 1;
     rows.sort((a, b) => (key(a) < key(b) ? -sign : key(a) > key(b) ? sign : a.connection - b.connection));
-    return { total: rows.length, rows: rows.slice(query.from, query.from + query.count) };
+    return { total: rows.length, rows: rows.slice(query.from ?? 0, (query.from ?? 0) + (query.count ?? 100)) };
   }
 
   /** @param {Query & {from: number, count: number}} query */
@@ -60,11 +66,12 @@ export class EmbeddedSource {
     let event = query.event;
     if (event === undefined) {
       const at = BigInt(query.at ?? "0");
-      event = this.index.times.findIndex((time, place) => time !== null && BigInt(time) >= at && (!query.connection || this.index.lines[place].connection === query.connection));
+      event = this.index.times.findIndex((time, place) => time !== null && BigInt(time) >= at && (query.connection === null || query.connection === undefined || this.index.lines[place].connection === query.connection));
       if (event < 0) event = this.index.lines.length;
     }
     const row = await this.searches.row(query, event);
-    return { row, event: this.searches.of(query).found[row] ?? null };
+    const { found, searched } = this.searches.of(query);
+    return { row, total: found.length, searched, event: found[row] ?? null };
   }
 
   /** @param {number} event */
@@ -80,12 +87,12 @@ export class EmbeddedSource {
     const { detail, pair, ...rest } = line;
     const kept = line.event === "frame" && detail && typeof detail === "object" ? detail : null;
     return {
-      event, line: kept ? rest : line, row: this.row(event), detail: kept, pair: pair ?? null, previous: this.neighbour(event, -1), next: this.neighbour(event, 1),
+      event, line: kept ? rest : line, row: this.row(event), detail: kept, pair: pair ?? null, previous: this.neighbor(event, -1), next: this.neighbor(event, 1),
     };
   }
 
   /** @param {number} event @param {1 | -1} step */
-  neighbour(event, step) {
+  neighbor(event, step) {
     const line = this.index.lines[event];
     if (line.event !== "frame") return null;
     const events = this.index.connections.get(line.connection)?.events ?? [];
@@ -132,7 +139,7 @@ export class EmbeddedSource {
 
   /** @param {number | null} connection */
   async roundTrips(connection) {
-    const known = connection ? this.reportData?.connections?.find((/** @type {any} */ each) => each.connection === connection) : this.reportData;
+    const known = connection !== null ? this.reportData?.connections?.find((/** @type {any} */ each) => each.connection === connection) : this.reportData;
     const pairs = roundTripsOf(this.index, connection);
     return { pairs: pairs.length > 0 ? pairs : (known?.roundTrips ?? []).map((/** @type {any} */ pair) => ({ histogram: [], ...pair })), tcp: known?.tcp ?? handshakesOf(this.reportData) };
   }
@@ -150,16 +157,10 @@ export class EmbeddedSource {
     return { words: completionWords(this.index.formats, prefix) };
   }
 
-  /** @param {{connection?: number | null, from: string, to: string, as: string}} query */
+  /** @param {import("./model.js").Stretch & {as: string}} query */
   async save(query) {
     if (query.as !== "trace") throw new SourceError(`a page in a file can only save a trace; a ${query.as} needs frametap view`, 501);
-    const [from, to] = [BigInt(query.from), BigInt(query.to)];
-    const lines = this.index.lines.filter((line, event) => {
-      const time = this.index.times[event];
-      if (query.connection && line.connection !== undefined && line.connection !== query.connection) return false;
-      return line.event === "trace" || ["opened", "format", "tls"].includes(line.event) || (time !== null && BigInt(time) >= from && BigInt(time) <= to);
-    });
-    const text = lines.map(({ detail, pair, ...line }) => JSON.stringify(detail !== undefined && line.event !== "frame" ? { ...line, detail } : line)).join("\n");
+    const text = linesOf(this.index, query).map(({ detail, pair, ...line }) => writeJSON(detail !== undefined && line.event !== "frame" ? { ...line, detail } : line)).join("\n");
     return new Blob([`${text}\n`], { type: "application/x-ndjson" });
   }
 

@@ -1,4 +1,6 @@
-/** @typedef {import("./model.js").Lane} Lane @typedef {import("./model.js").Mark} Mark @typedef {import("./trace-index.js").TraceIndex} TraceIndex */
+import { isOpen, marksOf } from "./marks.js";
+
+/** @typedef {import("./model.js").Lane} Lane @typedef {import("./trace-index.js").TraceIndex} TraceIndex */
 
 const mostMarks = 200;
 
@@ -10,14 +12,14 @@ const mostMarks = 200;
 export function lanesOf(index, query) {
   const [from, to] = [BigInt(query.from), BigInt(query.to)];
   const overlapping = [...index.connections.values()].filter(({ row }) =>
-    (!query.connection || row.connection === Number(query.connection)) && BigInt(row.opened) <= to && (row.closed === null || BigInt(row.closed) >= from));
+    (query.connection === null || query.connection === undefined || row.connection === query.connection) && BigInt(row.opened) <= to && (row.closed === null || BigInt(row.closed) >= from));
   const types = [...new Set(Object.values(index.formats).flatMap((format) => [...format.types.client, ...format.types.server]))];
   const places = new Map(types.map((type, place) => [type, place]));
   const lanes = overlapping.slice(query.first, query.first + query.count).map(({ row, events }) => {
     /** @type {Lane} */
     const lane = { connection: row.connection, client: row.client, server: row.server, format: row.format, opened: row.opened, closed: row.closed, reason: row.reason, by: row.by, bins: { client: [], server: [] }, marks: [] };
     lane.bins = binsOf(index, events, from, to, query.bins, places);
-    const marks = marksOf(index, events).filter((mark) => BigInt(mark.at) <= to && BigInt(mark.to ?? mark.at) >= from);
+    const marks = marksOf(index, events).filter((mark) => BigInt(mark.at) <= to && (isOpen(mark) || BigInt(mark.to ?? mark.at) >= from));
     lane.marks = marks.slice(0, mostMarks);
     if (marks.length > mostMarks) lane.moreMarks = marks.length - mostMarks;
     return lane;
@@ -47,45 +49,4 @@ function binsOf(index, events, from, to, count, places) {
     return [bin, entry.count, entry.beats, type === null ? -1 : (places.get(type) ?? -1)];
   });
   return { client: list(sides.client), server: list(sides.server) };
-}
-
-/** @param {TraceIndex} index @param {number[]} events @returns {Mark[]} */
-function marksOf(index, events) {
-  /** @type {Mark[]} */
-  const marks = [];
-  /** @type {Record<string, Mark | undefined>} */
-  const gaps = {};
-  for (const event of events) {
-    const line = index.lines[event];
-    const at = index.times[event] ?? "0";
-    const mark = (/** @type {Partial<Mark>} */ more) => {
-      const made = /** @type {Mark} */ ({ at, to: null, kind: line.event, from: line.from ?? null, blame: null, severity: line.severity ?? null, text: "", event, ...more });
-      marks.push(made);
-      return made;
-    };
-    if (line.event === "finding") addFinding(line, at, mark, gaps);
-    else if (line.leg === "out") continue;
-    else if (line.event === "unframed" || line.event === "missing" || line.event === "dropped") mark({ text: `${line.length} bytes ${line.event}${line.reason ? `: ${line.reason}` : ""}` });
-    else if (line.event === "action") mark({ text: `${line.rule}: ${line.action}` });
-    else if (line.event === "closed") {
-      if (line.reason === "reset") mark({ kind: "reset", from: line.by, text: `reset by ${line.by}` });
-      for (const gap of Object.values(gaps)) if (gap && !gap.to) gap.to = at;
-    }
-  }
-  for (const gap of marks) if (gap.kind === "heartbeat-gap" && !gap.to) gap.to = index.latest;
-  return marks;
-}
-
-/** @param {any} line @param {string} at @param {(more: Partial<Mark>) => Mark} mark @param {Record<string, Mark | undefined>} gaps */
-function addFinding(line, at, mark, gaps) {
-  const silent = Number(line.data?.silentFor ?? line.data?.expectedEvery ?? 0);
-  if (line.kind === "heartbeat-gap" || line.kind === "heartbeat-never") {
-    gaps[line.from] = mark({ kind: "heartbeat-gap", at: String(BigInt(at) - BigInt(Math.round(silent * 1e9))), text: line.message });
-  } else if (line.kind === "heartbeat-resumed" || line.kind === "heartbeat-stopped") {
-    const gap = gaps[line.from];
-    if (gap) Object.assign(gap, { to: at, blame: line.data?.blame ?? "unknown", text: line.message });
-    else mark({ text: line.message });
-    gaps[line.from] = undefined;
-  } else if (line.kind === "unanswered" || line.kind === "heartbeat-unanswered") mark({ kind: "unanswered", text: line.message });
-  else mark({ kind: "finding", text: line.message });
 }

@@ -7,8 +7,10 @@
  * @typedef {{role: "request" | "answer", event: number | null, index: number | null, took: number | null}} Pair
  * @typedef {{source: string, tool: string, live: boolean, finished: boolean, events: number, frames: number, connections: number, findings: number,
  *   earliest: string | null, latest: string | null, missed: number, held?: number, formats: Record<string, {types: {client: string[], server: string[]},
- *   fields: string[]}>, actions: boolean}} State
+ *   fields: string[], heartbeats?: string[]}>, actions: boolean}} State
  * @typedef {{filter?: string, connection?: number | null, leg?: string | null, kinds?: string}} Query
+ * @typedef {{connection?: number, from?: number, count?: number, sort?: string, order?: string, search?: string}} ConnectionQuery with a connection's number: that one, or none
+ * @typedef {{connection?: number | null, from?: string | null, to?: string | null}} Stretch without a time: from the beginning, to the end
  * @typedef {{total: number, searched?: number, events?: number, rows: Row[]}} Page
  * @typedef {{frames: number, bytes: number, heartbeats: number, unframed: number, missing: number, types: Record<string, number>}} Side
  * @typedef {{connection: number, client: string, server: string, opened: string, closed: string | null, reason: string | null, by: string | null,

@@ -1,4 +1,6 @@
 import { secretSign } from "../parts/text.js";
+import { writeJSON } from "./exact-json.js";
+import { previewOf } from "./preview.js";
 
 /** @typedef {import("./model.js").Row} Row */
 
@@ -17,7 +19,7 @@ export function rowOf(line, event, time) {
     case "frame":
       return {
         ...row, index: line.index, type: line.type, length: line.length, segments: line.segments, merged: line.merged,
-        heartbeat: line.heartbeat, missing: line.missing ?? 0, preview: previewOf(line), secret: line.detail?.hidden === true || hasSecret(line),
+        heartbeat: line.heartbeat, missing: line.body?.missing ?? 0, preview: previewOf(line), secret: line.detail?.hidden === true || hasSecret(line),
       };
     case "finding":
       return { ...row, findingKind: line.kind, severity: line.severity, message: line.message, index: line.data?.index ?? line.data?.lastIndex ?? null };
@@ -41,28 +43,8 @@ function oneLine(line) {
   }
 }
 
-/**
- * The first words of a frame's content.
- * @param {any} line
- */
-export function previewOf(line) {
-  const parts = [];
-  for (const [name, value] of Object.entries(line.fields ?? {}).slice(0, 6)) {
-    if (value === "" || value === null || value === line.type || /^(size|length|total|magic|bodyLength|version)$/.test(name)) continue;
-    parts.push(`${name}=${(typeof value === "object" ? JSON.stringify(value) : String(value)).slice(0, 80)}`);
-  }
-  const body = line.body ?? {};
-  if (typeof body.text === "string" && body.text) parts.push(`“${body.text.slice(0, 200)}”`);
-  else if (typeof body.hex === "string" && body.hex) parts.push(body.hex.slice(0, 32).replace(/../g, "$& ").trim());
-  else {
-    const value = body.json ?? body.protobuf ?? body.fields;
-    if (value !== undefined) parts.push(JSON.stringify(value).slice(0, 200));
-  }
-  return parts.join("  ").slice(0, 300);
-}
-
 /** @param {any} line */
 function hasSecret(line) {
-  const texts = [JSON.stringify(line.fields ?? null), JSON.stringify(line.body?.json ?? line.body?.protobuf ?? line.body?.fields ?? line.body?.text ?? null)];
+  const texts = [writeJSON(line.fields ?? null), writeJSON(line.body?.json ?? line.body?.protobuf ?? line.body?.fields ?? line.body?.text ?? null)];
   return texts.some((text) => text.slice(0, 4096).includes(secretSign));
 }

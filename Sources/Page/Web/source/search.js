@@ -14,7 +14,7 @@ class Search {
     this.index = index;
     this.kinds = new Set((query.kinds || "frame").split(","));
     this.leg = query.leg || "in";
-    this.candidates = query.connection ? (index.connections.get(Number(query.connection))?.events ?? []) : null;
+    this.candidates = query.connection === null || query.connection === undefined ? null : (index.connections.get(query.connection)?.events ?? []);
     this.condition = null;
     if (query.filter?.trim()) {
       try {

@@ -1,3 +1,4 @@
+import { readJSON, reckonable, writeJSON } from "./exact-json.js";
 import { SourceError } from "./model.js";
 
 /** @typedef {import("./model.js").Query} Query */
@@ -6,7 +7,7 @@ const root = "/api/v1/page";
 
 /** The page's server. Each method asks one thing; what it answers is in the page's contract. */
 export class ServerSource {
-  /** @param {string} path @param {Record<string, any>} [query] @param {{method?: string, body?: any, blob?: boolean, signal?: AbortSignal}} [options] */
+  /** @param {string} path @param {Record<string, any>} [query] @param {{method?: string, body?: any, blob?: boolean, exact?: boolean, signal?: AbortSignal}} [options] */
   async ask(path, query = {}, options = {}) {
     const parameters = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== null && value !== "") parameters.set(name, String(value));
@@ -16,7 +17,7 @@ export class ServerSource {
       response = await fetch(`${root}/${path}${text ? `?${text}` : ""}`, {
         method: options.method ?? "GET", credentials: "same-origin", signal: options.signal,
         headers: options.body === undefined ? {} : { "Content-Type": "application/json" },
-        body: options.body === undefined ? undefined : JSON.stringify(options.body),
+        body: options.body === undefined ? undefined : writeJSON(options.body),
       });
     } catch {
       throw new SourceError("frametap does not answer; has it ended?", 0);
@@ -26,18 +27,24 @@ export class ServerSource {
       throw new SourceError(problem.error ?? `the answer was ${response.status}`, response.status, problem.column ?? null);
     }
     if (options.blob) return response.blob();
+    if (options.exact) return readJSON(await response.text());
     return response.status === 204 ? null : response.json();
   }
 
   state() { return this.ask("state"); }
-  /** @param {{from: number, count: number, sort?: string, order?: string, search?: string}} query */
+  /** @param {import("./model.js").ConnectionQuery} query */
   connections(query) { return this.ask("connections", query); }
   /** @param {Query & {from: number, count: number}} query */
   frames(query) { return this.ask("frames", query); }
   /** @param {Query & {event?: number, at?: string}} query */
   place(query) { return this.ask("place", query); }
   /** @param {number} event */
-  event(event) { return this.ask(`event/${event}`); }
+  async event(event) {
+    const answer = await this.ask(`event/${event}`, {}, { exact: true });
+    reckonable(answer.line);
+    return answer;
+  }
+
   /** @param {Record<string, any>} query */
   timeline(query) { return this.ask("timeline", query); }
   /** @param {Record<string, any>} query */
@@ -68,7 +75,12 @@ export class ServerSource {
   setRules(name, rules) { return this.ask(`listeners/${encodeURIComponent(name)}/rules`, {}, { method: "PUT", body: rules }); }
   /** @param {string} name @param {string[]} conditions */
   setBreakpoints(name, conditions) { return this.ask(`listeners/${encodeURIComponent(name)}/breakpoints`, {}, { method: "PUT", body: conditions }); }
-  held() { return this.ask("held"); }
+  async held() {
+    const answer = await this.ask("held", {}, { exact: true });
+    for (const held of answer.held) reckonable(held.line);
+    return answer;
+  }
+
   /** @param {string} name @param {number} connection @param {any} decision */
   decide(name, connection, decision) {
     return this.ask(`listeners/${encodeURIComponent(name)}/connections/${connection}/decide`, {}, { method: "POST", body: decision });

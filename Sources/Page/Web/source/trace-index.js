@@ -1,4 +1,5 @@
 import { nanosecondsOf } from "../parts/time.js";
+import { reckonable } from "./exact-json.js";
 
 /** @typedef {import("./model.js").Connection} Connection @typedef {import("./model.js").Side} Side */
 
@@ -6,6 +7,7 @@ import { nanosecondsOf } from "../parts/time.js";
 export class TraceIndex {
   /** @param {any[]} lines */
   constructor(lines) {
+    for (const line of lines) reckonable(line);
     this.lines = lines;
     this.head = lines.find((line) => line.event === "trace") ?? { source: "trace", tool: "frametap" };
     this.summary = lines.findLast((line) => line.event === "summary") ?? null;
@@ -78,7 +80,8 @@ export class TraceIndex {
     if (line.heartbeat) side.heartbeats += 1;
     const type = line.type ?? "-";
     side.types[type] = (side.types[type] ?? 0) + 1;
-    const format = (this.formats[row.format ?? "-"] ??= { types: { client: [], server: [] }, fields: [] });
+    const format = (this.formats[row.format ?? "-"] ??= { types: { client: [], server: [] }, fields: [], heartbeats: [] });
+    if (line.heartbeat && line.type !== null && !format.heartbeats.includes(line.type) && format.heartbeats.length < 1000) format.heartbeats.push(line.type);
     const types = format.types[/** @type {"client"} */ (line.from)];
     if (line.type !== null && types.length < 1000 && !types.includes(line.type)) types.push(line.type);
     for (const field of Object.keys(line.fields ?? {})) if (format.fields.length < 1000 && !format.fields.includes(field)) format.fields.push(field);

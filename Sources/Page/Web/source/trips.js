@@ -12,7 +12,7 @@ export function roundTripsOf(index, connection) {
   const pairs = new Map();
   for (const line of index.lines) {
     if (line.event !== "frame" || line.leg === "out" || line.pair?.role !== "answer" || typeof line.pair.took !== "number") continue;
-    if (connection && line.connection !== connection) continue;
+    if (connection !== null && line.connection !== connection) continue;
     const format = index.connections.get(line.connection)?.row.format ?? "-";
     const request = index.lines[line.pair.event]?.type ?? "-";
     const from = line.from === "server" ? "client" : "server";

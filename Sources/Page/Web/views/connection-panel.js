@@ -17,7 +17,7 @@ export function connectionPanel(page, row) {
         button("×", () => page.address.set({ connection: null }), { "aria-label": "close" }))),
     el("div", { class: "panel-body" },
       el("dl", { class: "facts" },
-        fact("format", row.format ? [el("bdi", {}, visible(row.format, 80)), el("span", { class: "faint" }, ` by ${visible(row.formatBy ?? "", 30)}: ${visible(row.evidence ?? "", 300)}`)] : "not recognised"),
+        fact("format", row.format ? [el("bdi", {}, visible(row.format, 80)), el("span", { class: "faint" }, ` by ${visible(row.formatBy ?? "", 30)}: ${visible(row.evidence ?? "", 300)}`)] : "not recognized"),
         fact("opened", [page.clock.full(row.opened), row.handshake ? "" : el("span", { class: "faint" }, "  picked up mid-stream")]),
         fact("state", stateText(row)),
         row.tls ? fact("TLS", tlsFacts(row.tls)) : null,

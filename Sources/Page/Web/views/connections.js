@@ -97,7 +97,7 @@ export class ConnectionsView {
       cell("number", row.connection),
       cell("client", el("bdi", {}, visible(row.client, 90)), row.clientGuessed ? el("span", { class: "faint", title: "the client was guessed from the ports" }, " ?") : null),
       cell("server", el("bdi", {}, visible(row.server, 90))),
-      cell("format", row.format ? el("bdi", {}, visible(row.format, 60)) : el("span", { class: "faint" }, "not recognised"), row.formatBy ? el("span", { class: "faint", title: visible(row.evidence ?? "", 300) }, ` by ${visible(row.formatBy, 30)}`) : null),
+      cell("format", row.format ? el("bdi", {}, visible(row.format, 60)) : el("span", { class: "faint" }, "not recognized"), row.formatBy ? el("span", { class: "faint", title: visible(row.evidence ?? "", 300) }, ` by ${visible(row.formatBy, 30)}`) : null),
       cell("tls", tlsText(row.tls)),
       cell("time", el("time", { title: clock.full(row.opened) }, clock.text(row.opened))),
       cell("state", stateText(row)),
@@ -134,7 +134,7 @@ export class ConnectionsView {
     const index = this.list.selected;
     let row = this.pages.known(index);
     if (row?.connection !== wanted) {
-      const answer = await this.page.source.connections({ from: Math.max(0, wanted - 1), count: 1, sort: "number" }).catch(() => ({ rows: [] }));
+      const answer = await this.page.source.connections({ connection: wanted }).catch(() => ({ rows: [] }));
       row = answer.rows[0];
     }
     if (row?.connection === wanted && this.page.address.number("connection") === wanted) fill(this.panel, connectionPanel(this.page, row));

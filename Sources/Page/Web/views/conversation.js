@@ -19,7 +19,7 @@ export class ConversationView {
     this.page = page;
     this.pages = new RowPages((from, count) => page.source.conversation({ connection: this.connection, leg: this.leg, from, count }), (answer) => {
       if (!this.list.following || this.list.total === 0) this.list.setTotal(answer.total);
-      this.count.textContent = grouped(answer.total);
+      this.showCount(answer.total);
       this.brackets.redraw();
     }, (error) => fill(this.count, visible(error.message)));
     this.list = new VirtualList({
@@ -44,7 +44,9 @@ export class ConversationView {
     this.ends = el("div", { class: "ladder-ends" });
     this.element = el("section", { class: "view conversation-view" }, el("div", { class: "bar" }, this.picker, this.legs, this.count), this.ends, this.list.element);
     this.list.following = page.address.get("follow") === "1";
-    this.start();
+    /** @type {import("../source/model.js").Connection[]} */
+    this.rows = [];
+    this.start().catch((error) => fill(this.count, visible(error.message)));
   }
 
   get connection() { return this.page.address.number("connection") ?? this.first ?? 1; }
@@ -52,20 +54,22 @@ export class ConversationView {
 
   async start() {
     const { rows } = await this.page.source.connections({ from: 0, count: 200, sort: "number" });
-    this.rows = rows;
+    // Somebody may have chosen another one meanwhile, which is among them already.
+    this.rows = [...rows, ...this.rows.filter((each) => !rows.some((/** @type {any} */ row) => row.connection === each.connection))];
     this.first = rows[0]?.connection;
     await this.restart();
   }
 
   async restart() {
     const { connection } = this;
-    let row = this.rows?.find((/** @type {any} */ each) => each.connection === connection);
+    let row = this.rows.find((each) => each.connection === connection);
     if (!row) {
-      const answer = await this.page.source.connections({ from: connection - 1, count: 1, sort: "number" });
+      const answer = await this.page.source.connections({ connection });
+      if (connection !== this.connection) return;
       row = answer.rows.find((/** @type {any} */ each) => each.connection === connection);
-      if (row) this.rows.push(row);
+      if (row && !this.rows.includes(row)) this.rows.push(row);
     }
-    fill(this.picker, this.rows.map((/** @type {any} */ each) => el("option", { value: each.connection, selected: each.connection === connection }, `#${each.connection}  ${visible(each.client, 60)} → ${visible(each.server, 60)}`)));
+    fill(this.picker, this.rows.map((each) => el("option", { value: each.connection, selected: each.connection === connection }, `#${each.connection}  ${visible(each.client, 60)} → ${visible(each.server, 60)}`)));
     this.picker.value = String(connection);
     this.legs.hidden = !row?.legs;
     this.legs.value = this.leg;
@@ -79,6 +83,12 @@ export class ConversationView {
     this.list.place(this.list.following ? Infinity : (top ?? 0));
     this.list.refresh();
     await this.findSelected(top === null);
+  }
+
+  /** @param {number} total */
+  showCount(total) {
+    const isKnown = total > 0 || this.rows.some((each) => each.connection === this.connection);
+    this.count.textContent = isKnown ? grouped(total) : `there is no connection #${this.connection}`;
   }
 
   /** @param {boolean} reveal */
@@ -171,7 +181,7 @@ export class ConversationView {
 
   /** @param {Set<string>} changed */
   update(changed) {
-    if (changed.has("connection") || changed.has("leg")) this.restart();
+    if (changed.has("connection") || changed.has("leg")) this.restart().catch((error) => fill(this.count, visible(error.message)));
     else if (changed.has("event")) this.findSelected(true);
     if (changed.has("follow")) {
       this.list.following = this.page.address.get("follow") === "1";
@@ -185,7 +195,7 @@ export class ConversationView {
     const tail = await this.pages.tail(this.pages.total).catch(() => null);
     if (tail) {
       this.list.setTotal(tail.covered);
-      this.count.textContent = grouped(tail.total);
+      this.showCount(tail.total);
       this.brackets.redraw();
     }
     this.refreshing = false;

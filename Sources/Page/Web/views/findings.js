@@ -18,6 +18,8 @@ export class FindingsView {
   /** @param {Page} page */
   constructor(page) {
     this.page = page;
+    /** @type {any[]} */
+    this.groups = [];
     this.table = el("div", { class: "groups" });
     this.title = el("h2", {});
     this.pages = new RowPages((from, count) => page.source.findingsOf({ kind: this.kind, from, count }), (answer) => {
@@ -33,28 +35,37 @@ export class FindingsView {
         else if (row) page.select(row.event);
       },
     });
-    this.element = el("section", { class: "view findings-view" }, this.table, el("div", { class: "bar" }, this.title), this.list.element);
-    this.drawn = /** @type {number | undefined} */ (-1);
-    this.load();
+    this.empty = el("div", { class: "empty", hidden: true }, el("h2", {}, "Nothing was found"), el("p", {}, "No gap, no request without an answer, no broken body: nothing that frametap looks for."));
+    this.bar = el("div", { class: "bar" }, this.title);
+    this.element = el("section", { class: "view findings-view" }, this.empty, this.table, this.bar, this.list.element);
+    /** How many there were when they were last asked for. */
+    this.drawn = page.state.findings;
+    this.refreshing = false;
+    this.load().catch((error) => page.say(error.message));
   }
 
   get kind() { return this.page.address.get("kind"); }
 
   async load() {
-    const { groups } = await this.page.source.findings();
-    this.groups = groups;
-    if (groups.length === 0) {
-      fill(this.element, el("div", { class: "empty" }, el("h2", {}, "Nothing was found"), el("p", {}, "No gap, no request without an answer, no broken body: nothing that frametap looks for.")));
-      return;
-    }
-    if (!groups.some((/** @type {any} */ group) => group.kind === this.kind)) this.page.address.set({ kind: groups[0].kind }, { quiet: true });
-    fill(this.table, findingGroups(this.page, groups, this.kind, (kind) => this.page.address.set({ kind, top: null })));
+    await this.loadGroups();
+    if (this.groups.length === 0) return;
     this.title.textContent = visible(this.kind, 60);
     this.pages.clear();
     this.list.selected = -1;
     this.list.setTotal(0);
     await this.pages.load(0);
     this.list.refresh();
+  }
+
+  async loadGroups() {
+    const { groups } = await this.page.source.findings();
+    this.groups = groups;
+    const isEmpty = groups.length === 0;
+    this.empty.hidden = !isEmpty;
+    this.table.hidden = this.bar.hidden = this.list.element.hidden = isEmpty;
+    if (isEmpty) return;
+    if (!groups.some((/** @type {any} */ group) => group.kind === this.kind)) this.page.address.set({ kind: groups[0].kind }, { quiet: true });
+    fill(this.table, findingGroups(this.page, groups, this.kind, (kind) => this.page.address.set({ kind, top: null })));
   }
 
   findSelected() {
@@ -66,16 +77,26 @@ export class FindingsView {
 
   /** @param {Set<string>} changed */
   update(changed) {
-    if (changed.has("kind")) this.load();
+    if (changed.has("kind")) this.load().catch((error) => this.page.say(error.message));
   }
 
+  /** What was found since; what comes while an answer is under way is asked for next. */
   async news() {
-    if (this.page.state.findings === this.drawn) return;
-    this.drawn = this.page.state.findings;
-    const { groups } = await this.page.source.findings();
-    if (!this.groups || this.groups.length === 0) return this.load();
-    fill(this.table, findingGroups(this.page, groups, this.kind, (kind) => this.page.address.set({ kind, top: null })));
-    this.pages.grow();
+    if (this.refreshing) return;
+    this.refreshing = true;
+    try {
+      while (this.page.state.findings !== this.drawn) {
+        this.drawn = this.page.state.findings;
+        if (this.groups.length === 0) await this.load();
+        else {
+          await this.loadGroups();
+          await this.pages.more();
+        }
+      }
+    } catch (error) {
+      this.page.say(/** @type {Error} */ (error).message);
+    }
+    this.refreshing = false;
   }
 
   /** @param {number} by */

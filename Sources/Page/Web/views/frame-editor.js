@@ -1,5 +1,6 @@
 import { el } from "../parts/dom.js";
 import { secretSign, visible } from "../parts/text.js";
+import { readJSON, writeJSON } from "../source/exact-json.js";
 
 /**
  * Fields of a frame to be edited. Only what was changed is sent: lengths and checksums are worked out again.
@@ -9,7 +10,7 @@ export function fieldEditor(fields) {
   const rows = Object.entries(fields).map(([name, value]) => {
     // A line cannot hold a line end: what is no plain text is written as JSON.
     const isPlain = typeof value === "string" && !/[\u0000-\u001f\u007f-\u009f]/.test(value) && !value.startsWith('"');
-    const text = isPlain ? value : JSON.stringify(value);
+    const text = isPlain ? value : writeJSON(value);
     const input = el("input", { type: "text", value: text, "aria-label": visible(name, 80), spellcheck: false, disabled: value === secretSign });
     return { name, isPlain, text, input };
   });
@@ -27,7 +28,7 @@ export function fieldEditor(fields) {
 /** @param {any} body as a trace has it */
 export function bodyEditor(body) {
   const kind = ["text", "json", "protobuf", "fields", "hex"].find((each) => body[each] !== undefined) ?? "text";
-  const original = kind === "text" || kind === "hex" ? String(body[kind] ?? "") : JSON.stringify(body[kind], null, 2);
+  const original = kind === "text" || kind === "hex" ? String(body[kind] ?? "") : writeJSON(body[kind], 2);
   const area = el("textarea", { value: original, rows: Math.min(12, original.split("\n").length + 1), "aria-label": `body, ${kind}`, spellcheck: false });
   return {
     element: el("label", { class: "body-edit" }, el("span", { class: "faint" }, `body, ${kind}${body.truncated ? " (only its beginning; replacing it replaces all of it)" : ""}`), area),
@@ -41,7 +42,7 @@ export function bodyEditor(body) {
 /** @param {string} text @param {string} name */
 export function parsed(text, name) {
   try {
-    return JSON.parse(text);
+    return readJSON(text);
   } catch (error) {
     throw new Error(`${name} is not JSON: ${/** @type {Error} */ (error).message}`);
   }

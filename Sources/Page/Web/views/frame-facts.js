@@ -3,6 +3,7 @@ import { scalarText, valueTree } from "../parts/value-tree.js";
 import { grouped, visible } from "../parts/text.js";
 import { shortTime } from "../parts/time.js";
 import { nanosecondsOf } from "../parts/time.js";
+import { isExact } from "../source/exact-json.js";
 
 /** @typedef {import("../page.js").Page} Page */
 
@@ -19,7 +20,7 @@ export function factsOf(page, { line, detail }) {
   if (line.connection) facts.push(["connection", `#${line.connection}${line.from ? `, from ${line.from}` : ""}${line.leg ? `, leg ${line.leg}` : ""}`]);
   if (time) facts.push(["time", el("span", { title: page.clock.full(time) }, page.clock.text(time, 6), line.started && line.started !== line.time ? el("span", { class: "faint" }, `  took ${shortTime(Number(nanosecondsOf(line.time) - nanosecondsOf(line.started)) / 1e9)} to arrive`) : null)]);
   if (line.offset !== undefined) facts.push(["offset", `${grouped(line.offset)} … ${grouped(line.offset + line.length)}`]);
-  if (line.length !== undefined) facts.push(["length", `${grouped(line.length)} bytes${line.missing ? `, ${grouped(line.missing)} of them missing` : ""}`]);
+  if (line.length !== undefined) facts.push(["length", `${grouped(line.length)} bytes${line.body?.missing ? `, ${grouped(line.body.missing)} of them missing` : ""}`]);
   if (line.segments !== undefined) facts.push(["segments", [line.segments === 1 ? "in one segment" : `split over ${line.segments} segments`, line.merged ? ", shares one with other bytes" : ""].join("")]);
   if (detail?.packets?.length) facts.push(["packets", detail.packets.slice(0, 24).join(", ") + (detail.packets.length > 24 ? ", …" : "")]);
   const other = line.event === "frame" ? [] : Object.keys(line).filter((key) => !["event", "connection", "from", "leg", "time", "message", "severity", "offset", "length", "kind"].includes(key));
@@ -29,7 +30,7 @@ export function factsOf(page, { line, detail }) {
 
 /** @param {any} value @param {string} key */
 function valueOfFact(value, key) {
-  if (value !== null && typeof value === "object") return valueTree(value);
+  if (value !== null && typeof value === "object" && !isExact(value)) return valueTree(value);
   if (key === "hex" || key === "before" || key === "after") return el("code", {}, String(value).slice(0, 2048).replace(/../g, "$& "));
   return typeof value === "string" ? el("bdi", {}, visible(value, 2000)) : String(value);
 }
@@ -50,7 +51,7 @@ export function fieldTable(line, detail, light) {
       const place = Object.hasOwn(places, name) ? places[name] : null;
       const row = el("tr", { dataset: { field: name } },
         el("th", { scope: "row" }, place ? el("button", { type: "button", class: "field-name", title: "show its bytes", onclick: () => light(name, true), onfocus: () => light(name, true) }, el("bdi", {}, visible(name, 120))) : el("bdi", {}, visible(name, 120))),
-        el("td", place ? {} : { colSpan: 2 }, value !== null && typeof value === "object" ? valueTree(value, null, 0, name) : scalarText(value)),
+        el("td", place ? {} : { colSpan: 2 }, value !== null && typeof value === "object" && !isExact(value) ? valueTree(value, null, 0, name) : scalarText(value)),
         place ? el("td", { class: "c-place", title: "where its bytes are, and how many" }, `${place[0]}+${place[1]}`) : null);
       if (place) {
         row.addEventListener("mouseenter", () => light(name, true));

@@ -1,6 +1,7 @@
 import { button, el, fill } from "../parts/dom.js";
 import { grouped, visible } from "../parts/text.js";
 import { shortTime } from "../parts/time.js";
+import { writeJSON } from "../source/exact-json.js";
 import { bodySection } from "./frame-body.js";
 import { bytesSection } from "./frame-bytes.js";
 import { factsOf, fieldTable } from "./frame-facts.js";
@@ -126,5 +127,5 @@ function noBytes() {
  * @param {any} line
  */
 function rawSection(line) {
-  return el("details", { class: "raw" }, el("summary", {}, "Line of the trace"), el("pre", { tabIndex: 0 }, visible(JSON.stringify(line, null, 1), 100_000).replaceAll("␊", "\n")));
+  return el("details", { class: "raw" }, el("summary", {}, "Line of the trace"), el("pre", { tabIndex: 0 }, visible(writeJSON(line, 1), 100_000).replaceAll("␊", "\n")));
 }

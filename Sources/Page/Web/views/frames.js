@@ -110,7 +110,7 @@ export class FramesView {
    */
   showCount(answer) {
     const left = (answer.events ?? 0) - (answer.searched ?? answer.events ?? 0);
-    fill(this.count, `${grouped(answer.total)} ${this.query().filter || this.query().connection ? "found" : ""}`,
+    fill(this.count, `${grouped(answer.total)} ${this.query().filter || this.query().connection !== null ? "found" : ""}`,
       left > 0 ? el("progress", { value: answer.searched ?? 0, max: answer.events ?? 1, "aria-label": "searched" }) : null);
     return left;
   }
@@ -205,13 +205,13 @@ export class FramesView {
 
   async loadNewest() {
     const query = this.query();
-    const everything = !query.filter && !query.connection && query.kinds === "frame";
-    const tail = await this.pages.tail(everything ? this.page.state.frames : this.pages.total);
+    const everything = !query.filter && query.connection === null && query.kinds === "frame";
+    const tail = await this.pages.tail(Math.max(this.pages.total, everything ? this.page.state.frames : 0));
     if (!tail || !this.list.following) return;
     this.behind = tail.total - tail.covered;
     this.list.setTotal(tail.covered);
     this.showCount(tail.answer);
-    if (this.behind > 1000) await this.loadNewest();
+    if (this.behind > 1000 && !this.page.paused) await this.loadNewest();
   }
 
   shown() { return this.behind; }
@@ -221,6 +221,7 @@ export class FramesView {
   focusSearch() { this.filter.input.focus(); }
   close() {
     clearTimeout(this.searching);
+    clearTimeout(this.remember);
     this.pages.clear();
   }
 }

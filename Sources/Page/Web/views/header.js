@@ -27,7 +27,7 @@ export class Header {
       el("nav", { "aria-label": "views" }, this.links),
       el("div", { class: "tools" }, this.chip, this.pause, this.follow, time,
         button("Save…", () => saveDialog(page), { title: "save a stretch (s)" }),
-        button("◐", () => page.nextTheme(), { "aria-label": "colours: light, dark, as the system", title: "colours (t)" }),
+        button("◐", () => page.nextTheme(), { "aria-label": "colors: light, dark, as the system", title: "colors (t)" }),
         button("?", () => page.keys.showModal(), { "aria-label": "the keys", title: "keys (?)" })));
   }
 

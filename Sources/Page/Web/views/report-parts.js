@@ -43,7 +43,7 @@ export function connectionReports(page, report) {
   if (!report?.connections?.length) return null;
   return el("section", { class: "connection-reports" }, el("h2", {}, "Connections"),
     report.connections.map((/** @type {any} */ row) => el("details", { open: report.connections.length <= 4 },
-      el("summary", {}, el("strong", {}, `#${row.connection} `), el("bdi", {}, visible(`${row.client} → ${row.server}`, 200)), el("span", { class: "faint" }, `  ${visible(row.format ?? "not recognised", 60)}, ${life(row)}`)),
+      el("summary", {}, el("strong", {}, `#${row.connection} `), el("bdi", {}, visible(`${row.client} → ${row.server}`, 200)), el("span", { class: "faint" }, `  ${visible(row.format ?? "not recognized", 60)}, ${life(row)}`)),
       el("ul", { class: "lines" },
         side("→", row.fromClient), side("←", row.fromServer), tcpLine(row.tcp),
         row.gaps.slice(0, 20).map((/** @type {any} */ gap) => el("li", {}, gapText(page, gap))), row.gaps.length > 20 ? el("li", {}, `${row.gaps.length - 20} more gaps`) : null,

@@ -39,14 +39,15 @@ function frameCells(page, row, cell) {
 }
 
 /**
- * A frame's type with its colour.
+ * A frame's type with its color.
  * @param {Page} page @param {Row} row
  */
 export function typeLabel(page, row) {
-  const swatch = el("span", { class: `swatch ${row.heartbeat ? "beat" : ""}`, "aria-hidden": "true" }, row.heartbeat ? "♥" : "");
+  const isHeartbeat = page.colors.isHeartbeat(row.type, row.heartbeat);
+  const swatch = el("span", { class: `swatch ${isHeartbeat ? "beat" : ""}`, "aria-hidden": "true" }, isHeartbeat ? "♥" : "");
   swatch.style.setProperty("--swatch", `var(--${page.colors.name(row.type, row.heartbeat)})`);
   return el("span", { class: "type" }, swatch, el("bdi", {}, row.type === null || row.type === undefined ? "–" : visible(row.type, 60)),
-    row.heartbeat ? el("span", { class: "spoken" }, " heartbeat") : null);
+    isHeartbeat ? el("span", { class: "spoken" }, " heartbeat") : null);
 }
 
 /** @param {Row} row */

@@ -5,7 +5,7 @@ import { visible } from "../parts/text.js";
 
 const saveKinds = [
   ["trace", "trace", "NDJSON, as frametap decode --as ndjson writes it", "ndjson"], ["capture", "capture", "packets, for Wireshark", "pcapng"],
-  ["golden", "golden trace", "for frametap diff in tests", "ndjson"], ["torture", "torture script", "for frametap torture", "ndjson"],
+  ["golden", "golden trace", "for frametap diff in tests", "ndjson"], ["torture", "torture script", "for frametap torture", "sh"],
 ];
 
 /**
@@ -13,7 +13,7 @@ const saveKinds = [
  * @param {Page} page
  */
 export function saveDialog(page) {
-  const { state, address } = page;
+  const { address } = page;
   const stretch = page.view?.stretch?.() ?? null;
   const connection = address.number("connection");
   const problem = el("p", { class: "problem", role: "alert" });
@@ -23,7 +23,8 @@ export function saveDialog(page) {
   const kind = el("select", { "aria-label": "as" }, saveKinds.map(([value, name, what]) => el("option", { value }, `${name}: ${what}`)));
   const save = async () => {
     fill(problem);
-    const chosen = part.checked && stretch ? stretch : { from: state.earliest ?? "0", to: state.latest ?? "0" };
+    // Everything has no times: what comes behind the last event that the page knows belongs to it, and so does the summary.
+    const chosen = part.checked && stretch ? stretch : {};
     try {
       const blob = await page.source.save({ connection: only.checked ? connection : null, ...chosen, as: kind.value });
       download(blob, `frametap-${kind.value}${only.checked ? `-${connection}` : ""}.${saveKinds.find(([value]) => value === kind.value)?.[3]}`);

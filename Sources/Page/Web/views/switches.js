@@ -8,7 +8,7 @@ import { visible } from "../parts/text.js";
 export function switches(view, listener) {
   const { source } = view.page;
   return el("article", { class: "listener" },
-    el("h3", {}, el("bdi", {}, visible(listener.name, 60)), el("span", { class: "faint" }, ` ${visible(listener.listen, 80)} → ${visible(listener.to, 80)}, `, listener.format ? visible(listener.format, 40) : "format recognised")),
+    el("h3", {}, el("bdi", {}, visible(listener.name, 60)), el("span", { class: "faint" }, ` ${visible(listener.listen, 80)} → ${visible(listener.to, 80)}, `, listener.format ? visible(listener.format, 40) : "format recognized")),
     switchList(view, `rules/${listener.name}`, "Rules", "drop: type == \"ack\"", listener.rules ?? [], (texts) => source.setRules(listener.name, texts), "for connections that open from now on"),
     switchList(view, `breakpoints/${listener.name}`, "Breakpoints", "type == \"txt\" && from == client", listener.breakpoints ?? [], (texts) => source.setBreakpoints(listener.name, texts), "also on open connections"));
 }

@@ -1,7 +1,7 @@
 import { blames, hatch } from "../parts/blame.js";
 import { Drawing } from "../parts/canvas.js";
 import { el } from "../parts/dom.js";
-import { themeColor } from "../parts/theme.js";
+import { onThemeChange, themeColor } from "../parts/theme.js";
 import { drawLegendMark } from "../parts/timeline-marks.js";
 
 const legendMarks = [["unanswered", "unanswered"], ["reset", "reset"], ["missing", "missing, dropped"], ["unframed", "unframed"], ["action", "action"], ["finding", "other finding"]];
@@ -14,6 +14,7 @@ export function timelineLegend(view) {
   const sample = (/** @type {(context: CanvasRenderingContext2D, width: number, height: number) => void} */ draw) => {
     const drawing = new Drawing(draw, { class: "legend-sample", "aria-hidden": "true" });
     drawing.redraw();
+    onThemeChange(() => drawing.redraw(), view.closing.signal);
     return drawing.canvas;
   };
   const items = [

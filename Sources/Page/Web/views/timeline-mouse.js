@@ -9,13 +9,17 @@ export class TimelineMouse {
     this.view = view;
     /** @type {number | null} */
     this.x = null;
-    /** @type {{x: number, from: number, to: number, selects: boolean, moved: boolean} | null} */
+    /** @type {{x: number, from: number, to: number, selects: boolean, moved: boolean, idle?: boolean} | null} */
     this.drag = null;
+    /** Where the fingers are, while there are any. @type {Map<number, number>} */
+    this.fingers = new Map();
     const { canvas } = view.drawing;
     canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     canvas.addEventListener("pointerdown", (event) => this.down(event));
     canvas.addEventListener("pointermove", (event) => this.move(event));
     canvas.addEventListener("pointerup", (event) => this.up(event));
+    // The browser has taken over, to scroll.
+    canvas.addEventListener("pointercancel", (event) => this.end(event));
     canvas.addEventListener("pointerleave", () => this.leave());
     canvas.addEventListener("dblclick", (event) => view.range.zoom(0.25, view.time(event.offsetX)));
   }
@@ -36,6 +40,7 @@ export class TimelineMouse {
     const { view } = this;
     if (event.button !== 0) return;
     view.drawing.canvas.setPointerCapture(event.pointerId);
+    if (event.pointerType === "touch") this.fingers.set(event.pointerId, event.offsetX);
     const selects = event.shiftKey || event.offsetY < view.axisHeight;
     this.drag = { x: event.offsetX, from: view.range.from, to: view.range.to, selects, moved: false };
   }
@@ -43,6 +48,10 @@ export class TimelineMouse {
   /** @param {PointerEvent} event */
   move(event) {
     const { view, drag } = this;
+    if (this.fingers.size === 2) {
+      this.pinch(event);
+      return;
+    }
     this.x = event.offsetX;
     if (!drag) {
       this.look(event);
@@ -50,7 +59,7 @@ export class TimelineMouse {
       return;
     }
     if (Math.abs(event.offsetX - drag.x) > 3) drag.moved = true;
-    if (!drag.moved || view.small) return;
+    if (!drag.moved || drag.idle || view.small) return;
     if (drag.selects) {
       const ends = [view.time(drag.x), view.time(event.offsetX)].sort((a, b) => a - b);
       view.choose({ from: ends[0], to: ends[1] });
@@ -60,10 +69,42 @@ export class TimelineMouse {
     }
   }
 
+  /**
+   * Two fingers: the times under them stay under them.
+   * @param {PointerEvent} event
+   */
+  pinch(event) {
+    const { view } = this;
+    if (view.small || !this.fingers.has(event.pointerId)) return;
+    const before = [...this.fingers.values()];
+    this.fingers.set(event.pointerId, event.offsetX);
+    const after = [...this.fingers.values()];
+    if (this.drag) this.drag.moved = true;
+    const apart = Math.abs(after[0] - after[1]);
+    if (apart < 20) return;
+    const [first, second] = before.map((x) => view.time(x));
+    const scale = (second - first) / (after[1] - after[0]);
+    const from = first - (after[0] - view.gutter) * scale;
+    if (scale > 0) view.range.set(from, from + scale * Math.max(1, view.scroller.clientWidth - view.gutter));
+  }
+
+  /**
+   * A press is over. What is left of two fingers moves nothing any more.
+   * @param {PointerEvent} event
+   */
+  end(event) {
+    const { drag } = this;
+    const isOver = this.fingers.size < 2;
+    this.fingers.delete(event.pointerId);
+    if (isOver) this.drag = null;
+    else if (drag) [drag.moved, drag.selects, drag.idle] = [true, false, true];
+    return isOver ? drag : null;
+  }
+
   /** @param {PointerEvent} event */
   async up(event) {
-    const { view, drag } = this;
-    this.drag = null;
+    const { view } = this;
+    const drag = this.end(event);
     if (!drag || drag.moved) return;
     const hit = this.hit(event);
     const lane = this.lane(event.offsetY);

@@ -11,11 +11,14 @@ import { timelineTable } from "./timeline-table.js";
 
 /** @typedef {import("../page.js").Page} Page @typedef {import("../source/model.js").Lane} Lane @typedef {import("../source/model.js").Mark} Mark */
 
+const timelinePause = 1000;
+
 /** All connections on one time axis. */
 export class TimelineView {
   /** @param {Page} page @param {{small?: boolean}} [options] small: as a picture in the overview */
   constructor(page, options = {}) {
     this.page = page;
+    this.closing = new AbortController();
     this.small = options.small === true;
     this.laneHeight = this.small ? 22 : 38;
     this.axisHeight = 22;
@@ -26,6 +29,8 @@ export class TimelineView {
     /** @type {{from: number, to: number} | null} */
     this.chosen = null;
     this.markEvent = -1;
+    /** When the last answer came. */
+    this.asked = -Infinity;
     this.range = new TimeRange(page, () => this.rangeChanged(), !this.small);
     this.drawing = new Drawing((context, width, height) => this.draw(context, width, height), { class: "timeline-canvas", role: "img", "aria-label": "frames of all connections over time; the table behind it has the same", tabindex: "0" });
     this.spacer = el("div", { class: "timeline-spacer" }, this.drawing.canvas);
@@ -40,7 +45,7 @@ export class TimelineView {
       button("▸", () => this.range.pan(0.5), { "aria-label": "later", title: "later (l)" }), this.text, this.selection);
     this.element = el("div", { class: `timeline ${this.small ? "small" : "view"}` }, tools, this.scroller, this.tip, timelineLegend(this), this.table);
     this.mouse = new TimelineMouse(this);
-    onThemeChange(() => this.drawing.redraw());
+    onThemeChange(() => this.drawing.redraw(), this.closing.signal);
     this.size = new ResizeObserver(() => this.ask());
     this.size.observe(this.scroller);
   }
@@ -85,6 +90,8 @@ export class TimelineView {
     }
     if (this.scroller.clientWidth === 0) return;
     this.asking = true;
+    clearTimeout(this.later);
+    this.later = undefined;
     const { from, to } = this.range;
     const first = Math.floor(this.firstLane);
     const { clock, source, address } = this.page;
@@ -101,10 +108,21 @@ export class TimelineView {
       fill(this.text, visible(/** @type {Error} */ (error).message));
     }
     this.asking = false;
+    this.asked = performance.now();
     if (this.again) {
       this.again = false;
-      setTimeout(() => this.ask(), 30);
+      this.againLater = setTimeout(() => this.ask(), 30);
     }
+  }
+
+  /** Asks for what is new; at most once a second while everything is shown, since the server then reads all of it. */
+  askLater() {
+    const pause = this.range.isAll ? timelinePause - (performance.now() - this.asked) : 0;
+    if (pause <= 0 && !this.asking) this.ask();
+    else this.later ??= setTimeout(() => {
+      this.later = undefined;
+      this.askLater();
+    }, Math.max(50, pause));
   }
 
   arrived() {
@@ -114,8 +132,10 @@ export class TimelineView {
     const { from, to } = this.range;
     fill(this.text, `${longTime((to - from) / 1e9)}, ${grouped(this.data.total)} connections`);
     this.drawing.redraw();
-    clearTimeout(this.tableLater);
-    this.tableLater = setTimeout(() => fill(this.table, timelineTable(this.page, this.data)), 400);
+    this.tableLater ??= setTimeout(() => {
+      this.tableLater = undefined;
+      fill(this.table, timelineTable(this.page, this.data));
+    }, 400);
   }
 
   /** @param {CanvasRenderingContext2D} context @param {number} width @param {number} height */
@@ -123,7 +143,7 @@ export class TimelineView {
     this.hits = drawTimeline(context, {
       width, height, gutter: this.gutter, axisHeight: this.axisHeight, laneHeight: this.laneHeight, firstLane: this.firstLane, dataFirst: this.dataFirst ?? 0,
       range: this.range, data: this.data, clock: this.page.clock, colors: this.page.colors, chosen: this.chosen, markEvent: this.markEvent,
-      hovered: this.mouse.x, connection: this.page.address.number("connection"),
+      hovered: this.mouse.x, connection: this.page.address.number("connection"), now: this.range.end,
     });
   }
 
@@ -187,12 +207,16 @@ export class TimelineView {
 
   news() {
     if (this.range.isAll || this.page.address.get("follow") === "1") this.range.extend();
-    this.ask();
+    this.drawing.redraw();
+    this.askLater();
   }
 
   close() {
     this.size.disconnect();
     this.drawing.close();
+    this.closing.abort();
     clearTimeout(this.tableLater);
+    clearTimeout(this.later);
+    clearTimeout(this.againLater);
   }
 }
