@@ -34,11 +34,12 @@ import Trace
     @Test(arguments: fixtures) func thePageHasTheReport(_ fixture: Fixture) async throws {
         let shown = try await ShownTrace(fixture.bytes(), fixture.options(), makesReport: true)
         let response = try await shown.router.response("/api/v1/page/report")
-        #expect(
-            String(decoding: response.body, as: UTF8.self) == String(decoding: try report(of: fixture), as: UTF8.self))
+        let expected = try report(of: fixture)
+        #expect(String(decoding: response.body, as: UTF8.self) == String(decoding: expected, as: UTF8.self))
         // It has pairs all the same.
         let plain = try await ShownTrace(fixture)
-        #expect(try await shown.router.get("roundtrips") == plain.router.get("roundtrips"))
+        let (own, others) = (try await shown.router.get("roundtrips"), try await plain.router.get("roundtrips"))
+        #expect(own == others)
         shown.page.end()
     }
 
@@ -50,13 +51,16 @@ import Trace
 
     @Test(arguments: fixtures) func roundTripsOfTCPAreThoseOfAllConnections(_ fixture: Fixture) async throws {
         let shown = try await ShownTrace(fixture)
-        let all = try #require(try await shown.router.get("roundtrips")["tcp"])
-        let report = try JSONValue(parsing: try report(of: fixture).span.bytes)
+        let answer = try await shown.router.get("roundtrips")
+        let all = try #require(answer["tcp"])
+        let text = try report(of: fixture)
+        let report = try JSONValue(parsing: text.span.bytes)
         for key in ["handshake", "acknowledgedByServer", "acknowledgedByClient"] {
             var (count, longest) = (0, 0.0)
             for row in report["connections"].items {
                 let number = try #require(row["connection"]?.integer)
-                let own = try await shown.router.get("roundtrips", [("connection", "\(number)")])["tcp"]?[key]
+                let answer = try await shown.router.get("roundtrips", [("connection", "\(number)")])
+                let own = answer["tcp"]?[key]
                 // Which side acknowledged is what the report says, too.
                 if key != "handshake" { #expect(own?["count"] == row["tcp"]?[key]?["count"], "\(key) of \(number)") }
                 count += own?["count"]?.integer ?? 0
