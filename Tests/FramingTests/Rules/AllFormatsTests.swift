@@ -44,7 +44,10 @@ import Testing
         "ldap": [[0x30, 12, 2, 1, 1, 0x60, 7, 2, 1, 3, 4, 0, 0x80, 0]],
         "nats": [Array("PUB a 3\r\nabc\r\n".utf8), Array("MSG a 1 3\r\nabc\r\n".utf8)],
         "fix": [Array("8=FIX.4.2\u{1}9=5\u{1}35=0\u{1}10=161\u{1}".utf8)],
-        "rtmp": [[2, 0, 0, 0, 0, 0, 4, 3, 0, 0, 0, 0, 0, 0, 0, 9], [0x42, 0, 0, 1, 0, 0, 2, 8, 1, 2]],
+        "rtmp": [
+            [3, 0, 0, 0, 0, 0, 0, 0, 0] + [UInt8](repeating: 0x61, count: 1_528),
+            [2, 0, 0, 0, 0, 0, 4, 3, 0, 0, 0, 0, 0, 0, 0, 9], [0x42, 0, 0, 1, 0, 0, 2, 8, 1, 2],
+        ],
         "im-json": [Array("{\"type\":\"txt\",\"size\":\"3\"}\r\nabc".utf8), Array("{\"size\":2,x}\r\nab".utf8)],
     ]
 
