@@ -37,7 +37,7 @@ import Trace
             let server = stream(using: &generator)
             let aligned = Bool.random(using: &generator)
             func run(sleeping: Bool, _ generator: inout SeededGenerator) -> String {
-                let detection = Detection(formats, aligned: aligned, limit: 8_192, port: 1)
+                let detection = Detection(formats.compactMap { TrialPlan($0) }, aligned: aligned, limit: 8_192, port: 1)
                 var rest = PerDirection(fromClient: client[...], fromServer: server[...])
                 let zero = Streams.Timestamp(nanoseconds: 0)
                 func text(_ choice: Detection.Choice?) -> String? { choice.map { "\($0.0.name): \($0.1.evidence)" } }

@@ -20,6 +20,36 @@ import Testing
         #expect(Timestamp(nanoseconds: nanoseconds).rfc3339 == text)
     }
 
+    @Test(arguments: [
+        ("2026-11-21T08:00:00.000012345Z", Int64(1_795_248_000_000_012_345)), ("2026-11-21", 1_795_219_200_000_000_000),
+        ("2026-11-21T08:00:00.5z", 1_795_248_000_500_000_000), ("2026-11-21T08:00", 1_795_248_000_000_000_000),
+        ("2026-11-21T09:00:00+01:00", 1_795_248_000_000_000_000),
+        ("2026-11-21T03:30:00.25-04:30", 1_795_248_000_250_000_000),
+        ("2026-11-21T08:00:00.0000123459999Z", 1_795_248_000_000_012_345),
+        ("1969-12-31T23:59:59.999999999Z", -1),
+    ])
+    func read(_ text: String, nanoseconds: Int64) {
+        #expect(Timestamp(rfc3339: text)?.nanoseconds == nanoseconds)
+    }
+
+    @Test(arguments: [
+        "", "2026", "2026-13-01", "2026-00-01", "2026-01-32", "0000-01-01", "2026-11-21T", "2026-11-21T24:00:00Z",
+        "2026-11-21T08:61:00Z", "2026-11-21T08:00:61Z", "2026-11-21T08:00:00.Z", "2026-11-21T08:00:00ZZ", "+2026-11-21",
+        "2026-11-21T08:00:00+0100", "2026-11-21T08:00:00+01:00Z", "2026-11-21 08:00:00Z", "2026-11-21T08:00:00.5x",
+        "２026-11-21",
+    ])
+    func noTime(_ text: String) { #expect(Timestamp(rfc3339: text) == nil) }
+
+    /// Every time is read as it was written.
+    @Test func readingUndoesWriting() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        for _ in 0..<5_000 {
+            let time = Timestamp(nanoseconds: .random(in: .min...Int64.max, using: &generator))
+            #expect(Timestamp(rfc3339: time.rfc3339) == time, "seed \(seed)")
+        }
+    }
+
     /// The calendar reaches further than 64 bits of nanoseconds do.
     @Test func year9999() {
         let parts = CalendarTime(secondsSince1970: 253_402_300_799)

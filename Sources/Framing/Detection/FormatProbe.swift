@@ -78,6 +78,15 @@ public struct FormatProbe {
         judge()
     }
 
+    /// How many of the next bytes may be passed at once so that the verdict changes with the last of them, if it does; at least 1.
+    package func steady(_ next: RawSpan) -> Int {
+        if verdict.isRefuted, !toleratesOthers { return .max }
+        guard isAligned || toleratesOthers else { return 1 }
+        // Any byte may complete the proof that a frame begins.
+        if !isDemanding, framer.isAligned, framer.shape == nil { return 1 }
+        return framer.steady(next)
+    }
+
     /// A gap in the stream.
     public mutating func missing(_ byteCount: Int) {
         framer.missing(byteCount, at: Timestamp(nanoseconds: 0), scratch: scratch, into: frames)

@@ -9,6 +9,8 @@ package struct SignatureProbe {
     package private(set) var match: (signature: Signature, evidence: String)?
     /// Whether bytes were seen that may be the beginning of one.
     package var isUndecided: Bool { match == nil && !start.isEmpty && !open.isEmpty }
+    /// Whether further bytes are compared.
+    package var isOpen: Bool { match == nil && !open.isEmpty }
     /// The protocol that matches for certain, although more bytes would give more detail.
     private var likely: (signature: Signature, evidence: String)?
     /// The best match if no more of the beginning is seen.

@@ -135,6 +135,27 @@ public struct Framer {
         return (pending.storage.span.bytes.copied(0..<shape.head), head)
     }
 
+    /// How many of the next bytes may be passed at once so that whatever they change, such as a frame that is complete, a head, or
+    /// bytes that are none, changes with the last of them; at least 1.
+    func steady(_ next: RawSpan) -> Int {
+        switch mode {
+        case .aligned:
+            guard !pending.isEmpty else { return 1 }
+            if let shape { return max(1, (seen < shape.head ? shape.head : shape.total) - seen) }
+            if wanted > pending.count { return wanted - pending.count }
+            return 1 + rule.inert(next, behind: pending.count)
+        case .searching:
+            // Where nothing ends frames, and no place is on trial, only a byte that may begin one is of interest.
+            guard pending.isEmpty, case .none = shared.landmark, counts.frames > 0 || !shared.hasOpening else {
+                return 1
+            }
+            var count = 0
+            while count < next.byteCount, !shared.firstBytes.contains(next[byte: count]) { count += 1 }
+            return count + 1
+        case .skipping(let end, _): return max(1, end - origin - seen)
+        }
+    }
+
     /// When the frame in progress ends if its sender stays silent; nil if no pause ends one.
     public var idleDeadline: Timestamp? {
         guard let idle = shared.idle, isAligned, !pending.isEmpty else { return nil }

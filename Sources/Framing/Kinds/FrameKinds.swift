@@ -204,6 +204,14 @@ extension FrameKinds {
         return body(kind, content, shape)
     }
 
+    /// Writes the body of a frame without secrets as JSON, if it is a Protobuf message that needs no decoder.
+    ///
+    /// - Returns: whether it was written; if not, `bytes` is as it was.
+    package func writeMessage(_ kind: Int?, _ body: RawSpan, into bytes: inout [UInt8]) -> Bool {
+        guard let kind, traits[kind].check == .protobuf, body.byteCount > 0 else { return false }
+        return PlainProtobuf.write(body, into: &bytes)
+    }
+
     /// Decodes a frame's body.
     package func body(_ kind: Int?, _ content: RawSpan, _ shape: FrameShape) -> DecodedBody {
         guard let kind, !kinds[kind].bodyVaries else { return format.decodeBody(of: content, shape) }
@@ -219,5 +227,5 @@ extension FrameKinds {
 
 extension Expression {
     /// Whether the condition refers only to a frame's type and sender.
-    fileprivate var asksForTypeOnly: Bool { paths.allSatisfy { $0 == ["type"] || $0 == ["from"] } }
+    package var asksForTypeOnly: Bool { paths.allSatisfy { $0 == ["type"] || $0 == ["from"] } }
 }

@@ -12,6 +12,8 @@ package struct Delimiter: FramingRule {
     let ends: [[UInt8]]
     let trailer: Int
     let limit: Int
+    /// The last bytes of the delimiters.
+    private let lastBytes: ByteSet
 
     /// - Parameter ends: at least one delimiter, none of them empty.
     package init(head: BinaryHead?, ends: [[UInt8]], trailer: Int, limit: Int) {
@@ -19,6 +21,7 @@ package struct Delimiter: FramingRule {
         self.ends = ends.sorted { $0.count > $1.count }
         self.trailer = trailer
         self.limit = limit
+        lastBytes = ByteSet { byte in ends.contains { $0.last == byte } }
     }
 
     package func scan(
@@ -46,6 +49,15 @@ package struct Delimiter: FramingRule {
             return .bad(BadBytes(.badHead, "the frame at offset \(origin + start) ends before its trailer"))
         }
         return .shape(FrameShape(head: headLength, body: end.upperBound - body - tail, tail: tail))
+    }
+
+    /// Without a header, only the last byte of a delimiter ends a frame.
+    package func inert(_ next: RawSpan, behind count: Int) -> Int {
+        guard head == nil else { return 0 }
+        let most = max(0, min(next.byteCount, limit - count))
+        var at = 0
+        while at < most, !lastBytes.contains(next[byte: at]) { at += 1 }
+        return at
     }
 
     private func tooLong(at offset: Int) -> BadBytes {

@@ -27,6 +27,14 @@ public protocol FramingRule: Sendable {
         in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, into items: inout [FrameItem]
     ) -> FrameRun
 
+    /// How many of the bytes behind an incomplete frame can neither end it nor show that it is none: a quick check, since a format
+    /// on trial is asked for nearly every byte.
+    ///
+    /// - Parameters:
+    ///   - next: the bytes that follow.
+    ///   - count: how many bytes of the frame there are.
+    func inert(_ next: RawSpan, behind count: Int) -> Int
+
     /// Where frames may start, as far as that is known for all of them.
     var landmark: Landmark { get }
 
@@ -100,6 +108,9 @@ public protocol FramingRule: Sendable {
 }
 
 extension FramingRule {
+    /// None.
+    public func inert(_ next: RawSpan, behind count: Int) -> Int { 0 }
+
     /// Anywhere.
     public var landmark: Landmark { .none }
 

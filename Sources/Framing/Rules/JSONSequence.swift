@@ -60,6 +60,14 @@ package struct JSONSequence: FramingRule {
         return .incomplete(atLeast: 0)
     }
 
+    /// Only a closing bracket ends a frame.
+    package func inert(_ next: RawSpan, behind count: Int) -> Int {
+        let most = max(0, min(next.byteCount, limit - count))
+        var at = 0
+        while at < most, next[byte: at] != UInt8(ascii: "}"), next[byte: at] != UInt8(ascii: "]") { at += 1 }
+        return at
+    }
+
     private func tooLong(at offset: Int) -> BadBytes {
         BadBytes(.tooLong, "no end of the object at offset \(offset) within \(limit) bytes")
     }

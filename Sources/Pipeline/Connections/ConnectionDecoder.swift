@@ -48,9 +48,9 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         switch options.choice {
         case .fixed(let format):
             start(resources.plans.plan(for: format), FormatChoice(by: .option, evidence: "requested"))
-        case .automatic(let formats):
+        case .automatic:
             detection = Detection(
-                formats, aligned: connection.opening.handshake, limit: options.detectionLimit,
+                resources.plans.trials, aligned: connection.opening.handshake, limit: options.detectionLimit,
                 port: connection.opening.server.port)
         }
     }

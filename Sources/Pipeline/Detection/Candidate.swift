@@ -1,9 +1,32 @@
 import Framing
 import Streams
 
+/// What all trials of a format have in common.
+struct TrialPlan {
+    let format: Format
+    let detection: FormatDetection
+    /// The rules of both directions; nil if each connection has its own.
+    let rules: PerDirection<SharedRule>?
+
+    /// Nil if the format is not recognised by its bytes.
+    init?(_ format: Format) {
+        guard let detection = format.detection else { return nil }
+        (self.format, self.detection) = (format, detection)
+        if Conversation(format, aligned: true) == nil {
+            let directions = format.directions
+            rules = PerDirection(
+                fromClient: SharedRule.of(directions.fromClient.rule),
+                fromServer: SharedRule.of(directions.fromServer.rule))
+        } else {
+            rules = nil
+        }
+    }
+}
+
 /// A format on trial in both directions of a connection. A class, since it is accessed for every byte and is large.
 final class Candidate {
-    let format: Format
+    let plan: TrialPlan
+    var format: Format { plan.format }
     let detection: FormatDetection
     private var probes: PerDirection<FormatProbe>
     /// Whether each direction had bytes.
@@ -13,13 +36,16 @@ final class Candidate {
     /// Whether the trial has to see chunks as they arrived.
     let takesChunks: Bool
 
-    init(_ format: Format, _ detection: FormatDetection, aligned: Bool) {
-        let conversation = Conversation(format, aligned: aligned || detection.isAtStart)
+    init(_ plan: TrialPlan, aligned: Bool) {
+        let (format, detection) = (plan.format, plan.detection)
+        let conversation = plan.rules == nil ? Conversation(format, aligned: aligned || detection.isAtStart) : nil
         func probe(_ direction: Direction) -> FormatProbe {
-            let rule = SharedRule.of(format.rule(direction, in: conversation), conversation: conversation)
+            let rule =
+                plan.rules?[direction]
+                ?? SharedRule.of(format.rule(direction, in: conversation), conversation: conversation)
             return FormatProbe(format.directions[direction], detection, rule, direction: direction, aligned: aligned)
         }
-        self.format = format
+        self.plan = plan
         self.detection = detection
         isAligned = aligned || detection.isAtStart || detection.strength >= FormatDetection.outweighing
         probes = PerDirection(fromClient: probe(.fromClient), fromServer: probe(.fromServer))
@@ -32,6 +58,11 @@ final class Candidate {
         guard bytes.byteCount > 0, asks(direction) else { return }
         hasBytes[direction] = true
         probes[direction].receive(bytes)
+    }
+
+    /// How many of the next bytes may be passed at once so that the verdict changes with the last of them, if it does; at least 1.
+    func steady(_ next: RawSpan, from direction: Direction) -> Int {
+        asks(direction) && !takesChunks ? probes[direction].steady(next) : .max
     }
 
     func missing(_ byteCount: Int, from direction: Direction) {

@@ -20,7 +20,7 @@ final class Detection {
     var lastTime: Timestamp?
     private(set) var held = HeldEvents()
     /// The formats that are not ruled out yet.
-    private var formats: [Format]
+    private var plans: [TrialPlan]
     /// Their trials; none while asleep.
     private var candidates: [Candidate] = []
     private(set) var isAwake = false
@@ -36,10 +36,10 @@ final class Detection {
     private let limit: Int
     private let port: UInt16
 
-    init(_ formats: [Format], aligned: Bool, limit: Int, port: UInt16) {
+    init(_ plans: [TrialPlan], aligned: Bool, limit: Int, port: UInt16) {
         self.limit = limit
         self.port = port
-        self.formats = formats.filter { $0.detection != nil }
+        self.plans = plans
         isAligned = aligned
     }
 
@@ -67,7 +67,7 @@ final class Detection {
     func sleep() {
         guard isAwake else { return }
         nextLook = max(2 * held.bytes.count, 256)
-        formats = candidates.map(\.format)
+        plans = candidates.map(\.plan)
         (isAwake, candidates) = (false, [])
         waiting = PerDirection(fromClient: [], fromServer: [])
         signatures = PerDirection(fromClient: SignatureProbe(), fromServer: SignatureProbe())
@@ -77,9 +77,7 @@ final class Detection {
     private func wake() -> Choice? {
         isAwake = true
         let aligned = isAligned
-        candidates = formats.compactMap { format in
-            format.detection.map { Candidate(format, $0, aligned: aligned) }
-        }
+        candidates = plans.map { Candidate($0, aligned: aligned) }
         seen = PerDirection(fromClient: 0, fromServer: 0)
         let held = held
         for event in held.events {
@@ -164,8 +162,11 @@ final class Detection {
     private func feed(_ bytes: RawSpan, at offset: Int, of direction: Direction) -> Choice? {
         var at = 0
         while true {
-            let end = min(Self.place(behind: offset + at), limit) - offset
-            guard end > at, end <= bytes.byteCount else { break }
+            // Nothing is decided before the first place at which a trial may change.
+            let step = steady(bytes.extracting(at..<bytes.byteCount), from: direction)
+            var end = min(Self.place(atOrBehind: offset + at + min(step, limit)), limit) - offset
+            if end > bytes.byteCount { end = Self.place(atOrBefore: offset + bytes.byteCount) - offset }
+            guard end > at else { break }
             feedTrials(bytes.extracting(at..<end), of: direction)
             at = end
             if let choice = decide() { return choice }
@@ -174,11 +175,30 @@ final class Detection {
         return nil
     }
 
-    /// The first position after `offset` up to which trials are fed: every byte at first, where heads are, then less often.
-    private static func place(behind offset: Int) -> Int {
-        if offset < 256 { return offset + 1 }
-        let step = offset < 2_048 ? 8 : 256
-        return (offset / step + 1) * step
+    /// Up to which positions trials are fed: every byte at first, where heads are, then less often.
+    private static func step(at offset: Int) -> Int { offset < 256 ? 1 : offset < 2_048 ? 8 : 256 }
+
+    /// The first of them that is not before an offset.
+    private static func place(atOrBehind offset: Int) -> Int {
+        let step = step(at: offset - 1)
+        return (offset + step - 1) / step * step
+    }
+
+    /// The last of them that is not behind an offset.
+    private static func place(atOrBefore offset: Int) -> Int {
+        let step = step(at: offset)
+        return offset / step * step
+    }
+
+    /// How many of the next bytes change nothing before the last of them; at least 1.
+    private func steady(_ next: RawSpan, from direction: Direction) -> Int {
+        if signatures[direction].isOpen { return 1 }
+        var least = Int.max
+        for candidate in candidates {
+            least = min(least, candidate.steady(next, from: direction))
+            if least == 1 { break }
+        }
+        return least
     }
 
     private func feedTrials(_ bytes: RawSpan, of direction: Direction) {

@@ -12,7 +12,7 @@ package final class FormatRecogniser {
     ///   - port: the server's, which decides between formats that fit equally well.
     ///   - limit: how many bytes of a direction are looked at.
     package init(_ formats: [Format], port: UInt16, limit: Int) {
-        detection = Detection(formats, aligned: true, limit: limit, port: port)
+        detection = Detection(formats.compactMap { TrialPlan($0) }, aligned: true, limit: limit, port: port)
     }
 
     /// Takes the next bytes of a direction; returns the format, once these settle it.

@@ -9,6 +9,9 @@ final class FormatPlans {
     private var automatic: [String: FormatPlan] = [:]
     private var byPort: [UInt16: FormatPlan] = [:]
     private var none: FormatPlan?
+    /// The formats that are recognised by their bytes.
+    private(set) lazy var trials: [TrialPlan] =
+        if case .automatic(let formats) = options.choice { formats.compactMap { TrialPlan($0) } } else { [] }
 
     init(_ options: DecodingOptions, _ output: TraceOutput) { (self.options, self.output) = (options, output) }
 

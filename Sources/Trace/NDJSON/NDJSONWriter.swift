@@ -17,8 +17,10 @@ package final class NDJSONWriter: TraceSink {
     @exclusivity(unchecked) private var beginning = (
         connection: ConnectionLeg(0), direction: Direction.fromClient, text: [UInt8]()
     )
-    @exclusivity(unchecked) private var lastExtent: (length: Int, isMerged: Bool, text: [UInt8])?
-    @exclusivity(unchecked) private var lastTimes: (time: Timestamp, started: Timestamp, text: [UInt8])?
+    @exclusivity(unchecked) private var lastExtent = (length: -1, isMerged: false, text: [UInt8]())
+    @exclusivity(unchecked) private var lastTimes = (
+        time: Timestamp(nanoseconds: 0), started: Timestamp(nanoseconds: 0), text: [UInt8]()
+    )
 
     /// A writer that begins with the `trace` line.
     ///
@@ -70,9 +72,13 @@ package final class NDJSONWriter: TraceSink {
         if kinds.hidesNothing(frame.kind), !frame.isSecret, info.missing == 0 {
             kinds.writeFields(of: bytes, frame.shape, into: &output.bytes)
             put(",\"body\":")
-            self.body(
-                body, frame.body ?? kinds.shownBody(frame.kind, bytes, frame.shape), missing: 0, streamed: info.streamed
-            )
+            if bodyLimit == 0 {
+                self.body(body, DecodedBody(.opaque), missing: 0, streamed: info.streamed)
+            } else if frame.body != nil || info.streamed > 0 || !message(body, kinds, frame.kind) {
+                self.body(
+                    body, frame.body ?? kinds.shownBody(frame.kind, bytes, frame.shape), missing: 0,
+                    streamed: info.streamed)
+            }
         } else {
             let secrets = FrameSecrets(of: frame, bytes, kinds)
             if secrets.hidesFields {
@@ -131,7 +137,8 @@ package final class NDJSONWriter: TraceSink {
             begin("frame", connection.number)
             from(direction, connection.leg)
             put(",\"index\":")
-            beginning = (connection, direction, Array(output.bytes[start...]))
+            (beginning.connection, beginning.direction) = (connection, direction)
+            beginning.text.replaceAll(with: output.bytes[start...])
         } else {
             let text = beginning.text
             output.bytes.append(contentsOf: text.span.bytes)
@@ -140,8 +147,9 @@ package final class NDJSONWriter: TraceSink {
 
     /// Writes a frame's times, up to its offset. Many frames have the same.
     func times(_ time: Timestamp, _ started: Timestamp) {
-        if let last = lastTimes, last.time == time, last.started == started {
-            output.bytes.append(contentsOf: last.text.span.bytes)
+        if lastTimes.time == time, lastTimes.started == started, !lastTimes.text.isEmpty {
+            let text = lastTimes.text
+            output.bytes.append(contentsOf: text.span.bytes)
             return
         }
         let start = output.bytes.count
@@ -149,13 +157,15 @@ package final class NDJSONWriter: TraceSink {
         put(",\"started\":\"")
         timestamps.rfc3339(started, into: &output.bytes)
         put("\",\"offset\":")
-        lastTimes = (time, started, Array(output.bytes[start...]))
+        (lastTimes.time, lastTimes.started) = (time, started)
+        lastTimes.text.replaceAll(with: output.bytes[start...])
     }
 
     /// Writes a frame's length and segmentation, up to its type. Many unsplit frames are alike.
     func extent(_ length: Int, _ segments: Int, _ isMerged: Bool) {
-        if segments == 1, let last = lastExtent, last.length == length, last.isMerged == isMerged {
-            output.bytes.append(contentsOf: last.text.span.bytes)
+        if segments == 1, lastExtent.length == length, lastExtent.isMerged == isMerged {
+            let text = lastExtent.text
+            output.bytes.append(contentsOf: text.span.bytes)
             return
         }
         let start = output.bytes.count
@@ -164,7 +174,25 @@ package final class NDJSONWriter: TraceSink {
         put(",\"segments\":")
         number(segments)
         if isMerged { put(",\"merged\":true,\"type\":") } else { put(",\"merged\":false,\"type\":") }
-        if segments == 1 { lastExtent = (length, isMerged, Array(output.bytes[start...])) }
+        if segments == 1 {
+            (lastExtent.length, lastExtent.isMerged) = (length, isMerged)
+            lastExtent.text.replaceAll(with: output.bytes[start...])
+        }
+    }
+
+    /// Writes a body that is a Protobuf message without decoding it first; returns whether it is one that this is possible for.
+    private func message(_ body: RawSpan, _ kinds: FrameKinds, _ kind: Int?) -> Bool {
+        let start = output.bytes.count
+        put("{\"length\":")
+        number(body.byteCount)
+        put(",\"protobuf\":")
+        let json = output.bytes.count
+        if kinds.writeMessage(kind, body, into: &output.bytes), output.bytes.count - json <= bodyLimit {
+            put("}")
+            return true
+        }
+        output.bytes.removeLast(output.bytes.count - start)
+        return false
     }
 
     /// Writes a body. Truncated JSON is no longer JSON, so beyond the limit its beginning is shown as text.
@@ -204,6 +232,14 @@ package final class NDJSONWriter: TraceSink {
             put("\"")
         }
         if isTruncated { put(",\"truncated\":true") }
+    }
+}
+
+extension [UInt8] {
+    /// Replaces all bytes, in the memory that there is.
+    fileprivate mutating func replaceAll(with bytes: ArraySlice<UInt8>) {
+        removeAll(keepingCapacity: true)
+        append(contentsOf: bytes)
     }
 }
 

@@ -7,6 +7,15 @@ package final class SelectingSink: TraceSink {
     private let sink: any TraceSink
     private let selection: Selection
     private var framesLeft: Int
+    /// What a condition on the type alone says of the kinds of frames.
+    private var known: [ObjectIdentifier: KnownKinds] = [:]
+    private let asksForTypeOnly: Bool
+
+    private struct KnownKinds {
+        /// Kept, so that no others take its place.
+        let kinds: FrameKinds
+        var fulfil: [Bool?] = []
+    }
     /// Called when as many frames as wanted have been passed on.
     private let whenDone: () -> Void
 
@@ -16,6 +25,7 @@ package final class SelectingSink: TraceSink {
         self.sink = sink
         self.whenDone = whenDone
         framesLeft = selection.frames ?? .max
+        asksForTypeOnly = selection.condition?.asksForTypeOnly ?? false
     }
 
     package var takesBothLegs: Bool { selection.legs.map { $0.contains(.out) } ?? sink.takesBothLegs }
@@ -41,14 +51,31 @@ package final class SelectingSink: TraceSink {
 
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
         guard includes(connection, frame.info.time), framesLeft > 0 else { return }
-        if let condition = selection.condition {
-            guard let format = connection.format?.directions[frame.direction] else { return }
-            let values = FrameValues(info: frame.info, direction: frame.direction, isHeartbeat: frame.isHeartbeat)
-            guard values.fulfil(condition, content: bytes, shape: frame.shape, format: format) else { return }
-        }
+        if let condition = selection.condition, !fulfils(condition, frame, bytes, connection) { return }
         sink.frame(frame, bytes: bytes, on: connection)
         framesLeft -= 1
         if framesLeft == 0 { whenDone() }
+    }
+
+    private func fulfils(
+        _ condition: Expression, _ frame: TracedFrame, _ bytes: RawSpan, _ connection: TracedConnection
+    ) -> Bool {
+        guard let kinds = connection.kinds?[frame.direction] else { return false }
+        func isFulfilled() -> Bool {
+            FrameValues(info: frame.info, direction: frame.direction, isHeartbeat: frame.isHeartbeat)
+                .fulfil(condition, content: bytes, shape: frame.shape, format: kinds.format)
+        }
+        guard asksForTypeOnly, let kind = frame.kind else { return isFulfilled() }
+        let key = ObjectIdentifier(kinds)
+        if let fulfil = known[key]?.fulfil, kind < fulfil.count, let result = fulfil[kind] { return result }
+        let result = isFulfilled()
+        var own = known[key] ?? KnownKinds(kinds: kinds)
+        if own.fulfil.count <= kind {
+            own.fulfil.append(contentsOf: repeatElement(nil, count: kind + 1 - own.fulfil.count))
+        }
+        own.fulfil[kind] = result
+        known[key] = own
+        return result
     }
 
     package var bodyLimit: Int { selection.condition?.readsBodies == true ? .max : sink.bodyLimit }

@@ -254,7 +254,7 @@ struct ProtobufDecoder {
 
 extension RawSpan {
     /// Whether the bytes are valid UTF-8 without any control character.
-    fileprivate var isPlainText: Bool {
+    var isPlainText: Bool {
         withUnsafeBytes { $0.allSatisfy { $0 >= 0x20 && $0 != 0x7f } } && firstInvalidUTF8() == nil
     }
 }

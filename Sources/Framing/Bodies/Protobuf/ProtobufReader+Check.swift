@@ -70,7 +70,7 @@ extension ProtobufReader {
 
     /// The same as `varint`, without a reason for failure.
     @inline(__always)
-    private static func quickVarint(_ bytes: RawSpan, _ at: inout Int, _ end: Int) -> UInt64? {
+    static func quickVarint(_ bytes: RawSpan, _ at: inout Int, _ end: Int) -> UInt64? {
         guard at < end else { return nil }
         let first = bytes[unchecked: at]
         at &+= 1
@@ -78,7 +78,7 @@ extension ProtobufReader {
         return longVarint(UInt64(first & 0x7f), bytes, &at, end)
     }
 
-    private static func longVarint(_ first: UInt64, _ bytes: RawSpan, _ at: inout Int, _ end: Int) -> UInt64? {
+    static func longVarint(_ first: UInt64, _ bytes: RawSpan, _ at: inout Int, _ end: Int) -> UInt64? {
         var value = first
         var shift: UInt64 = 7
         while at < end, shift < 70 {

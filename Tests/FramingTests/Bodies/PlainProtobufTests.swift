@@ -1,0 +1,85 @@
+import Streams
+import Testing
+
+@testable import Framing
+
+/// Messages that are written in one pass are written as the decoder writes them.
+@Suite struct PlainProtobufTests {
+    private struct Messages {
+        var generator: SeededGenerator
+
+        mutating func varint(_ value: UInt64) -> [UInt8] {
+            var (rest, bytes) = (value, [UInt8]())
+            while rest > 0x7f {
+                bytes.append(UInt8(rest & 0x7f) | 0x80)
+                rest >>= 7
+            }
+            return bytes + [UInt8(rest)]
+        }
+
+        mutating func message(depth: Int) -> [UInt8] {
+            var bytes: [UInt8] = []
+            var number: UInt64 = 0
+            for _ in 0..<Int.random(in: 0...5, using: &generator) {
+                // Mostly in order; sometimes the same again, or one that is no field.
+                number =
+                    Int.random(in: 0...9, using: &generator) == 0
+                    ? .random(in: 0...3, using: &generator) : number + .random(in: 1...20, using: &generator)
+                let type = UInt64([0, 0, 1, 2, 2, 2, 5, 3].randomElement(using: &generator) ?? 0)
+                bytes += varint(number << 3 | type)
+                switch type {
+                case 0:
+                    bytes += varint(
+                        .random(in: 0...(.max >> UInt64.random(in: 0...63, using: &generator)), using: &generator))
+                case 1: bytes += noise(8)
+                case 5: bytes += noise(4)
+                case 3: bytes += depth < 3 ? message(depth: depth + 1) + varint(number << 3 | 4) : []
+                default:
+                    let value: [UInt8]
+                    switch Int.random(in: 0...4, using: &generator) {
+                    case 0: value = Array("text \"ü\" 日本".utf8)
+                    case 1: value = Array("a\nb".utf8)
+                    case 2 where depth < 9: value = message(depth: depth + 1)
+                    default: value = noise(.random(in: 0...12, using: &generator))
+                    }
+                    bytes += varint(UInt64(value.count)) + value
+                }
+            }
+            return bytes
+        }
+
+        mutating func noise(_ count: Int) -> [UInt8] {
+            (0..<count).map { _ in .random(in: 0...255, using: &generator) }
+        }
+    }
+
+    @Test func theSameAsTheDecoder() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var messages = Messages(generator: SeededGenerator(seed: seed))
+        var written = 0
+        for round in 0..<20_000 {
+            var message = messages.message(depth: 0)
+            if round % 3 == 0, let place = message.indices.randomElement(using: &messages.generator) {
+                message[place] = .random(in: 0...255, using: &messages.generator)
+            }
+            if round % 7 == 0 { message.removeLast(min(message.count, 1)) }
+            var output: [UInt8] = [1, 2, 3]
+            guard PlainProtobuf.write(message.span.bytes, into: &output) else {
+                #expect(output == [1, 2, 3], "seed \(seed), \(message)")
+                continue
+            }
+            written += 1
+            let expected = ProtobufBody.json(ofMessage: message.span.bytes)
+            #expect(expected.map { [1, 2, 3] + $0 } == output, "seed \(seed), \(message)")
+        }
+        #expect(written > 5_000)
+    }
+
+    /// What has many messages inside one another is left to the decoder.
+    @Test func deepMessagesAreLeft() {
+        var message: [UInt8] = [8, 1]
+        for _ in 0..<40 { message = [10, UInt8(message.count)] + message }
+        var output: [UInt8] = []
+        #expect(!PlainProtobuf.write(message.span.bytes, into: &output) && output.isEmpty)
+    }
+}

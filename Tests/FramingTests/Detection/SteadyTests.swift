@@ -1,0 +1,76 @@
+import Foundation
+import Framing
+import Streams
+import Testing
+
+/// A format on trial may be given as many bytes at once as it says: its verdict changes nowhere before the last of them.
+@Suite struct SteadyTests {
+    /// Streams of frames with garbage: of every format, each is also a stream that the others look at.
+    private static func streams(_ formats: [Format], _ generator: inout SeededGenerator) -> [[UInt8]] {
+        var streams: [[UInt8]] = [
+            Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8), Array("{\"a\":[1,\"}\"]}{\"b\":{}} {".utf8),
+            Array("one line\r\nanother\n".utf8), Array("12310.300000text".utf8),
+            Array("{\"type\":\"txt\",\"size\":\"3\"}\r\nabc{\"type\":\"heartA\",\"size\":0}\r\n".utf8),
+        ]
+        for format in formats {
+            for direction in Direction.allCases {
+                var bytes: [UInt8] = []
+                for _ in 0..<4 {
+                    let body = (0..<Int.random(in: 0...40, using: &generator)).map { _ in
+                        UInt8.random(in: 0x20...0x7d, using: &generator)
+                    }
+                    bytes += (try? format.directions[direction].encode([], body: body)) ?? body
+                    if Int.random(in: 0...3, using: &generator) == 0, !bytes.isEmpty {
+                        bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(
+                            in: 0...255, using: &generator)
+                    }
+                }
+                streams.append(bytes)
+            }
+        }
+        return streams
+    }
+
+    @Test(arguments: [true, false]) func theVerdictChangesWithTheLastByte(_ aligned: Bool) throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        let formats = try BuiltInFormats.all() + ExampleFormats.recognised()
+        let streams = Self.streams(formats, &generator)
+        var skipped = 0
+        for format in formats {
+            guard let detection = format.detection else { continue }
+            for direction in Direction.allCases where !format.directions[direction].rule.dependsOnCutting {
+                func probe() -> FormatProbe {
+                    let conversation = Conversation(format, aligned: aligned)
+                    let rule = SharedRule.of(format.rule(direction, in: conversation), conversation: conversation)
+                    return FormatProbe(
+                        format.directions[direction], detection, rule, direction: direction, aligned: aligned)
+                }
+                for stream in streams {
+                    var (one, many) = (probe(), probe())
+                    var verdicts: [FormatProbe.Verdict] = []
+                    for byte in stream {
+                        one.receive([byte].span.bytes)
+                        verdicts.append(one.verdict)
+                    }
+                    var at = 0
+                    while at < stream.count {
+                        let next = stream.span.bytes.extracting(at..<stream.count)
+                        let step = many.steady(next)
+                        let end = at + min(step, stream.count - at)
+                        let before = at == 0 ? probe().verdict : verdicts[at - 1]
+                        let place = "\(format.name) \(direction) at \(at)..<\(end) of \(stream), seed \(seed)"
+                        // One that is refuted is never asked again.
+                        if step == .max { break }
+                        #expect(verdicts[at..<end - 1].allSatisfy { $0 == before }, "\(place)")
+                        many.receive(stream.span.bytes.extracting(at..<end))
+                        #expect(many.verdict == verdicts[end - 1], "\(place)")
+                        skipped += end - at - 1
+                        at = end
+                    }
+                }
+            }
+        }
+        #expect(!aligned || skipped > 1_000)
+    }
+}
