@@ -27,8 +27,8 @@ import Trace
         #expect(lines.filter { $0.event == "frame" && $0["type"] == nil }.map(\.text) == [])
     }
 
-    /// How much of a stream is split at every offset; the whole stream is split byte by byte, and at random.
-    private static let everyPlace = 1_500
+    /// How much of a stream is split at every offset, and at how many more; the whole stream is split byte by byte, and at random.
+    private static let (everyPlace, morePlaces) = (250, 50)
 
     @Test(arguments: Example.all) func cuttingDoesNotMatter(_ example: Example) throws {
         let format = try example.format()
@@ -45,7 +45,8 @@ import Trace
             }
             // Two conversations are as good a test as twenty.
             guard number < 2, let first = chunks.first?.bytes.count else { continue }
-            for place in 1..<max(2, min(first, Self.everyPlace)) {
+            let more = (0..<Self.morePlaces).map { _ in Int.random(in: 1...max(1, first - 1), using: &generator) }
+            for place in Array(1..<max(2, min(first, Self.everyPlace))) + more {
                 let cut = SeenConversation(format, chunks) { $0 > place ? [place] : [] }
                 #expect(cut.frames == whole.frames && cut.unframed == whole.unframed, "\(number), at \(place)")
             }

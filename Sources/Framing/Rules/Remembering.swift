@@ -13,6 +13,16 @@ struct Remembering: Sendable {
         var condition: Expression?
         /// What tells values of the same name apart, such as a stream's number; nil: there is only one.
         var key: Expression?
+        /// The values of the body that its condition needs, and those that the rest needs.
+        private(set) var bodyPaths: (ofCondition: [[String]], others: [[String]])
+
+        init(name: String, value: Expression, condition: Expression?, key: Expression?) {
+            (self.name, self.value, self.condition, self.key) = (name, value, condition, key)
+            func paths(_ expression: Expression?) -> [[String]] {
+                expression?.paths.filter { $0.first == "body" && $0 != Remembering.bodyLength } ?? []
+            }
+            bodyPaths = (paths(condition), paths(value) + paths(key))
+        }
     }
 
     /// In the order in which they apply; each sees what those before it have set.
@@ -34,9 +44,6 @@ struct Remembering: Sendable {
 
     /// The names of the values, each with the key by which frames find it: that of its first entry.
     private let names: [(name: String, key: Expression?)]
-    /// The values of bodies that entries use, beside their length.
-    let bodyPaths: [[String]]
-
     init(_ entries: [Entry], initial: [String: Int], shown: Shown?) {
         (self.entries, self.initial, self.shown) = (entries, initial, shown)
         var names: [(name: String, key: Expression?)] = []
@@ -44,13 +51,9 @@ struct Remembering: Sendable {
             names.append((entry.name, entry.key))
         }
         self.names = names
-        let paths = entries.flatMap { $0.value.paths + ($0.condition?.paths ?? []) + ($0.key?.paths ?? []) }
-        bodyPaths = Set(paths.filter { $0.first == "body" && $0 != Self.bodyLength }).sorted {
-            $0.joined(separator: ".") < $1.joined(separator: ".")
-        }
     }
 
-    private static let bodyLength = ["body", "length"]
+    fileprivate static let bodyLength = ["body", "length"]
 
     /// Adds what is remembered to the values of a header, for the frame that has it.
     func recall(_ memory: DirectionMemory?, into scope: inout StructureScope) {
@@ -65,13 +68,20 @@ struct Remembering: Sendable {
     /// Applies the entries behind a frame.
     ///
     /// - Parameters:
-    ///   - scope: the values of its header and of its body, and what was recalled for it.
+    ///   - scope: the values of its header, and what was recalled for it.
     ///   - body: its body's length.
     ///   - memory: where the values are kept; nil: only `scope` receives them.
-    func apply(body: Int, to scope: inout StructureScope, _ memory: DirectionMemory?) {
+    ///   - bodyValue: the value of the body at a path; asked only where an entry applies, since it takes decoding the body.
+    func apply(
+        body: Int, to scope: inout StructureScope, _ memory: DirectionMemory?,
+        _ bodyValue: (_ path: [String]) -> Value = { _ in .absent }
+    ) {
         scope.add(Self.bodyLength, .integer(Int64(body)))
         for entry in entries {
-            guard scope.holds(entry.condition), let value = scope.number(entry.value),
+            for path in entry.bodyPaths.ofCondition { scope.add(path, bodyValue(path)) }
+            guard scope.holds(entry.condition) else { continue }
+            for path in entry.bodyPaths.others { scope.add(path, bodyValue(path)) }
+            guard let value = scope.number(entry.value),
                 let place = place(entry.name, entry.key, scope)
             else { continue }
             memory?.remember(value, at: place)

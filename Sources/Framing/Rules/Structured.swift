@@ -210,8 +210,7 @@ package struct Structured: FramingRule {
         }
         walk.scope.add(StructuredHead.lengthPath, .integer(Int64(shape.head)))
         remembering.recall(memory, into: &walk.scope)
-        for path in remembering.bodyPaths { walk.scope.add(path, value(path)) }
-        remembering.apply(body: shape.body, to: &walk.scope, memory)
+        remembering.apply(body: shape.body, to: &walk.scope, memory, value)
     }
 
     package func isInterim(_ content: RawSpan, _ shape: FrameShape) -> Bool {
