@@ -4,7 +4,7 @@ import Streams
 ///
 /// A stream whose first byte was seen must consist of frames from there on. One picked up mid-stream need not, but in enough
 /// bytes of any kind frames chain somewhere: so twice as many must follow one another, and most bytes must lie in frames.
-public struct FormatProbe {
+public final class FormatProbe {
     /// A probe's current result.
     public struct Verdict: Sendable, Hashable {
         /// Whether the format fits: the heads of as many frames as needed are complete.
@@ -26,42 +26,41 @@ public struct FormatProbe {
     }
 
     /// The verdict on the stream so far.
-    public private(set) var verdict = Verdict()
+    @exclusivity(unchecked) public private(set) var verdict = Verdict()
 
-    private var framer: Framer
+    // Nothing that the framer calls re-enters the probe.
+    @exclusivity(unchecked) private var framer: Framer
     private let direction: Direction
-    private let format: DirectionFormat
-    private let detection: FormatDetection
+    private let trial: TrialSide
+    private var detection: FormatDetection { trial.detection }
     /// Whether the stream's first byte was seen, or the evidence determines where a stream may be picked up.
     private let isAligned: Bool
     /// How many frames must follow one another.
     private let needed: Int
-    private let frames = Frames()
+    private let frames: Frames
     private let scratch = FramingScratch()
 
     /// A probe for one direction.
     ///
     /// - Parameter aligned: whether the stream's first byte was seen.
-    public init(_ format: DirectionFormat, _ detection: FormatDetection, direction: Direction, aligned: Bool) {
-        self.init(format, detection, SharedRule.of(format.rule), direction: direction, aligned: aligned)
+    public convenience init(
+        _ format: DirectionFormat, _ detection: FormatDetection, direction: Direction, aligned: Bool
+    ) {
+        self.init(TrialSide(format, detection), SharedRule.of(format.rule), direction: direction, aligned: aligned)
     }
 
     /// A probe for one direction, whose rule may be part of a conversation.
-    package init(
-        _ format: DirectionFormat, _ detection: FormatDetection, _ rule: SharedRule, direction: Direction, aligned: Bool
-    ) {
-        let isStrong = detection.strength >= FormatDetection.outweighing
-        isAligned = aligned || detection.isAtStart
+    package init(_ trial: TrialSide, _ rule: SharedRule, direction: Direction, aligned: Bool) {
+        let isStrong = trial.isStrong
+        isAligned = aligned || trial.isAtStart
         framer = Framer(rule, direction: direction, aligned: isAligned)
-        self.format = format
-        self.detection = detection
+        self.trial = trial
         self.direction = direction
-        let more = detection.isAtStart ? detection.frames + 1 : max(2 * detection.frames, 3)
-        needed = aligned || isStrong ? detection.frames : more
+        let more = trial.isAtStart ? trial.frames + 1 : max(2 * trial.frames, 3)
+        needed = aligned || isStrong ? trial.frames : more
         toleratesOthers = isStrong
-        verdict.blocks = detection.blocksAfter == 0
-        frames.format = format
-        frames.detection = detection
+        frames = Frames(trial)
+        verdict.blocks = trial.blocksAfter == 0
     }
 
     /// Whether bytes that belong to no frame are tolerated.
@@ -73,7 +72,7 @@ public struct FormatProbe {
     package var heldMemory: Int { framer.heldMemory }
 
     /// The next bytes of the stream.
-    public mutating func receive(_ chunk: RawSpan) {
+    public func receive(_ chunk: RawSpan) {
         framer.receive(chunk, at: Timestamp(nanoseconds: 0), packet: 0, scratch: scratch, into: frames)
         judge()
     }
@@ -88,26 +87,26 @@ public struct FormatProbe {
     }
 
     /// A gap in the stream.
-    public mutating func missing(_ byteCount: Int) {
+    public func missing(_ byteCount: Int) {
         framer.missing(byteCount, at: Timestamp(nanoseconds: 0), scratch: scratch, into: frames)
         judge()
     }
 
     /// The stream ended, or no more of it is examined.
-    public mutating func finish() {
+    public func finish() {
         let hasOpenHead = openHead
         framer.finish(scratch: scratch, into: frames)
         judge()
         verdict.isOpenHead = (hasOpenHead || verdict.isOpenHead) && !verdict.isRefuted
     }
 
-    private mutating func judge() {
+    private func judge() {
         let hasOthers = framer.hasRun || frames.foreign > 0
         verdict.isAmongOthers = frames.others > 0
         if isAligned || toleratesOthers {
             if count >= needed {
                 verdict.fits = true
-            } else if needed == detection.frames, count + 1 == needed, !isDemanding {
+            } else if needed == trial.frames, count + 1 == needed, !isDemanding {
                 // The head is complete, or proof enough: no need to wait for the rest.
                 if framer.shape != nil || framer.proof != nil { verdict.fits = true }
             }
@@ -118,15 +117,15 @@ public struct FormatProbe {
             verdict.isSure = frames.row >= 2 * needed && !hasOthers
         }
         verdict.isAlone = frames.count > 0 && !hasOthers && !frames.isRefuted
-        verdict.hasEnough = frames.count >= detection.frames
-        if frames.count >= detection.blocksAfter { verdict.blocks = true }
+        verdict.hasEnough = frames.count >= trial.frames
+        if frames.count >= trial.blocksAfter { verdict.blocks = true }
         if frames.isRefuted || (isAligned && hasOthers) || headIsRefuted() { verdict.isRefuted = true }
     }
 
     /// Whether the head of the frame in progress does not fulfil the condition, if the head alone decides: there is no need to
     /// wait for a long frame. Each head is checked once.
-    private mutating func headIsRefuted() -> Bool {
-        guard detection.openHead != nil, isAligned, judgedHead != framer.counts.frames, framer.openHead != nil else {
+    private func headIsRefuted() -> Bool {
+        guard trial.hasOpenHead, isAligned, judgedHead != framer.counts.frames, framer.openHead != nil else {
             return false
         }
         judgedHead = framer.counts.frames
@@ -135,31 +134,28 @@ public struct FormatProbe {
 
     /// How many frames count.
     private var count: Int {
-        guard let among = detection.among, frames.others > 0 else { return frames.count }
+        guard frames.others > 0, let among = detection.among else { return frames.count }
         return frames.count >= among.frames ? max(frames.count, needed) : 0
     }
 
     /// Whether a frame must be whole to count.
-    private var isDemanding: Bool {
-        detection.condition != nil || detection.distinct != nil || detection.needsValidBodies || detection.among != nil
-    }
+    private var isDemanding: Bool { trial.isDemanding }
 
     /// Whether the frame in progress has a head that fulfils the condition, and nothing contradicts it.
     private var openHead: Bool {
-        detection.openHead != nil && isAligned && !verdict.isRefuted && framer.openHead != nil
+        trial.hasOpenHead && isAligned && !verdict.isRefuted && framer.openHead != nil
             && openHeadFulfilsCondition
     }
 
     private var openHeadFulfilsCondition: Bool {
         guard let head = framer.openHead, let condition = detection.condition else { return true }
         return FrameValues(info: FrameInfo(of: head.shape), direction: direction).fulfil(
-            condition, content: head.bytes.span.bytes, shape: head.shape, format: format)
+            condition, content: head.bytes.span.bytes, shape: head.shape, format: trial.format)
     }
 
     /// Evaluates the trial's frames.
     private final class Frames: FrameReceiver {
-        var format: DirectionFormat?
-        var detection: FormatDetection?
+        private let trial: TrialSide
         /// How many frames fulfil the condition.
         var count = 0
         /// How many of them follow one another up to this point.
@@ -172,8 +168,11 @@ public struct FormatProbe {
         var foreign = 0
         private var values: Set<FieldValue> = []
 
+        init(_ trial: TrialSide) { self.trial = trial }
+
         func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
-            guard !isRefuted, let format, let detection else { return }
+            guard !isRefuted else { return }
+            let (format, detection) = (trial.format, trial.detection)
             // Whether it meets the requirements for every frame, and the condition.
             let (isValid, fits) = format.withContent(of: bytes, frame.shape) { content, shape -> (Bool, Bool) in
                 if detection.needsValidBodies, frame.missing == 0,
@@ -207,5 +206,31 @@ public struct FormatProbe {
         }
 
         func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {}
+    }
+}
+
+/// What all trials of a direction of a format have in common. A class: nothing of it is copied for a connection.
+package final class TrialSide {
+    let format: DirectionFormat
+    let detection: FormatDetection
+    // What is asked for every byte.
+    let isStrong: Bool
+    let isAtStart: Bool
+    /// Whether the evidence concerns the streams' first bytes, or those that were seen first.
+    package var startsStreams: Bool { isAtStart }
+    let isDemanding: Bool
+    let hasOpenHead: Bool
+    let frames: Int
+    let blocksAfter: Int
+
+    package init(_ format: DirectionFormat, _ detection: FormatDetection) {
+        (self.format, self.detection) = (format, detection)
+        isStrong = detection.strength >= FormatDetection.outweighing
+        isAtStart = detection.isAtStart
+        isDemanding =
+            detection.condition != nil || detection.distinct != nil || detection.needsValidBodies
+            || detection.among != nil
+        hasOpenHead = detection.openHead != nil
+        (frames, blocksAfter) = (detection.frames, detection.blocksAfter)
     }
 }

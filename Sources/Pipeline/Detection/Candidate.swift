@@ -1,10 +1,14 @@
 import Framing
 import Streams
 
-/// What all trials of a format have in common.
-struct TrialPlan {
+/// What all trials of a format have in common. A class: a format is large, and every connection has its trials.
+final class TrialPlan {
     let format: Format
     let detection: FormatDetection
+    let strength: Int
+    /// Whether the trial has to see chunks as they arrived.
+    let takesChunks: Bool
+    let sides: PerDirection<TrialSide>
     /// The rules of both directions; nil if each connection has its own.
     let rules: PerDirection<SharedRule>?
 
@@ -12,6 +16,13 @@ struct TrialPlan {
     init?(_ format: Format) {
         guard let detection = format.detection else { return nil }
         (self.format, self.detection) = (format, detection)
+        strength = detection.strength
+        takesChunks = Direction.allCases.contains {
+            (detection.from ?? $0) == $0 && format.directions[$0].rule.dependsOnCutting
+        }
+        sides = PerDirection(
+            fromClient: TrialSide(format.directions.fromClient, detection),
+            fromServer: TrialSide(format.directions.fromServer, detection))
         if Conversation(format, aligned: true) == nil {
             let directions = format.directions
             rules = PerDirection(
@@ -27,31 +38,29 @@ struct TrialPlan {
 final class Candidate {
     let plan: TrialPlan
     var format: Format { plan.format }
-    let detection: FormatDetection
-    private var probes: PerDirection<FormatProbe>
+    var detection: FormatDetection { plan.detection }
+    private let probes: PerDirection<FormatProbe>
     /// Whether each direction had bytes.
     private var hasBytes = PerDirection(fromClient: false, fromServer: false)
     /// Whether the streams' first bytes were seen, or are not needed.
     private let isAligned: Bool
-    /// Whether the trial has to see chunks as they arrived.
-    let takesChunks: Bool
+    var takesChunks: Bool { plan.takesChunks }
+    /// The only side that is evidence; nil: both are.
+    private let only: Direction?
 
     init(_ plan: TrialPlan, aligned: Bool) {
-        let (format, detection) = (plan.format, plan.detection)
-        let conversation = plan.rules == nil ? Conversation(format, aligned: aligned || detection.isAtStart) : nil
+        let isAtStart = plan.sides.fromClient.startsStreams
+        let conversation = plan.rules == nil ? Conversation(plan.format, aligned: aligned || isAtStart) : nil
         func probe(_ direction: Direction) -> FormatProbe {
             let rule =
                 plan.rules?[direction]
-                ?? SharedRule.of(format.rule(direction, in: conversation), conversation: conversation)
-            return FormatProbe(format.directions[direction], detection, rule, direction: direction, aligned: aligned)
+                ?? SharedRule.of(plan.format.rule(direction, in: conversation), conversation: conversation)
+            return FormatProbe(plan.sides[direction], rule, direction: direction, aligned: aligned)
         }
         self.plan = plan
-        self.detection = detection
-        isAligned = aligned || detection.isAtStart || detection.strength >= FormatDetection.outweighing
+        only = plan.detection.from
+        isAligned = aligned || isAtStart || plan.strength >= FormatDetection.outweighing
         probes = PerDirection(fromClient: probe(.fromClient), fromServer: probe(.fromServer))
-        takesChunks = Direction.allCases.contains {
-            (detection.from ?? $0) == $0 && format.directions[$0].rule.dependsOnCutting
-        }
     }
 
     func receive(_ bytes: RawSpan, from direction: Direction) {
@@ -77,7 +86,7 @@ final class Candidate {
     var heldMemory: Int { probes.fromClient.heldMemory + probes.fromServer.heldMemory }
 
     /// Whether the bytes of a side are evidence.
-    func asks(_ direction: Direction) -> Bool { detection.from == nil || detection.from == direction }
+    func asks(_ direction: Direction) -> Bool { only == nil || only == direction }
 
     /// The verdicts of the sides that count, for those with bytes.
     private var verdicts: [FormatProbe.Verdict] {
@@ -90,7 +99,7 @@ final class Candidate {
     }
 
     /// Whether no further bytes can make it fit.
-    var isOut: Bool { isRefuted && detection.strength < FormatDetection.outweighing }
+    var isOut: Bool { isRefuted && plan.strength < FormatDetection.outweighing }
 
     /// Whether it fits, whatever comes next. Strong evidence outweighs preceding bytes that are no frame.
     var fits: Bool {

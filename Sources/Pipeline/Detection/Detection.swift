@@ -239,11 +239,11 @@ final class Detection {
         if Direction.allCases.contains(where: { signatures[$0].isUndecided }) { return nil }
         // Called for every byte: nothing is copied until there is a choice.
         var best = 0
-        for candidate in candidates where candidate.detection.strength > best && candidate.fits {
-            best = candidate.detection.strength
+        for candidate in candidates where candidate.plan.strength > best && candidate.fits {
+            best = candidate.plan.strength
         }
         guard best > 0 else { return nil }
-        for candidate in candidates where candidate.detection.strength > best {
+        for candidate in candidates where candidate.plan.strength > best {
             let isSeen = Direction.allCases.contains { candidate.asks($0) && seen[$0] > 0 }
             if isSeen, candidate.blocks { return nil }
         }
@@ -266,8 +266,8 @@ final class Detection {
 
     /// The strongest; among several the one with the server's port, then the first. The alternatives are reported.
     private func choose(_ fitting: [(candidate: Candidate, evidence: String)]) -> Choice? {
-        guard let best = fitting.map(\.candidate.detection.strength).max() else { return nil }
-        let equal = fitting.filter { $0.candidate.detection.strength == best }
+        guard let best = fitting.map(\.candidate.plan.strength).max() else { return nil }
+        let equal = fitting.filter { $0.candidate.plan.strength == best }
         guard let winner = equal.first(where: { $0.candidate.format.ports.contains(port) }) ?? equal.first else {
             return nil
         }

@@ -44,10 +44,11 @@ import Testing
                     let conversation = Conversation(format, aligned: aligned)
                     let rule = SharedRule.of(format.rule(direction, in: conversation), conversation: conversation)
                     return FormatProbe(
-                        format.directions[direction], detection, rule, direction: direction, aligned: aligned)
+                        TrialSide(format.directions[direction], detection), rule, direction: direction, aligned: aligned
+                    )
                 }
                 for stream in streams {
-                    var (one, many) = (probe(), probe())
+                    let (one, many) = (probe(), probe())
                     var verdicts: [FormatProbe.Verdict] = []
                     for byte in stream {
                         one.receive([byte].span.bytes)
