@@ -82,6 +82,22 @@ import Trace
         }
     }
 
+    /// Bytes picked up mid-stream may begin with those that TLS records begin with: a record is one however it is cut.
+    @Test func aFirstByteLikeThatOfTLSChangesNothing() throws {
+        let message = Array("{\"type\":\"txt\",\"size\":\"3\"}\r\nabc".utf8)
+        for type in UInt8(19)...24 {
+            for start in [[type, 0x61, 0x62], [type, 3, 9], [type], [type, 3], [type, 3, 3, 0, 4]] as [[UInt8]] {
+                var conversation = Conversation(start + message + message)
+                conversation.handshake = false
+                let options = DecodingOptions(.automatic([chat.format]))
+                let whole = comparable(try conversation.decode(options).lines)
+                let bytewise = comparable(try conversation.byteByByte.decode(options).lines)
+                let difference = zip(bytewise + ["-"], whole + ["-"]).first { $0 != $1 }
+                #expect(difference == nil, "\(start)")
+            }
+        }
+    }
+
     /// Formats with evidence that random bytes do not contain.
     private func certain() throws -> DecodingOptions {
         DecodingOptions(.automatic(try BuiltInFormats.all().filter { ["im-json", "im-magic"].contains($0.name) }))

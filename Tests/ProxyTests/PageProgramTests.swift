@@ -33,7 +33,7 @@ import Testing
 
         // What it sees.
         #expect(text("answer") == "echo hello\n" && list("news") == [0, 2, 1])
-        #expect(seen["rows"] as? [[String]] == [["client", "end=␊ “hello”"], ["server", "end=␊ “echo hello”"]])
+        #expect(seen["rows"] as? [[String]] == [["client", "end=\n “hello”"], ["server", "end=\n “echo hello”"]])
 
         // What it does.
         #expect(seen["state"] as? Bool == true && list("listener") == [1, 0, 0])

@@ -38,7 +38,7 @@ public final class FormatProbe {
     /// How many frames must follow one another.
     private let needed: Int
     private let frames: Frames
-    private let scratch = FramingScratch()
+    private var scratch: FramingScratch { trial.scratch }
 
     /// A probe for one direction.
     ///
@@ -60,7 +60,7 @@ public final class FormatProbe {
         needed = aligned || isStrong ? trial.frames : more
         toleratesOthers = isStrong
         frames = Frames(trial)
-        verdict.blocks = trial.blocksAfter == 0
+        verdict = trial.initialVerdict
     }
 
     /// Whether bytes that belong to no frame are tolerated.
@@ -222,6 +222,10 @@ package final class TrialSide {
     let hasOpenHead: Bool
     let frames: Int
     let blocksAfter: Int
+    /// The verdict before any bytes.
+    package let initialVerdict: FormatProbe.Verdict
+    /// Used by one trial at a time.
+    let scratch = FramingScratch()
 
     package init(_ format: DirectionFormat, _ detection: FormatDetection) {
         (self.format, self.detection) = (format, detection)
@@ -232,5 +236,8 @@ package final class TrialSide {
             || detection.among != nil
         hasOpenHead = detection.openHead != nil
         (frames, blocksAfter) = (detection.frames, detection.blocksAfter)
+        var verdict = FormatProbe.Verdict()
+        verdict.blocks = detection.blocksAfter == 0
+        initialVerdict = verdict
     }
 }

@@ -39,7 +39,11 @@ final class Candidate {
     let plan: TrialPlan
     var format: Format { plan.format }
     var detection: FormatDetection { plan.detection }
-    private let probes: PerDirection<FormatProbe>
+    /// The trials of the directions that had bytes or gaps.
+    private var probes = PerDirection<FormatProbe?>(fromClient: nil, fromServer: nil)
+    private let conversation: Conversation?
+    /// Whether the streams' first bytes were seen.
+    private let seesStart: Bool
     /// Whether each direction had bytes.
     private var hasBytes = PerDirection(fromClient: false, fromServer: false)
     /// Whether the streams' first bytes were seen, or are not needed.
@@ -50,52 +54,62 @@ final class Candidate {
 
     init(_ plan: TrialPlan, aligned: Bool) {
         let isAtStart = plan.sides.fromClient.startsStreams
-        let conversation = plan.rules == nil ? Conversation(plan.format, aligned: aligned || isAtStart) : nil
-        func probe(_ direction: Direction) -> FormatProbe {
-            let rule =
-                plan.rules?[direction]
-                ?? SharedRule.of(plan.format.rule(direction, in: conversation), conversation: conversation)
-            return FormatProbe(plan.sides[direction], rule, direction: direction, aligned: aligned)
-        }
+        conversation = plan.rules == nil ? Conversation(plan.format, aligned: aligned || isAtStart) : nil
         self.plan = plan
         only = plan.detection.from
+        seesStart = aligned
         isAligned = aligned || isAtStart || plan.strength >= FormatDetection.outweighing
-        probes = PerDirection(fromClient: probe(.fromClient), fromServer: probe(.fromServer))
+    }
+
+    private func probe(_ direction: Direction) -> FormatProbe {
+        if let probe = probes[direction] { return probe }
+        let rule =
+            plan.rules?[direction]
+            ?? SharedRule.of(plan.format.rule(direction, in: conversation), conversation: conversation)
+        let probe = FormatProbe(plan.sides[direction], rule, direction: direction, aligned: seesStart)
+        probes[direction] = probe
+        return probe
+    }
+
+    /// The verdict on a direction; without any bytes, nothing speaks for or against the format.
+    private func verdict(_ direction: Direction) -> FormatProbe.Verdict {
+        probes[direction]?.verdict ?? plan.sides[direction].initialVerdict
     }
 
     func receive(_ bytes: RawSpan, from direction: Direction) {
         guard bytes.byteCount > 0, asks(direction) else { return }
         hasBytes[direction] = true
-        probes[direction].receive(bytes)
+        probe(direction).receive(bytes)
     }
 
     /// How many of the next bytes may be passed at once so that the verdict changes with the last of them, if it does; at least 1.
     func steady(_ next: RawSpan, from direction: Direction) -> Int {
-        asks(direction) && !takesChunks ? probes[direction].steady(next) : .max
+        guard asks(direction), !takesChunks else { return .max }
+        return probes[direction]?.steady(next) ?? 1
     }
 
     func missing(_ byteCount: Int, from direction: Direction) {
-        if asks(direction) { probes[direction].missing(byteCount) }
+        if asks(direction) { probe(direction).missing(byteCount) }
     }
 
     func finish(_ direction: Direction) {
-        if asks(direction) { probes[direction].finish() }
+        if asks(direction) { probes[direction]?.finish() }
     }
 
     /// Approximately how much memory the trials hold.
-    var heldMemory: Int { probes.fromClient.heldMemory + probes.fromServer.heldMemory }
+    var heldMemory: Int { (probes.fromClient?.heldMemory ?? 0) + (probes.fromServer?.heldMemory ?? 0) }
 
     /// Whether the bytes of a side are evidence.
     func asks(_ direction: Direction) -> Bool { only == nil || only == direction }
 
     /// The verdicts of the sides that count, for those with bytes.
     private var verdicts: [FormatProbe.Verdict] {
-        Direction.allCases.filter { asks($0) && hasBytes[$0] }.map { probes[$0].verdict }
+        Direction.allCases.filter { asks($0) && hasBytes[$0] }.map { verdict($0) }
     }
 
     private var isRefuted: Bool {
-        (asks(.fromClient) && probes.fromClient.verdict.isRefuted)
-            || (asks(.fromServer) && probes.fromServer.verdict.isRefuted)
+        (asks(.fromClient) && verdict(.fromClient).isRefuted)
+            || (asks(.fromServer) && verdict(.fromServer).isRefuted)
     }
 
     /// Whether no further bytes can make it fit.
@@ -104,8 +118,8 @@ final class Candidate {
     /// Whether it fits, whatever comes next. Strong evidence outweighs preceding bytes that are no frame.
     var fits: Bool {
         if isOut { return false }
-        let client = asks(.fromClient) && probes.fromClient.verdict.fits
-        let server = asks(.fromServer) && probes.fromServer.verdict.fits
+        let client = asks(.fromClient) && verdict(.fromClient).fits
+        let server = asks(.fromServer) && verdict(.fromServer).fits
         if detection.needsBoth { return (client || !asks(.fromClient)) && (server || !asks(.fromServer)) }
         guard client || server else { return false }
         // Picked up mid-stream: both sides have to agree, or one of them has to be certain.
@@ -117,8 +131,8 @@ final class Candidate {
     /// Whether weaker formats have to wait.
     var blocks: Bool {
         !isRefuted
-            && ((asks(.fromClient) && probes.fromClient.verdict.blocks)
-                || (asks(.fromServer) && probes.fromServer.verdict.blocks))
+            && ((asks(.fromClient) && verdict(.fromClient).blocks)
+                || (asks(.fromServer) && verdict(.fromServer).blocks))
     }
 
     /// The evidence for the format, if it fits.

@@ -33,6 +33,8 @@ package final class TLSFilter {
 
     private let keys: TLSKeys
     private let isExpected: Bool
+    /// Whether the streams begin with their first byte.
+    private let isWhole: Bool
     private unowned let receiver: any FilteredReceiver
     private let describe: (@Sendable ([UInt8]) -> TLSFacts.Certificate?)?
     private var state: State
@@ -42,6 +44,8 @@ package final class TLSFilter {
     private var held = StreamEventBuffer()
     private var facts = TLSFacts()
     private var isReported = false
+    /// Whether the streams are known not to be TLS: nothing is looked for in them.
+    private var isForeign = false
     private var random: ClientRandom?
     /// Ends that are not passed on yet.
     private var ends: [(ending: Ending, direction: Direction, time: Timestamp)] = []
@@ -64,7 +68,8 @@ package final class TLSFilter {
     ) {
         (self.keys, self.describe, self.receiver) = (keys, describe, receiver)
         self.isExpected = isExpected
-        state = isWhole && !isExpected ? .beginning : .undecided
+        self.isWhole = isWhole
+        state = isExpected ? .undecided : .beginning
     }
 
     /// Whether the first bytes of a connection may be a TLS record's header (RFC 8446 section 5.1).
@@ -81,6 +86,12 @@ package final class TLSFilter {
         (bytes.byteCount < 2 || bytes[byte: 1] == 3) && (bytes.byteCount < 3 || bytes[byte: 2] <= 4)
     }
 
+    /// Whether streams that were picked up mid-stream begin with the header of any record, however it was cut.
+    private static func beginningAnywhere(_ bytes: RawSpan) -> TLSBeginning {
+        guard mayBegin(with: bytes, isWhole: false) else { return .notTLS }
+        return bytes.byteCount < 3 ? .undecided : .tls
+    }
+
     /// Whether the streams are passed on as they are.
     package var isPassing: Bool { state == .passing }
 
@@ -90,6 +101,7 @@ package final class TLSFilter {
     package func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
         now = (time, packet)
         if state == .beginning { return begin(bytes, direction) }
+        if isForeign { return receiver.passed(bytes, from: direction, at: time, packet: packet) }
         if state == .undecided {
             held.events.append(held.receive(bytes, direction, 0, time, packet: packet))
         } else if state == .passing {
@@ -109,12 +121,15 @@ package final class TLSFilter {
         var first = first ?? (direction, [])
         if first.direction == direction { first.bytes.append(contentsOf: bytes.extracting(first: 16)) }
         self.first = first
-        switch TLSBeginning(first.bytes.span.bytes) {
+        let beginning =
+            isWhole ? TLSBeginning(first.bytes.span.bytes) : Self.beginningAnywhere(first.bytes.span.bytes)
+        switch beginning {
         case .undecided:
             guard held.bytes.count > Self.heldLimit else { return }
             state = .undecided
             pass()
         case .notTLS:
+            isForeign = true
             state = .undecided
             pass()
         case .tls, .unsupported: follow()
@@ -142,6 +157,7 @@ package final class TLSFilter {
     /// The next bytes of a direction were not seen.
     package func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
         now = (time, 0)
+        if isForeign { return receiver.passedMissing(byteCount, from: direction, at: time) }
         if state == .beginning { first = first ?? (direction, []) }
         if state == .beginning, first?.direction == direction {
             // What begins behind a gap may be anything.
@@ -160,6 +176,7 @@ package final class TLSFilter {
     /// A direction ended.
     package func finished(_ ending: Ending, from direction: Direction, at time: Timestamp) {
         now = (time, 0)
+        if isForeign { return receiver.passedEnd(ending, from: direction, at: time) }
         if state == .beginning {
             held.events.append(.finished(ending, direction, 0, time))
             if first?.direction == direction {
@@ -196,6 +213,7 @@ package final class TLSFilter {
     /// The connection is over: what is still held is passed on.
     package func closed(at time: Timestamp) {
         now = (time, 0)
+        if isForeign { return }
         if state == .beginning { state = .undecided }
         // What waits for the other direction does not come any more.
         for direction in Direction.allCases where !hasFinished[direction] {
