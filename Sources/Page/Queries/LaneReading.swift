@@ -47,7 +47,7 @@ struct LaneBins {
     private var types: [UInt32] = []
     private var places: [UInt8]
 
-    /// How many types are told apart.
+    /// The most types that have counts of their own.
     private static let mostTypes = 16
 
     init(_ count: Int, names: Int) {
