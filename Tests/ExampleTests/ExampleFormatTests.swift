@@ -86,8 +86,8 @@ import Trace
         let lines = try DecodedCapture(bytes, options: .init(.automatic(formats))).lines()
         let found = lines.filter { $0.event == "format" }.map { $0["format"] ?? "-" }
         let own = found.filter { $0 == "example:\(example.formatName)" }
-        // Some of the connections are too odd: a wrong version, a line of nonsense.
-        #expect(own.count >= 1 && own.count * 10 >= found.count * 6, "\(found)")
+        // A connection of a capture may be too odd: a wrong version, a line of nonsense.
+        #expect(own.count >= 1 && own.count + 1 >= found.count, "\(found)")
     }
 
     /// The same through the command line: bytes to a trace, and the trace to bytes.

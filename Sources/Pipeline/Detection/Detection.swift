@@ -144,6 +144,8 @@ final class Detection {
 
     /// Feeds the trials with a chunk, up to the position at which the format is settled.
     private func take(_ bytes: RawSpan, from direction: Direction) -> Choice? {
+        // Trials of conversations see both sides' bytes in the order in which they came.
+        if !waiting[direction.opposite].isEmpty { feedWaiting(of: direction.opposite) }
         // Only the bytes up to the limit count, however the chunks are split.
         let count = min(bytes.byteCount, limit - seen[direction])
         for candidate in candidates where candidate.takesChunks && count > 0 {
