@@ -106,9 +106,15 @@ final class ProxyContext: Sendable {
     /// Whether a client is this proxy, redirected back by a firewall: if so, the original destination is known.
     func isItself(_ client: any Channel) -> EventLoopFuture<Bool> {
         let end = Endpoint(client.remoteAddress)
-        guard client.remoteAddress?.protocol != .unix, own.hasEnd(end) else {
-            return client.eventLoop.makeSucceededFuture(false)
-        }
+        guard client.remoteAddress?.protocol != .unix else { return client.eventLoop.makeSucceededFuture(false) }
+        guard own.isBeginning else { return isItself(client, end) }
+        let known = client.eventLoop.makePromise(of: Void.self)
+        own.whenBegun { known.succeed() }
+        return known.futureResult.flatMap { self.isItself(client, end) }
+    }
+
+    private func isItself(_ client: any Channel, _ end: Endpoint) -> EventLoopFuture<Bool> {
+        guard own.hasEnd(end) else { return client.eventLoop.makeSucceededFuture(false) }
         return destination(client).map { self.own.hasConnection(from: end, to: Endpoint($0)) }
             .flatMapErrorThrowing { _ in false }
     }

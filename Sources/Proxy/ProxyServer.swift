@@ -29,11 +29,15 @@ package final class ProxyServer: Sendable {
         package var description: String
     }
 
+    /// As many event loops as this process may use processor cores.
+    package static var usualThreads: Int { System.coreCount }
+
     /// A proxy that does not listen yet.
     ///
     /// - Parameters:
     ///   - queue: where relayed data is recorded.
     ///   - ciphertext: where the ciphertext of decrypted connections is recorded; nil: it is not.
+    ///   - threads: how many event loops there are; both ends of a connection are on one.
     package init(
         _ options: ProxyOptions, queue: RecordingQueue, ciphertext: RecordingQueue? = nil, threads: Int = 1
     ) {

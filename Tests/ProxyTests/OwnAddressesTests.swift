@@ -1,5 +1,6 @@
 import NIOCore
 import Streams
+import Synchronization
 import Testing
 
 @testable import Proxy
@@ -50,5 +51,22 @@ import Testing
         #expect(!own.hasConnection(from: end, to: other))
         own.disconnected(from: end, to: server)
         #expect(!own.hasEnd(end) && !own.hasConnection(from: end, to: server))
+    }
+
+    /// A client that arrives while connections are being begun on other threads waits for those, and for no later ones.
+    @Test func aClientWaitsForConnectionsThatAreBeingBegun() {
+        let own = OwnAddresses { [] }
+        let resumed = Mutex([Int]())
+        own.whenBegun { resumed.withLock { $0.append(0) } }
+        let (first, second) = (own.begins(), own.begins())
+        #expect(own.isBeginning)
+        own.whenBegun { resumed.withLock { $0.append(1) } }
+        own.begun(first)
+        let third = own.begins()
+        #expect(resumed.withLock { $0 } == [0])
+        own.begun(second)
+        #expect(resumed.withLock { $0 } == [0, 1])
+        own.begun(third)
+        #expect(!own.isBeginning && resumed.withLock { $0 } == [0, 1])
     }
 }

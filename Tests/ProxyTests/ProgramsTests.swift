@@ -113,8 +113,9 @@ import Testing
         #expect(opened.prefix(2).map { $0["server"] } == ["10.9.0.1:9000", "[fd09::1]:9000"])
         #expect(opened.first?["client"]?.hasPrefix("10.9.0.2:") == true)
         let findings = trace.filter { $0.event == "finding" }.compactMap { $0["message"] }
-        #expect(findings.count == 3, "a connection that came back came back once: \(findings)")
-        #expect(findings.contains { $0.contains("exempt the proxy from redirection") })
+        let cameBack = findings.filter { $0.contains("exempt the proxy from redirection") }
+        // The connection that began the loop failed, too: at once, or by the reset that follows.
+        #expect(cameBack.count == 1 && findings.count <= 3, "a connection that came back came back once: \(findings)")
         #expect(findings.contains { $0.contains("that is this proxy itself") })
     }
     #endif

@@ -12,6 +12,11 @@ final class OwnAddresses: Sendable {
         var paths: Set<String> = []
         /// The proxy's ends of connections to servers, and those servers. Connections to different servers may share an end.
         var outgoing: [Endpoint: Set<Endpoint>] = [:]
+        /// The connections that are being begun: their ends are not known yet.
+        var beginning: Set<Int> = []
+        var lastBegun = 0
+        /// Who waits until the ends of some of them are known.
+        var waiting: [(until: Set<Int>, resume: @Sendable () -> Void)] = []
     }
 
     private let state = Mutex(State())
@@ -77,6 +82,40 @@ final class OwnAddresses: Sendable {
     func hasConnection(from client: Endpoint, to server: Endpoint) -> Bool {
         state.withLock { $0.outgoing[client.unmapped]?.contains(server.unmapped) == true }
     }
+
+    /// The proxy is about to connect to a server, on one of its threads; returns the handle for `begun`.
+    func begins() -> Int {
+        state.withLock { state in
+            state.lastBegun += 1
+            state.beginning.insert(state.lastBegun)
+            return state.lastBegun
+        }
+    }
+
+    /// The end of a connection is known, or there is none.
+    func begun(_ handle: Int) {
+        let ready = state.withLock { state in
+            state.beginning.remove(handle)
+            for index in state.waiting.indices { state.waiting[index].until.remove(handle) }
+            let ready = state.waiting.filter(\.until.isEmpty)
+            if !ready.isEmpty { state.waiting.removeAll(where: \.until.isEmpty) }
+            return ready
+        }
+        for each in ready { each.resume() }
+    }
+
+    /// Calls back, on any thread, once the ends of all connections that are being begun are known: a client that just arrived may be one.
+    func whenBegun(_ resume: @escaping @Sendable () -> Void) {
+        let mustWait = state.withLock { state in
+            guard !state.beginning.isEmpty else { return false }
+            state.waiting.append((state.beginning, resume))
+            return true
+        }
+        if !mustWait { resume() }
+    }
+
+    /// Whether connections are being begun.
+    var isBeginning: Bool { state.withLock { !$0.beginning.isEmpty } }
 
     /// The proxy begins to connect to a server. The connection may arrive as a client before the proxy is notified that it is
     /// connected.

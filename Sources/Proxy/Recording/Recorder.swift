@@ -19,13 +19,16 @@ package final class Recorder {
     /// The data that there was no time left to decode.
     package private(set) var late = RecordingQueue.Loss()
 
-    private struct Recorded {
+    /// A class: what changes for each chunk is changed in place.
+    private final class Recorded {
         let receiver: any ConnectionReceiver
         /// How many bytes were relayed in each direction.
         var offsets = PerDirection(fromClient: 0, fromServer: 0)
         /// How many of the most recent bytes were not recorded.
         var unrecorded = PerDirection(fromClient: 0, fromServer: 0)
         var firstToFinish: Direction?
+
+        init(receiver: any ConnectionReceiver) { self.receiver = receiver }
     }
 
     /// A recorder.
@@ -128,8 +131,8 @@ package final class Recorder {
     private func received(_ buffer: ByteBuffer, _ connection: ConnectionLeg, _ direction: Direction, _ time: Timestamp)
     {
         guard let recorded = connections[connection] else { return }
-        passGap(connection, direction, time)
-        connections[connection]?.offsets[direction] += buffer.readableBytes
+        passGap(recorded, direction, time)
+        recorded.offsets[direction] += buffer.readableBytes
         buffer.withUnsafeReadableBytes { bytes in
             recorded.receiver.received(bytes.bytes, from: direction, at: time, packet: packets?.nextPacket ?? 0)
             packets?.received(bytes.bytes, on: connection, from: direction, at: time)
@@ -143,17 +146,18 @@ package final class Recorder {
         let notice = StreamNotice.unrecorded(offset: recorded.offsets[direction], byteCount: loss.bytes)
         recorded.receiver.noticed(notice, from: direction, at: time, packet: 0)
         packets?.dropped(loss, on: connection, from: direction, at: time)
-        connections[connection]?.offsets[direction] += loss.bytes
-        connections[connection]?.unrecorded[direction] += loss.bytes
+        recorded.offsets[direction] += loss.bytes
+        recorded.unrecorded[direction] += loss.bytes
     }
 
     /// Reports unrecorded bytes as missing once something shows what follows them.
     ///
     /// - Parameter least: a reader of the capture would not notice fewer bytes than this.
-    private func passGap(_ connection: ConnectionLeg, _ direction: Direction, _ time: Timestamp, least: Int = 1) {
-        guard let recorded = connections[connection], recorded.unrecorded[direction] >= least else { return }
-        connections[connection]?.unrecorded[direction] = 0
-        recorded.receiver.missing(recorded.unrecorded[direction], from: direction, at: time)
+    private func passGap(_ recorded: Recorded, _ direction: Direction, _ time: Timestamp, least: Int = 1) {
+        let count = recorded.unrecorded[direction]
+        guard count >= least else { return }
+        recorded.unrecorded[direction] = 0
+        recorded.receiver.missing(count, from: direction, at: time)
     }
 
     /// A reader of the capture sees a closed window.
@@ -165,13 +169,14 @@ package final class Recorder {
 
     private func finished(_ ending: Ending, _ connection: ConnectionLeg, _ direction: Direction, _ time: Timestamp) {
         guard let recorded = connections[connection] else { return }
-        if ending == .fin { passGap(connection, direction, time) } else { passLastGaps(connection, time) }
+        if ending == .fin { passGap(recorded, direction, time) } else { passLastGaps(recorded, time) }
         recorded.receiver.finished(ending, from: direction, at: time)
         packets?.finished(ending, on: connection, from: direction, at: time)
+        let isFirst = recorded.firstToFinish == nil
         let first = recorded.firstToFinish ?? direction
-        connections[connection]?.firstToFinish = first
+        recorded.firstToFinish = first
         switch ending {
-        case .fin where recorded.firstToFinish == nil: return
+        case .fin where isFirst: return
         case .fin: close(connection, Closing(reason: .fin, by: first, time: time))
         case .reset: close(connection, Closing(reason: .reset, by: direction, time: time))
         }
@@ -179,13 +184,13 @@ package final class Recorder {
 
     /// The connection ends without a FIN. In the capture an acknowledgment shows that there were bytes. An acknowledgment that is
     /// only one ahead may be that of a FIN that was not captured, so a single byte is not reported as missing.
-    private func passLastGaps(_ connection: ConnectionLeg, _ time: Timestamp) {
-        for direction in Direction.allCases { passGap(connection, direction, time, least: 2) }
+    private func passLastGaps(_ recorded: Recorded, _ time: Timestamp) {
+        for direction in Direction.allCases { passGap(recorded, direction, time, least: 2) }
     }
 
     private func close(_ connection: ConnectionLeg, _ closing: Closing) {
-        passLastGaps(connection, closing.time)
         guard let recorded = connections.removeValue(forKey: connection) else { return }
+        passLastGaps(recorded, closing.time)
         recorded.receiver.closed(closing)
         packets?.closed(connection)
     }

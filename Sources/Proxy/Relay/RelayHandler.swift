@@ -27,7 +27,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         }
     }
 
-    static let allocator = AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 2_048, maximum: 65_536)
+    static let allocator = AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 2_048, maximum: 262_144)
 
     private let direction: Direction
     private let relays: OpenRelays
@@ -143,6 +143,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        isWritable = context.channel.isWritable
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -320,7 +321,10 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     }
 
     /// Whether bytes written here are on their way, and not merely buffered in memory.
-    private var takesBytes: Bool { state.hasDeparted || context?.channel.isWritable == true }
+    private var takesBytes: Bool { isWritable && context != nil || state.hasDeparted }
+
+    /// Whether the channel accepts bytes, as its last event said: asked for every chunk.
+    private var isWritable = true
 
     private func readIfWanted() {
         guard let context, let shared else { return }
@@ -348,7 +352,8 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable { partner?.readIfWanted() }
+        isWritable = context.channel.isWritable
+        if isWritable { partner?.readIfWanted() }
     }
 
     // MARK: Ends

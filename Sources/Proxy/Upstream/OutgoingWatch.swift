@@ -12,6 +12,9 @@ final class OutgoingWatch: ChannelOutboundHandler {
     }
 
     func connect(context: ChannelHandlerContext, to address: SocketAddress, promise: EventLoopPromise<Void>?) {
+        // The connection may arrive as a client on another thread before its end is known here.
+        let handle = own.begins()
+        defer { own.begun(handle) }
         context.connect(to: address, promise: promise)
         // The channel itself queries its address only once it is connected.
         guard address.protocol != .unix, let local = try? context.channel._channelCore.localAddress0() else { return }

@@ -123,6 +123,8 @@ final class LiveRecording {
 extension LiveRecording {
     /// Records relayed data until the queue is finished.
     func run(_ recorder: Recorder, _ queue: RecordingQueue) {
+        // The relay goes first: it must not wait for the recorder on a busy machine, either.
+        ThreadScheduling.yieldToOthers()
         // Long enough to batch a busy relay's reads, too short for a user to notice.
         recorder.run(isLate: { EndDeadline.hasPassed }) {
             show(queue: queue.fill)

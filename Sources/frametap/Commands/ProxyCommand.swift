@@ -88,7 +88,8 @@ struct ProxyCommand: ParsableCommand {
         let recording = try LiveRecording(of: .relay(ListenerOptions.source(of: listeners)), request)
         let recorder = Recorder(of: recording, queue: queue)
         let ciphertext = try tls.writeTLS.map { try CiphertextRecord($0, limit: waiting.queueLimit.bytes) }
-        let proxy = ProxyServer(options, queue: queue, ciphertext: ciphertext?.queue)
+        let proxy = ProxyServer(
+            options, queue: queue, ciphertext: ciphertext?.queue, threads: relay.threads ?? ProxyServer.usualThreads)
         let places: [Place]
         do {
             places = try proxy.start(managing: pageControl.map { control in { control.handle(of: $0) } })

@@ -126,12 +126,20 @@ struct RelayOptions: ParsableArguments {
         help: ArgumentHelp("On SIGINT or SIGTERM, let open connections finish for this long.", valueName: "seconds"))
     var drain = 0.0
 
+    @Option(
+        help: ArgumentHelp(
+            "Relay on this many threads; by default as many as there are processor cores.", valueName: "n"))
+    var threads: Int?
+
     func validate() throws {
         let times = [("--connect-timeout", connectTimeout), ("--idle-timeout", idleTimeout ?? 1)]
         for (name, value) in times where !(value > 0 && value < 1e9) {
             throw ValidationError("\(name) is \(value); expected a number of seconds above 0")
         }
         if !(drain >= 0 && drain < 1e9) { throw ValidationError("--drain is \(drain); expected 0 or more seconds") }
+        if let threads, !(1...1_024).contains(threads) {
+            throw ValidationError("--threads is \(threads); expected 1 to 1024")
+        }
         if let keepAlive, !(1...32_767).contains(keepAlive) {
             throw ValidationError("--keep-alive is \(keepAlive); expected 1 to 32767 seconds")
         }
