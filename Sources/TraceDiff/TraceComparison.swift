@@ -65,6 +65,8 @@ public struct TraceComparison {
 
     private mutating func side(of connection: RecordedConnection) -> Side {
         var side = Side()
+        side.items.reserveCapacity(connection.items.count)
+        side.entries.reserveCapacity(connection.items.count)
         for item in connection.items.joiningRuns() {
             if comparison.heartbeats != .exact, item.frame?.isHeartbeat ?? false { continue }
             side.items.append(item)
@@ -231,6 +233,9 @@ extension TraceComparison {
 extension [RecordedItem] {
     /// The items with neighbouring pieces of one unframed run joined: traces split long ones.
     package func joiningRuns() -> [RecordedItem] {
+        // Most traces have no unframed bytes that follow one another.
+        let runs = self.lazy.filter { if case .unframed = $0 { true } else { false } }.prefix(2).count
+        if runs < 2 { return self }
         var joined: [RecordedItem] = []
         var last: [Direction: Int] = [:]
         for item in self {

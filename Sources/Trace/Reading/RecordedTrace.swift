@@ -66,8 +66,8 @@ public struct RecordedConnection: Sendable {
 
 /// A frame on a connection, or bytes that are not in one.
 public enum RecordedItem: Hashable, Sendable {
-    /// A frame.
-    case frame(FrameEvent)
+    /// A frame. Indirect: lists of items are copied and grow, and a frame is large.
+    indirect case frame(FrameEvent)
     /// Bytes that belong to no frame.
     case unframed(RunEvent)
     /// Bytes that were not seen.

@@ -83,7 +83,8 @@ struct ContentTable {
         }
         share.frames += 1
         if reading.isMasked { share.maskedFrames += 1 }
-        let leaves = reading.leaves.sorted { $0.path < $1.path }
+        var leaves = reading.leaves
+        if zip(leaves, leaves.dropFirst()).contains(where: { $0.path >= $1.path }) { leaves.sort { $0.path < $1.path } }
         let content = number(Content(from: item.from, leaves: leaves), kind: reading.kind)
         return Entry(from: item.from, content: content, kind: reading.kind, bound: reading.bound)
     }
@@ -174,10 +175,17 @@ struct ContentTable {
         }
         switch value {
         case .object(let members) where !members.isEmpty:
-            var seen: Set<String> = []
             // Of members with the same name the last one wins, as in most parsers.
-            for member in members.reversed() where seen.insert(member.name).inserted {
-                add(member.value, at: self.path(path, member.name), &reading)
+            if members.count <= 8 {
+                for (place, member) in members.enumerated()
+                where !members[(place + 1)...].contains(where: { $0.name == member.name }) {
+                    add(member.value, at: self.path(path, member.name), &reading)
+                }
+            } else {
+                var seen: Set<String> = []
+                for member in members.reversed() where seen.insert(member.name).inserted {
+                    add(member.value, at: self.path(path, member.name), &reading)
+                }
             }
         case .array(let elements) where !elements.isEmpty:
             for (index, element) in elements.enumerated() {
