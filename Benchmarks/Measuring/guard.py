@@ -26,6 +26,7 @@ ALLOCATING = ("malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc")
 # What is decoded, the lengths of both captures, the format and the form.
 CASES = {
     "45-byte frames, --as summary": ("frames 10 {} 40", 20_000, 80_000, "len16-id", "summary"),
+    "45-byte frames of a long capture, --as summary": ("frames 10 {} 40", 100_000, 300_000, "len16-id", "summary"),
     "45-byte frames, --as ndjson": ("frames 10 {} 40", 5_000, 20_000, "len16-id", "ndjson"),
     "45-byte frames, --as text": ("frames 10 {} 40", 5_000, 20_000, "len16-id", "text"),
     "1,005-byte frames, --as summary": ("frames 10 {} 1000", 5_000, 20_000, "len16-id", "summary"),
@@ -37,6 +38,8 @@ CASES = {
 
 RELAYING = "relaying a 64-byte message there and back"
 ROUND_TRIPS = (1_000, 3_000)
+COMPARING = "a pair of 45-byte frames, diff"
+PAIRS = (5_000, 20_000)
 
 
 def valgrind(counts, *options):
@@ -68,6 +71,14 @@ def totals(counts):
     return {"instructions": int(total[1]), "allocations": sum(map(int, calls))}
 
 
+def compared(shop, program, capture):
+    """Instructions and allocations of comparing a capture with itself."""
+    counts = shop.folder / "callgrind-diff.out"
+    command = [*valgrind(counts), program, "diff", capture, capture, "--format", "len16-id"]
+    output(*command, env={"PATH": os.environ["PATH"], "SWIFT_DETERMINISTIC_HASHING": "1", "TZ": "UTC"})
+    return totals(counts)
+
+
 def relayed(shop, program, messages):
     """Instructions and allocations of the event loop that relays messages. The recorder's thread depends on when it wakes."""
     counts = shop.folder / "callgrind-relay.out"
@@ -93,6 +104,8 @@ def measure(shop):
         few, many = (
             counted(shop, program, shop.capture(None, shape.format(count)), "--format", format_name, "--as", form) for count in (short, long))
         yield name, each(few, many, long - short)
+    few, many = (compared(shop, program, shop.capture(None, f"frames 10 {count} 40")) for count in PAIRS)
+    yield COMPARING, each(few, many, PAIRS[1] - PAIRS[0])
     few, many = (relayed(shop, program, messages) for messages in ROUND_TRIPS)
     yield RELAYING, each(few, many, ROUND_TRIPS[1] - ROUND_TRIPS[0])
 

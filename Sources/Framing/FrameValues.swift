@@ -23,6 +23,37 @@ public struct FrameValues {
     package var body: DecodedBody?
     /// The values of the request that it answers, where they are known.
     var request: StructureScope?
+    /// Its connection, where a condition selects from a trace.
+    package var connection: ConnectionValues?
+
+    /// What conditions that select from a trace may ask of a frame's connection.
+    package struct ConnectionValues {
+        let number: Int
+        let client: Endpoint
+        let server: Endpoint
+        /// The frame's time as text, without the Z: a shorter text comes before every instant that it begins.
+        let time: () -> String
+
+        /// - Parameters:
+        ///   - number: in the trace, from 1.
+        ///   - time: makes the text of the frame's time.
+        package init(number: Int, client: Endpoint, server: Endpoint, time: @escaping () -> String) {
+            (self.number, self.client, self.server, self.time) = (number, client, server, time)
+        }
+
+        /// What a connection's values are called. `client` and `server` alone are the sides that `from` names.
+        static let names = ["client", "server"]
+
+        /// Its number, or one of its ends.
+        fileprivate func value(at path: ArraySlice<String>) -> Value {
+            switch path {
+            case []: .integer(Int64(number))
+            case ["client"]: .text(client.description)
+            case ["server"]: .text(server.description)
+            default: .absent
+            }
+        }
+    }
 
     /// The values of a frame.
     public init(info: FrameInfo, direction: Direction, isHeartbeat: Bool = false) {
@@ -45,10 +76,19 @@ public struct FrameValues {
         ["type", "from", "length", "index", "offset", "segments", "merged", "missing", "heartbeat", "source", "target"]
         + ["fields", "body"]
 
+    /// The first names that conditions on a trace's frames have in addition.
+    static let namesInTraces = ["connection", "time"]
+
     /// The error in a value's path; nil if frames may have it.
-    public static func complaint(about path: [String]) -> String? {
-        guard let first = path.first, !names.contains(first) else { return nil }
-        return "there is no value \(first); \(LoadContext.hint(first, names))"
+    ///
+    /// - Parameter inTrace: whether the condition selects from a trace, so that it may ask for the connection and the time.
+    public static func complaint(about path: [String], inTrace: Bool = false) -> String? {
+        let names = inTrace ? self.names + namesInTraces : self.names
+        guard let first = path.first else { return nil }
+        if inTrace, first == "connection", path.count > 1, !ConnectionValues.names.contains(path[1]) {
+            return "there is no value connection.\(path[1]); \(LoadContext.hint(path[1], ConnectionValues.names))"
+        }
+        return names.contains(first) ? nil : "there is no value \(first); \(LoadContext.hint(first, names))"
     }
 
     /// The fields that frames of these kinds have; nil if they may have any, as with JSON heads.
@@ -134,6 +174,8 @@ public struct FrameValues {
             return FieldValue.inside(text, at: path.dropFirst(2)).map(Value.init) ?? .absent
         case "body" where path.count >= 2: return body(Array(path.dropFirst()), content, shape, format)
         case "request": return request?.value(at: path) ?? .absent
+        case "connection" where connection != nil: return connection?.value(at: path.dropFirst()) ?? .absent
+        case "time" where connection != nil: return text(connection?.time())
         // Where a condition may name a field alone.
         default: return path.count == 1 ? format.field(path[0], of: content, shape).map(Value.init) ?? .absent : .absent
         }

@@ -52,6 +52,9 @@ public struct LiveCapture: ~Copyable {
         linkType = Self.linkType(pcap_datalink(handle))
     }
 
+    /// The version of libpcap, as it names itself.
+    public static var libraryVersion: String { String(cString: pcap_lib_version()) }
+
     deinit { pcap_close(handle) }
 
     /// - Returns: a warning, if any.

@@ -6,6 +6,10 @@ public enum TraceForm: String, Sendable, CaseIterable {
     case ndjson
     /// The counts only.
     case summary
+    /// What fails a check, as JUnit XML: a test case for each connection.
+    case junit
+    /// The same as annotations of GitHub Actions.
+    case github
     /// Nothing.
     case none
 
@@ -20,14 +24,21 @@ public enum TraceForm: String, Sendable, CaseIterable {
 
     /// The same.
     ///
-    /// - Parameter text: how human-readable lines are written, and how many bytes of a body are shown in any form.
+    /// - Parameters:
+    ///   - text: how human-readable lines are written, and how many bytes of a body are shown in any form.
+    ///   - failing: what fails a check.
+    ///   - stepSummary: where the summary of a step of GitHub Actions goes, as Markdown.
     package func sink(
-        to output: any ByteOutput, source: String, tool: String, text: TextOptions
+        to output: any ByteOutput, source: String, tool: String, text: TextOptions,
+        failing: CheckedKinds = CheckedKinds(), stepSummary: (any ByteOutput)? = nil
     ) -> (any TraceSink)? {
         switch self {
         case .text: TextWriter(to: output, options: text)
         case .ndjson: NDJSONWriter(to: output, source: source, tool: tool, bodyLimit: text.bodyLimit)
         case .summary: SummaryWriter(to: output)
+        case .junit: CheckWriter(to: output, .junit, source: source, failing: failing)
+        case .github:
+            CheckWriter(to: output, .github, source: source, failing: failing, stepSummary: stepSummary)
         case .none: nil
         }
     }

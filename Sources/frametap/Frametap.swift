@@ -1,4 +1,6 @@
 import ArgumentParser
+import Framing
+import Platform
 import Trace
 
 /// The command line.
@@ -25,7 +27,7 @@ struct Frametap: AsyncParsableCommand {
             ReportCommand.self,
             StreamsCommand.self, PacketsCommand.self, DiffCommand.self,
             FormatsCommand.self, ServeCommand.self, ConnectCommand.self, TortureCommand.self, SendCommand.self,
-            CACommand.self,
+            CACommand.self, DoctorCommand.self,
         ])
 
     /// Runs the command that the arguments name. The parser reports wrong usage; any other error leads to exit status 2.
@@ -39,6 +41,10 @@ struct Frametap: AsyncParsableCommand {
             }
         } catch {
             if exitCode(for: error) == .validationFailure {
+                if let word = CommandLine.arguments.dropFirst().first, let advice = Self.advice(about: word) {
+                    writeToStandardError(advice)
+                    exit(withError: ExitCode.validationFailure)
+                }
                 // The parser's message repeats its input.
                 let lines = fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false)
                 writeToStandardError(lines.map { PrintableText.of($0) + "\n" }.joined())
@@ -48,5 +54,17 @@ struct Frametap: AsyncParsableCommand {
             warn("\(error)")
             exit(withError: ExitCode(2))
         }
+    }
+
+    /// What to say of a first word that is no command; nil if it is one, or an option.
+    private static func advice(about word: String) -> String? {
+        let names = configuration.subcommands.map { $0._commandName } + ["help"]
+        guard !word.hasPrefix("-"), !names.contains(word) else { return nil }
+        let file = access(word, F_OK) == 0 ? "\n  To read a file: frametap decode \(PrintableText.of(word))" : ""
+        return """
+            frametap: there is no command \(PrintableText.of(word)); \(LoadContext.hint(word, names))\(file)
+              frametap --help says what the commands do.
+
+            """
     }
 }

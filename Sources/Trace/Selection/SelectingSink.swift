@@ -52,6 +52,7 @@ package final class SelectingSink: TraceSink {
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
         guard includes(connection, frame.info.time), framesLeft > 0 else { return }
         if let condition = selection.condition, !fulfils(condition, frame, bytes, connection) { return }
+        if let contained = selection.contained, !holds(contained, frame, bytes, connection) { return }
         sink.frame(frame, bytes: bytes, on: connection)
         framesLeft -= 1
         if framesLeft == 0 { whenDone() }
@@ -62,8 +63,11 @@ package final class SelectingSink: TraceSink {
     ) -> Bool {
         guard let kinds = connection.kinds?[frame.direction] else { return false }
         func isFulfilled() -> Bool {
-            FrameValues(info: frame.info, direction: frame.direction, isHeartbeat: frame.isHeartbeat)
-                .fulfil(condition, content: bytes, shape: frame.shape, format: kinds.format)
+            var values = FrameValues(info: frame.info, direction: frame.direction, isHeartbeat: frame.isHeartbeat)
+            values.connection = FrameValues.ConnectionValues(
+                number: connection.number, client: connection.opening.client, server: connection.opening.server,
+                time: { String(frame.info.time.rfc3339.dropLast()) })
+            return values.fulfil(condition, content: bytes, shape: frame.shape, format: kinds.format)
         }
         guard asksForTypeOnly, let kind = frame.kind else { return isFulfilled() }
         let key = ObjectIdentifier(kinds)
@@ -78,7 +82,24 @@ package final class SelectingSink: TraceSink {
         return result
     }
 
-    package var bodyLimit: Int { selection.condition?.readsBodies == true ? .max : sink.bodyLimit }
+    /// Whether a frame has the bytes, or its decoded body. What is secret cannot be searched.
+    private func holds(_ wanted: [UInt8], _ frame: TracedFrame, _ bytes: RawSpan, _ connection: TracedConnection)
+        -> Bool
+    {
+        guard let kinds = connection.kinds?[frame.direction] else { return false }
+        let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
+        let hidesNothing = kinds.hidesNothing(frame.kind) && !frame.isSecret
+        if hidesNothing || FrameSecrets.mayDump(frame, bytes, kinds), bytes.firstRange(of: wanted, from: 0) != nil {
+            return true
+        }
+        var decoded = frame.decodedBody(of: bytes, kinds)
+        if !hidesNothing { decoded = FrameSecrets(of: frame, bytes, kinds).shown(decoded, of: body) }
+        return decoded.withBytes(of: body) { $0.firstRange(of: wanted, from: 0) != nil }
+    }
+
+    package var bodyLimit: Int {
+        selection.contained != nil || selection.condition?.readsBodies == true ? .max : sink.bodyLimit
+    }
 
     package func streamed(
         _ part: StreamedPart, bytes: RawSpan, from direction: Direction, on connection: TracedConnection

@@ -6,6 +6,8 @@ import Streams
 public struct Selection: Sendable {
     /// What a frame must fulfil; nil for any frame.
     public var condition: Expression?
+    /// Bytes that a frame, or its decoded body, must contain; nil for any frame.
+    public var contained: [UInt8]?
     /// The connections by number; empty for all.
     public var connections: Set<Int> = []
     /// The legs of connections whose bytes a proxy may have changed; nil: those that a sink shows unless asked.
@@ -22,7 +24,8 @@ public struct Selection: Sendable {
 
     /// Whether nothing is excluded.
     public var isEverything: Bool {
-        condition == nil && connections.isEmpty && legs == nil && since == nil && until == nil && frames == nil
+        condition == nil && contained == nil && connections.isEmpty && legs == nil && since == nil && until == nil
+            && frames == nil
     }
 
     func includes(_ connection: TracedConnection) -> Bool {

@@ -5,7 +5,8 @@ import Trace
 extension JSONValue {
     /// The value with numbers in canonical form: `1.0` and `1e0` are `1`. Numbers beyond a Double's digits stay as they are.
     var normalized: JSONValue {
-        guard case .number(let text) = self, text.contains(where: { ".eE".contains($0) }), text.utf8.count <= 16,
+        guard case .number(let text) = self, text.utf8.count <= 16,
+            text.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }),
             let number = Double(text), number.isFinite
         else { return self }
         return .number(Int64(exactly: number).map(String.init) ?? String(number))

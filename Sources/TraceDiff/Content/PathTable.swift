@@ -26,6 +26,9 @@ struct PathTable {
     }
 
     private var children: [Child: Int] = [:]
+    /// The first children of each path: objects usually have few members, and comparing them is quicker than hashing.
+    private var firstChildren: [[(step: FieldPath.Step, path: Int)]] = [[]]
+    private static let mostFirst = 8
     private(set) var steps: [[FieldPath.Step]] = [[]]
     private var verdicts: [Asked: Verdict] = [:]
     private let rules: TraceRules
@@ -41,11 +44,14 @@ struct PathTable {
 
     /// The number of the path extended by one step.
     mutating func path(from parent: Int, _ step: FieldPath.Step) -> Int {
+        for child in firstChildren[parent] where child.step == step { return child.path }
         let child = Child(parent: parent, step: step)
-        if let known = children[child] { return known }
+        let isFirst = firstChildren[parent].count < Self.mostFirst
+        if !isFirst, let known = children[child] { return known }
         let number = steps.count
         steps.append(steps[parent] + [step])
-        children[child] = number
+        firstChildren.append([])
+        if isFirst { firstChildren[parent].append((step, number)) } else { children[child] = number }
         return number
     }
 

@@ -46,7 +46,7 @@ public enum DiffJUnit {
     }
 
     /// `connection 1: redis to 127.0.0.1:6379, begins with array`
-    private static func title(of conversation: ConversationDifference) -> String {
+    static func title(of conversation: ConversationDifference) -> String {
         guard let connection = conversation.expected ?? conversation.actual else { return "" }
         let first = connection.frames.first { !$0.isHeartbeat }?.type.map { ", begins with \($0)" } ?? ""
         let place = conversation.expected == nil ? "added connection" : "connection"
@@ -54,7 +54,7 @@ public enum DiffJUnit {
     }
 
     /// The first difference, and how many there are.
-    private static func message(of conversation: ConversationDifference, _ lines: [Substring]) -> String {
+    static func message(of conversation: ConversationDifference, _ lines: [Substring]) -> String {
         let marks: Set<Character> = ["-", "+", "~", "^", "x"]
         let first = lines.dropFirst().firstIndex { $0.first.map(marks.contains) ?? false }
         guard let first, let last = lines.last else { return lines.last.map(String.init) ?? "" }

@@ -91,7 +91,9 @@ final class LiveRecording {
                 NDJSONWriter(to: traceFile, source: source.name, tool: Frametap.tool, bodyLimit: output.bodyLimit))
         }
         let isNeeded = if case .capture = source { records.write == nil && records.trace == nil } else { false }
-        let shown = try output.sink(source: source.name, endsOnSignal: true) { failure in
+        let shown = try output.sink(
+            source: source.name, endsOnSignal: true, failing: request.selection.failing.checked
+        ) { failure in
             if isNeeded { failure.endProcess() } else { whenBroken(failure) }
         }
         sinks += try request.selection.apply(to: shown, whenDone: whenDone)

@@ -40,7 +40,9 @@ struct DecodeCommand: ParsableCommand {
         var options = try decodingOptions()
         options.tls = raw ? nil : try decryption.decoding()
         try selection.check(against: options)
-        let sink = try output.sink(source: files.joined(separator: " ")) { $0.endProcess() }
+        let sink = try output.sink(
+            source: files.joined(separator: " "), failing: selection.failing.checked
+        ) { $0.endProcess() }
         let progress = ReadingProgress()
         let signals = progress.endingOnSignals()
         defer { signals.cancel() }

@@ -21,7 +21,7 @@ struct DiffCommand: ParsableCommand {
 
     /// The output forms of a difference.
     enum Form: String, ExpressibleByArgument, CaseIterable {
-        case text, json, junit
+        case text, json, junit, github
     }
 
     @Argument(help: ArgumentHelp("The expected and the actual trace: NDJSON or captures.", valueName: "file"))
@@ -101,9 +101,20 @@ struct DiffCommand: ParsableCommand {
         if !difference.isEmpty { throw ExitCode(1) }
     }
 
+    /// Annotations at the lines of the expected trace, and the difference as the step's summary.
+    private func annotations(of difference: TraceDifference) -> String {
+        let isTrace = (try? TraceLoading.kind(of: [files[0]])) == .lines
+        let wanted = DiffGitHub.places(in: difference)
+        let lines = isTrace && files.count == (against.isEmpty ? 2 : 1) ? TraceLines.find(wanted, in: files[0]) : [:]
+        StepSummaryFile()?.write(
+            Array(DiffGitHub.summary(of: difference, name: (files + against).joined(separator: " ")).utf8))
+        return DiffGitHub.of(difference, file: files[0], lines: lines)
+    }
+
     private func text(of difference: TraceDifference, _ output: FileOutput) -> String {
         switch form {
         case .json: return DiffJSON.of(difference)
+        case .github: return annotations(of: difference)
         case .junit:
             return DiffJUnit.of(difference, name: (files + against).joined(separator: " "))
         case .text:

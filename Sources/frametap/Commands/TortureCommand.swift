@@ -61,10 +61,10 @@ struct TortureCommand: AsyncParsableCommand {
             valueName: "time"))
     var patience = TimeAmount(seconds: 0.2)
 
-    @Option(name: .customLong("as"), help: "How to print what was found: text, json, junit.")
+    @Option(name: .customLong("as"), help: "How to print what was found: text, json, junit, github.")
     var form = Form.text
 
-    enum Form: String, ExpressibleByArgument, CaseIterable { case text, json, junit }
+    enum Form: String, ExpressibleByArgument, CaseIterable { case text, json, junit, github }
 
     func validate() throws {
         switch (server, client) {
@@ -95,10 +95,14 @@ struct TortureCommand: AsyncParsableCommand {
                 case .text: TortureText.of(report)
                 case .json: TortureJSON.of(report)
                 case .junit: TortureJUnit.of(report, name: name)
+                case .github: TortureGitHub.of(report, name: name)
                 }
             let output = FileOutput.standardOutput()
             output.whenBroken = { $0.endProcess() }
             output.write(Array(text.utf8))
+            if form == .github {
+                StepSummaryFile()?.write(Array(TortureGitHub.summary(of: report, name: name).utf8))
+            }
             if !report.isClean { throw ExitCode(1) }
             if !report.isComplete { throw ExitCode(2) }
         } catch let error as ExitCode {

@@ -20,6 +20,9 @@ struct FailOptions: ParsableArguments {
 
     private var kinds: [String] { (failOn ?? "").split(separator: ",").map(String.init) }
 
+    /// What fails a check, for those who show it.
+    var checked: CheckedKinds { CheckedKinds(Set(kinds)) }
+
     /// Whether the trace contains anything that `--fail-on` asks about.
     func fails(_ summary: Summary) -> Bool {
         let total = summary.total

@@ -31,13 +31,17 @@ struct OutputOptions: ParsableArguments {
     /// - Parameters:
     ///   - source: what is traced.
     ///   - endsOnSignal: whether a signal ends the wait for a reader.
+    ///   - failing: what fails a check, in the forms that show that.
     func sink(
-        source: String, endsOnSignal: Bool = false, whenBroken: @escaping (FileOutput.Failure) -> Void
+        source: String, endsOnSignal: Bool = false, failing: CheckedKinds = CheckedKinds(),
+        whenBroken: @escaping (FileOutput.Failure) -> Void
     ) throws -> (any TraceSink)? {
         let file = try output.map { try FileOutput(creating: $0) } ?? FileOutput.standardOutput()
         file.whenBroken = whenBroken
         file.endsOnSignal = endsOnSignal
-        return form.sink(to: file, source: source, tool: Frametap.tool, text: textOptions(for: file))
+        return form.sink(
+            to: file, source: source, tool: Frametap.tool, text: textOptions(for: file), failing: failing,
+            stepSummary: form == .github ? StepSummaryFile() : nil)
     }
 
     private func textOptions(for file: FileOutput) -> TextOptions {

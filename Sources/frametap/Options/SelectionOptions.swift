@@ -14,6 +14,12 @@ struct SelectionOptions: ParsableArguments {
     var filter: String?
 
     @Option(
+        help: ArgumentHelp(
+            "Show only frames that contain this text, or these bytes: 0xff00. Decoded bodies are searched, too; secrets are not.",
+            valueName: "text|hex"))
+    var grep: String?
+
+    @Option(
         name: .customLong("connection"),
         help: ArgumentHelp("Show only this connection; may be repeated.", valueName: "n"))
     var connections: [Int] = []
@@ -48,11 +54,14 @@ struct SelectionOptions: ParsableArguments {
         var selection = Selection()
         if let filter {
             do throws(ExpressionError) {
-                selection.condition = try Expression(parsing: filter) { FrameValues.complaint(about: $0) }
+                selection.condition = try Expression(parsing: filter) {
+                    FrameValues.complaint(about: $0, inTrace: true)
+                }
             } catch {
                 throw ValidationError("--filter: \(error.rendered)")
             }
         }
+        selection.contained = try grep.map { try bytes($0) }
         selection.connections = Set(connections)
         selection.legs = leg?.legs
         selection.since = try time(since, "--since")
@@ -76,11 +85,24 @@ struct SelectionOptions: ParsableArguments {
         let formats = options.knownFormats
         do throws(ExpressionError) {
             _ = try Expression(parsing: filter) {
-                FrameValues.complaint(about: $0) ?? FrameValues.complaint(about: $0, in: formats)
+                FrameValues.complaint(about: $0, inTrace: true) ?? FrameValues.complaint(about: $0, in: formats)
             }
         } catch {
             throw ValidationError("--filter: \(error.rendered)")
         }
+    }
+
+    /// The bytes to search for: a text's, or hex digits behind `0x`.
+    private func bytes(_ text: String) throws -> [UInt8] {
+        if text.isEmpty { throw ValidationError("--grep is empty; expected text, or bytes such as 0xff00") }
+        guard text.hasPrefix("0x") else { return Array(text.utf8) }
+        let digits = Array(text.utf8.dropFirst(2))
+        let pairs = stride(from: 0, to: digits.count, by: 2).map { digits[$0..<min($0 + 2, digits.count)] }
+        let bytes = pairs.compactMap { $0.count == 2 ? UInt8(String(decoding: $0, as: UTF8.self), radix: 16) : nil }
+        guard !bytes.isEmpty, bytes.count == pairs.count else {
+            throw ValidationError("--grep is \(text); expected pairs of hex digits behind 0x")
+        }
+        return bytes
     }
 
     private func time(_ text: String?, _ option: String) throws -> Timestamp? {
