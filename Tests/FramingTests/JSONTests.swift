@@ -42,6 +42,40 @@ import Testing
         #expect(String(decoding: bytes, as: UTF8.self) == #""a\"\\\n\u001b[31m\u007f\u009bé\#u{a0}""#)
     }
 
+    /// Eight bytes are looked at at once: wherever something is to be escaped, the text is that of one character at a time.
+    @Test func escapesDoNotDependOnWhereTheyAre() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SeededGenerator(seed: seed)
+        let special: [Unicode.Scalar] = [
+            "\0", "\t", "\n", "\u{1f}", " ", "!", "\"", "#", "[", "\\", "]", "~", "\u{7f}", "\u{80}", "\u{9f}",
+            "\u{a0}", "é", "\u{bf}",
+            "心", "😀",
+        ]
+        for _ in 0..<3_000 {
+            var text = String.UnicodeScalarView()
+            for _ in 0..<Int.random(in: 0...40, using: &random) {
+                let isPlain = Int.random(in: 0..<10, using: &random) > 0
+                text.append(isPlain ? "a" : special[Int.random(in: 0..<special.count, using: &random)])
+            }
+            var expected = ""
+            for scalar in text {
+                switch scalar.value {
+                case 0x22, 0x5c: expected += "\\" + String(scalar)
+                case 0x08, 0x09, 0x0a, 0x0c, 0x0d:
+                    let letters: [UInt32: String] = [0x08: "b", 0x09: "t", 0x0a: "n", 0x0c: "f", 0x0d: "r"]
+                    expected += "\\" + (letters[scalar.value] ?? "")
+                case 0..<0x20, 0x7f..<0xa0:
+                    let digits = String(scalar.value, radix: 16)
+                    expected += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                default: expected.unicodeScalars.append(scalar)
+                }
+            }
+            var bytes: [UInt8] = []
+            JSONOutput.string(String(text), into: &bytes)
+            #expect(String(decoding: bytes, as: UTF8.self) == "\"\(expected)\"", "seed \(seed)")
+        }
+    }
+
     @Test(
         arguments: [
             (#"{"k":"\u00e9\ud83d\ude00\ud83d"}"#, FieldValue.text("é😀\u{fffd}")),

@@ -13,9 +13,14 @@ package enum JSONOutput {
 
     /// The inside of a string from bytes that are valid UTF-8.
     package static func escaped(_ utf8: UnsafeBufferPointer<UInt8>, into bytes: inout [UInt8]) {
+        let raw = UnsafeRawBufferPointer(utf8)
         var plain = 0
         var at = 0
         while at < utf8.count {
+            if at &+ 8 <= raw.count, !mayNeedEscapes(raw.loadUnaligned(fromByteOffset: at, as: UInt64.self)) {
+                at &+= 8
+                continue
+            }
             let byte = utf8[at]
             let isC1 = byte == 0xc2 && at + 1 < utf8.count && utf8[at + 1] < 0xa0
             guard byte < 0x20 || byte == 0x22 || byte == 0x5c || byte == 0x7f || isC1 else {
@@ -29,6 +34,19 @@ package enum JSONOutput {
             escape(scalar, into: &bytes)
         }
         bytes.append(contentsOf: utf8[plain..<at])
+    }
+
+    /// Whether one of eight bytes may have to be escaped: false only if none has.
+    ///
+    /// A byte of `x - 0x01…` has its top bit set, and that of `x` not, where the byte of `x` is 0: the usual test for zero bytes in a word.
+    @inline(__always)
+    private static func mayNeedEscapes(_ word: UInt64) -> Bool {
+        let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+        func zeros(_ word: UInt64) -> UInt64 { (word &- ones) & ~word }
+        let controls = (word &- ones &* 0x20) & ~word
+        let quotes = zeros(word ^ ones &* 0x22) | zeros(word ^ ones &* 0x5c)
+        let others = zeros(word ^ ones &* 0x7f) | zeros(word ^ ones &* 0xc2)
+        return (controls | quotes | others) & tops != 0
     }
 
     private static func escape(_ scalar: UInt8, into bytes: inout [UInt8]) {

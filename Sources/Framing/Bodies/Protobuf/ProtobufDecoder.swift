@@ -255,6 +255,13 @@ struct ProtobufDecoder {
 extension RawSpan {
     /// Whether the bytes are valid UTF-8 without any control character.
     var isPlainText: Bool {
-        withUnsafeBytes { $0.allSatisfy { $0 >= 0x20 && $0 != 0x7f } } && firstInvalidUTF8() == nil
+        // Most texts are ASCII, which one loop decides.
+        var (hasControls, all): (Bool, UInt8) = (false, 0)
+        for offset in 0..<byteCount {
+            let byte = self[unchecked: offset]
+            hasControls = hasControls || byte < 0x20 || byte == 0x7f
+            all |= byte
+        }
+        return !hasControls && (all < 0x80 || firstInvalidUTF8() == nil)
     }
 }
