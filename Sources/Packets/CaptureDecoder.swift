@@ -5,7 +5,7 @@ import Streams
 /// Packets of several files may be passed to one decoder in chronological order: connections continue across files.
 public struct CaptureDecoder: PacketReceiver, ~Copyable {
     /// How many nested headers a packet may have before TCP.
-    private static let maximumDepth = 24
+    static let maximumDepth = 24
 
     private var reassembler: TCPReassembler
     private var defragmenter = Defragmenter()

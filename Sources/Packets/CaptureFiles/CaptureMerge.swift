@@ -66,6 +66,7 @@ public struct CaptureMerge<Source: ByteSource> {
         let before = readers[capture]?.bytesRead ?? 0
         defer { bytesRead += (readers[capture]?.bytesRead ?? before) - before }
         packets.hasStopped = false
+        packets.turn(to: capture)
         do {
             switch try readers[capture]?.step(to: &packets) {
             case .more:
@@ -122,11 +123,22 @@ public struct MergedPackets<Receiver: PacketReceiver & ~Copyable>: PacketReceive
     /// Whether a packet at the limit itself is still this capture's.
     private var includesLimit = true
     private var endTime: Timestamp?
+    /// The capture that is read.
+    private var capture = 0
 
     /// Packets on their way to a receiver.
     public init(to receiver: consuming Receiver) {
         self.receiver = receiver
     }
+
+    /// As the receiver says.
+    public static var readsNames: Bool { Receiver.readsNames }
+
+    /// Passes on a description.
+    public mutating func described(_ interface: CaptureInterface) { receiver.described(interface) }
+
+    /// Passes on a block.
+    public mutating func passed(_ block: CaptureBlock, body: RawSpan) { receiver.passed(block, body: body) }
 
     /// Passes on secrets.
     public mutating func learned(keyLog: RawSpan) { receiver.learned(keyLog: keyLog) }
@@ -160,6 +172,13 @@ public struct MergedPackets<Receiver: PacketReceiver & ~Copyable>: PacketReceive
     /// Keeps the time for the end of all captures: others may continue before it.
     public mutating func captured(until time: Timestamp) {
         endTime = max(endTime ?? time, time)
+    }
+
+    /// A capture is read: what comes next is its own.
+    mutating func turn(to capture: Int) {
+        if capture == self.capture { return }
+        self.capture = capture
+        receiver.turned(to: capture)
     }
 
     /// Gives the turn to one capture, until that of another.

@@ -9,6 +9,7 @@ extension CaptureParser {
     ) throws(CaptureError) -> Progress {
         let swapped = !header.isBigEndian
         let headerLength = header.recordHeaderLength
+        let unitsPerSecond = UInt64(1_000_000_000 / header.nanosecondsPerUnit)
         var at = 0
         var packet = PacketInfo(
             number: packetCount, time: Timestamp(nanoseconds: 0), linkType: header.linkType, capturedLength: 0,
@@ -38,9 +39,11 @@ extension CaptureParser {
             packet.number &+= 1
             packet.time = Timestamp(
                 nanoseconds: Int64(field(0)) &* 1_000_000_000 &+ Int64(field(1)) &* header.nanosecondsPerUnit)
+            packet.units = UInt64(field(0)) &* unitsPerSecond &+ UInt64(field(1))
             packet.capturedLength = captured
             packet.originalLength = original
             let start = at &+ headerLength
+            packet.place = Range(uncheckedBounds: (position &+ at, position &+ start &+ captured))
             let reception = receiver.receive(
                 packet, bytes: window.extracting(unchecked: start..<start &+ captured),
                 options: window.extracting(unchecked: 0..<0))

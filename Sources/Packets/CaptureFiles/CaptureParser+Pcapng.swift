@@ -14,6 +14,7 @@ extension CaptureParser {
         static let interfaceDescription: UInt32 = 1
         static let obsoletePacket: UInt32 = 2
         static let simplePacket: UInt32 = 3
+        static let nameResolution: UInt32 = 4
         static let interfaceStatistics: UInt32 = 5
         static let enhancedPacket: UInt32 = 6
         static let decryptionSecrets: UInt32 = 10
@@ -39,7 +40,11 @@ extension CaptureParser {
                     kind: .badLength, offset: offset + 4, expected: "a block length of at least 12, a multiple of 4",
                     found: "\(length)")
             }
-            guard isRead(type) else {
+            guard
+                isRead(type)
+                    || type == BlockType.nameResolution && Receiver.readsNames
+                        && length <= CaptureParser.maximumBlockLength
+            else {
                 // Unknown blocks may be of any length: they are not buffered.
                 let available = min(length, window.byteCount - at)
                 toSkip = length - available
@@ -56,13 +61,17 @@ extension CaptureParser {
                 return Progress(consumed: at, wanted: length, stopped: false)
             }
             let trailer = Int(PcapngOption.number(window.u32(at + length - 4), big))
-            guard trailer == length else {
+            guard trailer == length || type == BlockType.nameResolution else {
                 throw CaptureError(
                     kind: .badLength, offset: offset + length - 4,
                     expected: "the block length \(length) again", found: "\(trailer)")
             }
             let body = window.extracting(unchecked: at + 8..<at + length - 4)
             let taken = try parseBlock(type, body, offset + 8, &section, to: &receiver)
+            if let kind = kind(of: type) {
+                receiver.passed(
+                    CaptureBlock(kind: kind, place: offset..<offset + length, isBigEndian: big), body: body)
+            }
             guard taken else { return Progress(consumed: at, wanted: length, stopped: true) }
             at += length
         }
@@ -86,6 +95,19 @@ extension CaptureParser {
             PcapngSection.blockType:
             true
         default: false
+        }
+    }
+
+    /// What a block is that has no packet.
+    @inline(__always)
+    private func kind(of type: UInt32) -> CaptureBlock.Kind? {
+        switch type {
+        case BlockType.enhancedPacket, BlockType.obsoletePacket, BlockType.simplePacket: nil
+        case BlockType.interfaceDescription: .interface
+        case BlockType.interfaceStatistics: .statistics
+        case BlockType.decryptionSecrets: .secrets
+        case BlockType.nameResolution: .names
+        default: .section
         }
     }
 
@@ -139,6 +161,7 @@ extension CaptureParser {
             try require(body, 12, offset)
             takeEndTime(body, section)
             if let drops = newDrops(body, &section) { receiver.dropped(drops) }
+        case BlockType.nameResolution: break
         default:
             try require(body, 16, offset)
             let major = PcapngOption.number(body.u16(4), section.isBigEndian)
@@ -197,6 +220,9 @@ extension CaptureParser {
             linkType: interface.linkType, capturedLength: fields.captured, originalLength: fields.original)
         packet.optionsAreBigEndian = section.isBigEndian
         packet.leg = interface.leg
+        packet.units = fields.units ?? 0
+        // A block's type and length come before its body, its length follows it.
+        packet.place = Range(uncheckedBounds: (offset &- 8, offset &+ body.byteCount &+ 4))
         let end = fields.start + fields.captured
         // A simple packet block has no options; padding follows its packet.
         let options = fields.units == nil ? body.byteCount : min((end + 3) & ~3, body.byteCount)

@@ -58,7 +58,7 @@ public struct CaptureParser: Sendable {
                 step = skip(rest)
             } else {
                 switch state {
-                case .start: step = try start(rest)
+                case .start: step = try start(rest, to: &receiver)
                 case .pcap(let header): step = try parsePcap(rest, header, to: &receiver)
                 case .pcapng(var section):
                     state = .start  // so that the section's array is not copied when it is changed
@@ -77,7 +77,9 @@ public struct CaptureParser: Sendable {
     }
 
     /// Recognizes what kind of file it is.
-    private mutating func start(_ window: RawSpan) throws(CaptureError) -> Progress {
+    private mutating func start<Receiver: PacketReceiver & ~Copyable>(
+        _ window: RawSpan, to receiver: inout Receiver
+    ) throws(CaptureError) -> Progress {
         guard window.byteCount >= 4 else { return Progress(consumed: 0, wanted: 4, stopped: false) }
         let magic = window.u32(0)
         if magic == PcapngSection.blockType {
@@ -93,7 +95,13 @@ public struct CaptureParser: Sendable {
         guard window.byteCount >= PcapHeader.byteCount else {
             return Progress(consumed: 0, wanted: PcapHeader.byteCount, stopped: false)
         }
-        state = .pcap(try PcapHeader(window))
+        let header = try PcapHeader(window)
+        state = .pcap(header)
+        receiver.passed(
+            CaptureBlock(
+                kind: .header, place: position..<position + PcapHeader.byteCount, isBigEndian: header.isBigEndian),
+            body: window.extracting(0..<PcapHeader.byteCount))
+        receiver.described(header.interface)
         return Progress(consumed: PcapHeader.byteCount, wanted: 0, stopped: false)
     }
 

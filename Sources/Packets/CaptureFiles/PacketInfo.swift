@@ -18,6 +18,10 @@ public struct PacketInfo: Hashable, Sendable {
     public var originalLength: Int
     /// The leg of its connection, if a proxy recorded it whose rules may change what passes.
     public var leg: Leg?
+    /// Its time as the file has it, in the units of its interface.
+    package var units: UInt64 = 0
+    /// Where its record or block is: bytes from the start of the file, or of a compressed file's content.
+    package var place = 0..<0
     /// The byte order of the options.
     var optionsAreBigEndian = false
 
@@ -57,6 +61,7 @@ public struct PacketInfo: Hashable, Sendable {
         guard length > Self.annotationMark.count, length <= options.byteCount - 4 else { return nil }
         for (offset, byte) in Self.annotationMark.enumerated() where options[byte: 4 + offset] != byte { return nil }
         let text = options.extracting(4 + Self.annotationMark.count..<4 + length)
+        if PacketOrigin.isOrigin(annotation: text) { return nil }
         return text.withUnsafeBytes { String(decoding: $0.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self) }
     }
 
@@ -102,9 +107,33 @@ public protocol PacketReceiver: ~Copyable {
 
     /// The file has ended, and states that nothing more was seen until `time` (pcapng `isb_endtime`).
     mutating func captured(until time: Timestamp)
+
+    /// What follows is of another of several captures that are read as one. Optional to implement.
+    ///
+    /// - Parameter capture: its place among the captures, from 0; the first is assumed until this is called.
+    mutating func turned(to capture: Int)
+
+    /// The file has something other than a packet that reading or decoding its packets depends on. Optional to implement.
+    ///
+    /// - Parameters:
+    ///   - block: what it is, and where.
+    ///   - body: a block's content without its type and lengths, or the whole header of a pcap file.
+    mutating func passed(_ block: CaptureBlock, body: RawSpan)
+
+    /// Whether name resolution blocks are read for `passed`: decoding needs none. Optional to implement.
+    static var readsNames: Bool { get }
 }
 
 extension PacketReceiver where Self: ~Copyable {
+    /// Does not care.
+    public mutating func turned(to capture: Int) {}
+
+    /// Ignores it.
+    public mutating func passed(_ block: CaptureBlock, body: RawSpan) {}
+
+    /// It does not.
+    public static var readsNames: Bool { false }
+
     /// Ignores the description.
     public mutating func described(_ interface: CaptureInterface) {}
 
@@ -126,7 +155,7 @@ public struct CaptureDrops: Hashable, Sendable {
     public init() {}
 }
 
-/// A pcapng file's description of an interface.
+/// A pcapng file's description of an interface, or what a pcap file's header says.
 public struct CaptureInterface: Hashable, Sendable {
     /// The index within its section: each section counts from 0 again.
     public var index: Int
@@ -134,6 +163,12 @@ public struct CaptureInterface: Hashable, Sendable {
     public var name: String?
     /// What its packets begin with.
     public var linkType: LinkType
+    /// At most how many bytes of a packet are captured; 0: all.
+    package var snapLength = 0
+    /// Its options as pcapng has them, little-endian, without their end.
+    package var options: [UInt8] = []
+    /// How it counts time.
+    var resolution = TimeResolution()
 }
 
 /// What a receiver has done with a packet.

@@ -28,6 +28,8 @@ struct PcapHeader: Hashable, Sendable {
     var recordHeaderLength: Int
     /// The order of a record's lengths.
     var lengthOrder: LengthOrder
+    /// At most how many bytes of a packet were to be captured.
+    var snapLength: Int
     /// The greatest length a record may have; a longer one means the file is damaged.
     var maximumLength: Int
     /// What the packets begin with.
@@ -61,10 +63,20 @@ struct PcapHeader: Hashable, Sendable {
         case (2, 3): lengthOrder = .lesserFirst
         default: lengthOrder = .capturedFirst
         }
-        let snapLength = Int(PcapngOption.number(bytes.u32(16), isBigEndian))
+        snapLength = Int(PcapngOption.number(bytes.u32(16), isBigEndian))
         maximumLength = CaptureParser.maximumPacketLength(snapLength: snapLength)
         // The upper half may hold the length of a frame check sequence, which IP's own length trims.
         linkType = LinkType(rawValue: UInt16(truncatingIfNeeded: PcapngOption.number(bytes.u32(20), isBigEndian)))
+    }
+
+    /// The file's only interface, as pcapng would describe it.
+    var interface: CaptureInterface {
+        let digits: UInt8 = nanosecondsPerUnit == 1 ? 9 : 6
+        var interface = CaptureInterface(index: 0, linkType: linkType)
+        interface.snapLength = snapLength
+        interface.resolution = TimeResolution(option: digits, offset: 0)
+        interface.options = [UInt8(PcapngOption.timeResolution), 0, 1, 0, digits, 0, 0, 0]
+        return interface
     }
 
     /// Nanoseconds per unit and the length of a record header, by magic number.

@@ -58,6 +58,12 @@ struct PcapngSection: Sendable {
                     ? TimeResolution() : TimeResolution(option: resolution, offset: offset),
                 leg: name.flatMap { Leg(interfaceName: $0) }))
         // The name is not kept: it would be retained and released with each packet.
-        return CaptureInterface(index: interfaces.count - 1, name: name, linkType: linkType)
+        let index = interfaces.count - 1
+        var described = CaptureInterface(index: index, name: name, linkType: linkType)
+        described.snapLength = interfaces[index].snapLength
+        described.resolution = interfaces[index].resolution
+        PcapngOption.appendLittleEndian(
+            body.extracting(8..<body.byteCount), bigEndian: isBigEndian, of: .interface, to: &described.options)
+        return described
     }
 }

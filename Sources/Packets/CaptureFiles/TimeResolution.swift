@@ -72,3 +72,12 @@ struct TimeResolution: Hashable, Sendable {
         return (0..<exponent).reduce(1) { power, _ in power * 10 }
     }
 }
+
+extension TimeResolution {
+    /// The count that stands for an instant; nil if none does exactly.
+    func units(of instant: Timestamp) -> UInt64? {
+        guard nanosecondsPerUnit != 0, offset == 0 else { return nil }
+        let units = UInt64(bitPattern: instant.nanoseconds / nanosecondsPerUnit)
+        return self.instant(units) == instant ? units : nil
+    }
+}

@@ -23,6 +23,8 @@ struct Defragmenter {
     }
 
     fileprivate struct Datagram {
+        /// Counts datagrams from 1 in the order in which they began.
+        var number: Int
         var started: Timestamp
         var pieces: [(start: Int, bytes: [UInt8])] = []
         /// How many of its fragments arrived.
@@ -32,7 +34,13 @@ struct Defragmenter {
 
     private var datagrams: [Key: Datagram] = [:]
     private let limits = Limits()
+    private var begun = 0
+    private var abandonedNumbers: [Int] = []
 
+    /// Whether the numbers of abandoned datagrams are kept for `takeAbandoned`.
+    var notesAbandoned = false
+    /// The number of the datagram that the last fragment was added to; nil if it is part of none.
+    private(set) var latest: Int?
     /// How many datagrams were abandoned because of a timeout or a limit.
     private(set) var abandoned = 0
     /// How many fragments those had.
@@ -55,20 +63,38 @@ struct Defragmenter {
         // Nothing longer than 64 KiB can be a datagram.
         guard place.offset + payload.byteCount <= 65_535 else {
             lost += 1
+            latest = nil
             return nil
         }
-        var datagram = datagrams.removeValue(forKey: key) ?? Datagram(started: now)
+        var datagram = datagrams.removeValue(forKey: key) ?? begin(now)
+        latest = datagram.number
         datagram.fragments += 1
         if !place.hasMore, datagram.total == nil { datagram.total = place.offset + payload.byteCount }
         insert(payload, at: place.offset, into: &datagram)
         if let whole = datagram.whole() { return whole }
         guard datagram.pieces.count <= limits.fragments else {
-            abandoned += 1
-            lost += datagram.fragments
+            count(abandoned: datagram)
             return nil
         }
         datagrams[key] = datagram
         return nil
+    }
+
+    private mutating func begin(_ now: Timestamp) -> Datagram {
+        begun += 1
+        return Datagram(number: begun, started: now)
+    }
+
+    /// The numbers of the datagrams that were abandoned since the last call.
+    mutating func takeAbandoned() -> [Int] {
+        defer { abandonedNumbers = [] }
+        return abandonedNumbers
+    }
+
+    private mutating func count(abandoned datagram: Datagram) {
+        abandoned += 1
+        lost += datagram.fragments
+        if notesAbandoned { abandonedNumbers.append(datagram.number) }
     }
 
     /// How many fragments wait for others.
@@ -76,8 +102,7 @@ struct Defragmenter {
 
     private mutating func abandon(_ key: Key) {
         guard let datagram = datagrams.removeValue(forKey: key) else { return }
-        abandoned += 1
-        lost += datagram.fragments
+        count(abandoned: datagram)
     }
 
     /// Keeps the bytes not present yet.

@@ -3,11 +3,12 @@
 /// Source: IANA "Protocol Numbers".
 enum IPProtocol {
     static let tcp: UInt8 = 6
+    static let udp: UInt8 = 17
 
     /// The layer inside an IP payload that is not TCP.
     static func inside(_ number: UInt8, _ payload: RawSpan) -> Inside {
         switch number {
-        case 17: UDPTunnels.read(payload)
+        case udp: UDPTunnels.read(payload)
         case 4: .layer(.ipv4, at: 0)
         case 41: .layer(.ipv6, at: 0)
         case 47: .layer(.gre, at: 0)

@@ -100,32 +100,14 @@ struct CaptureReading {
         _ paths: [String], _ decoder: consuming CaptureDecoder, _ progress: ReadingProgress, _ isFutile: (Bool) -> Bool,
         _ whenRead: () -> Void
     ) {
-        var inputs: [(path: String, input: CaptureInput)] = []
-        for path in paths {
-            do {
-                inputs.append((path, try CaptureInput(path, progress)))
-            } catch {
-                warn(about: error, path)
-            }
-        }
-        defer { for (_, input) in inputs { input.closeFile() } }
-        let isFollowed = inputs.contains { $0.input.isFollowed }
-        let bar =
-            isFollowed || !showsProgress ? nil : ProgressBar(total: inputs.reduce(0) { $0 + ($1.input.size ?? 0) })
-        defer { bar?.clear() }
-        var merge = CaptureMerge(inputs.map(\.input))
+        var timeline = TimelineReading(paths, progress)
+        let isFollowed = timeline.isFollowed
         var packets = MergedPackets(to: decoder)
-        reading: while !progress.isOver {
-            switch merge.step(to: &packets) {
-            case .more:
-                if isFollowed { whenRead() }
-                bar?.update(bytes: merge.bytesRead, packets: packets.packetCount)
-                if isFutile(packets.receiver.hasReachedLimit) { progress.abandon() }
-            case .failed(let index, let failure):
-                if !progress.isInterrupted { warn(about: failure, inputs[index].path) }
-            case .stopped, .end: break reading
-            }
+        timeline.read(to: &packets, progress: progress, showsProgress: showsProgress) { packets in
+            if isFollowed { whenRead() }
+            if isFutile(packets.receiver.hasReachedLimit) { progress.abandon() }
         }
+        complaints += timeline.complaints
         if !progress.isAbandoned { packets.receiver.finish() }
         (counters, hasReachedLimit) = (packets.receiver.counters, packets.receiver.hasReachedLimit)
     }

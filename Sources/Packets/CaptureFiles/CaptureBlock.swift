@@ -1,0 +1,30 @@
+/// Something in a capture file other than a packet, on which reading or decoding its packets depends.
+public struct CaptureBlock: Hashable, Sendable {
+    /// What it is.
+    public enum Kind: Hashable, Sendable {
+        /// The header of a pcap file.
+        case header
+        /// A section header block (pcapng).
+        case section
+        /// An interface description block (pcapng).
+        case interface
+        /// An interface statistics block (pcapng).
+        case statistics
+        /// A decryption secrets block (pcapng).
+        case secrets
+        /// A name resolution block (pcapng).
+        case names
+    }
+
+    /// What it is.
+    public var kind: Kind
+    /// Where it is: bytes from the start of the file, or of a compressed file's content.
+    public var place: Range<Int>
+    /// Whether its numbers are big-endian.
+    public var isBigEndian: Bool
+
+    /// A block.
+    public init(kind: Kind, place: Range<Int>, isBigEndian: Bool) {
+        (self.kind, self.place, self.isBigEndian) = (kind, place, isBigEndian)
+    }
+}

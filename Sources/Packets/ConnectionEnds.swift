@@ -1,0 +1,55 @@
+import Streams
+
+/// The two ends of a connection in an order that does not depend on who sends: the same for packets of both directions.
+///
+/// Something that has no ports has the ports 0.
+package struct ConnectionEnds: Hashable, Sendable {
+    /// The lower end.
+    package let lower: Endpoint
+    /// The upper end.
+    package let upper: Endpoint
+
+    /// The ends of a packet.
+    package init(_ source: Endpoint, _ destination: Endpoint) {
+        (lower, upper) = Self.precedes(source, destination) ? (source, destination) : (destination, source)
+    }
+
+    /// Two hosts.
+    package init(between source: IPAddress, _ destination: IPAddress) {
+        self.init(Endpoint(source, 0), Endpoint(destination, 0))
+    }
+
+    /// Whether one of the ends has this address.
+    package func include(_ address: IPAddress) -> Bool { lower.address == address || upper.address == address }
+
+    private static func precedes(_ left: Endpoint, _ right: Endpoint) -> Bool {
+        if left.address.high != right.address.high { return left.address.high < right.address.high }
+        if left.address.low != right.address.low { return left.address.low < right.address.low }
+        return left.port <= right.port
+    }
+}
+
+extension ConnectionEnds {
+    /// Which of several shards its packets are in.
+    ///
+    /// It depends on the ends alone: shards of different files, made by different machines, fit together. A capture can be crafted
+    /// whose packets are all in one shard, but so can one with a single connection.
+    ///
+    /// - Parameter count: how many shards there are, at least 1.
+    package func shard(of count: Int) -> Int {
+        let hash = Self.mix(Self.mixed(lower) &+ 0x9e37_79b9_7f4a_7c15 &* Self.mixed(upper))
+        return Int(truncatingIfNeeded: hash.multipliedFullWidth(by: UInt64(max(1, count))).high)
+    }
+
+    private static func mixed(_ end: Endpoint) -> UInt64 {
+        mix(mix(end.address.high ^ 0xe703_7ed1_a0b4_28db) &+ end.address.low) ^ mix(UInt64(end.port) &+ 1)
+    }
+
+    /// Spreads bits over all 64 (the finalizer of SplitMix64).
+    private static func mix(_ number: UInt64) -> UInt64 {
+        var bits = number
+        bits = (bits ^ bits >> 30) &* 0xbf58_476d_1ce4_e5b9
+        bits = (bits ^ bits >> 27) &* 0x94d0_49bb_1331_11eb
+        return bits ^ bits >> 31
+    }
+}

@@ -1,0 +1,274 @@
+import Streams
+
+/// Finds what packets belong to, as the decoder sees it: inside link layers and tunnels, and behind IP's fragments.
+///
+/// A fragment belongs where its datagram does. That is known as soon as the first fragment has been seen, if what it carries is
+/// TCP; otherwise, in tunnels, once the datagram is complete. Fragments before that wait; what they belong to follows in
+/// `takeSettled`. Datagrams that stay incomplete are given up when the decoder gives them up, or at a limit of bytes.
+package struct FlowFinder {
+    /// What a packet belongs to.
+    package enum Found: Hashable, Sendable {
+        /// A TCP segment; of a fragmented one, the fragment that completes it.
+        case segment(TCPSegment)
+        /// Another fragment of a TCP segment.
+        case part(ConnectionEnds)
+        /// Something other than TCP between two hosts, or a fragment that is given up.
+        case other(ConnectionEnds)
+        /// A datagram of which not enough is known yet.
+        case waiting(datagram: Int)
+        /// Nothing that has to do with IP.
+        case nothing
+    }
+
+    /// What the fragments of a datagram belong to that were waiting.
+    package struct Settled: Hashable, Sendable {
+        /// The datagram's number, as in `Found.waiting`.
+        package var datagram: Int
+        /// What they belong to; if it is `waiting`, they wait for that datagram from now on.
+        package var found: Found
+    }
+
+    /// The fragments of a datagram that wait.
+    private struct Waiting {
+        var hosts: ConnectionEnds
+        /// How many bytes their packets have.
+        var bytes = 0
+        /// Whether the first fragment is among them: others like it do not count.
+        var hasStart = false
+    }
+
+    private var defragmenter = Defragmenter()
+    /// The time of the last packet that had one.
+    private var time = Timestamp(nanoseconds: 0)
+    private var waiting: [Int: Waiting] = [:]
+    private var waitingBytes = 0
+    private let limit: Int
+    /// What is known of datagrams that are not complete.
+    private var known: [Int: Found] = [:]
+    private var settled: [Settled] = []
+    /// How many bytes the packet has.
+    private var length = 0
+
+    /// A finder that has seen nothing.
+    ///
+    /// - Parameter limit: how many bytes the packets of waiting fragments may have in all.
+    package init(limit: Int = 64 << 20) {
+        self.limit = limit
+        defragmenter.notesAbandoned = true
+    }
+
+    /// What a packet belongs to. Packets come in the order in which a decoder would get them.
+    package mutating func find(_ packet: PacketInfo, _ bytes: RawSpan) -> Found {
+        if packet.hasTime { time = packet.time }
+        guard let layer = Layer(packet.linkType) else { return .nothing }
+        length = bytes.byteCount
+        let cutOff = max(0, packet.originalLength &- bytes.byteCount)
+        return follow(bytes, from: layer, cutOff: cutOff, depth: 0)
+    }
+
+    /// What waiting fragments belong to that was found since the last call, in this order; it goes before the packet itself.
+    package mutating func takeSettled() -> [Settled] {
+        defer { if !settled.isEmpty { settled = [] } }
+        return settled
+    }
+
+    /// There are no more packets: what still waits is given up.
+    package mutating func finish() {
+        for datagram in waiting.keys.sorted() { giveUp(datagram) }
+    }
+
+    /// Follows the layers of a packet, as `CaptureDecoder` does.
+    private mutating func follow(_ bytes: RawSpan, from first: Layer, cutOff: Int, depth start: Int) -> Found {
+        var layer = first
+        var rest = bytes
+        var hosts: ConnectionEnds?
+        for depth in start..<CaptureDecoder.maximumDepth {
+            let inside: Inside
+            switch layer {
+            case .ipv4:
+                guard let header = IPv4Header(rest) else { return Found(hosts) }
+                let ends = ConnectionEnds(between: header.source, header.destination)
+                let available = min(header.totalLength ?? rest.byteCount, rest.byteCount)
+                let length = (header.totalLength ?? rest.byteCount &+ cutOff) &- header.headerLength
+                rest = rest.extracting(unchecked: header.headerLength..<available)
+                if let fragment = header.fragment {
+                    return defragment(
+                        rest, fragment, header.protocolNumber, header.source, header.destination, depth: depth)
+                }
+                if header.protocolNumber == IPProtocol.tcp {
+                    return Self.segment(rest, length, header.source, header.destination)
+                }
+                inside = IPProtocol.inside(header.protocolNumber, rest)
+                hosts = Self.ends(ends, inside, header.protocolNumber, rest, header.source, header.destination)
+            case .ipv6:
+                guard let header = IPv6Header(rest) else { return Found(hosts) }
+                let ends = ConnectionEnds(between: header.source, header.destination)
+                let available = min(header.totalLength ?? rest.byteCount, rest.byteCount)
+                let length = (header.totalLength ?? rest.byteCount &+ cutOff) &- header.headerLength
+                guard header.headerLength <= available else { return .other(ends) }
+                rest = rest.extracting(unchecked: header.headerLength..<available)
+                if let fragment = header.fragment {
+                    return defragment(
+                        rest, fragment, header.protocolNumber, header.source, header.destination, depth: depth)
+                }
+                if header.protocolNumber == IPProtocol.tcp {
+                    return Self.segment(rest, length, header.source, header.destination)
+                }
+                inside = IPProtocol.inside(header.protocolNumber, rest)
+                hosts = Self.ends(ends, inside, header.protocolNumber, rest, header.source, header.destination)
+            default:
+                inside = layer.read(rest)
+            }
+            guard case .layer(let next, let offset, let end) = inside, offset <= rest.byteCount, offset <= end else {
+                return Found(hosts)
+            }
+            rest = rest.extracting(unchecked: offset..<min(end, rest.byteCount))
+            layer = next
+        }
+        return Found(hosts)
+    }
+
+    /// The TCP segment behind an IP header.
+    private static func segment(
+        _ bytes: RawSpan, _ length: Int, _ source: IPAddress, _ destination: IPAddress
+    ) -> Found {
+        guard let segment = TCPSegment(bytes, length: length, from: source, to: destination) else {
+            return .other(ConnectionEnds(between: source, destination))
+        }
+        return .segment(segment)
+    }
+
+    /// The ends of a packet that is not TCP: with ports if it is UDP and no tunnel.
+    private static func ends(
+        _ hosts: ConnectionEnds, _ inside: Inside, _ protocolNumber: UInt8, _ payload: RawSpan, _ source: IPAddress,
+        _ destination: IPAddress
+    ) -> ConnectionEnds {
+        guard case .skipped = inside, protocolNumber == IPProtocol.udp, payload.byteCount >= 4 else { return hosts }
+        return ConnectionEnds(Endpoint(source, payload.u16(0)), Endpoint(destination, payload.u16(2)))
+    }
+
+    // MARK: Fragments
+
+    private mutating func defragment(
+        _ payload: RawSpan, _ place: FragmentPlace, _ protocolNumber: UInt8, _ source: IPAddress,
+        _ destination: IPAddress, depth: Int
+    ) -> Found {
+        let hosts = ConnectionEnds(between: source, destination)
+        let whole = defragmenter.add(
+            payload, at: place, protocolNumber: protocolNumber, from: source, to: destination, now: time)
+        let number = defragmenter.latest
+        var isAbandoned = false
+        for abandoned in defragmenter.takeAbandoned() {
+            if abandoned == number { isAbandoned = true } else { giveUp(abandoned) }
+        }
+        guard let datagram = number else { return .other(hosts) }
+        if let whole {
+            let bytes = whole.span.bytes
+            return settle(datagram, follow(datagram: bytes, protocolNumber, source, destination, depth: depth))
+        }
+        if isAbandoned {
+            let last = known[datagram] ?? .other(hosts)
+            giveUp(datagram)
+            return last
+        }
+        if let known = known[datagram] { return known }
+        let isStart = place.offset == 0
+        if isStart, waiting[datagram]?.hasStart != true,
+            let found = Self.peek(payload, protocolNumber, source, destination)
+        {
+            known[datagram] = found
+            release(datagram, found)
+            return found
+        }
+        wait(datagram, length, hosts, isStart: isStart)
+        return known[datagram] ?? .waiting(datagram: datagram)
+    }
+
+    /// Follows the layers of a datagram that was fragmented.
+    private mutating func follow(
+        datagram bytes: RawSpan, _ protocolNumber: UInt8, _ source: IPAddress, _ destination: IPAddress, depth: Int
+    ) -> Found {
+        if protocolNumber == IPProtocol.tcp { return Self.segment(bytes, bytes.byteCount, source, destination) }
+        let inside = IPProtocol.inside(protocolNumber, bytes)
+        let hosts = ConnectionEnds(between: source, destination)
+        let ends = Self.ends(hosts, inside, protocolNumber, bytes, source, destination)
+        guard case .layer(let layer, let offset, let end) = inside, offset <= bytes.byteCount, offset <= end else {
+            return .other(ends)
+        }
+        let rest = bytes.extracting(offset..<min(end, bytes.byteCount))
+        let found = follow(rest, from: layer, cutOff: 0, depth: depth + 1)
+        return found == .nothing ? .other(ends) : found
+    }
+
+    /// What a datagram belongs to, by its first fragment; nil if that does not decide.
+    private static func peek(
+        _ payload: RawSpan, _ protocolNumber: UInt8, _ source: IPAddress, _ destination: IPAddress
+    ) -> Found? {
+        if protocolNumber == IPProtocol.tcp {
+            guard payload.byteCount >= 4 else { return nil }
+            return .part(ConnectionEnds(Endpoint(source, payload.u16(0)), Endpoint(destination, payload.u16(2))))
+        }
+        if protocolNumber == IPProtocol.udp, payload.byteCount < 8 { return nil }
+        let inside = IPProtocol.inside(protocolNumber, payload)
+        guard case .skipped = inside else { return nil }
+        let hosts = ConnectionEnds(between: source, destination)
+        return .other(ends(hosts, inside, protocolNumber, payload, source, destination))
+    }
+
+    /// A fragment waits; beyond the limit, the oldest datagrams are given up, and their later fragments follow.
+    private mutating func wait(_ datagram: Int, _ byteCount: Int, _ hosts: ConnectionEnds, isStart: Bool) {
+        waiting[datagram, default: Waiting(hosts: hosts)].bytes += byteCount
+        if isStart { waiting[datagram]?.hasStart = true }
+        waitingBytes += byteCount
+        while waitingBytes > limit, let oldest = waiting.keys.min(), let hosts = waiting[oldest]?.hosts {
+            known[oldest] = .other(hosts)
+            release(oldest, .other(hosts))
+        }
+    }
+
+    /// A datagram is complete: all its fragments belong to the same.
+    private mutating func settle(_ datagram: Int, _ found: Found) -> Found {
+        if let before = known.removeValue(forKey: datagram) {
+            // It goes where its earlier fragments went.
+            return before.ends == found.ends ? found : before
+        }
+        var parts = found
+        if case .segment = found, let ends = found.ends { parts = .part(ends) }
+        let byteCount = waiting[datagram]?.bytes ?? 0
+        release(datagram, parts)
+        if case .waiting(let inner) = found, byteCount > 0 {
+            waiting[inner]?.bytes += byteCount
+            waitingBytes += byteCount
+        }
+        return found
+    }
+
+    /// The fragments of a datagram wait no longer.
+    private mutating func release(_ datagram: Int, _ found: Found) {
+        guard let held = waiting.removeValue(forKey: datagram) else { return }
+        waitingBytes -= held.bytes
+        settled.append(Settled(datagram: datagram, found: found))
+    }
+
+    /// A datagram stays incomplete.
+    private mutating func giveUp(_ datagram: Int) {
+        known[datagram] = nil
+        if let hosts = waiting[datagram]?.hosts { release(datagram, .other(hosts)) }
+    }
+}
+
+extension FlowFinder.Found {
+    /// Two hosts, if there are any.
+    fileprivate init(_ hosts: ConnectionEnds?) {
+        if let hosts { self = .other(hosts) } else { self = .nothing }
+    }
+
+    /// The ends of what was found; nil if it has none, or if they are not known yet.
+    package var ends: ConnectionEnds? {
+        switch self {
+        case .segment(let segment): ConnectionEnds(segment.source, segment.destination)
+        case .part(let ends), .other(let ends): ends
+        case .waiting, .nothing: nil
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import Streams
+
+/// The blocks of shards as bytes: a packet keeps the time, lengths and options that its file has for it.
+///
+/// Source: draft-ietf-opsawg-pcapng; numbers are little-endian.
+struct ShardBlocks {
+    /// The offset of the interface's number in a packet's block.
+    private static let interfaceOffset = 8
+
+    /// The options of the packet being written; their memory is reused.
+    private var options: [UInt8] = []
+    private var comment: [UInt8] = []
+
+    /// An enhanced packet block (section 4.3); `number(_:in:)` completes it.
+    ///
+    /// - Parameters:
+    ///   - bytes: what was captured of the packet.
+    ///   - taken: the options that its file has for it.
+    ///   - units: its time in the units of its interface.
+    ///   - number: its number in the file.
+    ///   - file: the file's name.
+    ///   - block: what it replaces.
+    mutating func write(
+        _ packet: PacketInfo, _ bytes: RawSpan, options taken: RawSpan, units: UInt64, number: Int, of file: [UInt8],
+        to block: inout [UInt8]
+    ) {
+        options.removeAll(keepingCapacity: true)
+        PcapngOption.appendLittleEndian(
+            taken, bigEndian: packet.optionsAreBigEndian, of: .packet, to: &options)
+        if !packet.hasOrigin(in: taken) {
+            comment.removeAll(keepingCapacity: true)
+            PacketOrigin.append(number: number, of: file, to: &comment)
+            options.append(first: 2, of: UInt64(PcapngOption.comment))
+            options.append(first: 2, of: UInt64(comment.count))
+            options += comment
+            options.padToWord()
+        }
+        block.removeAll(keepingCapacity: true)
+        block.append(first: 4, of: 6)
+        block.append(first: 4, of: 0)  // the block's length
+        block.append(first: 4, of: 0)  // the interface
+        block.append(first: 4, of: units >> 32)
+        block.append(first: 4, of: units)
+        block.append(first: 4, of: UInt64(bytes.byteCount))
+        block.append(first: 4, of: UInt64(truncatingIfNeeded: packet.originalLength))
+        block.append(contentsOf: bytes)
+        block.padToWord()
+        block += options
+        block.append(first: 4, of: 0)  // no more options
+        Self.close(&block)
+    }
+
+    /// Sets the interface of a packet's block.
+    static func number(_ interface: Int, in block: inout [UInt8]) {
+        for byte in 0..<4 { block[interfaceOffset + byte] = UInt8(truncatingIfNeeded: interface >> (8 * byte)) }
+    }
+
+    /// An interface description block (section 4.2).
+    static func description(of interface: CaptureInterface) -> [UInt8] {
+        var block: [UInt8] = []
+        block.append(first: 4, of: 1)
+        block.append(first: 4, of: 0)
+        block.append(first: 2, of: UInt64(interface.linkType.rawValue))
+        block.append(first: 2, of: 0)
+        block.append(first: 4, of: UInt64(UInt32(clamping: interface.snapLength)))
+        block += interface.options
+        if !interface.options.isEmpty { block.append(first: 4, of: 0) }
+        close(&block)
+        return block
+    }
+
+    /// An interface statistics block (section 4.6).
+    ///
+    /// - Parameters:
+    ///   - interface: the interface's number in the shard.
+    ///   - end: until when everything there was is in the capture, in units of the interface; nil: not known.
+    ///   - drops: how many packets were lost.
+    ///   - packets: how many packets the shard has.
+    static func statistics(interface: Int, end: UInt64?, drops: CaptureDrops, packets: Int) -> [UInt8] {
+        var block: [UInt8] = []
+        func option(_ code: UInt16, _ words: (UInt64, UInt64)) {
+            block.append(first: 2, of: UInt64(code))
+            block.append(first: 2, of: 8)
+            block.append(first: 4, of: words.0)
+            block.append(first: 4, of: words.1)
+        }
+        block.append(first: 4, of: 5)
+        block.append(first: 4, of: 0)
+        block.append(first: 4, of: UInt64(interface))
+        block.append(first: 4, of: (end ?? 0) >> 32)
+        block.append(first: 4, of: end ?? 0)
+        // A time has its upper half first, a number its lower one.
+        if let end { option(PcapngOption.endTime, (end >> 32, end)) }
+        if drops.byInterface > 0 {
+            option(PcapngOption.interfaceDrops, (drops.byInterface, drops.byInterface >> 32))
+        }
+        if drops.bySystem > 0 { option(PcapngOption.systemDrops, (drops.bySystem, drops.bySystem >> 32)) }
+        option(8, (UInt64(packets), UInt64(packets) >> 32))  // isb_usrdeliv
+        block.append(first: 4, of: 0)
+        close(&block)
+        return block
+    }
+
+    /// The length of a block that is otherwise complete, behind its type and at its end.
+    static func close(_ block: inout [UInt8]) {
+        let length = block.count + 4
+        block.append(first: 4, of: UInt64(length))
+        for byte in 0..<4 { block[4 + byte] = UInt8(truncatingIfNeeded: length >> (8 * byte)) }
+    }
+}
+
+extension [UInt8] {
+    /// Fills up to a multiple of 4 bytes.
+    mutating func padToWord() {
+        while count & 3 != 0 { append(0) }
+    }
+}
