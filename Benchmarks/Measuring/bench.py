@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Measures frametap side by side with what it is compared with, on Linux: scripts/bench [PART…] [options].
 
-The numbers of the parts that ran replace theirs in docs/benchmarks.json, and docs/benchmarks.svg and the README's table
-are made anew.
+The numbers of the parts that ran replace theirs in docs/benchmarks.json, and docs/benchmarks.svg and the table of
+docs/benchmarks.md are made anew.
 """
 
 import argparse
@@ -96,7 +96,7 @@ def main():
     parser.add_argument("--folder", metavar="DIR", help="where captures and programs are kept: 3.5 GB; .build-bench")
     parser.add_argument("--rounds", type=int, default=5, help="how often each is measured; the median counts (5)")
     parser.add_argument("--prepare", action="store_true", help="only build the programs and make the captures")
-    parser.add_argument("--dry", action="store_true", help="leave docs/ and the README as they are")
+    parser.add_argument("--dry", action="store_true", help="leave docs/ as it is")
     options = parser.parse_args()
     if unknown := [part for part in options.parts if part not in PARTS]:
         parser.error(f"no part is named {unknown[0]}; there are {', '.join(PARTS)}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws docs/benchmarks.svg from docs/benchmarks.json, and puts the same numbers into the README's table: scripts/chart.
+"""Draws docs/benchmarks.svg from docs/benchmarks.json, and puts the same numbers into the table of docs/benchmarks.md: scripts/chart.
 
 Each bar is how far a number is from what it must be: 1 is just enough, to the right of it is better.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 RESULTS = ROOT / "docs" / "benchmarks.json"
 CHART = ROOT / "docs" / "benchmarks.svg"
-README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- benchmarks: made by scripts/chart -->", "<!-- end of benchmarks -->"
 
 WIDTH, LEFT, RIGHT, ROW, TOP = 1000, 500, 140, 30, 56
@@ -92,7 +92,7 @@ def svg(results):
 
 
 def table(results):
-    """The README's table, and what the numbers were measured on."""
+    """The page's table, and what the numbers were measured on."""
     yield "| what | measured | must | aim | threads | wall | CPU |"
     yield "| --- | --- | --- | --- | --- | --- | --- |"
     for result in results:
@@ -128,12 +128,12 @@ def draw():
     everything = json.loads(RESULTS.read_text())["results"]
     results = bounded(everything)
     CHART.write_text("\n".join(svg(results)) + "\n")
-    text = README.read_text()
+    text = PAGE.read_text()
     before, found, rest = text.partition(BEGIN)
     _, found_end, after = rest.partition(END)
     if not found or not found_end:
-        sys.exit(f"{README}: expected the lines {BEGIN} and {END}")
-    README.write_text(f"{before}{BEGIN}\n" + "\n".join(table(everything)) + f"\n{END}{after}")
+        sys.exit(f"{PAGE}: expected the lines {BEGIN} and {END}")
+    PAGE.write_text(f"{before}{BEGIN}\n" + "\n".join(table(everything)) + f"\n{END}{after}")
 
 
 if __name__ == "__main__":
