@@ -19,7 +19,8 @@ import Testing
         for (index, file) in files.enumerated() {
             for packet in read(file).log.packets {
                 let origin = try #require(PacketOrigin(comment: "frametap packet \(packet.info.number) of \(index)"))
-                let kept = try #require(found.removeValue(forKey: origin), "\(origin) is lost, seed \(seed)")
+                let held = found.removeValue(forKey: origin)
+                let kept = try #require(held, "\(origin) is lost, seed \(seed)")
                 #expect(kept.bytes == packet.bytes && kept.info.time == packet.info.time, "seed \(seed)")
                 #expect(kept.info.originalLength == packet.info.originalLength, "seed \(seed)")
                 #expect(kept.info.linkType == packet.info.linkType, "seed \(seed)")
