@@ -6,6 +6,7 @@
 debian_mirror() {
     local mirror="${1:-}"
     if [ -z "$mirror" ] && command -v apt-get >/dev/null; then
+        # shellcheck disable=SC2016  # apt-get expands it
         mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' | sort -u | head -n 1)
     fi
     if [ -z "$mirror" ]; then
