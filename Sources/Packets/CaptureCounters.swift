@@ -11,6 +11,11 @@ public struct CaptureCounters: Sendable, Hashable {
     /// IP datagrams abandoned because of a timeout or a limit.
     public internal(set) var abandonedDatagrams = 0
 
+    /// Forgets why packets were skipped, except for those that were lost before they were captured.
+    package mutating func keepLosses() {
+        skipped = skipped.filter { $0.key == .droppedByInterface || $0.key == .droppedByKernel }
+    }
+
     /// Nothing seen yet.
     public init() {}
 }

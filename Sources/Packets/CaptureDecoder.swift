@@ -17,6 +17,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
     private var skipped: [Skipped: Int] = [:]
     private let verifiesChecksums: Bool
     private let share: CaptureShare?
+    private let selection: ConnectionSelection?
 
     /// A decoder that has seen nothing.
     ///
@@ -27,6 +28,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
         reassembler = TCPReassembler(options: options, receiver: receiver)
         verifiesChecksums = options.verifiesChecksums
         share = options.share
+        selection = options.selection
     }
 
     /// What was seen so far.
@@ -57,7 +59,11 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
             reassembler.advance(to: time)
         }
         reassembler.leg = packet.leg
-        if options.byteCount > 16 { reassembler.annotation = packet.annotation(in: options) }
+        if options.byteCount > 16 {
+            reassembler.annotation = packet.annotation(in: options)
+        } else if reassembler.annotation != nil {
+            reassembler.annotation = nil  // that of a packet that was not taken
+        }
         if packet.linkType == .ethernet, !verifiesChecksums, takeCommon(bytes, packet) { return .taken }
         guard let layer = Layer(packet.linkType) else {
             skipped[.linkType, default: 0] += 1
@@ -164,6 +170,12 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
         share?.contains(source, destination) ?? true
     }
 
+    /// Whether a connection is selected by its ends.
+    @inline(never)
+    private func isSelected(_ segment: TCPSegment) -> Bool {
+        selection?.contains(ConnectionEnds(segment.source, segment.destination)) ?? true
+    }
+
     /// Counts a segment that is not selected.
     @inline(__always)
     mutating func countSegment() { segments &+= 1 }
@@ -181,6 +193,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
         if verifiesChecksums, !segment.hasRightChecksum(bytes, length: length) { return .badChecksum }
         countSegment()
         guard isOurs(source, destination) else { return nil }
+        if selection != nil, !isSelected(segment) { return nil }
         let start = min(length &- segment.payloadLength, bytes.byteCount)
         reassembler.receive(
             segment, payload: bytes.extracting(unchecked: start..<bytes.byteCount), at: time,

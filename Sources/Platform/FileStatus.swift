@@ -16,6 +16,8 @@ package struct FileStatus: Sendable {
     package let number: UInt64
     /// Its length in bytes.
     package let size: Int
+    /// When its content was last changed, in nanoseconds since 1970.
+    package let modified: Int64
     /// Who may do what with it: the nine permission bits.
     package let permissions: Int
 
@@ -45,6 +47,12 @@ package struct FileStatus: Sendable {
             }
         (device, number) = (UInt64(truncatingIfNeeded: status.st_dev), UInt64(status.st_ino))
         size = Int(status.st_size)
+        #if canImport(Darwin)
+        let time = status.st_mtimespec
+        #else
+        let time = status.st_mtim
+        #endif
+        modified = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
         permissions = Int(status.st_mode & 0o777)
     }
 

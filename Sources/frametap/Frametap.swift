@@ -25,7 +25,8 @@ struct Frametap: AsyncParsableCommand {
         subcommands: [
             DemoCommand.self, ProxyCommand.self, CaptureCommand.self, DecodeCommand.self, ViewCommand.self,
             ReportCommand.self,
-            StreamsCommand.self, PacketsCommand.self, ShardCommand.self, DiffCommand.self,
+            StreamsCommand.self, PacketsCommand.self, IndexCommand.self, ShardCommand.self,
+            DiffCommand.self,
             FormatsCommand.self, ServeCommand.self, ConnectCommand.self, TortureCommand.self, SendCommand.self,
             CACommand.self, DoctorCommand.self,
         ])

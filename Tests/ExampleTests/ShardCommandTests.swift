@@ -32,7 +32,7 @@ import Testing
                 summary = String(line)
                 continue
             }
-            connections[number.output.1, default: ""] += line.replacing(/"connection":\d+,/, with: "") + "\n"
+            connections[number.output.1, default: ""] += String(line.replacing(/"connection":\d+,/, with: "")) + "\n"
         }
         return (Set(connections.values), summary)
     }

@@ -13,10 +13,13 @@ extension PcapngOption {
         each(in: options, bigEndian: bigEndian) { code, value in
             bytes.append(first: 2, of: UInt64(code))
             bytes.append(first: 2, of: UInt64(value.byteCount))
-            let (size, most) = bigEndian ? numbers(code, of: owner) : (1, 0)
-            let swapped = min(value.byteCount, most) / size * size
-            for offset in stride(from: 0, to: swapped, by: size) {
-                for place in (0..<size).reversed() { bytes.append(value[byte: offset + place]) }
+            var swapped = 0
+            if bigEndian {
+                let (size, most) = numbers(code, of: owner)
+                swapped = min(value.byteCount, most) / size * size
+                for offset in stride(from: 0, to: swapped, by: size) {
+                    for place in (0..<size).reversed() { bytes.append(value[byte: offset + place]) }
+                }
             }
             bytes.append(contentsOf: value.extracting(swapped..<value.byteCount))
             bytes.append(contentsOf: repeatElement(0, count: -value.byteCount & 3))

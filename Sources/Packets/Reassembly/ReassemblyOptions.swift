@@ -53,6 +53,8 @@ public struct ReassemblyOptions: Sendable, Hashable {
     public var notices = true
     /// Which of the connections are taken; nil: all.
     public var share: CaptureShare?
+    /// Which connections are taken by their ends; nil: all.
+    package var selection: ConnectionSelection?
 
     /// The defaults.
     public init() {}

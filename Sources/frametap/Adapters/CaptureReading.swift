@@ -54,20 +54,23 @@ struct CaptureReading {
     /// Reads the files as one timeline.
     ///
     /// - Parameters:
+    ///   - plan: what is read of the files; nil: all.
     ///   - progress: where a consumer may report that it has enough.
     ///   - isFutile: whether reading is to be abandoned; called between packets with whether reassembly has reached a limit that
     ///     all connections share.
     ///   - whenRead: called after each reading of a file that is being followed.
     mutating func read(
-        _ paths: [String], options: ReassemblyOptions, to receiver: any StreamReceiver,
+        _ paths: [String], options: ReassemblyOptions, to receiver: any StreamReceiver, plan: ReadingPlan? = nil,
         progress: ReadingProgress = ReadingProgress(), isFutile: (_ hasReachedLimit: Bool) -> Bool = { _ in false },
         whenRead: () -> Void
     ) {
+        var options = options
+        options.selection = plan?.selection
         let decoder = CaptureDecoder(options: options, receiver: receiver)
-        if paths.count == 1 {
+        if paths.count == 1, plan?.extents.isEmpty ?? true {
             readAlone(paths[0], decoder, progress, isFutile, whenRead)
         } else {
-            readMerged(paths, decoder, progress, isFutile, whenRead)
+            readMerged(paths, decoder, plan, progress, isFutile, whenRead)
         }
     }
 
@@ -97,10 +100,10 @@ struct CaptureReading {
 
     /// Connections continue from one file to the next.
     private mutating func readMerged(
-        _ paths: [String], _ decoder: consuming CaptureDecoder, _ progress: ReadingProgress, _ isFutile: (Bool) -> Bool,
-        _ whenRead: () -> Void
+        _ paths: [String], _ decoder: consuming CaptureDecoder, _ plan: ReadingPlan?, _ progress: ReadingProgress,
+        _ isFutile: (Bool) -> Bool, _ whenRead: () -> Void
     ) {
-        var timeline = TimelineReading(paths, progress)
+        var timeline = TimelineReading(paths, progress, extents: plan?.extents ?? [:])
         let isFollowed = timeline.isFollowed
         var packets = MergedPackets(to: decoder)
         timeline.read(to: &packets, progress: progress, showsProgress: showsProgress) { packets in
@@ -108,6 +111,8 @@ struct CaptureReading {
             if isFutile(packets.receiver.hasReachedLimit) { progress.abandon() }
         }
         complaints += timeline.complaints
+        // Time goes on up to the last packet, whether that was read or not.
+        if let end = plan?.end, !progress.isOver { packets.receiver.captured(until: end) }
         if !progress.isAbandoned { packets.receiver.finish() }
         (counters, hasReachedLimit) = (packets.receiver.counters, packets.receiver.hasReachedLimit)
     }

@@ -18,8 +18,11 @@ struct ParallelReading {
     }
 
     /// Reads the files.
+    ///
+    /// - Parameter plan: what is read of them; nil: all.
     mutating func read(
-        _ paths: [String], options: ReassemblyOptions, to decoder: Decoder, progress: ReadingProgress
+        _ paths: [String], options: ReassemblyOptions, to decoder: Decoder, plan: ReadingPlan? = nil,
+        progress: ReadingProgress
     ) {
         let queue = BatchQueue()
         let result = Mutex((complaints: [String](), counters: CaptureCounters()))
@@ -27,7 +30,7 @@ struct ParallelReading {
         DispatchQueue.global().async(group: group) {
             let receiver = BatchingReceiver(queue)
             var reading = CaptureReading()
-            reading.read(paths, options: options, to: receiver, progress: progress) {}
+            reading.read(paths, options: options, to: receiver, plan: plan, progress: progress) {}
             receiver.finish()
             result.withLock { $0 = (reading.complaints, reading.counters) }
         }

@@ -12,13 +12,15 @@ struct TimelineReading {
 
     /// Opens the captures; `-` is standard input.
     ///
-    /// - Parameter progress: reports when to stop waiting for a followed file.
-    init(_ paths: [String], _ progress: ReadingProgress) {
+    /// - Parameters:
+    ///   - progress: reports when to stop waiting for a followed file.
+    ///   - extents: what is read of captures, by path; all of those that are not among them.
+    init(_ paths: [String], _ progress: ReadingProgress, extents: [String: [Range<Int>]] = [:]) {
         var opened: [(path: String, input: CaptureInput)] = []
         var complaints: [String] = []
         for path in paths {
             do {
-                opened.append((path, try CaptureInput(path, progress)))
+                opened.append((path, try CaptureInput(path, progress, extents: extents[path])))
             } catch {
                 complaints.append(CaptureReading.describe(error, path))
             }
@@ -47,10 +49,20 @@ struct TimelineReading {
             case .more:
                 bar?.update(bytes: merge.bytesRead, packets: packets.packetCount)
                 whenRead(&packets)
+            case .failed(let index, .damaged(var damage)):
+                damage.offset = inputs[index].place(of: damage.offset)
+                complain(CaptureReadFailure<CommandError>.damaged(damage), index, progress)
             case .failed(let index, let failure):
-                if !progress.isInterrupted { complaints.append(CaptureReading.describe(failure, paths[index])) }
+                complain(failure, index, progress)
             case .stopped, .end: return
             }
         }
+    }
+
+    private mutating func complain(
+        _ failure: CaptureReadFailure<CommandError>, _ index: Int, _ progress: ReadingProgress
+    ) {
+        // If a signal ends the reading of a followed file, that may be in the middle of a packet.
+        if !progress.isInterrupted { complaints.append(CaptureReading.describe(failure, paths[index])) }
     }
 }

@@ -27,11 +27,15 @@ struct DecodeCommand: ParsableCommand {
     @OptionGroup var bodies: BodyOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var selection: SelectionOptions
+    @OptionGroup(title: "Reading less") var connections: ConnectionOptions
     @OptionGroup(title: "Decryption") var decryption: DecryptionOptions
     @OptionGroup(title: "Reassembly") var reassembly: ReassemblyArguments
     @OptionGroup(title: "Memory") var memory: MemoryOptions
 
     func validate() throws {
+        if raw, connections.isGiven {
+            throw ValidationError("--raw reads bare bytes; --connection-of and --host are for captures")
+        }
         try OutputFiles.check([("--output", output.output)], inputs: files + [decryption.keyLog].compactMap { $0 })
     }
 
@@ -52,10 +56,13 @@ struct DecodeCommand: ParsableCommand {
         reassembly.serverPorts = options.serverPorts
         memory.apply(to: &reassembly)
         if raw { return try decodeRaw(options, to: decoder, progress) }
-        let (hasFailed, counters) = try read(with: reassembly, to: decoder, progress)
-        decoder.finish(skipped: counters.skippedByKind)
+        let plan = try readingPlan()
+        let (hasFailed, counters) = try read(with: reassembly, plan, to: decoder, progress)
+        // Of packets that belong to no connection, it would depend on the index which are read.
+        decoder.finish(skipped: plan == nil ? counters.skippedByKind : counters.losses.skippedByKind)
         decoder.flush()
         selection.warnOfMissingConnections(decoder.summary)
+        connections.warnOfNone(decoder.summary)
         if hasFailed { throw ExitCode(2) }
         if selection.failing.fails(decoder.summary) { throw ExitCode(1) }
     }
@@ -68,12 +75,21 @@ struct DecodeCommand: ParsableCommand {
         return options
     }
 
+    /// What is read of the captures; nil: everything.
+    private func readingPlan() throws -> ReadingPlan? {
+        let times = try selection.selection()
+        // Numbers of connections are those of all.
+        let isByNumber = !selection.connections.isEmpty
+        return try connections.plan(
+            for: files, since: isByNumber ? nil : times.since, until: isByNumber ? nil : times.until)
+    }
+
     private func read(
-        with options: ReassemblyOptions, to decoder: Decoder, _ progress: ReadingProgress
+        with options: ReassemblyOptions, _ plan: ReadingPlan?, to decoder: Decoder, _ progress: ReadingProgress
     ) throws -> (hasFailed: Bool, counters: CaptureCounters) {
         if ParallelReading.suits(files) {
             // Hazards may depend on what several clients send at once.
-            if !decoder.takesFrames, !self.format.hazards,
+            if plan == nil, !decoder.takesFrames, !self.format.hazards,
                 let shares = SharedReading.shares(of: files, options: options)
             {
                 var reading = SharedReading()
@@ -87,11 +103,11 @@ struct DecodeCommand: ParsableCommand {
                 if isRead { return (reading.hasFailed, reading.counters) }
             }
             var reading = ParallelReading()
-            reading.read(files, options: options, to: decoder, progress: progress)
+            reading.read(files, options: options, to: decoder, plan: plan, progress: progress)
             return (reading.hasFailed, reading.counters)
         }
         var reading = CaptureReading()
-        reading.read(files, options: options, to: decoder, progress: progress) { decoder.flush() }
+        reading.read(files, options: options, to: decoder, plan: plan, progress: progress) { decoder.flush() }
         for complaint in reading.complaints { warn(complaint) }
         return (reading.hasFailed, reading.counters)
     }
@@ -109,6 +125,13 @@ struct DecodeCommand: ParsableCommand {
 }
 
 extension CaptureCounters {
+    /// Only what was lost before the packets were captured.
+    var losses: CaptureCounters {
+        var losses = self
+        losses.keepLosses()
+        return losses
+    }
+
     /// The skipped packets, the most frequent kind first.
     var skippedByKind: [(kind: String, packets: Int)] {
         skipped.map { ($0.key.rawValue, $0.value) }.sorted { ($1.1, $0.0) < ($0.1, $1.0) }

@@ -53,16 +53,25 @@ extension ReadPacket {
 }
 
 /// What happened on each connection, by its ends, without the numbers of connections and packets.
-func stories(of files: [[UInt8]]) -> [String: [String]] {
+///
+/// - Parameters:
+///   - selection: the connections; nil: all.
+///   - end: until when time goes on.
+func stories(
+    of files: [[UInt8]], selection: ConnectionSelection? = nil, until end: Timestamp? = nil
+) -> [String: [String]] {
     let log = StreamEventLog()
+    var options = ReassemblyOptions()
+    options.selection = selection
     var merge = CaptureMerge(files.map { PieceSource($0, sizes: [1 << 20]) }, chunk: 4096)
-    var packets = MergedPackets(to: CaptureDecoder(receiver: log))
+    var packets = MergedPackets(to: CaptureDecoder(options: options, receiver: log))
     reading: while true {
         switch merge.step(to: &packets) {
         case .more, .failed: continue
         case .stopped, .end: break reading
         }
     }
+    if let end { packets.receiver.captured(until: end) }
     packets.receiver.finish()
     var names: [Int: String] = [:]
     var stories: [String: [String]] = [:]

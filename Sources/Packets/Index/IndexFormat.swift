@@ -1,0 +1,66 @@
+import Streams
+
+/// The parts of an index file. Numbers of fixed size are little-endian; all others are LEB128: seven bits a byte, least significant
+/// first, the highest bit set in all but the last.
+///
+///      0               8   10  12              20              28      32
+///     +---------------+---+---+---------------+---------------+-------+
+///     | "ftindex", 0  |ver|flg| size of file  | modified      |checks.|     then chunks:
+///     +---------------+---+---+---------------+---------------+-------+
+///     | length|checks.| records, `length` bytes …
+///     +-------+-------+-------- …
+///
+/// `docs/index.md` describes the records.
+enum IndexFormat {
+    /// What an index begins with.
+    static let magic = Array("ftindex\0".utf8)
+    static let version: UInt64 = 1
+    static let headerLength = 32
+    static let chunkHeadLength = 8
+    /// The longest chunk that is read.
+    static let longestChunk = 1 << 20
+    /// After how many bytes a chunk ends.
+    static let chunkLength = 64 << 10
+    /// How many extents a record may have.
+    static let mostExtents = 64
+
+    /// The first byte of a record.
+    enum Kind {
+        static let connection: UInt8 = 1
+        static let places: UInt8 = 2
+        static let end: UInt8 = 3
+    }
+
+    /// The sum that finds damage: FNV-1a, 32 bits.
+    static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
+        bytes.reduce(0x811c_9dc5) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
+    }
+}
+
+extension [UInt8] {
+    /// Appends a number of any size.
+    mutating func append(varint number: UInt64) {
+        var rest = number
+        while rest >= 0x80 {
+            append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    /// Appends a number that may be negative: 0, -1, 1, -2 and so on are 0, 1, 2, 3.
+    mutating func append(signed number: Int64) {
+        append(varint: UInt64(bitPattern: number << 1 ^ number >> 63))
+    }
+
+    /// Appends extents: how many; of each, how far it is from the one before it, and its length.
+    mutating func append(extents: [Range<Int>]) {
+        append(varint: UInt64(extents.count))
+        var end = 0
+        for extent in extents {
+            append(varint: UInt64(extent.lowerBound - end))
+            append(varint: UInt64(extent.count))
+            end = extent.upperBound
+        }
+    }
+}
