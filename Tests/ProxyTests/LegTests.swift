@@ -206,8 +206,7 @@ import Trace
                         )
                     else { continue }
                     let client = Endpoint(client.address, port)
-                    let received = record.queue.reserve()
-                    record.queue.open(received, leg: .in, client: client, server: server)
+                    let received = record.queue.open(leg: .in, client: client, server: server)
                     open.append(
                         (received, record.queue.openPassedOn(of: received, client: client, server: server), port))
                 case 2:

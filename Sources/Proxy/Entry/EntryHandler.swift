@@ -284,17 +284,18 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
         _ client: Endpoint, _ server: any Channel, at place: Place
     ) -> (connection: Int, stages: StageChain?, recording: QueuedRecording) {
         let queue = proxy.queue
-        let connection = queue.reserve()
         let endpoint = proxy.endpoint(ofServer: server, at: place)
-        let stages =
-            managed.map { $0.stages(of: connection, to: endpoint) } ?? proxy.options.stages?(connection, endpoint)
-        let leg: Leg? = stages == nil ? nil : .in
-        queue.open(connection, leg: leg, client: client, server: endpoint, tls: stack.connection.tls)
-        let passedOn = leg.map { _ in queue.openPassedOn(of: connection, client: client, server: endpoint) }
-        return (
-            connection, stages,
-            QueuedRecording(queue, connection: connection, passedOn: passedOn, on: channel.eventLoop)
-        )
+        return queue.reserve { connection in
+            let stages =
+                managed.map { $0.stages(of: connection, to: endpoint) } ?? proxy.options.stages?(connection, endpoint)
+            let leg: Leg? = stages == nil ? nil : .in
+            queue.open(connection, leg: leg, client: client, server: endpoint, tls: stack.connection.tls)
+            let passedOn = leg.map { _ in queue.openPassedOn(of: connection, client: client, server: endpoint) }
+            return (
+                connection, stages,
+                QueuedRecording(queue, connection: connection, passedOn: passedOn, on: channel.eventLoop)
+            )
+        }
     }
 
     // MARK: Failing to connect

@@ -96,6 +96,8 @@ package final class RecordingQueue: Sendable {
     }
 
     private let state = Mutex(State())
+    /// Held while a connection opens.
+    private let opening = Mutex(())
     private let wakeUp = DispatchSemaphore(value: 0)
     private let limit: Int
     private let isLossless: Bool
@@ -149,18 +151,25 @@ package final class RecordingQueue: Sendable {
 
     // MARK: The relay's side
 
-    /// The handle of a connection that will be opened next, for what must know it before.
-    func reserve() -> Int {
-        state.withLock { state in
-            state.lastConnection += 1
-            return state.lastConnection
+    /// Opens a connection whose handle must be known before. No other one opens like this meanwhile: connections of all event
+    /// loops open in the order of their handles, so that these are their numbers in the trace.
+    ///
+    /// - Parameter open: opens the connection with this handle.
+    func reserve<Opened>(_ open: (Int) -> Opened) -> Opened {
+        opening.withLock { _ in
+            open(
+                state.withLock { state in
+                    state.lastConnection += 1
+                    return state.lastConnection
+                })
         }
     }
 
-    /// A connection opened; returns its handle in this queue. Its number in the trace may differ.
+    /// A connection opened; returns its handle in this queue. Its number in the trace is less if connections opened and closed while
+    /// the queue was full: those have none.
     ///
     /// - Parameters:
-    ///   - handle: what `reserve` returned; nil: a new one.
+    ///   - handle: what `reserve` passed; nil: a new one.
     ///   - leg: `in` if what is passed on is recorded, too (`openPassedOn`).
     ///   - tls: what is known about the TLS that the proxy removed from it.
     @discardableResult
