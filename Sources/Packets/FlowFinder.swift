@@ -85,28 +85,13 @@ package struct FlowFinder {
         for depth in start..<CaptureDecoder.maximumDepth {
             let inside: Inside
             switch layer {
-            case .ipv4:
-                guard let header = IPv4Header(rest) else { return Found(hosts) }
+            case .ipv4, .ipv6:
+                guard let header = Header(layer, rest) else { return Found(hosts) }
                 let ends = ConnectionEnds(between: header.source, header.destination)
                 let available = min(header.totalLength ?? rest.byteCount, rest.byteCount)
-                let length = (header.totalLength ?? rest.byteCount &+ cutOff) &- header.headerLength
-                rest = rest.extracting(unchecked: header.headerLength..<available)
-                if let fragment = header.fragment {
-                    return defragment(
-                        rest, fragment, header.protocolNumber, header.source, header.destination, depth: depth)
-                }
-                if header.protocolNumber == IPProtocol.tcp {
-                    return Self.segment(rest, length, header.source, header.destination)
-                }
-                inside = IPProtocol.inside(header.protocolNumber, rest)
-                hosts = Self.ends(ends, inside, header.protocolNumber, rest, header.source, header.destination)
-            case .ipv6:
-                guard let header = IPv6Header(rest) else { return Found(hosts) }
-                let ends = ConnectionEnds(between: header.source, header.destination)
-                let available = min(header.totalLength ?? rest.byteCount, rest.byteCount)
-                let length = (header.totalLength ?? rest.byteCount &+ cutOff) &- header.headerLength
-                guard header.headerLength <= available else { return .other(ends) }
-                rest = rest.extracting(unchecked: header.headerLength..<available)
+                let length = (header.totalLength ?? rest.byteCount &+ cutOff) &- header.length
+                guard header.length <= available else { return .other(ends) }
+                rest = rest.extracting(unchecked: header.length..<available)
                 if let fragment = header.fragment {
                     return defragment(
                         rest, fragment, header.protocolNumber, header.source, header.destination, depth: depth)
@@ -269,6 +254,31 @@ extension FlowFinder.Found {
         case .segment(let segment): ConnectionEnds(segment.source, segment.destination)
         case .part(let ends), .other(let ends): ends
         case .waiting, .nothing: nil
+        }
+    }
+}
+
+/// What IPv4's and IPv6's headers have in common.
+private struct Header {
+    let source: IPAddress
+    let destination: IPAddress
+    let protocolNumber: UInt8
+    let length: Int
+    let totalLength: Int?
+    let fragment: FragmentPlace?
+
+    /// Nil if the bytes do not begin with one of this layer.
+    init?(_ layer: Layer, _ bytes: RawSpan) {
+        if layer == .ipv4, let header = IPv4Header(bytes) {
+            (source, destination) = (header.source, header.destination)
+            (protocolNumber, length) = (header.protocolNumber, header.headerLength)
+            (totalLength, fragment) = (header.totalLength, header.fragment)
+        } else if layer == .ipv6, let header = IPv6Header(bytes) {
+            (source, destination) = (header.source, header.destination)
+            (protocolNumber, length) = (header.protocolNumber, header.headerLength)
+            (totalLength, fragment) = (header.totalLength, header.fragment)
+        } else {
+            return nil
         }
     }
 }

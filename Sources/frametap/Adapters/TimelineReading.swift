@@ -51,15 +51,15 @@ struct TimelineReading {
                 whenRead(&packets)
             case .failed(let index, .damaged(var damage)):
                 damage.offset = inputs[index].place(of: damage.offset)
-                complain(CaptureReadFailure<CommandError>.damaged(damage), index, progress)
+                report(CaptureReadFailure<CommandError>.damaged(damage), index, progress)
             case .failed(let index, let failure):
-                complain(failure, index, progress)
+                report(failure, index, progress)
             case .stopped, .end: return
             }
         }
     }
 
-    private mutating func complain(
+    private mutating func report(
         _ failure: CaptureReadFailure<CommandError>, _ index: Int, _ progress: ReadingProgress
     ) {
         // If a signal ends the reading of a followed file, that may be in the middle of a packet.

@@ -69,7 +69,7 @@ struct ShardCommand: ParsableCommand {
             throw ExitCode(2)
         }
         lines.write(Self.listing(packets.receiver.counts, shardFiles.paths))
-        // Otherwise whoever reads the shards would take them for all of it.
+        // The shards are incomplete, and must not be taken for the whole capture.
         if progress.isInterrupted { warn("interrupted: the shards have only what was read so far") }
         if !timeline.complaints.isEmpty || progress.isInterrupted { throw ExitCode(2) }
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Packets
 import Platform
+import Proxy
 import Streams
 import Trace
 
@@ -83,18 +84,9 @@ struct ConnectionOptions: ParsableArguments {
     }
 
     private static func endpoint(_ text: Substring) -> Endpoint? {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
-            return nil
-        }
-        var host = text[..<colon]
-        if host.hasPrefix("["), host.hasSuffix("]") {
-            host = host.dropFirst().dropLast()
-        } else if host.contains(":") {
-            return nil
-        }
-        return address(String(host)).map { Endpoint($0, port) }
+        guard let place = HostPort(String(text)), let port = UInt16(exactly: place.port) else { return nil }
+        return address(place.host).map { Endpoint($0, port) }
     }
-
     private static func address(_ text: String) -> IPAddress? {
         if let bits = InternetAddress.bits(ofIPv4: text) { return IPAddress(v4: bits) }
         return InternetAddress.halves(ofIPv6: text).map { IPAddress(v6: $0.high, $0.low) }
