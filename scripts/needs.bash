@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 #
-# What frametap needs of a machine. Sourced by scripts/demo and scripts/test: each asks for what it needs, and
+# What frametap needs of a machine. Sourced by scripts: each asks for what it needs, and
 # `install_missing` says what is not there and installs it with apt-get or Homebrew.
 
 root=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
@@ -33,22 +33,21 @@ need_swift() {
     return 1
 }
 
-# Headers for live capture.
-need_libpcap() {
+# need_header FILE NAME DEBIAN-PACKAGE HOMEBREW-FORMULA
+need_header() {
     local folder
-    for folder in /usr/include /usr/local/include /opt/homebrew/opt/libpcap/include /usr/local/opt/libpcap/include; do
-        if [ -e "$folder/pcap/pcap.h" ]; then return 0; fi
+    for folder in /usr/include /usr/local/include /opt/homebrew/include {/opt/homebrew,/usr/local}/opt/"$4"/include; do
+        if [ -e "$folder/$1" ]; then return 0; fi
     done
-    lacks "libpcap headers" libpcap-dev libpcap
+    lacks "$2" "$3" "$4"
 }
 
-# zstd, for bodies and streams that are compressed with it.
-need_zstd() {
-    local folder
-    for folder in /usr/include /usr/local/include /opt/homebrew/include /opt/homebrew/opt/zstd/include; do
-        if [ -e "$folder/zstd.h" ]; then return 0; fi
-    done
-    lacks "zstd headers" libzstd-dev zstd
+# The headers that frametap is built with.
+need_libraries() {
+    need_header pcap/pcap.h "libpcap headers" libpcap-dev libpcap
+    need_header zstd.h "zstd headers" libzstd-dev zstd
+    # macOS has them.
+    [ "$(uname)" = Darwin ] || need_header zlib.h "zlib headers" zlib1g-dev -
 }
 
 # need_command NAME DEBIAN-PACKAGE HOMEBREW-FORMULA
