@@ -205,7 +205,9 @@ let package = Package(
             ]),
         .testTarget(
             name: "TortureTests",
-            dependencies: ["Framing", "Pipeline", "Proxy", "Replay", "Streams", "Torture", "Trace", "TraceDiff"],
+            dependencies: [
+                "Framing", "Pipeline", "Proxy", "Replay", "Streams", "TestSupport", "Torture", "Trace", "TraceDiff",
+            ],
             exclude: ["Servers"]),
         .testTarget(
             name: "TraceTestingTests",

@@ -88,7 +88,7 @@ import Testing
     @Test func examplesAreAsTheSchemaHasThem() throws {
         let files = try FormatExample.all.map { try TemporaryFile(Array($0.yaml.utf8), name: "\($0.name)") }
         #expect(files.count > 15)
-        let result = try Program.run("\(Example.root)/scripts/check-formats", files.map(\.path))
+        let result = try Program.checkFormats(files.map(\.path))
         #expect(result.status == 0, "\(result.text)\(result.errors)")
     }
 

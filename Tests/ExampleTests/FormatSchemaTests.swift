@@ -6,12 +6,8 @@ import Testing
 @Suite struct FormatSchemaTests {
     private static let docs = "\(Example.root)/docs"
 
-    private func check(_ files: [String] = []) throws -> Program.Result {
-        try Program.run("\(Example.root)/scripts/check-formats", files)
-    }
-
     @Test func everyBuiltInFormatAndExampleIsValid() throws {
-        let result = try check()
+        let result = try Program.checkFormats()
         #expect(result.status == 0, "\(result.text)\(result.errors)")
         #expect(result.text.contains("files, none faulty"), "\(result.text)")
     }
@@ -51,7 +47,7 @@ import Testing
     func brokenFilesAreRefused(yaml: String) throws {
         #expect(throws: FormatFileError.self) { try FormatLoader.load(yaml, file: "x.yaml") }
         let file = try TemporaryFile(Array(yaml.utf8), name: "broken.yaml")
-        let result = try check([file.path])
+        let result = try Program.checkFormats([file.path])
         #expect(
             result.status == 1 && result.text.contains("1 files, 1 faulty"), "\(yaml): \(result.text)\(result.errors)")
     }
@@ -137,7 +133,7 @@ import Testing
             files.append(try TemporaryFile(Array(("format: x\n" + yaml).utf8), name: "example-\(files.count).yaml"))
         }
         #expect(files.count > 15)
-        let result = try check(files.map(\.path))
+        let result = try Program.checkFormats(files.map(\.path))
         #expect(result.status == 0, "\(result.text)")
     }
 }

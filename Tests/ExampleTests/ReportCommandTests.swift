@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `frametap report`, and `--fail-on`, as commands.
@@ -9,13 +10,11 @@ import Testing
 
     /// A browser, under whichever of its names it is installed.
     private func browser() throws -> String {
-        let names = [
+        try InstalledPrograms.find(
             "chromium", "chromium-browser", "google-chrome",
             "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-            "/Applications/Chromium.app/Contents/MacOS/Chromium",
-        ]
-        for name in names { if let found = try? Program.find(name) { return found.path } }
-        throw Program.Failure(description: "no Chromium is installed; scripts/test installs it")
+            "/Applications/Chromium.app/Contents/MacOS/Chromium"
+        ).path
     }
 
     /// A browser's rendering of the page matches the report; the picture stays in .build-screenshots for review.

@@ -152,18 +152,8 @@ enum Program {
         var text: String { String(decoding: output, as: UTF8.self) }
     }
 
-    /// The path of a program: `frametap` next to the tests, all others on the PATH.
-    static func find(_ name: String) throws -> URL {
-        var folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
-        if name == "frametap", let tests = Bundle.main.executableURL {
-            folders = [tests.deletingLastPathComponent().path]
-        }
-        let paths = name.hasPrefix("/") ? [name] : folders.map { "\($0)/\(name)" }
-        guard let path = paths.first(where: FileManager.default.isExecutableFile) else {
-            throw Failure(description: "\(name) is not installed; looked in \(folders.joined(separator: ", "))")
-        }
-        return URL(fileURLWithPath: path)
-    }
+    /// The path of a program; without it the test is left out.
+    static func find(_ name: String) throws -> URL { try InstalledPrograms.find(name) }
 
     /// Runs a program with these bytes on its standard input.
     static func run(_ name: String, _ arguments: [String], input: [UInt8] = []) throws -> Result {
@@ -187,6 +177,16 @@ enum Program {
         return Result(
             status: process.terminationStatus, output: try read("output"),
             errors: String(decoding: try read("errors"), as: UTF8.self))
+    }
+
+    /// Checks format files with `scripts/check-formats`; without the libraries that it needs, the test is left out.
+    static func checkFormats(_ files: [String] = []) throws -> Result {
+        _ = try find("python3")
+        let result = try run("\(Example.root)/scripts/check-formats", files)
+        if result.errors.hasPrefix("check-formats needs ") {
+            try InstalledPrograms.leaveOut(needing: "jsonschema and PyYAML for Python")
+        }
+        return result
     }
 
     /// Runs a program that must succeed.

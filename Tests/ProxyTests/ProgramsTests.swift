@@ -57,6 +57,7 @@ import Testing
     @Test(arguments: ["send-proxy", "send-proxy-v2"]) func haproxy(_ kind: String) async throws {
         // After the proxy, HAProxy reports which client address it received; before the proxy, it sends one. It inherits its
         // listeners: a port that was free a moment ago may already be in use by another test.
+        try Program.need("haproxy", "curl")
         let folder = try Folder()
         let haproxy = try Program(
             "python3",

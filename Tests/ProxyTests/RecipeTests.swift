@@ -18,16 +18,20 @@ import Testing
         """
 
     @Test(arguments: [
-        [
-            "python3", "-c",
-            "import sys; sys.path.insert(0, sys.argv[1]); import test_lost; test_lost.test_a_lost_line_is_missed()",
-            folder,
-        ],
-        ["java", "\(folder)/LostTest.java"],
-        ["bash", "\(folder)/lost.sh"],
-        ["bash", "-c", "clang -o \"$1/lost\" \"$0/lost.c\" && \"$1/lost\"", folder],
+        (
+            "python3",
+            [
+                "python3", "-c",
+                "import sys; sys.path.insert(0, sys.argv[1]); import test_lost; test_lost.test_a_lost_line_is_missed()",
+                folder,
+            ]
+        ),
+        ("javac", ["java", "\(folder)/LostTest.java"]),
+        ("curl", ["bash", "\(folder)/lost.sh"]),
+        ("clang", ["bash", "-c", "clang -o \"$1/lost\" \"$0/lost.c\" && \"$1/lost\"", folder]),
     ])
-    func itWorks(_ recipe: [String]) async throws {
+    func itWorks(with tool: String, _ recipe: [String]) async throws {
+        try Program.need(tool)
         let server = try Program("python3", ["-c", Self.server])
         let port = try await server.match(/(\d+)\n/)
         let proxy = try Program(

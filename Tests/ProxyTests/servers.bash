@@ -1,7 +1,7 @@
 # Starts a server of the tests in a folder of its own, says on which port it listens, and ends with its standard input:
-# servers.bash NAME FOLDER
+# servers.bash PROGRAM FOLDER
 set -eu
-folder=$2
+program=$1 folder=$2
 # A port that the system gives to nobody who asks for any (ip_local_port_range): it is still free when the server takes it.
 port=$(python3 -c '
 import random, socket
@@ -13,15 +13,14 @@ while True:
     except OSError:
         pass
 print(port)')
-PATH=$PATH:/usr/sbin:/sbin
 
-case $1 in
-redis)
-    redis-server --port "$port" --bind 127.0.0.1 --save '' --dir "$folder" > "$folder/log" 2>&1 &
+case ${program##*/} in
+redis-server)
+    "$program" --port "$port" --bind 127.0.0.1 --save '' --dir "$folder" > "$folder/log" 2>&1 &
     ;;
 mosquitto)
     printf 'listener %s 127.0.0.1\nallow_anonymous true\n' "$port" > "$folder/conf"
-    mosquitto -c "$folder/conf" > "$folder/log" 2>&1 &
+    "$program" -c "$folder/conf" > "$folder/log" 2>&1 &
     ;;
 sshd)
     ssh-keygen -q -t ed25519 -N '' -f "$folder/host"
@@ -29,11 +28,11 @@ sshd)
     cp "$folder/key.pub" "$folder/authorized"
     # As root it wants a place to be shut in; nobody else has to have one.
     if [ "$(id -u)" -eq 0 ]; then mkdir -p /run/sshd; fi
-    "$(command -v sshd)" -D -e -f /dev/null -p "$port" -h "$folder/host" -o ListenAddress=127.0.0.1 -o StrictModes=no \
+    "$program" -D -e -f /dev/null -p "$port" -h "$folder/host" -o ListenAddress=127.0.0.1 -o StrictModes=no \
         -o "AuthorizedKeysFile=$folder/authorized" -o UsePAM=no -o "PidFile=$folder/pid" > "$folder/log" 2>&1 &
     ;;
 postgres)
-    programs=$(dirname "$(find /usr/lib/postgresql /opt/homebrew/opt /usr/local/opt -name initdb 2>/dev/null | sort | tail -n 1)")
+    programs=$(dirname "$(realpath "$program")")
     as=()
     # PostgreSQL refuses to run as root.
     if [ "$(id -u)" -eq 0 ]; then

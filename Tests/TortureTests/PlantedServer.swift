@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// A small server beside the tests that makes one error in its receive loop.
@@ -17,8 +18,8 @@ final class PlantedServer {
         process.standardError = FileHandle.nullDevice
         let source = Self.folder.appendingPathComponent(name)
         if name.hasSuffix(".py") {
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments = ["python3", source.path, bug]
+            process.executableURL = try InstalledPrograms.find("python3")
+            process.arguments = [source.path, bug]
         } else {
             process.executableURL = try Self.built(source)
             process.arguments = [bug]
@@ -44,10 +45,9 @@ final class PlantedServer {
                 .appendingPathComponent(
                     "frametap-\(source.lastPathComponent)-\(ProcessInfo.processInfo.processIdentifier)")
             let compiler = Process()
-            compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            let arguments =
-                source.pathExtension == "c" ? ["clang", "-O1", "-pthread"] : ["swiftc", "-Onone"]
-            compiler.arguments = arguments + ["-o", target.path, source.path]
+            let isC = source.pathExtension == "c"
+            compiler.executableURL = try InstalledPrograms.find(isC ? "clang" : "swiftc")
+            compiler.arguments = (isC ? ["-O1", "-pthread"] : ["-Onone"]) + ["-o", target.path, source.path]
             try compiler.run()
             compiler.waitUntilExit()
             try #require(compiler.terminationStatus == 0, "\(source.lastPathComponent) does not compile")

@@ -1,12 +1,9 @@
 import Foundation
 import Streams
+import TestSupport
 import Testing
 
 @testable import Packets
-
-private let tshark = ["/usr/bin/tshark", "/usr/local/bin/tshark", "/opt/homebrew/bin/tshark"].first {
-    FileManager.default.isExecutableFile(atPath: $0)
-}
 
 /// tshark's view of the files: nothing malformed, no bad checksum, no analysis flag except for the gaps of dropped data.
 @Suite struct TsharkTests {
@@ -60,7 +57,7 @@ private let tshark = ["/usr/bin/tshark", "/usr/local/bin/tshark", "/opt/homebrew
 
     private func run(_ arguments: [String]) throws -> String {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: try #require(tshark))
+        process.executableURL = try InstalledPrograms.find("tshark")
         process.arguments = arguments
         let output = Pipe()
         process.standardOutput = output

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A program that runs alongside the tests; its output goes to files.
@@ -31,18 +32,11 @@ final class Program {
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     }
 
-    /// The path of a program. A missing one is a failure: `scripts/test` installs them.
-    static func find(_ name: String) throws -> URL {
-        var folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
-        if name == "frametap", let tests = Bundle.main.executableURL {
-            folders = [tests.deletingLastPathComponent().path]
-        }
-        for folder in folders {
-            let path = "\(folder)/\(name)"
-            if FileManager.default.isExecutableFile(atPath: path) { return URL(fileURLWithPath: path) }
-        }
-        throw Failure(description: "\(name) is not installed; looked in \(folders.joined(separator: ", "))")
-    }
+    /// The path of a program; without it the test is left out.
+    static func find(_ name: String) throws -> URL { try InstalledPrograms.find(name) }
+
+    /// Leaves the test out if one of these programs, which a script runs, is not here.
+    static func need(_ names: String...) throws { for name in names { _ = try find(name) } }
 
     /// Its output so far.
     var output: String { folder.text("output") }

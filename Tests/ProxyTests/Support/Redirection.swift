@@ -15,6 +15,10 @@ struct Redirection {
             .appendingPathComponent("transparent.bash")
         // Root needs no user namespace of its own, which not every system allows.
         let namespaces = geteuid() == 0 ? "-n" : "-rn"
+        try Program.need("ip", "nft", "nsenter", "python3")
+        guard try await Program("unshare", [namespaces, "true"]).exitStatus() == 0 else {
+            try InstalledPrograms.leaveOut(needing: "the permission to make network namespaces")
+        }
         output = try await Program.run(
             "unshare",
             [namespaces, "bash", script.path, try Program.find("frametap").path, folder.url.path] + options)

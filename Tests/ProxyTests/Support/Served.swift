@@ -10,14 +10,21 @@ struct Served {
     /// The server's own.
     let port: Int
 
+    /// The program of each.
+    private static let programs = [
+        "redis": "redis-server", "mosquitto": "mosquitto", "sshd": "sshd", "postgres": "postgres",
+    ]
+
     /// Starts both; without a format nothing but chunks is recorded.
     init(_ name: String, format: String = "chunk", _ arguments: [String] = []) async throws {
+        try Program.need("python3")
+        let program = try Program.find(Self.programs[name] ?? name).path
         folder = try Folder()
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("servers.bash").path
         // PostgreSQL's server runs as another user if this one is root.
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.url.path)
-        server = try Program("bash", [script, name, folder.url.path])
+        server = try Program("bash", [script, program, folder.url.path])
         port = try #require(Int(try await server.match(/(\d+)\n/)))
         proxy = try await ProxyProgram(to: port, ["--format", format, "--drain", "20"] + arguments)
     }

@@ -13,6 +13,7 @@ struct Identities {
     private static let files = Result { try make() }
 
     init() throws {
+        try Program.need("openssl")
         folder = try Folder()
         let files = FileManager.default
         try files.createDirectory(at: folder.url.appending(path: "ca"), withIntermediateDirectories: false)
