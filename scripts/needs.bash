@@ -83,26 +83,18 @@ need_firefox() {
     lacks "Firefox" firefox-esr -
 }
 
-# A Python that has jsonschema with draft 2020-12 (4.0 or later) and PyYAML; prints nothing where there is none.
-python_with_jsonschema() {
-    local python
-    for python in python3 /usr/bin/python3 "$root/.build-python/bin/python"; do
-        if "$python" -c 'import yaml; from jsonschema import Draft202012Validator' >/dev/null 2>&1; then
-            printf '%s\n' "$python"
-            return 0
-        fi
-    done
-}
+# Whether a Python has jsonschema with draft 2020-12 (4.0 or later) and PyYAML.
+has_jsonschema() { python3 -B "$root/tools/schemas.py" >/dev/null 2>&1; }
 
 need_jsonschema() {
-    if [ -n "$(python_with_jsonschema)" ]; then return 0; fi
+    if has_jsonschema; then return 0; fi
     lacks "jsonschema for Python" python3-jsonschema -
     lacks "PyYAML for Python" python3-yaml -
 }
 
 # Where no package gave a jsonschema that is new enough (Ubuntu 22.04), a virtual environment does.
 ensure_jsonschema() {
-    if [ -n "$(python_with_jsonschema)" ]; then return 0; fi
+    if has_jsonschema; then return 0; fi
     if ! python3 -c 'import ensurepip' >/dev/null 2>&1; then
         missing=() debian=() homebrew=()
         lacks "venv for Python" python3-venv -

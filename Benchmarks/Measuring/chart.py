@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws docs/benchmarks.svg from docs/benchmarks.json, and puts the same numbers into the table of docs/benchmarks.md: scripts/chart.
+"""Draws docs/benchmarks.svg from docs/benchmarks.json, and puts the same numbers into the table of docs/benchmarks.md: tools/chart.
 
 Each bar is how far a number is from what it must be: 1 is just enough, to the right of it is better.
 """
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 RESULTS = ROOT / "docs" / "benchmarks.json"
 CHART = ROOT / "docs" / "benchmarks.svg"
 PAGE = ROOT / "docs" / "benchmarks.md"
-BEGIN, END = "<!-- benchmarks: made by scripts/chart -->", "<!-- end of benchmarks -->"
+BEGIN, END = "<!-- benchmarks: made by tools/chart -->", "<!-- end of benchmarks -->"
 
 WIDTH, LEFT, RIGHT, ROW, TOP = 1000, 500, 140, 30, 56
 DECADES = (0.1, 1, 10, 100)

@@ -4,7 +4,7 @@ import Testing
 
 /// docs/format.schema.json, and the tables of docs/format-files.md, are what the loader says of its keys.
 ///
-/// With FRAMETAP_UPDATE_DOCS=1 the files are written instead: scripts/update-docs.
+/// With FRAMETAP_UPDATE_DOCS=1 the files are written instead: tools/update-docs.
 @Suite struct FormatReferenceTests {
     static let updates = ProcessInfo.processInfo.environment["FRAMETAP_UPDATE_DOCS"] == "1"
     private static let docs = "\(Example.root)/docs"
@@ -13,7 +13,7 @@ import Testing
         let text = try String(contentsOfFile: path, encoding: .utf8)
         let expected = try generated(text)
         if Self.updates, text != expected { try expected.write(toFile: path, atomically: true, encoding: .utf8) }
-        #expect(Self.updates || text == expected, "\(path) is not what the loader says: run scripts/update-docs")
+        #expect(Self.updates || text == expected, "\(path) is not what the loader says: run tools/update-docs")
     }
 
     @Test func theSchemaIsWhatTheLoaderSays() throws {

@@ -179,10 +179,10 @@ enum Program {
             errors: String(decoding: try read("errors"), as: UTF8.self))
     }
 
-    /// Checks format files with `scripts/check-formats`; without the libraries that it needs, the test is left out.
+    /// Checks format files with `tools/check-formats`; without the libraries that it needs, the test is left out.
     static func checkFormats(_ files: [String] = []) throws -> Result {
         _ = try find("python3")
-        let result = try run("\(Example.root)/scripts/check-formats", files)
+        let result = try run("\(Example.root)/tools/check-formats", files)
         if result.errors.hasPrefix("check-formats needs ") {
             try InstalledPrograms.leaveOut(needing: "jsonschema and PyYAML for Python")
         }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Trace
 
-/// Every fixture with a golden trace decodes to exactly that (`scripts/record-fixtures --traces` makes them).
+/// Every fixture with a golden trace decodes to exactly that (`tools/record-fixtures --traces` makes them).
 @Suite struct GoldenTraceTests {
     private static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "fixtures")

@@ -1,4 +1,4 @@
-// Written by scripts/page-files.
+// Written by tools/page-files.
 
 extension StaticFiles {
     /// The files, by their paths.

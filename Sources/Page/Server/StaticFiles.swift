@@ -1,7 +1,7 @@
 import Control
 import NIOHTTP1
 
-/// The files of the page, which are in the program. `scripts/page-files` writes the list.
+/// The files of the page, which are in the program. `tools/page-files` writes the list.
 enum StaticFiles {
     /// The response with a file; nil if there is none.
     static func response(_ path: [String]) -> HTTPResponse? {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Trace
 
-/// The findings in conversations over the kernel's own TCP (`scripts/record-blame`) whose events are known: all of them, and
+/// The findings in conversations over the kernel's own TCP (`tools/record-blame`) whose events are known: all of them, and
 /// nothing else. This holds for every recording of them.
 @Suite struct RecordedBlameTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

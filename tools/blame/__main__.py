@@ -1,4 +1,4 @@
-"""Holds the conversations of scripts/record-blame, which makes the namespaces that they need: blame FOLDER [NAME…]
+"""Holds the conversations of tools/record-blame, which makes the namespaces that they need: blame FOLDER [NAME…]
 
 Each is a function with a client's and a server's socket in its hands, and is recorded by a tcpdump beside the server. It knows
 nothing of frametap. Where this machine was too busy to keep time, a conversation is held again.
