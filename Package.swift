@@ -12,8 +12,7 @@ let package = Package(
     products: [
         .executable(name: "frametap", targets: ["frametap"]),
         .library(name: "TraceTesting", targets: ["TraceTesting"]),
-        // What reads a capture and makes a trace of it; the benchmarks use it.
-        .library(name: "FrametapCore", targets: ["Framing", "Packets", "Pipeline", "Streams", "Trace"]),
+        .library(name: "FrametapCore", targets: ["FrametapCore"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -121,10 +120,11 @@ let package = Package(
                 "Framing", "Interception", "Pipeline", "Platform", "Proxy", "Replay", "Streams", "Trace", "TraceDiff",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ]),
+        .target(name: "FrametapCore", dependencies: ["Framing", "Packets", "Pipeline", "Streams", "Trace"]),
         .target(
             name: "TraceTesting",
             dependencies: [
-                "Expressions", "Framing", "Interception", "Packets", "Pipeline", "Proxy", "Replay", "Streams",
+                "Expressions", "FrametapCore", "Framing", "Interception", "Pipeline", "Proxy", "Replay", "Streams",
                 "Torture", "Trace", "TraceDiff",
             ]),
         .systemLibrary(name: "CLibpcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"]), .brew(["libpcap"])]),
@@ -209,6 +209,7 @@ let package = Package(
                 "Framing", "Pipeline", "Proxy", "Replay", "Streams", "TestSupport", "Torture", "Trace", "TraceDiff",
             ],
             exclude: ["Servers"]),
+        .testTarget(name: "FrametapCoreTests", dependencies: ["FrametapCore"]),
         .testTarget(
             name: "TraceTestingTests",
             dependencies: ["Framing", "Peers", "Streams", "TestSupport", "Trace", "TraceDiff", "TraceTesting"]),
@@ -240,6 +241,11 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// For the libraries' documentation alone: who only uses them does not need the plug-in.
+if Context.environment["FRAMETAP_DOCC"] != nil {
+    package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
+}
 
 if let fuzzer {
     package.targets += [

@@ -10,6 +10,8 @@ let package = Package(
     ],
     targets: [
         .target(name: "LineClient"),
+        .executableTarget(
+            name: "FrameSizes", dependencies: [.product(name: "FrametapCore", package: "frametap")]),
         .testTarget(
             name: "LineClientTests",
             dependencies: ["LineClient", .product(name: "TraceTesting", package: "frametap")],

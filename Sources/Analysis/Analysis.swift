@@ -6,7 +6,7 @@ import Trace
 ///
 /// Time is passed as an argument. A finding has the time of the deadline that passed, so that it is the same whether it was
 /// noticed at once or an hour later.
-public protocol Analysis: AnyObject {
+package protocol Analysis: AnyObject {
     /// Which frames of a format it receives.
     func interest(in format: Format) -> FrameInterest
 
@@ -60,69 +60,70 @@ public protocol Analysis: AnyObject {
 /// Defaults: most analyses ignore most events.
 extension Analysis {
     /// None.
-    public func interest(in format: Format) -> FrameInterest { [] }
+    package func interest(in format: Format) -> FrameInterest { [] }
 
     /// Needs nothing.
-    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
+    package func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {}
 
     /// Needs none.
-    public func frame(
+    package func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {}
 
     /// Needs nothing.
-    public func finished(
+    package func finished(
         _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
     ) {}
 
     /// Remembers nothing.
-    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {}
+    package func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {}
 
     /// Waits for nothing.
-    public func advance(to time: Timestamp, into findings: inout [Finding]) {}
+    package func advance(to time: Timestamp, into findings: inout [Finding]) {}
 
     /// Waits for nothing.
-    public var nextDeadline: Timestamp? { nil }
+    package var nextDeadline: Timestamp? { nil }
 
     /// Ignores it, as most do.
-    public func noticed(
+    package func noticed(
         _ notice: StreamNotice, _ packet: NoticedPacket, on connection: TracedConnection, into findings: inout [Finding]
     ) {}
 
     /// Ignores it, as most do.
-    public func unframed(
+    package func unframed(
         _ run: UnframedRun, from direction: Direction, on connection: TracedConnection, into findings: inout [Finding]
     ) {}
 
     /// Ignores it, as most do.
-    public func opened(_ connection: TracedConnection, into findings: inout [Finding]) {}
+    package func opened(_ connection: TracedConnection, into findings: inout [Finding]) {}
 
     /// Analyses whose deadlines depend on more than their events must implement it.
-    public func settle(
+    package func settle(
         _ connection: TracedConnection, before known: PerDirection<Timestamp>, into findings: inout [Finding]
     ) {}
 
     /// Most know all when the last connection is over.
-    public func finish(into findings: inout [Finding]) {}
+    package func finish(into findings: inout [Finding]) {}
 
     /// Most do not.
-    public var wantsPackets: Bool { false }
+    package var wantsPackets: Bool { false }
 
     /// Ignores it, as most do.
-    public func received(_ byteCount: Int, isMissing: Bool, _ packet: NoticedPacket, on connection: TracedConnection) {}
+    package func received(_ byteCount: Int, isMissing: Bool, _ packet: NoticedPacket, on connection: TracedConnection) {
+    }
 }
 
 /// The packet of a notice.
-public struct NoticedPacket: Hashable, Sendable {
+package struct NoticedPacket: Hashable, Sendable {
     /// Who sent it.
-    public var direction: Direction
+    package var direction: Direction
     /// When it was captured.
-    public var time: Timestamp
+    package var time: Timestamp
     /// Its number, from 1; 0 if there are no packets.
-    public var number: Int
+    package var number: Int
 
     /// The packet of a notice.
-    public init(from direction: Direction, time: Timestamp, number: Int) {
+    package init(from direction: Direction, time: Timestamp, number: Int) {
         self.direction = direction
         self.time = time
         self.number = number

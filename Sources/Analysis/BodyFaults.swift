@@ -5,18 +5,18 @@ import Trace
 /// Reports bodies that violate the format: a connection's first ones individually, the others by their number.
 ///
 /// Bodies of which bytes are missing are not judged; nor are those without a key.
-public final class BodyFaults: Analysis {
+package final class BodyFaults: Analysis {
     /// Nothing is waited for.
-    public let nextDeadline: Timestamp? = nil
+    package let nextDeadline: Timestamp? = nil
 
     /// Reports nothing yet.
-    public init() {}
+    package init() {}
 
     /// Frames with such bodies.
-    public func interest(in format: Format) -> FrameInterest { .faultyBodies }
+    package func interest(in format: Format) -> FrameInterest { .faultyBodies }
 
     /// Reports the faults of a frame's body.
-    public func frame(
+    package func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {
         guard let format = connection.format, !format.directions[frame.direction].hasPlainBodies else { return }
@@ -36,7 +36,7 @@ public final class BodyFaults: Analysis {
     }
 
     /// Reports how many more there were.
-    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
+    package func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         for direction in Direction.allCases {
             for fault in [BodyFault.Kind.badJSON, .badBody, .wrongKey] {
                 let more = connection.faults[direction][fault] - FaultCounts.reported

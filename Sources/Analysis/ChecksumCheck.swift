@@ -3,18 +3,18 @@ import Streams
 import Trace
 
 /// Finds frames whose checksum does not match their bytes.
-public final class ChecksumCheck: Analysis {
+package final class ChecksumCheck: Analysis {
     /// A check that has seen nothing.
-    public init() {}
+    package init() {}
 
     /// All of those that have checksums.
-    public func interest(in format: Format) -> FrameInterest {
+    package func interest(in format: Format) -> FrameInterest {
         let sides = [format.directions.fromClient, format.directions.fromServer]
         return sides.contains { $0.layouts.contains(where: \.hasChecksums) } ? .all : []
     }
 
     /// Checks a complete frame.
-    public func frame(
+    package func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {
         guard let format = connection.format else { return }

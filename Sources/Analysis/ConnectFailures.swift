@@ -3,12 +3,12 @@ import Streams
 import Trace
 
 /// Reports why a server could not be reached. Only the proxy knows: a live-only kind (`docs/trace.md`).
-public final class ConnectFailures: Analysis {
+package final class ConnectFailures: Analysis {
     /// Knows of no failure yet.
-    public init() {}
+    package init() {}
 
     /// Finds the cause of a failed connect.
-    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
+    package func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         guard let detail = closing.detail else { return }
         findings.append(
             Finding(

@@ -5,18 +5,18 @@ import Trace
 /// Finds numbers that should go on and do not: left out (`sequence-gap`), or sent again or from before (`sequence-repeat`).
 ///
 /// Behind bytes that were not seen or belong to no frame, numbers may be missing: the next one is taken as it is.
-public final class SequenceCheck: Analysis {
+package final class SequenceCheck: Analysis {
     /// The last number of each direction, and when its frame arrived.
     private var last: [Int: PerDirection<(number: Int64, time: Timestamp)?>] = [:]
 
     /// A check that has seen nothing.
-    public init() {}
+    package init() {}
 
     /// All frames of formats with a sequence.
-    public func interest(in format: Format) -> FrameInterest { format.sequence == nil ? [] : .all }
+    package func interest(in format: Format) -> FrameInterest { format.sequence == nil ? [] : .all }
 
     /// Compares a frame's number with the one before.
-    public func frame(
+    package func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {
         guard let format = connection.format, let rule = format.sequence,
@@ -59,7 +59,7 @@ public final class SequenceCheck: Analysis {
     }
 
     /// Forgets the connection.
-    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
+    package func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         last[connection.number] = nil
     }
 }

@@ -4,18 +4,18 @@ import Trace
 
 /// Reports bytes of a capture that are not part of the streams: other versions of bytes, late bytes, and those after the end. The
 /// kinds are capture-only (`docs/trace.md`): the proxy reads streams that its system reassembled.
-public final class StreamFaults: Analysis {
+package final class StreamFaults: Analysis {
     /// How many bytes of each version a finding shows.
     private static let shown = 256
 
     /// Nothing is waited for.
-    public let nextDeadline: Timestamp? = nil
+    package let nextDeadline: Timestamp? = nil
 
     /// Reports nothing yet.
-    public init() {}
+    package init() {}
 
     /// Reports bytes that are not part of the stream.
-    public func noticed(
+    package func noticed(
         _ notice: StreamNotice, _ packet: NoticedPacket, on connection: TracedConnection, into findings: inout [Finding]
     ) {
         func report(

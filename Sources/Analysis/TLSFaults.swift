@@ -3,15 +3,15 @@ import Streams
 import Trace
 
 /// Reports TLS that breaks, that ends without saying so, or that cannot be decrypted.
-public final class TLSFaults: Analysis {
+package final class TLSFaults: Analysis {
     /// Nothing is waited for.
-    public let nextDeadline: Timestamp? = nil
+    package let nextDeadline: Timestamp? = nil
 
     /// Reports nothing yet.
-    public init() {}
+    package init() {}
 
     /// Reports what was noticed.
-    public func noticed(
+    package func noticed(
         _ notice: StreamNotice, _ packet: NoticedPacket, on connection: TracedConnection, into findings: inout [Finding]
     ) {
         let sender = packet.direction.sender

@@ -1,7 +1,7 @@
 extension Expression {
     /// Whether the condition holds for the fields of `source`.
     @inlinable
-    public func evaluate<Source: FieldSource & ~Copyable & ~Escapable>(_ source: borrowing Source) -> Bool {
+    package func evaluate<Source: FieldSource & ~Copyable & ~Escapable>(_ source: borrowing Source) -> Bool {
         condition(nodes.count - 1, source)
     }
 
@@ -9,7 +9,7 @@ extension Expression {
     ///
     /// Pairing rules use it to compute the key of a frame.
     @inlinable
-    public func value<Source: FieldSource & ~Copyable & ~Escapable>(_ source: borrowing Source) -> Value {
+    package func value<Source: FieldSource & ~Copyable & ~Escapable>(_ source: borrowing Source) -> Value {
         value(nodes.count - 1, source)
     }
 

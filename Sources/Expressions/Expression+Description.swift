@@ -1,6 +1,6 @@
 extension Expression: CustomStringConvertible {
     /// The expression in its plainest spelling; parsing it gives the same expression.
-    public var description: String { text(nodes.count - 1, above: 0) }
+    package var description: String { text(nodes.count - 1, above: 0) }
 
     /// The spelling of a node, in parentheses if it binds no more tightly than its context.
     private func text(_ index: Int, above surrounding: Int) -> String {

@@ -18,21 +18,21 @@
 /// false; as a condition it is false. (So if `x` is missing, `not (x == 1)` holds and `x != 1` does not.) `Value.compared(to:)`
 /// defines equality and order; `!=` between values that cannot be compared holds, order does not. Sums are exact within 64 bits
 /// and floating-point beyond; `/` gives a fraction if necessary; `x / 0` is missing.
-public struct Expression: Sendable, Hashable {
+package struct Expression: Sendable, Hashable {
     /// The fields that the expression reads, each once, in order of first mention.
-    public let paths: [[String]]
+    package let paths: [[String]]
 
     /// Operands before their users; the last one is the whole expression.
     @usableFromInline let nodes: [Node]
 
     /// The most bytes of UTF-8 an expression may have.
-    public static let sizeLimit = 262_144
+    package static let sizeLimit = 262_144
     /// The most operands and operators an expression may have.
-    public static let nodeLimit = 10_000
+    package static let nodeLimit = 10_000
     /// How deeply parentheses and signs may nest: few enough for a call stack of 256 KiB (in a release build).
-    public static let nestingLimit = 32
+    package static let nestingLimit = 32
     /// How deeply operators may nest; a long sum or product nests once per operator.
-    public static let depthLimit = 100
+    package static let depthLimit = 100
 
     /// Parses an expression.
     ///
@@ -41,7 +41,7 @@ public struct Expression: Sendable, Hashable {
     ///   - complaint: called once for each mention of a field; its result is the message of an error at that column. By default
     ///     every field is accepted.
     /// - Throws: the first error, with its column.
-    public init(
+    package init(
         parsing text: String, complaint: @escaping (_ path: [String]) -> String? = { _ in nil }
     ) throws(ExpressionError) {
         guard text.utf8.count <= Expression.sizeLimit else {
@@ -59,7 +59,7 @@ public struct Expression: Sendable, Hashable {
 }
 
 /// The names and values of fields: a frame, as seen by expressions.
-public protocol FieldSource: ~Copyable, ~Escapable {
+package protocol FieldSource: ~Copyable, ~Escapable {
     /// The value of a field, or `absent`.
     ///
     /// - Parameter path: at least one name; an index into a list is its decimal text.

@@ -1,15 +1,15 @@
 /// Why a text is not an expression or not a pattern, and where.
-public struct ExpressionError: Error, Hashable, Sendable {
+package struct ExpressionError: Error, Hashable, Sendable {
     /// The error, as a sentence without its location: ``expected a value, found `)` ``.
-    public let message: String
+    package let message: String
     /// Where, in characters from 1; one more than the text has if it ended too early.
-    public let column: Int
+    package let column: Int
     /// What was expected, if that can be stated: `a value`.
-    public let expected: String?
+    package let expected: String?
     /// What was found instead: `` `)` `` or `the end`.
-    public let found: String?
+    package let found: String?
     /// The whole text.
-    public let source: String
+    package let source: String
 
     init(_ fault: Fault, in source: String) {
         self.source = source
@@ -30,12 +30,12 @@ public struct ExpressionError: Error, Hashable, Sendable {
 
 extension ExpressionError: CustomStringConvertible {
     /// ``column 9: expected a value, found `)` ``.
-    public var description: String { "column \(column): \(message)" }
+    package var description: String { "column \(column): \(message)" }
 
     /// The description, the line of the text that it refers to, and below it a caret at the column.
     ///
     /// At most 60 characters on either side are shown. Control characters are shown as `·`, never sent to a terminal.
-    public var rendered: String {
+    package var rendered: String {
         let characters = Array(source)
         let place = min(column - 1, characters.count)
         var start = place

@@ -1,7 +1,7 @@
 import Streams
 
 /// The order of one value relative to another.
-public enum Ordering: Sendable, Hashable {
+package enum Ordering: Sendable, Hashable {
     /// Less than the other.
     case before
     /// Equal to the other.
@@ -31,7 +31,7 @@ extension Value {
     ///   with JSON heads often write numbers as strings. Two texts always compare as texts: `"5"` is not `"5.0"`.
     /// - Everything else (a missing value, a text like `abc` and a number, bytes and a number, a boolean and a text,
     ///   not-a-number) does not compare.
-    public func compared(to other: Value) -> Ordering? {
+    package func compared(to other: Value) -> Ordering? {
         switch (self, other) {
         case (.absent, _), (_, .absent): nil
         case (.text, .text), (.text, .bytes), (.bytes, .text), (.bytes, .bytes):

@@ -1,7 +1,8 @@
 /// The value of a field or of an expression.
 ///
 /// Swift's `==` compares cases as they are; equality and order in expressions are defined by `compared(to:)`.
-public enum Value: Hashable, Sendable {
+@usableFromInline
+package enum Value: Hashable, Sendable {
     /// The field is missing.
     case absent
     /// True or false; compared with numbers it counts as 1 or 0.
@@ -22,7 +23,7 @@ extension Value {
     /// Whether the value counts as true as a condition: present, and neither false, zero nor empty.
     ///
     /// The texts `0` and `false` are not empty, so they count as true.
-    public var isTrue: Bool {
+    package var isTrue: Bool {
         switch self {
         case .absent: false
         case .boolean(let value): value

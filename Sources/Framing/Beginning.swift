@@ -3,14 +3,14 @@ import Streams
 
 /// The frame that a system's conversations begin with. A stream without such a frame is another program's: the format's rules for
 /// heartbeats, requests and broadcasts do not apply to it.
-public struct Beginning: Sendable {
+package struct Beginning: Sendable {
     /// What the frame is.
-    public var condition: Expression
+    package var condition: Expression
     /// Its sender.
-    public var from: Direction
+    package var from: Direction
 
     /// The frame that a system's conversations begin with.
-    public init(condition: Expression, from: Direction) {
+    package init(condition: Expression, from: Direction) {
         self.condition = condition
         self.from = from
     }

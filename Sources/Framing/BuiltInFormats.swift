@@ -1,5 +1,5 @@
 /// The formats built into frametap, in the order that decides between equally good matches.
-public enum BuiltInFormats {
+package enum BuiltInFormats {
     private typealias Source = (name: String, yaml: [UInt8])
 
     /// The systems. A new format is one file in `Formats/` and one line here.
@@ -26,18 +26,18 @@ public enum BuiltInFormats {
     ]
 
     /// The names, in order.
-    public static var names: [String] { systems.map(\.name) }
+    package static var names: [String] { systems.map(\.name) }
 
     /// The names of the framing rules that are not systems themselves.
-    public static var ruleNames: [String] { rules.map(\.name) }
+    package static var ruleNames: [String] { rules.map(\.name) }
 
     /// The text of a built-in format's file; nil if there is none of that name.
-    public static func yaml(of name: String) -> String? {
+    package static func yaml(of name: String) -> String? {
         (systems + rules).first { $0.name == name }.map { String(decoding: $0.yaml, as: UTF8.self) }
     }
 
     /// An outline of every built-in, systems and then framing rules, without loading the whole formats.
-    public static var outlines: (systems: [FormatOutline], rules: [FormatOutline]) {
+    package static var outlines: (systems: [FormatOutline], rules: [FormatOutline]) {
         func outlines(_ sources: [Source]) -> [FormatOutline] {
             sources.compactMap { FormatLoader.outline(String(decoding: $0.yaml, as: UTF8.self)) }
         }
@@ -47,7 +47,7 @@ public enum BuiltInFormats {
     /// A built-in format; nil if there is none of that name.
     ///
     /// - Parameter parameters: values that override its parameters' defaults.
-    public static func format(
+    package static func format(
         named name: String, parameters: [String: String] = [:]
     ) throws(FormatFileError) -> Format? {
         guard let yaml = yaml(of: name) else { return nil }
@@ -55,7 +55,7 @@ public enum BuiltInFormats {
     }
 
     /// All built-in systems, in order.
-    public static func all() throws(FormatFileError) -> [Format] {
+    package static func all() throws(FormatFileError) -> [Format] {
         var formats: [Format] = []
         for name in names {
             if let format = try format(named: name) { formats.append(format) }
@@ -65,11 +65,11 @@ public enum BuiltInFormats {
 }
 
 /// A one-line description of a format.
-public struct FormatOutline: Hashable, Sendable {
+package struct FormatOutline: Hashable, Sendable {
     /// Its name.
-    public var name: String
+    package var name: String
     /// What it is.
-    public var summary: String
+    package var summary: String
     /// The servers' usual ports.
-    public var ports: [UInt16]
+    package var ports: [UInt16]
 }

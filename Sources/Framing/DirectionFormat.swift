@@ -2,24 +2,24 @@ import Expressions
 import Streams
 
 /// The structure of one direction's frames.
-public struct DirectionFormat: Sendable {
+package struct DirectionFormat: Sendable {
     /// How to determine where a frame ends.
-    public var rule: any FramingRule
+    package var rule: any FramingRule
     /// The kinds of frames; a frame's shape has the index of its kind.
-    public var layouts: [FrameLayout]
+    package var layouts: [FrameLayout]
     /// How a frame's type is named.
-    public var typeName: TypeName
+    package var typeName: TypeName
     /// The value that names a frame's source.
-    public var fromPlace: ValuePlace?
+    package var fromPlace: ValuePlace?
     /// The value that names a frame's target.
-    public var toPlace: ValuePlace?
+    package var toPlace: ValuePlace?
     /// How the body is decoded.
     package var body: BodyFormat
 
     /// Passes on a frame's content, with escapes resolved, and its shape.
     ///
     /// Every other method takes the content that this passes on.
-    public func withContent<Result>(
+    package func withContent<Result>(
         of frame: RawSpan, _ shape: FrameShape, _ use: (RawSpan, FrameShape) -> Result
     ) -> Result {
         guard let content = rule.content(of: frame, shape) else { return use(frame, shape) }
@@ -27,7 +27,7 @@ public struct DirectionFormat: Sendable {
     }
 
     /// The name of a frame's type; nil if the format has none for it.
-    public func type(of content: RawSpan, _ shape: FrameShape) -> String? {
+    package func type(of content: RawSpan, _ shape: FrameShape) -> String? {
         switch typeName {
         case .none: return nil
         case .field(let field):
@@ -72,17 +72,17 @@ public struct DirectionFormat: Sendable {
     }
 
     /// A frame's source, from its head or body.
-    public func origin(of content: RawSpan, _ shape: FrameShape) -> String? {
+    package func origin(of content: RawSpan, _ shape: FrameShape) -> String? {
         fromPlace.flatMap { value(at: $0, of: content, shape)?.plainText }
     }
 
     /// A frame's target, from its head or body.
-    public func target(of content: RawSpan, _ shape: FrameShape) -> String? {
+    package func target(of content: RawSpan, _ shape: FrameShape) -> String? {
         toPlace.flatMap { value(at: $0, of: content, shape)?.plainText }
     }
 
     /// The fields of a frame before and after its body, in the order in which traces show them.
-    public func fields(of content: RawSpan, _ shape: FrameShape) -> [Field] {
+    package func fields(of content: RawSpan, _ shape: FrameShape) -> [Field] {
         let layout = layouts[shape.layout]
         var fields = layout.head?.fields(of: content.extracting(0..<shape.head)) ?? []
         if let trailer = layout.trailer {
@@ -110,7 +110,7 @@ public struct DirectionFormat: Sendable {
     }
 
     /// One field of a frame.
-    public func field(_ name: String, of content: RawSpan, _ shape: FrameShape) -> FieldValue? {
+    package func field(_ name: String, of content: RawSpan, _ shape: FrameShape) -> FieldValue? {
         let layout = layouts[shape.layout]
         if let value = layout.head?.field(name, of: content.extracting(0..<shape.head)) { return value }
         if let trailer = layout.trailer,
@@ -142,7 +142,7 @@ public struct DirectionFormat: Sendable {
 }
 
 /// How a format names the types of its frames.
-public enum TypeName: Sendable {
+package enum TypeName: Sendable {
     /// It does not.
     case none
     /// By a field's value, using the field's name for that value.
@@ -156,9 +156,9 @@ public enum TypeName: Sendable {
 }
 
 /// A case of a frame's type.
-public struct TypeCase: Sendable {
+package struct TypeCase: Sendable {
     /// What names the type.
-    public enum Name: Sendable {
+    package enum Name: Sendable {
         /// This text.
         case text(String)
         /// The value at a place, if the frame has it.
@@ -166,12 +166,12 @@ public struct TypeCase: Sendable {
     }
 
     /// When it applies; nil: always.
-    public var condition: Expression?
+    package var condition: Expression?
     /// The name.
-    public var name: Name
+    package var name: Name
 
     /// A case.
-    public init(condition: Expression?, name: Name) { (self.condition, self.name) = (condition, name) }
+    package init(condition: Expression?, name: Name) { (self.condition, self.name) = (condition, name) }
 }
 
 extension FieldValue {

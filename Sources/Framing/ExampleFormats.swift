@@ -1,9 +1,9 @@
 /// Formats of protocols that people know, described with the language of format files: `docs/examples`.
 ///
 /// They are requested by name, or recognised by their bytes if the examples are asked for.
-public enum ExampleFormats {
+package enum ExampleFormats {
     /// What precedes the name of an example where a format is named.
-    public static let prefix = "example:"
+    package static let prefix = "example:"
 
     /// The files. A new example is one file in `docs/examples/`, its capture, and one line here.
     private static let sources: [(name: String, yaml: [UInt8])] = [
@@ -36,15 +36,15 @@ public enum ExampleFormats {
     ]
 
     /// The names, in order.
-    public static var names: [String] { sources.map(\.name) }
+    package static var names: [String] { sources.map(\.name) }
 
     /// The text of an example's file; nil if there is none of that name.
-    public static func yaml(of name: String) -> String? {
+    package static func yaml(of name: String) -> String? {
         sources.first { $0.name == name }.map { String(decoding: $0.yaml, as: UTF8.self) }
     }
 
     /// The examples that can be recognised by their bytes.
-    public static func recognised() throws(FormatFileError) -> [Format] {
+    package static func recognised() throws(FormatFileError) -> [Format] {
         var formats: [Format] = []
         for name in names {
             guard let yaml = yaml(of: name) else { continue }
@@ -56,7 +56,7 @@ public enum ExampleFormats {
     }
 
     /// An outline of each example, by its name.
-    public static var outlines: [(name: String, outline: FormatOutline)] {
+    package static var outlines: [(name: String, outline: FormatOutline)] {
         sources.compactMap { source in
             FormatLoader.outline(String(decoding: source.yaml, as: UTF8.self)).map { (source.name, $0) }
         }

@@ -10,13 +10,13 @@ import Streams
 ///     body.length  body.text       the body
 ///     body.json.a.b[0]             a value in a body that is JSON; body.json is all of it
 ///     body.protobuf.1.2            one in a Protobuf message, by the names or numbers that traces show
-public struct FrameValues {
+package struct FrameValues {
     /// Where the frame is and when it was seen.
-    public var info: FrameInfo
+    package var info: FrameInfo
     /// Who sent it.
-    public var direction: Direction
+    package var direction: Direction
     /// Whether it is a heartbeat.
-    public var isHeartbeat: Bool
+    package var isHeartbeat: Bool
     /// Its number among its sender's frames of the same type, from 1; nil where frames are not counted.
     package var nth: Int?
     /// Its body, if already decoded.
@@ -56,7 +56,7 @@ public struct FrameValues {
     }
 
     /// The values of a frame.
-    public init(info: FrameInfo, direction: Direction, isHeartbeat: Bool = false) {
+    package init(info: FrameInfo, direction: Direction, isHeartbeat: Bool = false) {
         self.info = info
         self.direction = direction
         self.isHeartbeat = isHeartbeat
@@ -82,7 +82,7 @@ public struct FrameValues {
     /// The error in a value's path; nil if frames may have it.
     ///
     /// - Parameter inTrace: whether the condition selects from a trace, so that it may ask for the connection and the time.
-    public static func complaint(about path: [String], inTrace: Bool = false) -> String? {
+    package static func complaint(about path: [String], inTrace: Bool = false) -> String? {
         let names = inTrace ? self.names + namesInTraces : self.names
         guard let first = path.first else { return nil }
         if inTrace, first == "connection", path.count > 1, !ConnectionValues.names.contains(path[1]) {
@@ -127,7 +127,7 @@ public struct FrameValues {
     }
 
     /// The error in a value's path that no frame of any of these formats has; nil if some may have it.
-    public static func complaint(about path: [String], in formats: [Format]) -> String? {
+    package static func complaint(about path: [String], in formats: [Format]) -> String? {
         var fields: Set<String>? = []
         for format in formats where format.isFramed {
             for side in [format.directions.fromClient, format.directions.fromServer] {
@@ -145,7 +145,7 @@ public struct FrameValues {
     /// - Parameters:
     ///   - content: the frame's content, with escapes resolved.
     ///   - shape: the content's parts.
-    public func fulfil(
+    package func fulfil(
         _ condition: Expression, content: RawSpan, shape: FrameShape, format: DirectionFormat
     ) -> Bool {
         let values = condition.paths.map { value(at: $0, content: content, shape: shape, format: format) }
@@ -153,7 +153,7 @@ public struct FrameValues {
     }
 
     /// One value; absent if the frame has none of that name.
-    public func value(at path: [String], content: RawSpan, shape: FrameShape, format: DirectionFormat) -> Value {
+    package func value(at path: [String], content: RawSpan, shape: FrameShape, format: DirectionFormat) -> Value {
         switch path[0] {
         case "type": return text(format.type(of: content, shape))
         case "source": return text(format.origin(of: content, shape))

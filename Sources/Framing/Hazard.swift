@@ -1,5 +1,5 @@
 /// Known bugs of receivers: those of published ones, by the names used in format files.
-public enum Hazard: String, Sendable, CaseIterable {
+package enum Hazard: String, Sendable, CaseIterable {
     /// Requests exactly 0 bytes of a body, and is never called back.
     case zeroSizeBody = "zero-size-body"
     /// Has no read outstanding after a head that it cannot parse.

@@ -2,52 +2,52 @@ import Expressions
 import Streams
 
 /// A format's heartbeat contract.
-public struct HeartbeatContract: Sendable {
+package struct HeartbeatContract: Sendable {
     /// What a heartbeat is.
-    public var condition: Expression
+    package var condition: Expression
     /// Their sender.
-    public var from: Direction
+    package var from: Direction
     /// How often.
-    public var every: Interval
+    package var every: Interval
     /// How long after the previous one a heartbeat is late.
-    public var late: Interval
+    package var late: Interval
     /// How long after the previous one there is a gap.
-    public var gap: Interval
+    package var gap: Interval
     /// How long after the opening of the connection the first is due.
-    public var first: Interval
+    package var first: Interval
     /// What the other side does on silence; nil if unknown.
-    public var eviction: Eviction?
+    package var eviction: Eviction?
     /// What answers one; nil if nothing does.
-    public var answer: Answer?
+    package var answer: Answer?
     /// What counts: heartbeats, or any frame of their sender.
-    public var counts = Eviction.Refresh.heartbeats
+    package var counts = Eviction.Refresh.heartbeats
     /// Where a conversation says itself how often; nil if it does not.
-    public var announced: Announcement?
+    package var announced: Announcement?
 
     /// A frame that says how often heartbeats come (MQTT's keep-alive, version 5, section 3.1.2.10).
-    public struct Announcement: Sendable {
+    package struct Announcement: Sendable {
         /// What the frame is, of either side.
-        public var condition: Expression
+        package var condition: Expression
         /// Where the number is; 0 stands for no heartbeats.
-        public var place: ValuePlace
+        package var place: ValuePlace
         /// What the number counts.
-        public var unit: Interval
+        package var unit: Interval
         /// How many announced intervals without a heartbeat are a gap.
-        public var factor: Double
+        package var factor: Double
     }
 
     /// What answers a heartbeat.
-    public struct Answer: Sendable {
+    package struct Answer: Sendable {
         /// What the answer is.
-        public var condition: Expression
+        package var condition: Expression
         /// The deadline for it.
-        public var within: Interval
+        package var within: Interval
     }
 
     /// What the other side does on silence.
-    public struct Eviction: Sendable, Hashable {
+    package struct Eviction: Sendable, Hashable {
         /// What ends a silence.
-        public enum Refresh: String, Sendable, CaseIterable {
+        package enum Refresh: String, Sendable, CaseIterable {
             /// Any frame.
             case frames
             /// Heartbeats only.
@@ -55,7 +55,7 @@ public struct HeartbeatContract: Sendable {
         }
 
         /// What it does.
-        public enum Deed: String, Sendable, CaseIterable {
+        package enum Deed: String, Sendable, CaseIterable {
             /// Closes the connection.
             case close
             /// Considers the sender gone, and leaves the connection open.
@@ -63,16 +63,16 @@ public struct HeartbeatContract: Sendable {
         }
 
         /// How long a silence it tolerates.
-        public var after: Interval
+        package var after: Interval
         /// How often it checks, and so the maximum delay before it acts. Zero if it acts at once.
-        public var sweep: Interval
+        package var sweep: Interval
         /// What ends a silence.
-        public var refreshedBy: Refresh
+        package var refreshedBy: Refresh
         /// What it does.
-        public var deed: Deed
+        package var deed: Deed
 
         /// What the other side does on silence.
-        public init(after: Interval, sweep: Interval, refreshedBy: Refresh = .frames, deed: Deed = .close) {
+        package init(after: Interval, sweep: Interval, refreshedBy: Refresh = .frames, deed: Deed = .close) {
             self.after = after
             self.sweep = sweep
             self.refreshedBy = refreshedBy
@@ -82,7 +82,7 @@ public struct HeartbeatContract: Sendable {
 
     /// A format's heartbeat contract. By default, a heartbeat is late halfway between `every` and `gap`, and the first is due
     /// after `gap`.
-    public init(
+    package init(
         condition: Expression, from: Direction, every: Interval, gap: Interval, late: Interval? = nil,
         first: Interval? = nil, eviction: Eviction? = nil, answer: Answer? = nil
     ) {
@@ -102,7 +102,7 @@ public struct HeartbeatContract: Sendable {
 
 extension HeartbeatContract {
     /// The contract with an announced interval; 0 stands for no heartbeats.
-    public func announcing(_ count: Double, _ announcement: Announcement) -> HeartbeatContract {
+    package func announcing(_ count: Double, _ announcement: Announcement) -> HeartbeatContract {
         var contract = self
         let seconds = count > 0 ? min(count * announcement.unit.seconds, Self.never.seconds) : Self.never.seconds
         contract.every = .seconds(seconds)
@@ -118,7 +118,7 @@ extension HeartbeatContract {
 
 extension Format {
     /// The format with the intervals of its heartbeat contract multiplied, for a system that runs at another time scale.
-    public func scalingHeartbeat(by scale: Double) -> Format {
+    package func scalingHeartbeat(by scale: Double) -> Format {
         var scaled = self
         for path in [\HeartbeatContract.every, \.late, \.gap, \.first] {
             scaled.heartbeat?[keyPath: path].scale(by: scale)

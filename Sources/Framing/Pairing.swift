@@ -2,9 +2,9 @@ import Expressions
 import Streams
 
 /// Which frames are requests, and which their answers.
-public struct Pairing: Sendable {
+package struct Pairing: Sendable {
     /// How an answer is matched to its request.
-    public enum Rule: Sendable, Hashable {
+    package enum Rule: Sendable, Hashable {
         /// To the oldest unanswered one.
         case order
         /// To the oldest of the same type.
@@ -16,24 +16,24 @@ public struct Pairing: Sendable {
     }
 
     /// What a request is.
-    public var request: Expression
+    package var request: Expression
     /// Its sender.
-    public var from: Direction
+    package var from: Direction
     /// What its answer is; the other side sends it.
-    public var answer: Expression
+    package var answer: Expression
     /// How they are matched.
-    public var rule: Rule
+    package var rule: Rule
     /// Whether answers must arrive in the order of their requests.
-    public var isOrdered: Bool
+    package var isOrdered: Bool
     /// After how long a request counts as unanswered; nil: at the end of the connection.
-    public var within: Interval?
+    package var within: Interval?
     /// Whether the request is a heartbeat.
-    public var isHeartbeat: Bool
+    package var isHeartbeat: Bool
     /// Whether requests may remain unanswered, and answers may be unsolicited: then only round trips are timed.
-    public var isOptional: Bool
+    package var isOptional: Bool
 
     /// Which frames are requests, and which their answers.
-    public init(
+    package init(
         request: Expression, from: Direction, answer: Expression, rule: Rule = .order, isOrdered: Bool = true,
         within: Interval? = nil, isHeartbeat: Bool = false, isOptional: Bool = false
     ) {
@@ -49,16 +49,16 @@ public struct Pairing: Sendable {
 }
 
 /// What a frame is in one of its format's pairings.
-public struct PairRole: Hashable, Sendable {
+package struct PairRole: Hashable, Sendable {
     /// Which of `Format.allPairings`.
-    public var pairing: Int
+    package var pairing: Int
     /// Whether it is the request; otherwise the answer.
-    public var isRequest: Bool
+    package var isRequest: Bool
 }
 
 extension Format {
     /// The pairings, including that of heartbeats and their answers.
-    public var allPairings: [Pairing] {
+    package var allPairings: [Pairing] {
         guard let heartbeat, let answer = heartbeat.answer else { return pairings }
         return pairings + [
             Pairing(

@@ -1,18 +1,18 @@
 import Expressions
 
 /// A value that is redacted by default.
-public struct Secret: Sendable {
+package struct Secret: Sendable {
     /// Where the value is: `fields.NAME` or a path in a field, or `body` and the path in it.
-    public var path: [String]
+    package var path: [String]
     /// Which frames have it; nil: all.
-    public var condition: Expression?
+    package var condition: Expression?
     /// The frame that precedes it, from the same side; nil if it does not depend on preceding frames.
-    public var after: Expression?
+    package var after: Expression?
     /// The frame that ends its scope; nil: only the next frame has it.
-    public var until: Expression?
+    package var until: Expression?
 
     /// A secret of the frames that fulfil a condition.
-    public init(path: [String], condition: Expression? = nil) {
+    package init(path: [String], condition: Expression? = nil) {
         self.path = path
         self.condition = condition
     }

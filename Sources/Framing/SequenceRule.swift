@@ -1,18 +1,18 @@
 import Streams
 
 /// A number in a direction's frames that goes on by one, or by another step (`sequence` in a format file).
-public struct SequenceRule: Sendable {
+package struct SequenceRule: Sendable {
     /// Where the number is; frames without it do not count.
-    public var place: ValuePlace
+    package var place: ValuePlace
     /// Whose frames count; nil: each side's for themselves.
-    public var from: Direction?
+    package var from: Direction?
     /// By how much the number grows.
-    public var step: Int64
+    package var step: Int64
     /// Behind how many values it begins again from 0; nil if it does not.
-    public var modulus: Int64?
+    package var modulus: Int64?
 
     /// The number that follows another one.
-    public func next(after number: Int64) -> Int64 {
+    package func next(after number: Int64) -> Int64 {
         let (next, overflow) = number.addingReportingOverflow(step)
         if overflow { return 0 }
         guard let modulus else { return next }
@@ -20,7 +20,7 @@ public struct SequenceRule: Sendable {
     }
 
     /// How many numbers were left out between the expected one and the one found; nil if that went back.
-    public func missing(from expected: Int64, to found: Int64) -> Int64? {
+    package func missing(from expected: Int64, to found: Int64) -> Int64? {
         guard step != 0 else { return nil }
         let (distance, overflow) = found.subtractingReportingOverflow(expected)
         if overflow { return nil }

@@ -2,14 +2,14 @@ import Expressions
 import Streams
 
 /// Where conversations of a format change to TLS (`tls:` in a format file), as after STARTTLS.
-public struct TLSUpgrade: Sendable {
+package struct TLSUpgrade: Sendable {
     /// The frame that asks for it.
-    public var after: Expression
+    package var after: Expression
     /// The other side's next frame, if it must agree; nil: TLS begins in both directions behind the request.
-    public var answered: Expression?
+    package var answered: Expression?
 
     /// Where conversations change to TLS.
-    public init(after: Expression, answered: Expression?) { (self.after, self.answered) = (after, answered) }
+    package init(after: Expression, answered: Expression?) { (self.after, self.answered) = (after, answered) }
 }
 
 /// How far a connection is on its way to TLS.

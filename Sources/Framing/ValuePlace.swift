@@ -1,7 +1,7 @@
 import Streams
 
 /// Where in a frame a value is that the format refers to: its source, its id.
-public enum ValuePlace: Hashable, Sendable {
+package enum ValuePlace: Hashable, Sendable {
     /// A field of the header or the trailer.
     case field(String)
     /// A value in a field that is a list or an object: the field's name, then the path.
@@ -43,7 +43,7 @@ public enum ValuePlace: Hashable, Sendable {
 
 extension DirectionFormat {
     /// The value at a place; nil if the frame has none.
-    public func value(at place: ValuePlace, of content: RawSpan, _ shape: FrameShape) -> FieldValue? {
+    package func value(at place: ValuePlace, of content: RawSpan, _ shape: FrameShape) -> FieldValue? {
         value(at: place, of: content, shape, body: nil)
     }
 

@@ -7,18 +7,18 @@ import Streams
 ///
 /// The kernel collects them in a ring; `read` takes the available ones and does not wait. Memory from libpcap is borrowed for the
 /// duration of a call, and nothing else in frametap uses libpcap.
-public struct LiveCapture: ~Copyable {
+package struct LiveCapture: ~Copyable {
     /// The kernel's counts since the start.
-    public struct Counts: Hashable, Sendable {
+    package struct Counts: Hashable, Sendable {
         /// Packets that passed the filter.
-        public var received = 0
+        package var received = 0
         /// Those dropped because the ring was full.
-        public var dropped = 0
+        package var dropped = 0
         /// Packets dropped by the interface or its driver.
-        public var droppedByInterface = 0
+        package var droppedByInterface = 0
 
         /// Nothing.
-        public init() {}
+        package init() {}
     }
 
     private let handle: OpaquePointer
@@ -28,14 +28,14 @@ public struct LiveCapture: ~Copyable {
     private var lastStatistics = pcap_stat()
 
     /// The interface.
-    public let interface: String
+    package let interface: String
     /// What its packets begin with.
-    public let linkType: LinkType
+    package let linkType: LinkType
     /// Human-readable: a warning of libpcap, such as that promiscuous mode is not supported.
-    public let warning: String?
+    package let warning: String?
 
     /// Starts capturing.
-    public init(_ interface: String, options: LiveCaptureOptions = LiveCaptureOptions()) throws(LiveCaptureError) {
+    package init(_ interface: String, options: LiveCaptureOptions = LiveCaptureOptions()) throws(LiveCaptureError) {
         let (created, text) = errorText { pcap_create(interface, $0) }
         guard let handle = created else {
             throw LiveCaptureError(kind: .failed, message: "cannot capture on \(interface): \(text)")
@@ -53,7 +53,7 @@ public struct LiveCapture: ~Copyable {
     }
 
     /// The version of libpcap, as it names itself.
-    public static var libraryVersion: String { String(cString: pcap_lib_version()) }
+    package static var libraryVersion: String { String(cString: pcap_lib_version()) }
 
     deinit { pcap_close(handle) }
 
@@ -117,7 +117,7 @@ public struct LiveCapture: ~Copyable {
 
 extension LiveCapture {
     /// Waits for packets, for at most this many milliseconds.
-    public func wait(milliseconds: Int32) {
+    package func wait(milliseconds: Int32) {
         let descriptor = pcap_get_selectable_fd(handle)
         guard descriptor >= 0 else {
             usleep(UInt32(max(0, milliseconds)) * 1_000)
@@ -133,7 +133,7 @@ extension LiveCapture {
     ///   - most: at most how many.
     ///   - receiver: receives them. If it asks to stop, the packet is lost, since no other read follows.
     /// - Returns: how many there were; fewer than `most` if there are no more.
-    public mutating func read<Receiver: PacketReceiver & ~Copyable>(
+    package mutating func read<Receiver: PacketReceiver & ~Copyable>(
         _ most: Int, to receiver: inout Receiver
     ) throws(LiveCaptureError) -> Int {
         for count in 0..<most {
@@ -157,7 +157,7 @@ extension LiveCapture {
     }
 
     /// The kernel's counts since the start; the previous ones if it does not report any.
-    public mutating func counts() -> Counts {
+    package mutating func counts() -> Counts {
         var now = pcap_stat()
         guard pcap_stats(handle, &now) == 0 else { return total }
         // 32 bits, which wrap around.

@@ -1,7 +1,7 @@
 /// Why packets cannot be captured.
-public struct LiveCaptureError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct LiveCaptureError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of error.
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// There is no such interface.
         case noSuchInterface
         /// The process lacks permission to capture there.
@@ -13,10 +13,10 @@ public struct LiveCaptureError: Error, Hashable, Sendable, CustomStringConvertib
     }
 
     /// The kind of error.
-    public var kind: Kind
+    package var kind: Kind
     /// Human-readable: what happened, and libpcap's message.
-    public var message: String
+    package var message: String
 
     /// For people.
-    public var description: String { message }
+    package var description: String { message }
 }

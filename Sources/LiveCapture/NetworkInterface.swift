@@ -3,22 +3,22 @@ import Platform
 import Streams
 
 /// An interface that packets can be captured on, as libpcap lists it.
-public struct NetworkInterface: Hashable, Sendable {
+package struct NetworkInterface: Hashable, Sendable {
     /// Its name: `lo`, `eth0`, `any`.
-    public var name: String
+    package var name: String
     /// The system's description of it, if any.
-    public var description: String?
+    package var description: String?
     /// Its IPv4 and IPv6 addresses.
-    public var addresses: [IPAddress] = []
+    package var addresses: [IPAddress] = []
     /// Whether it is up.
-    public var isUp = false
+    package var isUp = false
     /// Whether it has a link.
-    public var isRunning = false
+    package var isRunning = false
     /// Whether it is a loopback interface.
-    public var isLoopback = false
+    package var isLoopback = false
 
     /// All interfaces, in the order in which libpcap would choose one.
-    public static func all() throws(LiveCaptureError) -> [NetworkInterface] {
+    package static func all() throws(LiveCaptureError) -> [NetworkInterface] {
         var first: UnsafeMutablePointer<pcap_if_t>?
         let (status, text) = errorText { pcap_findalldevs(&first, $0) }
         guard status == 0 else { throw LiveCaptureError(kind: .failed, message: "cannot list interfaces: \(text)") }

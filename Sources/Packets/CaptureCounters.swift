@@ -1,15 +1,15 @@
 /// What a decoder has seen, for summaries.
-public struct CaptureCounters: Sendable, Hashable {
+package struct CaptureCounters: Sendable, Hashable {
     /// Packets.
-    public internal(set) var packets = 0
+    package internal(set) var packets = 0
     /// Their captured bytes.
-    public internal(set) var bytes = 0
+    package internal(set) var bytes = 0
     /// TCP segments.
-    public internal(set) var segments = 0
+    package internal(set) var segments = 0
     /// Packets without a TCP segment, by reason; only reasons that occurred.
-    public internal(set) var skipped: [Skipped: Int] = [:]
+    package internal(set) var skipped: [Skipped: Int] = [:]
     /// IP datagrams abandoned because of a timeout or a limit.
-    public internal(set) var abandonedDatagrams = 0
+    package internal(set) var abandonedDatagrams = 0
 
     /// Forgets why packets were skipped, except for those that were lost before they were captured.
     package mutating func keepLosses() {
@@ -17,5 +17,5 @@ public struct CaptureCounters: Sendable, Hashable {
     }
 
     /// Nothing seen yet.
-    public init() {}
+    package init() {}
 }

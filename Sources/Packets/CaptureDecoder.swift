@@ -3,7 +3,7 @@ import Streams
 /// Decodes packets into the streams of TCP connections: link layers and tunnels, IP, fragments, reassembly.
 ///
 /// Packets of several files may be passed to one decoder in chronological order: connections continue across files.
-public struct CaptureDecoder: PacketReceiver, ~Copyable {
+package struct CaptureDecoder: PacketReceiver, ~Copyable {
     /// How many nested headers a packet may have before TCP.
     static let maximumDepth = 24
 
@@ -24,7 +24,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
     /// - Parameters:
     ///   - options: limits and choices of reassembly.
     ///   - receiver: receives the streams.
-    public init(options: ReassemblyOptions = ReassemblyOptions(), receiver: any StreamReceiver) {
+    package init(options: ReassemblyOptions = ReassemblyOptions(), receiver: any StreamReceiver) {
         reassembler = TCPReassembler(options: options, receiver: receiver)
         verifiesChecksums = options.verifiesChecksums
         share = options.share
@@ -32,7 +32,7 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
     }
 
     /// What was seen so far.
-    public var counters: CaptureCounters {
+    package var counters: CaptureCounters {
         var counters = CaptureCounters()
         (counters.packets, counters.bytes, counters.segments) = (packets, bytes, segments)
         counters.skipped = skipped
@@ -45,13 +45,13 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
     }
 
     /// How many connections were opened.
-    public var connectionCount: Int { reassembler.connectionCount }
+    package var connectionCount: Int { reassembler.connectionCount }
 
     /// Whether a limit shared by all connections was reached, so that one was treated differently because of others.
-    public var hasReachedLimit: Bool { reassembler.hasReachedLimit }
+    package var hasReachedLimit: Bool { reassembler.hasReachedLimit }
 
     /// Takes a packet.
-    public mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
+    package mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
         packets &+= 1
         self.bytes &+= bytes.byteCount
         if packet.hasTime {
@@ -77,31 +77,31 @@ public struct CaptureDecoder: PacketReceiver, ~Copyable {
     }
 
     /// Counts packets that were lost while the file was captured.
-    public mutating func dropped(_ drops: CaptureDrops) {
+    package mutating func dropped(_ drops: CaptureDrops) {
         if drops.bySystem > 0 { skipped[.droppedByKernel, default: 0] &+= Int(drops.bySystem) }
         if drops.byInterface > 0 { skipped[.droppedByInterface, default: 0] &+= Int(drops.byInterface) }
     }
 
     /// Passes on secrets.
-    public mutating func learned(keyLog: RawSpan) { reassembler.learned(keyLog: keyLog) }
+    package mutating func learned(keyLog: RawSpan) { reassembler.learned(keyLog: keyLog) }
 
     /// Advances time to the end that the file states.
-    public mutating func captured(until time: Timestamp) {
+    package mutating func captured(until time: Timestamp) {
         reassembler.advance(to: time)
     }
 
     /// Advances time: a live source calls this when nothing happens.
-    public mutating func advance(to time: Timestamp) {
+    package mutating func advance(to time: Timestamp) {
         reassembler.advance(to: time)
     }
 
     /// Sets the total number of packets the source has lost: a live source counts them.
-    public mutating func dropped(_ packets: Int) {
+    package mutating func dropped(_ packets: Int) {
         if packets > 0 { skipped[.droppedByKernel] = packets }
     }
 
     /// There are no more packets: waiting bytes are passed on, open connections are closed.
-    public mutating func finish() {
+    package mutating func finish() {
         reassembler.finish()
     }
 

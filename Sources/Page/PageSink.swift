@@ -172,6 +172,4 @@ package final class PageSink: TraceSink {
         events.summary(summary)
         put()
     }
-
-    package func flush() {}
 }

@@ -7,7 +7,7 @@ import Trace
 ///
 /// A source drives it as a `StreamReceiver`; `finish` ends the trace. Everything happens within the calls, on the
 /// caller's thread.
-public final class Decoder: StreamReceiver {
+package final class Decoder: StreamReceiver {
     private let output: TraceOutput
     private let resources: ConnectionResources
     /// The same for what a proxy passed on; nil until there is any.
@@ -19,7 +19,7 @@ public final class Decoder: StreamReceiver {
     ///   - options: what to look for.
     ///   - analyses: the analyses to run, in this order; nil: those that the options ask for.
     ///   - sinks: the sinks that receive the trace, in this order.
-    public init(_ options: DecodingOptions, analyses: [any Analysis]? = nil, sinks: [any TraceSink]) {
+    package init(_ options: DecodingOptions, analyses: [any Analysis]? = nil, sinks: [any TraceSink]) {
         output = TraceOutput(
             analyses ?? Self.allAnalyses(replacing: options.extraAnalyses()), sinks,
             memoryLimit: options.totalMemoryLimit)
@@ -27,12 +27,12 @@ public final class Decoder: StreamReceiver {
     }
 
     /// All analyses, some of them replaced by others of the same kind; those of other kinds come last.
-    public static func allAnalyses(replacing others: [any Analysis]) -> [any Analysis] {
+    package static func allAnalyses(replacing others: [any Analysis]) -> [any Analysis] {
         allAnalyses().filter { analysis in !others.contains { type(of: $0) == type(of: analysis) } } + others
     }
 
     /// All analyses. A new one is one line here.
-    public static func allAnalyses() -> [any Analysis] {
+    package static func allAnalyses() -> [any Analysis] {
         [
             HeartbeatMonitor(), RoundTripMonitor(), ReconnectStorms(), ChecksumCheck(), SequenceCheck(), BodyFaults(),
             ConnectFailures(),
@@ -43,7 +43,7 @@ public final class Decoder: StreamReceiver {
     // MARK: Driving it
 
     /// A connection opened.
-    public func open(_ opening: Opening) -> any ConnectionReceiver {
+    package func open(_ opening: Opening) -> any ConnectionReceiver {
         let resources = opening.leg == .out ? outLegResources() : resources
         let connection = TracedConnection(opening)
         resources.output.opened(connection)
@@ -57,10 +57,10 @@ public final class Decoder: StreamReceiver {
     }
 
     /// The source has secrets of TLS connections.
-    public func learned(keyLog: RawSpan) { resources.keys?.add(keyLog) }
+    package func learned(keyLog: RawSpan) { resources.keys?.add(keyLog) }
 
     /// Deadlines before `time` have passed.
-    public func advance(to time: Timestamp) {
+    package func advance(to time: Timestamp) {
         if output.deadlines.earliest < time { pass(time) }
     }
 
@@ -70,20 +70,20 @@ public final class Decoder: StreamReceiver {
     }
 
     /// The earliest pending deadline.
-    public var nextDeadline: Timestamp? {
+    package var nextDeadline: Timestamp? {
         let earliest = output.deadlines.earliest
         return earliest == .distantFuture ? nil : earliest
     }
 
     /// Makes everything received so far visible.
-    public func flush() {
+    package func flush() {
         for sink in output.sinks { sink.flush() }
     }
 
     /// Ends the trace.
     ///
     /// - Parameter skipped: the packets that the source skipped, by kind.
-    public func finish(skipped: [(kind: String, packets: Int)] = []) {
+    package func finish(skipped: [(kind: String, packets: Int)] = []) {
         output.summary = summary
         outLegs = nil
         output.finish(skipped: skipped)
@@ -98,10 +98,10 @@ public final class Decoder: StreamReceiver {
     // MARK: Results
 
     /// What is looked for.
-    public var options: DecodingOptions { resources.options }
+    package var options: DecodingOptions { resources.options }
 
     /// The counts so far. Bytes of open connections are added when they close.
-    public var summary: Summary {
+    package var summary: Summary {
         var summary = output.summary
         if let passedOn = outLegs?.output.summary {
             summary.passedOn = passedOn.total
@@ -111,7 +111,7 @@ public final class Decoder: StreamReceiver {
     }
 
     /// Adds another decoder's counts for other connections.
-    public func add(_ other: Summary) { output.summary.add(other) }
+    package func add(_ other: Summary) { output.summary.add(other) }
 
     /// Connections opened and closed without being recorded.
     ///
@@ -122,16 +122,16 @@ public final class Decoder: StreamReceiver {
     }
 
     /// Whether an analysis inspects each packet's acknowledgment.
-    public var wantsPackets: Bool { !output.packetAnalyses.isEmpty }
+    package var wantsPackets: Bool { !output.packetAnalyses.isEmpty }
 
     /// Whether a sink receives frames, so that their order matters.
-    public var takesFrames: Bool { !output.frameSinks.isEmpty }
+    package var takesFrames: Bool { !output.frameSinks.isEmpty }
 
     /// How many bytes framers and detections hold.
     package var heldMemory: Int { resources.budget.held }
 
     /// Whether anything was evicted because all connections together held too much.
-    public var hasReachedMemoryLimit: Bool { resources.budget.wasReached }
+    package var hasReachedMemoryLimit: Bool { resources.budget.wasReached }
 
     /// How many pause deadlines are pending, stale entries included.
     package var pendingPauses: Int { output.deadlines.pendingPauses }

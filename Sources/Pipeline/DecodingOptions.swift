@@ -3,9 +3,9 @@ import Framing
 import Streams
 
 /// What a decoder looks for.
-public struct DecodingOptions: Sendable {
+package struct DecodingOptions: Sendable {
     /// How the format of a connection is chosen.
-    public enum Choice: Sendable {
+    package enum Choice: Sendable {
         /// By its bytes, among these; if none is recognised, by the server's port.
         case automatic([Format])
         /// This one.
@@ -13,27 +13,27 @@ public struct DecodingOptions: Sendable {
     }
 
     /// How the format of a connection is chosen.
-    public var choice: Choice
+    package var choice: Choice
     /// The formats of particular server ports; they take precedence over `choice`.
-    public var byPort: [UInt16: Format] = [:]
+    package var byPort: [UInt16: Format] = [:]
     /// Returns the format of a server port that only becomes known when a connection opens; also takes precedence over `choice`.
-    public var lateByPort: (@Sendable (UInt16) -> Format?)?
+    package var lateByPort: (@Sendable (UInt16) -> Format?)?
     /// The maximum number of bytes held per direction until a format is recognised.
-    public var detectionLimit = 65_536
+    package var detectionLimit = 65_536
     /// How many bytes a decoder's framers and detections may hold, over all connections.
-    public var memoryLimit = 256 << 20
+    package var memoryLimit = 256 << 20
     /// The limit as users set it, of which `memoryLimit` is the decoder's part.
-    public var totalMemoryLimit = 256 << 20
+    package var totalMemoryLimit = 256 << 20
     /// How long a silence ends format detection.
-    public var idleTimeout = Interval(nanoseconds: 3_600_000_000_000)
+    package var idleTimeout = Interval(nanoseconds: 3_600_000_000_000)
 
     /// How TLS is decrypted; nil: it is not looked at.
-    public var tls: TLSDecoding? = TLSDecoding()
+    package var tls: TLSDecoding? = TLSDecoding()
 
     /// Whether heartbeats are learned if a format does not define them; every frame must then be inspected.
-    public var learnsHeartbeats = false
+    package var learnsHeartbeats = false
     /// Whether to report frames that published receivers would have mishandled; every frame must then be inspected.
-    public var findsHazards = false
+    package var findsHazards = false
 
     /// Sets the limit of memory for framing, reassembly and detection together.
     ///
@@ -43,18 +43,18 @@ public struct DecodingOptions: Sendable {
     /// - Parameters:
     ///   - bytes: the limit.
     ///   - isReassembled: whether packets are reassembled; if a socket's reads are decoded, the decoder gets the whole limit.
-    public mutating func limitMemory(to bytes: Int, isReassembled: Bool) {
+    package mutating func limitMemory(to bytes: Int, isReassembled: Bool) {
         totalMemoryLimit = bytes
         memoryLimit = isReassembled ? bytes - bytes / 8 * 3 : bytes
     }
 
     /// The analyses that run only if asked for.
-    public func extraAnalyses() -> [any Analysis] {
+    package func extraAnalyses() -> [any Analysis] {
         (learnsHeartbeats ? [LearnedHeartbeats()] : []) + (findsHazards ? [HazardFinder()] : [])
     }
 
     /// All formats that connections may have.
-    public var knownFormats: [Format] {
+    package var knownFormats: [Format] {
         switch choice {
         case .fixed(let format): [format] + byPort.values
         case .automatic(let formats): formats + byPort.values
@@ -62,7 +62,7 @@ public struct DecodingOptions: Sendable {
     }
 
     /// What a decoder looks for.
-    public init(_ choice: Choice) {
+    package init(_ choice: Choice) {
         self.choice = choice
     }
 }

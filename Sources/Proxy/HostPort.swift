@@ -1,20 +1,20 @@
 import Streams
 
 /// An address as people write it: `127.0.0.1:8088`, `[::1]:80`, `chat.example.com:8088`.
-public struct HostPort: Hashable, Sendable, CustomStringConvertible {
+package struct HostPort: Hashable, Sendable, CustomStringConvertible {
     /// A name or an address, without brackets.
-    public var host: String
+    package var host: String
     /// The port; 0 lets the system choose one to listen on.
-    public var port: Int
+    package var port: Int
 
     /// An address from its two parts.
-    public init(host: String, port: Int) {
+    package init(host: String, port: Int) {
         self.host = host
         self.port = port
     }
 
     /// Parses an address; nil if the text is not one.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
             return nil
         }
@@ -29,14 +29,14 @@ public struct HostPort: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Whether only this machine can reach it.
-    public var isLoopback: Bool {
+    package var isLoopback: Bool {
         // An IPv4 address in IPv6's notation is the IPv4 address.
         host == "localhost" || IPAddress(text: host).map { Endpoint($0, 0).unmapped.address.isLoopback } == true
     }
 
     /// Whether the host is an address, not a name.
-    public var isLiteral: Bool { IPAddress(text: host) != nil }
+    package var isLiteral: Bool { IPAddress(text: host) != nil }
 
     /// The address as it was written.
-    public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

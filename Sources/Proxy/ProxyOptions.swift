@@ -2,43 +2,43 @@ import Streams
 import Interception
 
 /// The settings of a proxy.
-public struct ProxyOptions: Sendable {
+package struct ProxyOptions: Sendable {
     /// The listeners.
-    public var listeners: [Listener]
+    package var listeners: [Listener]
     /// The time limit for a client to name its server, and for connecting to that server, in seconds.
-    public var connectTimeout = 10.0
+    package var connectTimeout = 10.0
     /// The idle timeout, in seconds; nil: none.
-    public var idleTimeout: Double?
+    package var idleTimeout: Double?
     /// The maximum number of connected clients; nil: unlimited.
-    public var maxConnections: Int?
+    package var maxConnections: Int?
     /// After how many seconds of silence the system sends keepalive probes; nil: the system's default.
-    public var keepAlive: Int?
+    package var keepAlive: Int?
     /// The headers of HAProxy's PROXY protocol.
-    public var proxyProtocol = ProxyProtocolUse()
+    package var proxyProtocol = ProxyProtocolUse()
     /// How long bytes read from a side that is gone may take to reach the other side before that side is reset, in seconds.
-    public var deliveryTimeout = 10.0
+    package var deliveryTimeout = 10.0
 
     /// What is done with TLS.
-    public var tls = TLSOptions()
+    package var tls = TLSOptions()
 
     /// Makes the stages of a connection, which process its bytes on their way, by its number from 1 and its server; nil: none.
     package var stages: (@Sendable (_ connection: Int, _ server: Endpoint) -> StageChain?)?
 
     /// The settings of a proxy with these listeners.
-    public init(_ listeners: [Listener]) {
+    package init(_ listeners: [Listener]) {
         self.listeners = listeners
     }
 
     /// The settings of a proxy with one listener.
-    public init(listen: HostPort, to: HostPort) {
+    package init(listen: HostPort, to: HostPort) {
         self.init([Listener(listen: .tcp(listen), server: .fixed(.tcp(to)))])
     }
 }
 
 /// Where headers of the PROXY protocol are expected and sent.
-public struct ProxyProtocolUse: Hashable, Sendable {
+package struct ProxyProtocolUse: Hashable, Sendable {
     /// The versions of the header.
-    public enum Version: Hashable, Sendable {
+    package enum Version: Hashable, Sendable {
         /// A line of text.
         case v1
         /// Binary.
@@ -46,10 +46,10 @@ public struct ProxyProtocolUse: Hashable, Sendable {
     }
 
     /// Whether each client's stream begins with a header that names the real client.
-    public var isExpected = false
+    package var isExpected = false
     /// The version of the header sent to each server; nil: none.
-    public var sent: Version?
+    package var sent: Version?
 
     /// Neither expects nor sends headers.
-    public init() {}
+    package init() {}
 }

@@ -1,19 +1,19 @@
 /// Why the proxy ended a connection, or did not relay it: what a recording of the proxy says about the packet with the RST, which
 /// otherwise would look like that of a peer.
-public struct ClosedAnnotation: Hashable, Sendable {
+package struct ClosedAnnotation: Hashable, Sendable {
     /// The reason.
-    public var reason: CloseReason
+    package var reason: CloseReason
     /// The side that is responsible; nil if neither is.
-    public var by: Direction?
+    package var by: Direction?
 
     /// Why the proxy ended a connection.
-    public init(reason: CloseReason, by: Direction?) { (self.reason, self.by) = (reason, by) }
+    package init(reason: CloseReason, by: Direction?) { (self.reason, self.by) = (reason, by) }
 
     /// The annotation's text: `closed`, the reason, and the side.
-    public var text: String { "closed \(reason.rawValue)" + (by.map { " \($0.sender)" } ?? "") }
+    package var text: String { "closed \(reason.rawValue)" + (by.map { " \($0.sender)" } ?? "") }
 
     /// Reads an annotation; nil if it is another one.
-    public init?(annotation text: String) {
+    package init?(annotation text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 2 || words.count == 3, words[0] == "closed",
             let reason = CloseReason(rawValue: String(words[1]))

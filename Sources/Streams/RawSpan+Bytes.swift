@@ -2,7 +2,7 @@ extension RawSpan {
     /// The byte at `offset`. Out of bounds traps; callers check lengths first.
     @inlinable
     @inline(__always)
-    public subscript(byte offset: Int) -> UInt8 {
+    package subscript(byte offset: Int) -> UInt8 {
         unsafeLoad(fromByteOffset: checked(offset), as: UInt8.self)
     }
 
@@ -16,25 +16,25 @@ extension RawSpan {
     /// The byte at `offset`, which the caller has checked to be in bounds.
     @inlinable
     @inline(__always)
-    public subscript(unchecked offset: Int) -> UInt8 {
+    package subscript(unchecked offset: Int) -> UInt8 {
         unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
     }
 
     /// A copy of the bytes.
     @inlinable
-    public func copied() -> [UInt8] {
+    package func copied() -> [UInt8] {
         withUnsafeBytes { Array($0) }
     }
 
     /// A copy of some of the bytes.
     @inlinable
-    public func copied(_ range: Range<Int>) -> [UInt8] {
+    package func copied(_ range: Range<Int>) -> [UInt8] {
         extracting(range).copied()
     }
 
     /// Whether the bytes are the same as others.
     @inlinable
-    public func elementsEqual(_ other: RawSpan) -> Bool {
+    package func elementsEqual(_ other: RawSpan) -> Bool {
         guard byteCount == other.byteCount else { return false }
         return withUnsafeBytes { left in other.withUnsafeBytes { right in left.elementsEqual(right) } }
     }
@@ -44,7 +44,7 @@ extension Array where Element == UInt8 {
     /// Appends borrowed bytes.
     @inlinable
     @inline(__always)
-    public mutating func append(contentsOf bytes: RawSpan) {
+    package mutating func append(contentsOf bytes: RawSpan) {
         bytes.withUnsafeBytes { append(copying: $0) }
     }
 
@@ -52,7 +52,7 @@ extension Array where Element == UInt8 {
     /// more than the copy.
     @inlinable
     @inline(__always)
-    public mutating func append(copying bytes: UnsafeRawBufferPointer) {
+    package mutating func append(copying bytes: UnsafeRawBufferPointer) {
         append(addingCapacity: bytes.count) { output in
             output.withUnsafeMutableBufferPointer { room, count in
                 UnsafeMutableRawBufferPointer(room).copyMemory(from: bytes)
@@ -64,7 +64,7 @@ extension Array where Element == UInt8 {
     /// Appends `count` numbers as eight bytes each, least significant first.
     @inlinable
     @inline(__always)
-    public mutating func append(words count: Int, _ word: (Int) -> UInt64) {
+    package mutating func append(words count: Int, _ word: (Int) -> UInt64) {
         append(addingCapacity: 8 * count) { output in
             output.withUnsafeMutableBufferPointer { room, initialized in
                 let room = UnsafeMutableRawBufferPointer(room)
@@ -79,7 +79,7 @@ extension Array where Element == UInt8 {
     /// Appends the low bytes of a number, least significant first.
     @inlinable
     @inline(__always)
-    public mutating func append(first: Int, of bytes: UInt64) {
+    package mutating func append(first: Int, of bytes: UInt64) {
         append(addingCapacity: 8) { output in
             output.withUnsafeMutableBufferPointer { room, count in
                 UnsafeMutableRawBufferPointer(room).storeBytes(of: bytes.littleEndian, as: UInt64.self)

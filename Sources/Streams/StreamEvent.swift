@@ -1,5 +1,5 @@
 /// One call of a `StreamReceiver` or `ConnectionReceiver` as an owned value, for queues and tests.
-public enum StreamEvent: Hashable, Sendable {
+package enum StreamEvent: Hashable, Sendable {
     /// `StreamReceiver.open`.
     case opened(Opening)
     /// `ConnectionReceiver.received`.
@@ -15,28 +15,28 @@ public enum StreamEvent: Hashable, Sendable {
 }
 
 /// A receiver that keeps every event, in order.
-public final class StreamEventLog: StreamReceiver {
+package final class StreamEventLog: StreamReceiver {
     /// The events, in order.
-    public private(set) var events: [StreamEvent] = []
+    package private(set) var events: [StreamEvent] = []
     /// The latest time reported.
-    public private(set) var time = Timestamp(nanoseconds: .min)
+    package private(set) var time = Timestamp(nanoseconds: .min)
 
     /// An empty log.
-    public init() {}
+    package init() {}
 
     /// Logs the opening.
-    public func open(_ opening: Opening) -> any ConnectionReceiver {
+    package func open(_ opening: Opening) -> any ConnectionReceiver {
         events.append(.opened(opening))
         return Connection(log: self, number: opening.number)
     }
 
     /// Keeps the time.
-    public func advance(to time: Timestamp) {
+    package func advance(to time: Timestamp) {
         self.time = time
     }
 
     /// The bytes that arrived in one direction of a connection, joined; gaps left out.
-    public func bytes(of connection: Int, from direction: Direction) -> [UInt8] {
+    package func bytes(of connection: Int, from direction: Direction) -> [UInt8] {
         events.reduce(into: []) { joined, event in
             if case .received(connection, direction, let bytes, _, _) = event { joined += bytes }
         }

@@ -2,7 +2,7 @@
 ///
 /// A source (capture, interface, proxy) calls `open` for each connection and then reports to the receiver it returns. A receiver
 /// does not know which kind of source it has.
-public protocol StreamReceiver: AnyObject {
+package protocol StreamReceiver: AnyObject {
     /// A connection opened. The receiver returned gets all its events.
     func open(_ opening: Opening) -> any ConnectionReceiver
 
@@ -17,14 +17,14 @@ public protocol StreamReceiver: AnyObject {
 
 extension StreamReceiver {
     /// Ignores them, as those do that do not decrypt.
-    public func learned(keyLog: RawSpan) {}
+    package func learned(keyLog: RawSpan) {}
 }
 
 /// Receives the bytes and events of one connection.
 ///
 /// Per direction, calls come in stream order: `received` and `missing` cover the stream without a gap, then `finished` follows if
 /// an end was seen. `closed` is the last call. Bytes are borrowed for the duration of the call.
-public protocol ConnectionReceiver: AnyObject {
+package protocol ConnectionReceiver: AnyObject {
     /// The next bytes of one direction.
     ///
     /// - Parameters:
@@ -134,7 +134,7 @@ public enum CloseReason: String, Sendable, Hashable, CaseIterable {
 }
 
 /// An event other than a direction's bytes; the direction is that of the packet's sender.
-public enum StreamNotice: Hashable, Sendable {
+package enum StreamNotice: Hashable, Sendable {
     /// The sender's SYN was seen.
     case synchronised
     /// The *other* side's bytes up to this stream offset were acknowledged by the sender of this packet.

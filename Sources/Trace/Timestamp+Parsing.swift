@@ -4,7 +4,7 @@ extension Timestamp {
     /// Reads RFC 3339 text: `2026-11-21T08:00:00.5Z`, `2026-11-21T09:00:00+01:00`, or a date alone; nil if it is none.
     ///
     /// Traces have one in nearly every line: nothing is allocated.
-    public init?(rfc3339 text: String) {
+    package init?(rfc3339 text: String) {
         var rest = text.utf8[...]
         guard let year = rest.number(digits: 4), rest.skip("-"), let month = rest.number(digits: 2), rest.skip("-"),
             let day = rest.number(digits: 2), (1...12).contains(month), (1...31).contains(day),

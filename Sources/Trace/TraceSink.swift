@@ -73,22 +73,42 @@ extension TraceSink {
     /// Most do not.
     public var takesChunks: Bool { false }
 
-    /// Ignores it, as most do.
-    public func chunk(_ chunk: TracedChunk, on connection: TracedConnection) {}
-
-    /// Ignores it, as most do.
-    public func tls(_ facts: TLSFacts, at time: Timestamp, on connection: TracedConnection) {}
-
-    /// Ignores it, as most do.
-    public func action(_ report: ActionReport, on connection: TracedConnection) {}
-
     /// All of them.
     public var bodyLimit: Int { .max }
+}
 
-    /// Ignores them, as most do.
+// What a sink does not define, it ignores.
+extension TraceSink {
+    /// Ignores it.
+    public func opened(_ connection: TracedConnection) {}
+    /// Ignores it.
+    public func tls(_ facts: TLSFacts, at time: Timestamp, on connection: TracedConnection) {}
+    /// Ignores it.
+    public func action(_ report: ActionReport, on connection: TracedConnection) {}
+    /// Ignores it.
+    public func recognised(_ connection: TracedConnection) {}
+    /// Ignores it.
+    public func chunk(_ chunk: TracedChunk, on connection: TracedConnection) {}
+    /// Ignores it.
+    public func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {}
+    /// Ignores them.
     public func streamed(
         _ part: StreamedPart, bytes: RawSpan, from direction: Direction, on connection: TracedConnection
     ) {}
+    /// Ignores them.
+    public func missing(_ gap: Gap, on connection: TracedConnection) {}
+    /// Ignores them.
+    public func dropped(_ gap: Gap, reason: String, on connection: TracedConnection) {}
+    /// Ignores them.
+    public func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {}
+    /// Ignores it.
+    public func finding(_ finding: Finding) {}
+    /// Ignores it.
+    public func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {}
+    /// Ignores it.
+    public func summary(_ summary: Summary) {}
+    /// Has nothing to flush.
+    public func flush() {}
 }
 
 /// A connection as a trace knows it.
@@ -112,7 +132,7 @@ public final class TracedConnection {
     }
     private var counted: CountedFaults?
     /// The traffic so far. Nothing called while it changes re-enters it.
-    @exclusivity(unchecked) public package(set) var traffic = PerDirection(
+    @exclusivity(unchecked) package var traffic = PerDirection(
         fromClient: Traffic(), fromServer: Traffic())
     /// Whether it began like conversations of its format: if not, the format's rules for heartbeats and requests do not apply.
     package var hasBegun = true
@@ -126,7 +146,7 @@ public final class TracedConnection {
     package var hadHeartbeats = PerDirection(fromClient: false, fromServer: false)
 
     /// A connection whose format is still unknown.
-    public init(_ opening: Opening) {
+    package init(_ opening: Opening) {
         self.opening = opening
     }
 
@@ -136,6 +156,13 @@ public final class TracedConnection {
     public var leg: Leg? { opening.leg }
     /// Its number, and which leg it is.
     public var connectionLeg: ConnectionLeg { opening.connectionLeg }
+
+    /// The type of one of its frames, as its format names it; nil if it has no name for it, or the connection has no format.
+    ///
+    /// - Parameter bytes: the bytes that the sink received with it.
+    public func type(of frame: TracedFrame, _ bytes: RawSpan) -> String? {
+        kinds?[frame.direction].type(of: frame, bytes)
+    }
 
     /// Adds a number of complete frames of a side.
     package func count(_ frames: Int, from direction: Direction, at time: Timestamp) {
@@ -147,7 +174,7 @@ public final class TracedConnection {
     }
 
     /// Sets the format.
-    public func recognise(_ format: Format?, _ choice: FormatChoice) {
+    package func recognise(_ format: Format?, _ choice: FormatChoice) {
         chosen = SharedChoice(choice)
         known = format.map { KnownFormat($0) }
     }
@@ -245,7 +272,7 @@ public struct TracedFrame {
     package var isSecret = false
 
     /// A frame; without `shape` its content is its bytes.
-    public init(info: FrameInfo, shape: FrameShape? = nil, direction: Direction, isHeartbeat: Bool) {
+    package init(info: FrameInfo, shape: FrameShape? = nil, direction: Direction, isHeartbeat: Bool) {
         self.info = info
         self.shape = shape ?? info.shape
         self.direction = direction
@@ -263,6 +290,13 @@ public struct TracedFrame {
     package func decodedBody(of bytes: RawSpan, _ kinds: FrameKinds) -> DecodedBody {
         if info.missing > 0 { return .incomplete }
         return body ?? kinds.body(kind, bytes, shape)
+    }
+}
+
+extension FrameKinds {
+    /// The type of a frame, which is known already for most.
+    package func type(of frame: TracedFrame, _ bytes: RawSpan) -> String? {
+        if let kind = frame.kind { kinds[kind].type } else { format.type(of: bytes, frame.shape) }
     }
 }
 

@@ -3,16 +3,16 @@ import Streams
 /// The traffic in one direction of a connection so far, for analyses that do not receive every frame.
 ///
 /// Kept small: there may be a million.
-public struct Traffic {
+package struct Traffic {
     /// How many frames were complete.
-    public package(set) var frames = 0
+    package var frames = 0
     /// When the last of them was; the minimum if there was none.
-    public package(set) var lastFrame = Timestamp(nanoseconds: .min)
+    package var lastFrame = Timestamp(nanoseconds: .min)
     /// What disturbed the arrival of bytes; nil if nothing did.
-    public package(set) var disturbances: Disturbances?
+    package var disturbances: Disturbances?
 
     /// No traffic.
-    public init() {}
+    package init() {}
 
     /// Frames were complete.
     @inline(__always)
@@ -30,21 +30,21 @@ public struct Traffic {
 }
 
 /// What disturbed the arrival of one direction's bytes: the latest of each kind.
-public final class Disturbances {
+package final class Disturbances {
     /// When bytes were last found to be missing.
-    public package(set) var missing: Timestamp?
+    package var missing: Timestamp?
     /// When bytes last belonged to no frame.
-    public package(set) var unframed: Timestamp?
+    package var unframed: Timestamp?
     /// When bytes last arrived that later ones had overtaken, and since when those had been there.
-    public package(set) var overtaken: (time: Timestamp, since: Timestamp)?
+    package var overtaken: (time: Timestamp, since: Timestamp)?
     /// Since when bytes or the end have been waiting for earlier bytes; nil if nothing waits.
     package var waitingSince: Timestamp?
     /// When bytes were last retransmitted.
-    public package(set) var retransmitted: Timestamp?
+    package var retransmitted: Timestamp?
     /// Since when the receiver has accepted no data; nil while it accepts data.
-    public package(set) var closedSince: Timestamp?
+    package var closedSince: Timestamp?
     /// When it last accepted no data, now that it accepts data again.
-    public package(set) var closed: ClosedRange<Timestamp>?
+    package var closed: ClosedRange<Timestamp>?
 
     init() {}
 

@@ -4,9 +4,9 @@ import Streams
 ///
 /// Always compared: types, fields, bodies, the order of each side's frames, bytes that are in no frame or were not seen, and who
 /// closed each connection.
-public struct Comparison: Sendable {
+package struct Comparison: Sendable {
     /// What is compared only on request.
-    public enum Aspect: String, Sendable, CaseIterable {
+    package enum Aspect: String, Sendable, CaseIterable {
         /// The pause before each frame.
         case times
         /// How frames were split and merged.
@@ -22,24 +22,17 @@ public struct Comparison: Sendable {
     }
 
     /// How heartbeats are compared.
-    public enum Heartbeats: String, Sendable, CaseIterable {
-        /// Like all other frames.
-        case exact
-        /// By number, which may differ as far as the difference in duration explains.
-        case count
-        /// Not at all.
-        case ignore
-    }
+    package typealias Heartbeats = HeartbeatComparison
 
     /// How far times may differ: by the larger of the two.
-    public struct Tolerance: Sendable {
+    package struct Tolerance: Sendable {
         /// By this much.
-        public var interval: Interval
+        package var interval: Interval
         /// By this fraction of the expected pause.
-        public var fraction: Double
+        package var fraction: Double
 
         /// A tolerance.
-        public init(_ interval: Interval, fraction: Double) {
+        package init(_ interval: Interval, fraction: Double) {
             self.interval = interval
             self.fraction = fraction
         }
@@ -52,14 +45,24 @@ public struct Comparison: Sendable {
     }
 
     /// What is compared in addition to the defaults.
-    public var aspects: Set<Aspect> = []
+    package var aspects: Set<Aspect> = []
     /// How far times may differ.
-    public var tolerance = Tolerance(.milliseconds(50), fraction: 0.2)
+    package var tolerance = Tolerance(.milliseconds(50), fraction: 0.2)
     /// How heartbeats are compared.
-    public var heartbeats = Heartbeats.count
+    package var heartbeats = Heartbeats.count
     /// What is masked, bound and ignored.
-    public var rules = TraceRules()
+    package var rules = TraceRules()
 
     /// The default comparison.
-    public init() {}
+    package init() {}
+}
+
+/// How heartbeats are compared.
+public enum HeartbeatComparison: String, Sendable, CaseIterable {
+    /// Like all other frames.
+    case exact
+    /// By number, which may differ as far as the difference in duration explains.
+    case count
+    /// Not at all.
+    case ignore
 }

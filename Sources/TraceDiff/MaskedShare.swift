@@ -2,18 +2,18 @@ import Framing
 import Trace
 
 /// How much of the content the rules mask.
-public struct MaskedShare: Hashable, Sendable {
+package struct MaskedShare: Hashable, Sendable {
     /// The characters of all compared values, on both sides.
-    public internal(set) var characters = 0
+    package internal(set) var characters = 0
     /// Those among them that are masked.
-    public internal(set) var masked = 0
+    package internal(set) var masked = 0
     /// All frames, and those with something masked.
-    public internal(set) var frames = 0
+    package internal(set) var frames = 0
     /// Frames with something masked.
-    public internal(set) var maskedFrames = 0
+    package internal(set) var maskedFrames = 0
 
     /// The masked fraction, from 0 to 1.
-    public var share: Double { characters == 0 ? 0 : Double(masked) / Double(characters) }
+    package var share: Double { characters == 0 ? 0 : Double(masked) / Double(characters) }
 
     mutating func add(_ other: MaskedShare) {
         characters += other.characters
@@ -23,7 +23,7 @@ public struct MaskedShare: Hashable, Sendable {
     }
 
     /// `the rules mask 3.4 % of what was said, in 12 of 86 frames`
-    public var description: String {
+    package var description: String {
         let permille = characters == 0 ? 0 : (masked * 1_000 + characters / 2) / characters
         let shown = masked > 0 && permille == 0 ? "less than 0.1" : "\(permille / 10).\(permille % 10)"
         return

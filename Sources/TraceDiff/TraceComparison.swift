@@ -3,7 +3,7 @@ import Streams
 import Trace
 
 /// Compares two traces.
-public struct TraceComparison {
+package struct TraceComparison {
     private let comparison: Comparison
     private var table: ContentTable
     /// Which value of a binding on one side corresponds to one on the other.
@@ -22,7 +22,7 @@ public struct TraceComparison {
     }
 
     /// How two traces differ.
-    public static func compare(
+    package static func compare(
         expected: RecordedTrace, actual: RecordedTrace, _ comparison: Comparison = Comparison()
     ) -> TraceDifference {
         var compared = TraceComparison(comparison)

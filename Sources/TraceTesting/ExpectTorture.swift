@@ -1,4 +1,5 @@
 import Foundation
+import FrametapCore
 import Framing
 import Pipeline
 import Proxy
@@ -30,7 +31,7 @@ public func expectTorture(
     let place = TestPlace(fileID: fileID, filePath: filePath, line: line, column: column)
     let trace = try TestTrace(contentsOf: place.file(recording), format: format, bodyLimit: .max).trace
     let name = try format ?? Recording.format(of: trace)
-    let choice = try CaptureTrace.options(format: name).choice
+    let choice = try CaptureDecoding(format: name).options.choice
     guard case .fixed(let known) = choice else { return }
     var comparison = Comparison()
     for mask in masking { comparison.rules.add(mask.rules) }

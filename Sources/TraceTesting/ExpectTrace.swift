@@ -41,10 +41,6 @@ public func expectTrace(
     try GoldenTrace(file: place.file(golden), name: golden, place: place).check(trace, masking, heartbeats)
 }
 
-/// How heartbeats are compared: `exact`, as frames; `count`, by their number, unless the duration explains the difference;
-/// `ignore`, not at all.
-public typealias HeartbeatComparison = Comparison.Heartbeats
-
 /// A trace to which others are compared.
 struct GoldenTrace {
     let file: URL

@@ -1,3 +1,4 @@
+import FrametapCore
 import Framing
 import Interception
 import Pipeline
@@ -43,12 +44,13 @@ public func recordTrace(
     guard let address = HostPort(server) else {
         throw TraceTestingError(description: "\(server) is no address; expected host:port, such as 127.0.0.1:8088")
     }
-    let decoding = try CaptureTrace.options(format: format)
+    let decoding = try CaptureDecoding(format: format).options
     var options = ProxyOptions(listen: HostPort(host: "127.0.0.1", port: 0), to: address)
     options.stages = try stages(rules, seed: seed, decoding)
     let record: @Sendable (RecordingQueue) -> [TraceEvent] = { queue in
         var events: [TraceEvent] = []
-        let decoder = Decoder(decoding, sinks: [CaptureTrace.sink(source: server) { events.append($0) }])
+        let decoder = Decoder(
+            decoding, sinks: [EventSink(source: server, tool: "frametap TraceTesting") { events.append($0) }])
         Recorder(queue: queue, decoder: decoder, packets: nil, patience: .milliseconds(100)).run {}
         return events
     }

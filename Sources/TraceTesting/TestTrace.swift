@@ -1,7 +1,6 @@
 import Foundation
+import FrametapCore
 import Framing
-import Packets
-import Pipeline
 import Streams
 import Trace
 
@@ -58,8 +57,8 @@ public struct TestTrace: Sendable {
         if bytes.first == UInt8(ascii: "{") || String(validating: bytes.prefix(16), as: UTF8.self) != nil {
             try self.init(ndjson: String(decoding: bytes, as: UTF8.self), source: file.lastPathComponent)
         } else {
-            self.init(
-                try CaptureTrace.events(of: bytes, name: file.lastPathComponent, format: format, bodyLimit: bodyLimit))
+            let decoding = try CaptureDecoding(format: format)
+            self.init(try decoding.events(of: bytes, name: file.lastPathComponent, bodyLimit: bodyLimit))
         }
     }
 

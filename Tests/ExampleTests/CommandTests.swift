@@ -146,7 +146,7 @@ import Testing
         ("fixed:size=8,size=9", "size is given twice"),
         ("fixed:8", "expected parameters, such as fixed:key=value"),
         (#"delimiter:end=\q"#, "there is no such escape"),
-        ("fixd", "there is no format fixd"),
+        ("fixd", "fixd: there is no such format"),
         ("im-json:size=8", "the format has no parameter size; it has none"),
     ])
     func wrongParametersAreSaid(format: String, part: String) throws {

@@ -54,7 +54,7 @@ import TraceTesting
             _ = try await recordTrace(to: "127.0.0.1:1") { _ in throw Failure() }
         }
         await #expect(throws: TraceTestingError.self) { _ = try await recordTrace(to: "nowhere") { _ in } }
-        await #expect(throws: TraceTestingError.self) {
+        await #expect(throws: FormatNameError.self) {
             _ = try await recordTrace(format: "im-jsn", to: "127.0.0.1:1") { _ in }
         }
     }

@@ -8,20 +8,20 @@ import Trace
 ///
 /// A round is a frame that the server sends to several connections with the same body, once each. For reports only, as it must
 /// see the connections of all hosts.
-public final class BroadcastSkew: Analysis {
+package final class BroadcastSkew: Analysis {
     /// The upper ends of the buckets of skew, in milliseconds.
-    public static let limits: [Int64] = [60, 100, 200]
+    package static let limits: [Int64] = [60, 100, 200]
 
     /// The rounds of a format.
-    public struct Outcome {
+    package struct Outcome {
         /// Rounds with receipts from two receivers or more.
-        public var rounds = 0
+        package var rounds = 0
         /// Rounds in which a receipt is missing.
-        public var incomplete = 0
+        package var incomplete = 0
         /// By the times when the receipts were seen.
-        public var seen = RoundTripTimes(digits: .three, limits: BroadcastSkew.limits)
+        package var seen = RoundTripTimes(digits: .three, limits: BroadcastSkew.limits)
         /// By the times that they name.
-        public var stamped = RoundTripTimes(digits: .three, limits: BroadcastSkew.limits)
+        package var stamped = RoundTripTimes(digits: .three, limits: BroadcastSkew.limits)
     }
 
     private struct Key: Hashable {
@@ -48,19 +48,19 @@ public final class BroadcastSkew: Analysis {
     private static let mostRounds = 4_096
 
     /// Has seen nothing.
-    public init() {}
+    package init() {}
 
     /// How far apart the receivers were, by format.
-    public func results() -> [(format: String, outcome: Outcome)] {
+    package func results() -> [(format: String, outcome: Outcome)] {
         for key in rounds.keys { close(key) }
         return outcomes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
     /// All frames of formats that have broadcasts.
-    public func interest(in format: Format) -> FrameInterest { format.broadcast == nil ? [] : .all }
+    package func interest(in format: Format) -> FrameInterest { format.broadcast == nil ? [] : .all }
 
     /// Takes a broadcast, or a receipt.
-    public func frame(
+    package func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {
         guard connection.hasBegun, let format = connection.format, let broadcast = format.broadcast else { return }
@@ -153,7 +153,7 @@ public final class BroadcastSkew: Analysis {
     }
 
     /// A receipt that a connection owes will not arrive any more.
-    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
+    package func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         owed[connection.number] = nil
         early[connection.number] = nil
     }

@@ -9,23 +9,23 @@ import Trace
 /// The owner of a connection is learned from what is sent on it, or from the messages received there. It must see the connections
 /// of all hosts, so it is for reports only. The outcome of a message is reported when its receiver's connection is over, or when
 /// enough messages follow to settle it.
-public final class Deliveries: Analysis {
+package final class Deliveries: Analysis {
     /// The outcome of a format's messages.
-    public struct Outcome {
+    package struct Outcome {
         /// Messages that should be relayed.
-        public var sent = 0
+        package var sent = 0
         /// Receptions: a message for a receiver with two connections has two.
-        public var delivered = 0
+        package var delivered = 0
         /// Messages that were not delivered to a connected receiver.
-        public var missing = 0
+        package var missing = 0
         /// Receptions that were not the first on their connection.
-        public var twice = 0
+        package var twice = 0
         /// Messages that arrived after one of the same sender that was sent later (RFC 4737 section 3.3).
-        public var outOfOrder = 0
+        package var outOfOrder = 0
         /// Messages for a receiver that was not connected, as far as can be seen.
-        public var absent = 0
+        package var absent = 0
         /// From the sender's last byte to the receiver's.
-        public var times = RoundTripTimes(digits: .three)
+        package var times = RoundTripTimes(digits: .three)
     }
 
     /// Who receives messages at a server.
@@ -65,18 +65,18 @@ public final class Deliveries: Analysis {
     static let most = (targets: 16_384, absent: 256, senders: 1_024, early: 64, names: 256, reported: 1_000)
 
     /// Has seen nothing.
-    public init() {}
+    package init() {}
 
     /// The outcome of the messages, by format.
-    public func results() -> [(format: String, outcome: Outcome)] {
+    package func results() -> [(format: String, outcome: Outcome)] {
         outcomes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
     /// All frames of formats that relay messages.
-    public func interest(in format: Format) -> FrameInterest { format.relay == nil ? [] : .all }
+    package func interest(in format: Format) -> FrameInterest { format.relay == nil ? [] : .all }
 
     /// Takes a message, or its reception.
-    public func frame(
+    package func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {
         guard let format = connection.format, let relay = format.relay, frame.info.missing == 0 else { return }
@@ -200,7 +200,7 @@ public final class Deliveries: Analysis {
     }
 
     /// Finds messages not delivered to a receiver whose connection is over.
-    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
+    package func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         let number = connection.number
         guard let receiver = receivers[number] else { return }
         for key in receiver.flows.keys.sorted() {

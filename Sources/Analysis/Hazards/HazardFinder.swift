@@ -7,7 +7,7 @@ import Trace
 ///
 /// What such a receiver does after its first mistake is unpredictable: each frame is judged as if everything before it had been
 /// handled correctly.
-public final class HazardFinder: Analysis {
+package final class HazardFinder: Analysis {
     private var connections: [Int: HazardState] = [:]
     /// What the clients of each server send, for the buffer they would share.
     var servers: [Endpoint: ClientReads] = [:]
@@ -21,16 +21,16 @@ public final class HazardFinder: Analysis {
     private static let most = (connections: 65_536, servers: 1_024, sharers: 1_024, texts: 16)
 
     /// Has seen nothing.
-    public init() {}
+    package init() {}
 
     /// Packets, because it must know where chunks end.
-    public var wantsPackets: Bool { true }
+    package var wantsPackets: Bool { true }
 
     /// All frames of formats that name hazards.
-    public func interest(in format: Format) -> FrameInterest { format.hazards.isEmpty ? [] : .all }
+    package func interest(in format: Format) -> FrameInterest { format.hazards.isEmpty ? [] : .all }
 
     /// From here on it is known how far a connection's bytes are framed.
-    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {
+    package func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {
         state(connection)?.isFramed = true
     }
 
@@ -43,7 +43,7 @@ public final class HazardFinder: Analysis {
     }
 
     /// Notes where a chunk ends.
-    public func received(_ byteCount: Int, isMissing: Bool, _ packet: NoticedPacket, on connection: TracedConnection) {
+    package func received(_ byteCount: Int, isMissing: Bool, _ packet: NoticedPacket, on connection: TracedConnection) {
         reads += 1
         state(connection)?.sides[packet.direction].ends.add(byteCount, read: reads)
         guard packet.direction == .fromClient else { return }
@@ -56,7 +56,7 @@ public final class HazardFinder: Analysis {
     }
 
     /// Judges a frame.
-    public func frame(
+    package func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {
         guard let format = connection.format, let state = state(connection) else { return }
@@ -189,7 +189,7 @@ public final class HazardFinder: Analysis {
     }
 
     /// Judges bytes that belong to no frame.
-    public func unframed(
+    package func unframed(
         _ run: UnframedRun, from direction: Direction, on connection: TracedConnection, into findings: inout [Finding]
     ) {
         guard let format = connection.format, let state = state(connection) else { return }
@@ -197,7 +197,7 @@ public final class HazardFinder: Analysis {
     }
 
     /// A frame truncated by the end is known to be one.
-    public func finished(
+    package func finished(
         _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
     ) {
         guard let state = connections[connection.number] else { return }
@@ -205,7 +205,7 @@ public final class HazardFinder: Analysis {
     }
 
     /// Reports what was left open, and how many more there were.
-    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
+    package func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         defer { forget(connection) }
         guard let state = connections.removeValue(forKey: connection.number) else { return }
         if closing.reason == .fin || closing.reason == .reset {

@@ -8,7 +8,7 @@ import Trace
 /// Each finding is reported once, with the time of its deadline. The clock starts with the first heartbeat and stops when its
 /// sender's stream ends. Only connections that sent a heartbeat take memory; of those that did not, a limited number is waited
 /// for, and the others are reported when they are over.
-public final class HeartbeatMonitor: Analysis {
+package final class HeartbeatMonitor: Analysis {
     private var watched: [Int: HeartbeatWatch] = [:]
     /// When to check each connection again, by its number. A heartbeat that postpones a deadline changes only the watch: the
     /// armed deadline follows when it fires. One that advances it, as after a gap, rearms it.
@@ -22,12 +22,12 @@ public final class HeartbeatMonitor: Analysis {
     ///
     /// - Parameter mostExpected: at most how many connections at once have their first heartbeat waited for; on others its
     ///   absence is reported when they are over.
-    public init(mostExpected: Int = 16_384) {
+    package init(mostExpected: Int = 16_384) {
         self.mostExpected = mostExpected
     }
 
     /// The earliest time at which there may be a finding.
-    public var nextDeadline: Timestamp? { deadlines.first }
+    package var nextDeadline: Timestamp? { deadlines.first }
 
     /// How many connections and deadlines it remembers.
     package var remembered: Int { watched.count + deadlines.count }
@@ -36,13 +36,13 @@ public final class HeartbeatMonitor: Analysis {
     package var pendingDeadlines: Int { deadlines.entries }
 
     /// Heartbeats; all frames if others count or say how often heartbeats come.
-    public func interest(in format: Format) -> FrameInterest {
+    package func interest(in format: Format) -> FrameInterest {
         guard let contract = format.heartbeat else { return [] }
         return contract.counts == .frames || contract.announced != nil ? .all : .heartbeats
     }
 
     /// Waits for the first heartbeat.
-    public func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {
+    package func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {
         guard connection.hasBegun, let contract = connection.format?.heartbeat, expecting < mostExpected else { return }
         expecting += 1
         let expected = HeartbeatWatch(connection, contract)
@@ -58,7 +58,7 @@ public final class HeartbeatMonitor: Analysis {
     }
 
     /// Takes a heartbeat; reports if its deadline had passed unnoticed.
-    public func frame(
+    package func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {
         if let announced = connection.format?.heartbeat?.announced {
@@ -68,7 +68,7 @@ public final class HeartbeatMonitor: Analysis {
             let watch = watch(connection, from: frame.direction),
             let kinds = connection.kinds?[frame.direction]
         else { return }
-        let known = frame.kind.map { kinds.kinds[$0].type } ?? kinds.format.type(of: bytes, frame.shape)
+        let known = kinds.type(of: frame, bytes)
         take(frame.info, known ?? "heartbeat", watch, into: &findings)
     }
 
@@ -138,7 +138,7 @@ public final class HeartbeatMonitor: Analysis {
     }
 
     /// Stops waiting for heartbeats of a side that has ended.
-    public func finished(
+    package func finished(
         _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
     ) {
         guard let watch = watched[connection.number] else { return }
@@ -152,7 +152,7 @@ public final class HeartbeatMonitor: Analysis {
     }
 
     /// Stops waiting.
-    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
+    package func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         guard let contract = connection.format?.heartbeat else { return }
         if let watch = watched.removeValue(forKey: connection.number) {
             deadlines.cancel(connection.number)
@@ -184,7 +184,7 @@ public final class HeartbeatMonitor: Analysis {
     }
 
     /// Finds what was due on a connection before `time`; its entry among the deadlines follows when it fires.
-    public func settle(
+    package func settle(
         _ connection: TracedConnection, before known: PerDirection<Timestamp>, into findings: inout [Finding]
     ) {
         guard let watch = watched[connection.number] else { return }
@@ -209,7 +209,7 @@ public final class HeartbeatMonitor: Analysis {
     }
 
     /// Finds everything whose deadline lies before `time`.
-    public func advance(to time: Timestamp, into findings: inout [Finding]) {
+    package func advance(to time: Timestamp, into findings: inout [Finding]) {
         while let due = deadlines.popFirst(before: time) {
             guard let watch = watched[due.key] else { continue }
             watch.scheduled = nil

@@ -6,7 +6,7 @@ import Trace
 /// Finds gaps in frames that are as regular as heartbeats, if the format does not define any.
 ///
 /// It must see every frame, so it runs only on request.
-public final class LearnedHeartbeats: Analysis {
+package final class LearnedHeartbeats: Analysis {
     private var connections: [Int: [Key: Candidate]] = [:]
     /// When to check each type of a connection again.
     private var deadlines = PendingDeadlines<Deadline>()
@@ -42,19 +42,19 @@ public final class LearnedHeartbeats: Analysis {
     }
 
     /// Has seen nothing.
-    public init() {}
+    package init() {}
 
     /// The earliest time at which a gap may have to be found.
-    public var nextDeadline: Timestamp? { deadlines.first }
+    package var nextDeadline: Timestamp? { deadlines.first }
 
     /// How many deadlines are pending, stale entries included.
     package var pendingDeadlines: Int { deadlines.entries }
 
     /// All frames of formats without a contract.
-    public func interest(in format: Format) -> FrameInterest { format.heartbeat == nil && format.isFramed ? .all : [] }
+    package func interest(in format: Format) -> FrameInterest { format.heartbeat == nil && format.isFramed ? .all : [] }
 
     /// Takes a frame: learns from it, or ends a gap with it.
-    public func frame(
+    package func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {
         guard let format = connection.format, format.heartbeat == nil else { return }
@@ -117,7 +117,7 @@ public final class LearnedHeartbeats: Analysis {
     }
 
     /// Stops waiting for a side that has ended.
-    public func finished(
+    package func finished(
         _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
     ) {
         guard let candidates = connections[connection.number] else { return }
@@ -129,7 +129,7 @@ public final class LearnedHeartbeats: Analysis {
     }
 
     /// Stops waiting.
-    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
+    package func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         for candidate in connections.removeValue(forKey: connection.number)?
             .sorted(by: { $0.key.type < $1.key.type }) ?? []
         {
@@ -149,7 +149,7 @@ public final class LearnedHeartbeats: Analysis {
     }
 
     /// Finds gaps of a connection whose deadline lies before `time`.
-    public func settle(
+    package func settle(
         _ connection: TracedConnection, before known: PerDirection<Timestamp>, into findings: inout [Finding]
     ) {
         for (key, candidate) in (connections[connection.number] ?? [:]).sorted(by: { $0.key.type < $1.key.type }) {
@@ -160,7 +160,7 @@ public final class LearnedHeartbeats: Analysis {
     }
 
     /// Finds every gap whose deadline lies before `time`.
-    public func advance(to time: Timestamp, into findings: inout [Finding]) {
+    package func advance(to time: Timestamp, into findings: inout [Finding]) {
         while let (due, _) = deadlines.popFirst(before: time) {
             guard var candidate = connections[due.connection]?[due.key], let watch = candidate.watch else { continue }
             candidate.scheduled = nil

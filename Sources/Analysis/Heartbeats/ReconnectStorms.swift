@@ -8,7 +8,7 @@ import Trace
 /// reconnect.
 ///
 /// A bounded number of endpoint pairs is remembered, and of each only the latest connections.
-public final class ReconnectStorms: Analysis {
+package final class ReconnectStorms: Analysis {
     /// A connection that opens this soon after the end of another is a reconnect.
     static let pause = Interval.seconds(2)
     /// This many reconnects within `window` are a storm.
@@ -59,13 +59,13 @@ public final class ReconnectStorms: Analysis {
     private var cleared = Timestamp(nanoseconds: .min)
 
     /// Has seen no connection.
-    public init() {}
+    package init() {}
 
     /// When the next opening or end is old enough.
-    public var nextDeadline: Timestamp? { events.min.map { $0.time + Self.patience } }
+    package var nextDeadline: Timestamp? { events.min.map { $0.time + Self.patience } }
 
     /// Takes an opening.
-    public func opened(_ connection: TracedConnection, into findings: inout [Finding]) {
+    package func opened(_ connection: TracedConnection, into findings: inout [Finding]) {
         let opening = connection.opening
         // If the proxy had no server to connect to, it is not a server's storm.
         guard opening.handshake, !opening.server.address.isUnspecified else { return }
@@ -73,7 +73,7 @@ public final class ReconnectStorms: Analysis {
     }
 
     /// Takes an end.
-    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
+    package func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         switch closing.reason {
         case .endOfInput, .evicted: return
         case .fin where closing.by == .fromClient || Self.isAnswered(connection): return
@@ -94,7 +94,7 @@ public final class ReconnectStorms: Analysis {
     }
 
     /// Processes entries that are old enough, in chronological order.
-    public func advance(to time: Timestamp, into findings: inout [Finding]) {
+    package func advance(to time: Timestamp, into findings: inout [Finding]) {
         while let first = events.min, first.time + Self.patience < time {
             events.removeMin()
             take(first, into: &findings)
@@ -102,7 +102,7 @@ public final class ReconnectStorms: Analysis {
     }
 
     /// Processes the remaining entries.
-    public func finish(into findings: inout [Finding]) {
+    package func finish(into findings: inout [Finding]) {
         while let first = events.popMin() { take(first, into: &findings) }
     }
 

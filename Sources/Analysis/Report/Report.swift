@@ -3,94 +3,94 @@ import Streams
 import Trace
 
 /// The results of a whole trace, shown together.
-public struct Report {
+package struct Report {
     /// What was decoded.
-    public var source = ""
+    package var source = ""
     /// The connections reported in detail, in order of opening.
-    public internal(set) var connections: [ConnectionReport] = []
+    package internal(set) var connections: [ConnectionReport] = []
     /// How many more there were.
-    public internal(set) var unlisted = 0
+    package internal(set) var unlisted = 0
     /// The round trips of all connections, by the types of request and answer.
-    public internal(set) var roundTrips: [RoundTripRow] = []
+    package internal(set) var roundTrips: [RoundTripRow] = []
     /// The outcome of messages that servers relay, by format.
-    public internal(set) var deliveries: [(format: String, outcome: Deliveries.Outcome)] = []
+    package internal(set) var deliveries: [(format: String, outcome: Deliveries.Outcome)] = []
     /// The skew between the receivers of broadcasts, by format.
-    public internal(set) var broadcasts: [(format: String, outcome: BroadcastSkew.Outcome)] = []
+    package internal(set) var broadcasts: [(format: String, outcome: BroadcastSkew.Outcome)] = []
     /// The findings, most severe first; a limited number.
-    public internal(set) var findings: [Finding] = []
+    package internal(set) var findings: [Finding] = []
     /// How many more there were.
-    public internal(set) var moreFindings = 0
+    package internal(set) var moreFindings = 0
     /// The counts of everything.
-    public internal(set) var summary = Summary()
+    package internal(set) var summary = Summary()
 
     /// How many connections are reported in detail.
-    public static let mostConnections = 200
+    package static let mostConnections = 200
     /// How many findings.
-    public static let mostFindings = 10_000
+    package static let mostFindings = 10_000
 }
 
 /// The round trips between two types of frames.
-public struct RoundTripRow {
+package struct RoundTripRow {
     /// The format's name.
-    public var format: String
+    package var format: String
     /// The request's type; a dash if it has none.
-    public var request: String
+    package var request: String
     /// The answer's.
-    public var answer: String
+    package var answer: String
     /// The side that sent the request.
-    public var from: Direction
+    package var from: Direction
     /// How long they took.
-    public var times: RoundTripTimes
+    package var times: RoundTripTimes
 }
 
 /// The results of one connection.
-public final class ConnectionReport {
+package final class ConnectionReport {
     /// A time without heartbeats.
-    public struct Gap {
+    package struct Gap {
         /// When the last heartbeat arrived.
-        public var start: Timestamp
+        package var start: Timestamp
         /// When the next one did; nil while none has.
-        public var end: Timestamp?
+        package var end: Timestamp?
         /// Who should have sent one.
-        public var from: Direction
+        package var from: Direction
         /// Its cause, and why; empty while undetermined.
-        public var blame = ""
+        package var blame = ""
         /// For people.
-        public var reason = ""
+        package var reason = ""
     }
 
     /// The frames of a direction, by segmentation.
-    public struct Cuts {
+    package struct Cuts {
         /// Frames in one chunk, in two, in three, and so on; the last counts all that spanned more.
-        public var frames = [Int](repeating: 0, count: 8)
+        package var frames = [Int](repeating: 0, count: 8)
         /// Chunks with the end of one frame and no other's bytes, with two frames, three, and so on; the last counts more.
-        public var chunks = [Int](repeating: 0, count: 8)
+        package var chunks = [Int](repeating: 0, count: 8)
     }
 
     /// How it began.
-    public let opening: Opening
+    package let opening: Opening
     /// The format's name; nil if it was not recognised.
-    public internal(set) var format: String?
+    package internal(set) var format: String?
     /// How it ended.
-    public internal(set) var closing: Closing?
+    package internal(set) var closing: Closing?
     /// What each side sent.
-    public internal(set) var counts = PerDirection(fromClient: ByteCounts(), fromServer: ByteCounts())
+    package internal(set) var counts = PerDirection(fromClient: ByteCounts(), fromServer: ByteCounts())
     /// Heartbeats of each side.
-    public internal(set) var heartbeats = PerDirection(fromClient: 0, fromServer: 0)
+    package internal(set) var heartbeats = PerDirection(fromClient: 0, fromServer: 0)
     /// How many frames there are of each type, of each side.
-    public internal(set) var types: PerDirection<[String: Int]> = PerDirection(fromClient: [:], fromServer: [:])
+    package internal(set) var types: PerDirection<[String: Int]> = PerDirection(fromClient: [:], fromServer: [:])
     /// How frames were segmented.
-    public internal(set) var cuts = PerDirection(fromClient: Cuts(), fromServer: Cuts())
+    package internal(set) var cuts = PerDirection(fromClient: Cuts(), fromServer: Cuts())
     /// Its traffic over time.
-    public internal(set) var timeLine: TimeLine
+    package internal(set) var timeLine: TimeLine
     /// Times without heartbeats.
-    public internal(set) var gaps: [Gap] = []
+    package internal(set) var gaps: [Gap] = []
     /// Round trips.
-    public internal(set) var roundTrips: [RoundTripRow] = []
+    package internal(set) var roundTrips: [RoundTripRow] = []
     /// TCP's own.
-    public internal(set) var tcp: TCPRoundTrips.Times?
+    package internal(set) var tcp: TCPRoundTrips.Times?
     /// How many findings there are.
-    public internal(set) var findings = 0
+    package internal(set) var findings = 0
 
     /// How many types and gaps are remembered.
     static let most = 256
@@ -101,5 +101,5 @@ public final class ConnectionReport {
     }
 
     /// When it ended, as far as known.
-    public var end: Timestamp { closing?.time ?? opening.time }
+    package var end: Timestamp { closing?.time ?? opening.time }
 }

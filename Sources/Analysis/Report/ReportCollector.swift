@@ -4,7 +4,7 @@ import Streams
 import Trace
 
 /// Collects the content of a report, in bounded memory: everything about the first connections, and counts for the others.
-public final class ReportCollector: TraceSink {
+package final class ReportCollector: TraceSink {
     private var connections: [Int: ConnectionReport] = [:]
     private var unlisted = 0
     private var pairs: [Pair: RoundTripTimes] = [:]
@@ -27,7 +27,7 @@ public final class ReportCollector: TraceSink {
     private static let most = (all: 256, own: 8)
 
     /// Has seen nothing.
-    public init() {}
+    package init() {}
 
     /// The analyses that report to it what a sink does not see; in place of the usual ones of their kinds.
     ///
@@ -65,7 +65,7 @@ public final class ReportCollector: TraceSink {
     // MARK: The trace
 
     /// Begins a connection's part, for the first of them.
-    public func opened(_ connection: TracedConnection) {
+    package func opened(_ connection: TracedConnection) {
         if connections.count < Report.mostConnections {
             connections[connection.number] = ConnectionReport(connection.opening)
         } else {
@@ -74,15 +74,15 @@ public final class ReportCollector: TraceSink {
     }
 
     /// Notes the format.
-    public func recognised(_ connection: TracedConnection) {
+    package func recognised(_ connection: TracedConnection) {
         connections[connection.number]?.format = connection.format?.name
     }
 
     /// It counts frames, without examining them.
-    public var bodyLimit: Int { 0 }
+    package var bodyLimit: Int { 0 }
 
     /// Counts a frame.
-    public func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
+    package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
         guard let report = connections[connection.number] else { return }
         let (direction, info) = (frame.direction, frame.info)
         if frame.isHeartbeat { report.heartbeats[direction] += 1 }
@@ -102,20 +102,17 @@ public final class ReportCollector: TraceSink {
     }
 
     /// Notes damage.
-    public func missing(_ gap: Gap, on connection: TracedConnection) {
+    package func missing(_ gap: Gap, on connection: TracedConnection) {
         connections[connection.number]?.timeLine.add(gap.direction, at: gap.time) { $0.isDamaged = true }
     }
 
     /// Notes damage.
-    public func dropped(_ gap: Gap, reason: String, on connection: TracedConnection) {}
-
-    /// Notes damage.
-    public func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {
+    package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {
         connections[connection.number]?.timeLine.add(direction, at: run.time) { $0.isDamaged = true }
     }
 
     /// Keeps a finding, and its data about gaps.
-    public func finding(_ finding: Finding) {
+    package func finding(_ finding: Finding) {
         findingCount += 1
         if findings[finding.severity, default: []].count < Report.mostFindings {
             findings[finding.severity, default: []].append(finding)
@@ -136,7 +133,7 @@ public final class ReportCollector: TraceSink {
     }
 
     /// Ends a connection's part.
-    public func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {
+    package func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {
         guard let report = connections[connection.number] else { return }
         (report.closing, report.counts) = (closing, counts)
         // A proxy recording has a handshake that took no time: its acknowledgments are not a host's.
@@ -144,15 +141,12 @@ public final class ReportCollector: TraceSink {
     }
 
     /// Keeps the counts.
-    public func summary(_ summary: Summary) { self.summary = summary }
-
-    /// Has nothing to write.
-    public func flush() {}
+    package func summary(_ summary: Summary) { self.summary = summary }
 
     // MARK: The report
 
     /// The report, once the trace is over.
-    public func report(source: String) -> Report {
+    package func report(source: String) -> Report {
         var report = Report()
         report.source = source
         report.summary = summary

@@ -3,9 +3,9 @@ import Streams
 import Trace
 
 /// A report as one JSON object, for programs.
-public enum ReportJSON {
+package enum ReportJSON {
     /// The report, followed by a line end.
-    public static func bytes(_ report: Report, tool: String) -> [UInt8] {
+    package static func bytes(_ report: Report, tool: String) -> [UInt8] {
         var bytes: [UInt8] = []
         value(report, tool: tool).write(into: &bytes)
         bytes.append(UInt8(ascii: "\n"))

@@ -3,11 +3,11 @@ import Streams
 import Trace
 
 /// A report as human-readable text: a time line of two rows for each connection, tables, and findings.
-public enum ReportText {
+package enum ReportText {
     /// The report's lines.
     ///
     /// - Parameter columns: the terminal's width.
-    public static func lines(_ report: Report, columns: Int = 120) -> [String] {
+    package static func lines(_ report: Report, columns: Int = 120) -> [String] {
         var lines: [String] = []
         for connection in report.connections { lines += self.lines(connection, columns: columns) + [""] }
         if report.unlisted > 0 {

@@ -1,17 +1,17 @@
 import Streams
 
 /// The traffic of a connection over time, in a bounded number of equal steps, whose width doubles as time advances.
-public struct TimeLine: Sendable {
+package struct TimeLine: Sendable {
     /// The traffic of one direction in one step.
-    public struct Cell: Sendable {
+    package struct Cell: Sendable {
         /// Frames other than heartbeats.
-        public var frames = 0
+        package var frames = 0
         /// Heartbeats.
-        public var heartbeats = 0
+        package var heartbeats = 0
         /// Bytes of frames.
-        public var bytes = 0
+        package var bytes = 0
         /// Whether bytes are missing or belong to no frame.
-        public var isDamaged = false
+        package var isDamaged = false
 
         mutating func add(_ other: Cell) {
             frames += other.frames
@@ -22,14 +22,14 @@ public struct TimeLine: Sendable {
     }
 
     /// At most how many steps there are.
-    public static let most = 256
+    package static let most = 256
 
     /// When the first step begins.
-    public let start: Timestamp
+    package let start: Timestamp
     /// How long a step is.
-    public private(set) var step = Interval.milliseconds(1)
+    package private(set) var step = Interval.milliseconds(1)
     /// The steps of each direction.
-    public private(set) var cells: PerDirection<[Cell]> = PerDirection(fromClient: [], fromServer: [])
+    package private(set) var cells: PerDirection<[Cell]> = PerDirection(fromClient: [], fromServer: [])
 
     init(start: Timestamp) {
         self.start = start
@@ -61,7 +61,7 @@ public struct TimeLine: Sendable {
     }
 
     /// The steps of a direction, brought to a number of equal columns up to `end`.
-    public func columns(_ direction: Direction, count: Int, until end: Timestamp) -> [Cell] {
+    package func columns(_ direction: Direction, count: Int, until end: Timestamp) -> [Cell] {
         var columns = [Cell](repeating: Cell(), count: count)
         let total = max(1, (end - start).nanoseconds)
         for (index, cell) in cells[direction].enumerated() {

@@ -8,7 +8,7 @@ import Trace
 ///
 /// Only connections with a waiting request take memory. If bytes are missing or belong to no frame, waiting requests are
 /// forgotten: they may have been answered.
-public final class RoundTripMonitor: Analysis {
+package final class RoundTripMonitor: Analysis {
     private var connections: [Int: PairedConnection] = [:]
     /// The one looked up last.
     private var last: PairedConnection?
@@ -18,50 +18,50 @@ public final class RoundTripMonitor: Analysis {
     private let record: ((RoundTrip) -> Void)?
 
     /// A request and its answer.
-    public struct RoundTrip: Sendable {
+    package struct RoundTrip: Sendable {
         /// The connection's number.
-        public var connection: Int
+        package var connection: Int
         /// The format's name.
-        public var format: String
+        package var format: String
         /// The request's type.
-        public var request: String?
+        package var request: String?
         /// The answer's type.
-        public var answer: String?
+        package var answer: String?
         /// Who asked.
-        public var from: Direction
+        package var from: Direction
         /// From the request's last byte to the answer's last.
-        public var time: Interval
+        package var time: Interval
         /// The request's place among the frames of its direction, from 0.
-        public var requestIndex: Int
+        package var requestIndex: Int
         /// The answer's.
-        public var answerIndex: Int
+        package var answerIndex: Int
     }
 
     /// A monitor that has seen nothing.
     ///
     /// - Parameter record: notified of each round trip, if given.
-    public init(record: ((RoundTrip) -> Void)? = nil) {
+    package init(record: ((RoundTrip) -> Void)? = nil) {
         self.record = record
     }
 
     /// The earliest time at which an answer may be overdue.
-    public var nextDeadline: Timestamp? { deadlines.first }
+    package var nextDeadline: Timestamp? { deadlines.first }
 
     /// How many deadlines are pending, stale entries included.
     package var pendingDeadlines: Int { deadlines.entries }
 
     /// Requests and answers.
-    public func interest(in format: Format) -> FrameInterest { format.allPairings.isEmpty ? [] : .paired }
+    package func interest(in format: Format) -> FrameInterest { format.allPairings.isEmpty ? [] : .paired }
 
     /// Takes a request, or an answer.
-    public func frame(
+    package func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {
         guard let kinds = connection.kinds?[frame.direction] else { return }
         let roles = kinds.roles(frame.kind, frame.info, bytes, frame.shape)
         guard !roles.isEmpty, let paired = paired(connection) else { return }
         paired.synchronise()
-        let type = frame.kind.map { kinds.kinds[$0].type } ?? kinds.format.type(of: bytes, frame.shape)
+        let type = kinds.type(of: frame, bytes)
         for role in roles {
             let rule = paired.pairings[role.pairing].rule
             // A frame without the identifying value is neither a request nor an answer.
@@ -194,7 +194,7 @@ public final class RoundTripMonitor: Analysis {
     }
 
     /// What waits now will no longer be answered, at least not in this capture.
-    public func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
+    package func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         guard let paired = connections.removeValue(forKey: connection.number) else { return }
         last = nil
         deadlines.cancel(connection.number)
@@ -205,7 +205,7 @@ public final class RoundTripMonitor: Analysis {
     }
 
     /// Finds the requests of a connection whose answer was due before `time`.
-    public func settle(
+    package func settle(
         _ connection: TracedConnection, before known: PerDirection<Timestamp>, into findings: inout [Finding]
     ) {
         guard let paired = connections[connection.number], let deadline = paired.deadline,
@@ -216,7 +216,7 @@ public final class RoundTripMonitor: Analysis {
     }
 
     /// Finds every request whose answer was due before `time`.
-    public func advance(to time: Timestamp, into findings: inout [Finding]) {
+    package func advance(to time: Timestamp, into findings: inout [Finding]) {
         while let due = deadlines.popFirst(before: time) {
             guard let paired = connections[due.key] else { continue }
             paired.scheduled = nil

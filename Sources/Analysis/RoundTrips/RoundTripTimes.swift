@@ -2,18 +2,18 @@ import Histogram
 import Streams
 
 /// How long round trips took: exact minimum and maximum, percentiles, and how many fall into the usual buckets.
-public struct RoundTripTimes: Sendable {
+package struct RoundTripTimes: Sendable {
     /// The upper ends of the buckets, in milliseconds; the last has none.
-    public static let limits: [Int64] = [50, 100, 200]
+    package static let limits: [Int64] = [50, 100, 200]
 
     /// How many there were.
-    public private(set) var count = 0
+    package private(set) var count = 0
     /// The shortest.
-    public private(set) var minimum = Interval(nanoseconds: 0)
+    package private(set) var minimum = Interval(nanoseconds: 0)
     /// The longest.
-    public private(set) var maximum = Interval(nanoseconds: 0)
+    package private(set) var maximum = Interval(nanoseconds: 0)
     /// How many are within each of the limits, and beyond them.
-    public private(set) var buckets: [Int]
+    package private(set) var buckets: [Int]
     private let limits: [Interval]
     private var histogram: Histogram<UInt32>
 
@@ -25,7 +25,7 @@ public struct RoundTripTimes: Sendable {
     /// - Parameters:
     ///   - digits: how many significant digits percentiles have: 3 take 130 kB, 2 take 20.
     ///   - limits: the upper ends of the buckets, in milliseconds.
-    public init(digits: SignificantDigits = .two, limits: [Int64] = RoundTripTimes.limits) {
+    package init(digits: SignificantDigits = .two, limits: [Int64] = RoundTripTimes.limits) {
         self.limits = limits.map { .milliseconds($0) }
         buckets = Array(repeating: 0, count: limits.count + 1)
         histogram = Histogram(
@@ -33,7 +33,7 @@ public struct RoundTripTimes: Sendable {
     }
 
     /// Records one; a negative one, due to clocks or the capture's order, counts as zero.
-    public mutating func add(_ time: Interval) {
+    package mutating func add(_ time: Interval) {
         let time = max(time, Interval(nanoseconds: 0))
         minimum = count == 0 ? time : min(minimum, time)
         maximum = max(maximum, time)
@@ -48,7 +48,7 @@ public struct RoundTripTimes: Sendable {
     }
 
     /// A percentile, as precise as the digits allow.
-    public func percentile(_ percentile: Double) -> Interval {
+    package func percentile(_ percentile: Double) -> Interval {
         let value = Interval(nanoseconds: Int64(clamping: histogram.valueAtPercentile(percentile)))
         return max(minimum, min(maximum, value))
     }

@@ -6,13 +6,13 @@ import Trace
 ///
 /// One byte position of each side is timed at once; retransmissions are excluded (Karn's algorithm, RFC 6298 section 3), since it
 /// is ambiguous which copy was acknowledged.
-public final class TCPRoundTrips: Analysis {
+package final class TCPRoundTrips: Analysis {
     /// The round trip to one side.
-    public struct Times: Sendable {
+    package struct Times: Sendable {
         /// From SYN to SYN and ACK; nil if the handshake was not seen, or its SYN was retransmitted.
-        public var handshake: Interval?
+        package var handshake: Interval?
         /// From bytes to their acknowledgment, by the sender of the bytes.
-        public var acknowledgments = PerDirection(fromClient: RoundTripTimes(), fromServer: RoundTripTimes())
+        package var acknowledgments = PerDirection(fromClient: RoundTripTimes(), fromServer: RoundTripTimes())
     }
 
     private final class Timing {
@@ -27,15 +27,15 @@ public final class TCPRoundTrips: Analysis {
     private let most: Int
 
     /// At most how many connections are timed: the first ones.
-    public init(most: Int) {
+    package init(most: Int) {
         self.most = most
     }
 
     /// The round trips of a connection.
-    public func times(of connection: Int) -> Times? { timings[connection]?.times }
+    package func times(of connection: Int) -> Times? { timings[connection]?.times }
 
     /// All of them.
-    public var wantsPackets: Bool { true }
+    package var wantsPackets: Bool { true }
 
     private func timing(_ connection: TracedConnection) -> Timing? {
         if let known = timings[connection.number] { return known }
@@ -46,7 +46,7 @@ public final class TCPRoundTrips: Analysis {
     }
 
     /// Begins to time the last of some bytes, unless others are being timed.
-    public func received(_ byteCount: Int, isMissing: Bool, _ packet: NoticedPacket, on connection: TracedConnection) {
+    package func received(_ byteCount: Int, isMissing: Bool, _ packet: NoticedPacket, on connection: TracedConnection) {
         guard let timing = timing(connection) else { return }
         timing.offsets[packet.direction] += byteCount
         if isMissing {
@@ -57,7 +57,7 @@ public final class TCPRoundTrips: Analysis {
     }
 
     /// Takes acknowledgments and retransmissions.
-    public func noticed(
+    package func noticed(
         _ notice: StreamNotice, _ packet: NoticedPacket, on connection: TracedConnection, into findings: inout [Finding]
     ) {
         guard let timing = timing(connection) else { return }

@@ -8,16 +8,17 @@
 ///
 /// Texts match by Unicode scalars. Bytes match as UTF-8 in which a byte that is not part of valid UTF-8 counts as the scalar of
 /// its value, so that `^\xff\xd8` finds a JPEG; to find arbitrary exact bytes, use `contains x"…"`.
-public struct Pattern: Sendable {
+@usableFromInline
+package struct Pattern: Sendable {
     /// The pattern as written.
-    public let source: String
+    package let source: String
 
     let program: PatternProgram
 
     /// Parses a pattern.
     ///
     /// - Throws: the error, at its column in the pattern.
-    public init(parsing source: String) throws(ExpressionError) {
+    package init(parsing source: String) throws(ExpressionError) {
         do {
             self = try Pattern(scalars: Array(source.unicodeScalars), at: 0)
         } catch {
@@ -35,24 +36,24 @@ public struct Pattern: Sendable {
     }
 
     /// Whether the pattern matches somewhere in a text or in bytes; false for every other value.
-    public func matches(_ value: Value) -> Bool {
+    package func matches(_ value: Value) -> Bool {
         value.withBytes(matches) ?? false
     }
 
     /// Whether the pattern matches somewhere in a text.
-    public func matches(_ text: String) -> Bool {
+    package func matches(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { matches($0.span.bytes) }
     }
 
     /// Whether the pattern matches somewhere in bytes.
-    public func matches(_ bytes: RawSpan) -> Bool {
+    package func matches(_ bytes: RawSpan) -> Bool {
         var matcher = PatternMatcher(program)
         return matcher.search(bytes)
     }
 
     /// The length in bytes of the longest match that starts with the first byte; nil if there is none.
-    public func prefixLength(in bytes: RawSpan) -> Int? {
+    package func prefixLength(in bytes: RawSpan) -> Int? {
         var matcher = PatternMatcher(program)
         return matcher.prefix(bytes)
     }
@@ -70,12 +71,12 @@ public struct Pattern: Sendable {
 
 extension Pattern: Hashable {
     /// Patterns are equal if they are written the same, scalar by scalar.
-    public static func == (left: Pattern, right: Pattern) -> Bool {
+    @usableFromInline package static func == (left: Pattern, right: Pattern) -> Bool {
         left.source.utf8.elementsEqual(right.source.utf8)
     }
 
     /// Hashes the source.
-    public func hash(into hasher: inout Hasher) {
+    @usableFromInline package func hash(into hasher: inout Hasher) {
         for byte in source.utf8 { hasher.combine(byte) }
     }
 }

@@ -4,29 +4,29 @@ import Streams
 ///
 /// A stream whose first byte was seen must consist of frames from there on. One picked up mid-stream need not, but in enough
 /// bytes of any kind frames chain somewhere: so twice as many must follow one another, and most bytes must lie in frames.
-public final class FormatProbe {
+package final class FormatProbe {
     /// A probe's current result.
-    public struct Verdict: Sendable, Hashable {
+    package struct Verdict: Sendable, Hashable {
         /// Whether the format fits: the heads of as many frames as needed are complete.
-        public var fits = false
+        package var fits = false
         /// Whether it fits without doubt, even if the stream was picked up mid-stream, and whatever the other side sends.
-        public var isSure = false
+        package var isSure = false
         /// Whether it would fit if the stream ended here: all bytes are frames, though fewer than needed.
-        public var isAlone = false
+        package var isAlone = false
         /// Whether there are as many frames as needed of a stream seen from its first byte on.
-        public var hasEnough = false
+        package var hasEnough = false
         /// Whether there is only the head of a frame, which could fit.
-        public var isOpenHead = false
+        package var isOpenHead = false
         /// Whether the format is ruled out: by bytes that belong to no frame, or by frames that do not meet the requirements.
-        public var isRefuted = false
+        package var isRefuted = false
         /// Whether weaker formats must wait for this one.
-        public var blocks = false
+        package var blocks = false
         /// Whether the matching frames are among others.
-        public var isAmongOthers = false
+        package var isAmongOthers = false
     }
 
     /// The verdict on the stream so far.
-    @exclusivity(unchecked) public private(set) var verdict = Verdict()
+    @exclusivity(unchecked) package private(set) var verdict = Verdict()
 
     // Nothing that the framer calls re-enters the probe.
     @exclusivity(unchecked) private var framer: Framer
@@ -43,7 +43,7 @@ public final class FormatProbe {
     /// A probe for one direction.
     ///
     /// - Parameter aligned: whether the stream's first byte was seen.
-    public convenience init(
+    package convenience init(
         _ format: DirectionFormat, _ detection: FormatDetection, direction: Direction, aligned: Bool
     ) {
         self.init(TrialSide(format, detection), SharedRule.of(format.rule), direction: direction, aligned: aligned)
@@ -72,7 +72,7 @@ public final class FormatProbe {
     package var heldMemory: Int { framer.heldMemory }
 
     /// The next bytes of the stream.
-    public func receive(_ chunk: RawSpan) {
+    package func receive(_ chunk: RawSpan) {
         framer.receive(chunk, at: Timestamp(nanoseconds: 0), packet: 0, scratch: scratch, into: frames)
         judge()
     }
@@ -87,13 +87,13 @@ public final class FormatProbe {
     }
 
     /// A gap in the stream.
-    public func missing(_ byteCount: Int) {
+    package func missing(_ byteCount: Int) {
         framer.missing(byteCount, at: Timestamp(nanoseconds: 0), scratch: scratch, into: frames)
         judge()
     }
 
     /// The stream ended, or no more of it is examined.
-    public func finish() {
+    package func finish() {
         let hasOpenHead = openHead
         framer.finish(scratch: scratch, into: frames)
         judge()

@@ -10,7 +10,7 @@ extension DirectionFormat {
     ///   - fields: values by name, in the order in which they are written by a head without an order of its own.
     ///   - body: the body's bytes.
     ///   - layout: the name of the frame's kind.
-    public func encode(
+    package func encode(
         _ fields: [Field], body: [UInt8], layout: String? = nil
     ) throws(EncodingError) -> [UInt8] {
         try encode(fields, body: body, as: try candidates(fields, layout, type: nil)[0])

@@ -6,9 +6,9 @@ import Streams
 ///
 /// All keys are optional. A body is one of `text`, `json`, `protobuf` and `hex`. `layout` names the kind of frame if a format has
 /// several and the fields do not determine it. Keys specific to traces are ignored.
-public struct FrameLine: Sendable {
+package struct FrameLine: Sendable {
     /// Who sends it; nil if the line does not specify it.
-    public private(set) var from: Direction?
+    package private(set) var from: Direction?
     /// The type, which may decide how the body is encoded.
     package private(set) var type: String?
     /// The fields in the line's order.
@@ -24,7 +24,7 @@ public struct FrameLine: Sendable {
     private static let deepest = 512
 
     /// Reads a line; nil if it is a line of a trace but not a frame.
-    public init?(parsing line: RawSpan) throws(EncodingError) {
+    package init?(parsing line: RawSpan) throws(EncodingError) {
         var event: String?
         for (key, member) in try Self.members(of: line, in: "the line") {
             switch key {
@@ -116,7 +116,7 @@ extension FieldValue {
 
 extension Format {
     /// The bytes of a frame, with lengths, constants, padding and checksums filled in.
-    public func encode(_ line: FrameLine, from direction: Direction) throws(EncodingError) -> [UInt8] {
+    package func encode(_ line: FrameLine, from direction: Direction) throws(EncodingError) -> [UInt8] {
         let side = directions[direction]
         for field in line.fields where !side.layouts.contains(where: { $0.has(field.name) }) {
             let known = side.layouts.flatMap(\.fieldNames)

@@ -3,7 +3,7 @@ import Streams
 import Yams
 
 /// Reads format files: YAML in, a checked `Format` out.
-public enum FormatLoader {
+package enum FormatLoader {
     /// The largest format file, in bytes.
     static let largestFile = 1 << 20
     /// The name of the file's outermost mapping in error messages.
@@ -16,14 +16,14 @@ public enum FormatLoader {
     ///   - file: its name, for error messages.
     ///   - parameters: values that override the format's parameters' defaults.
     ///   - source: the text of another file that it extends, by the name that it gives; nil if there is none.
-    public static func load(
+    package static func load(
         _ yaml: String, file: String, parameters: [String: String] = [:], source: ((String) -> String?)? = nil
     ) throws(FormatFileError) -> Format {
         try loadWithWarnings(yaml, file: file, parameters: parameters, source: source).format
     }
 
     /// The same, with warnings about what is allowed in the file but mostly unintended.
-    public static func loadWithWarnings(
+    package static func loadWithWarnings(
         _ yaml: String, file: String, parameters: [String: String] = [:], source: ((String) -> String?)? = nil
     ) throws(FormatFileError) -> (format: Format, warnings: [FormatFileError.Fault]) {
         try load(yaml, file: file, parameters: parameters, source: source, probe: nil)

@@ -91,7 +91,7 @@ extension Format {
     ///   - text: `key: value, …` as in a format file's `heartbeat`; keys not in it keep their values.
     ///   - place: its name in error messages.
     /// - Returns: nil if the format has no contract, and the text is not a complete one.
-    public func overridingHeartbeat(_ text: String, place: String) throws(FormatFileError) -> Format? {
+    package func overridingHeartbeat(_ text: String, place: String) throws(FormatFileError) -> Format? {
         let context = LoadContext()
         guard
             let map = FormatYAML.compose("{\(text)}", context: context).flatMap({

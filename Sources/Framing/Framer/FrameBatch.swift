@@ -4,7 +4,7 @@ import Streams
 ///
 /// Most receivers need little of most frames: a frame's place and times are computed only on request. Valid for the duration of
 /// the call that passes it on.
-public struct FrameBatch {
+package struct FrameBatch {
     /// Where the framer has recorded the frames. Unmanaged: the framer's caller owns it for longer than the batch exists, which
     /// no one keeps.
     private let scratch: Unmanaged<FramingScratch>
@@ -35,18 +35,18 @@ public struct FrameBatch {
     func extent(_ index: Int) -> HeldChunks.Extent { scratch._withUnsafeGuaranteedRef { $0.extents[index] } }
 
     /// The number of frames.
-    public var count: Int { range.count }
+    package var count: Int { range.count }
 
     /// When the newest chunk was seen.
     @inline(__always)
-    public var time: Timestamp { chunk.time }
+    package var time: Timestamp { chunk.time }
 
     /// The index of a frame's first byte in the available bytes, and its parts.
     @inline(__always)
-    public subscript(index: Int) -> FrameItem { noted(range.lowerBound &+ index) }
+    package subscript(index: Int) -> FrameItem { noted(range.lowerBound &+ index) }
 
     /// Where a frame is in its stream, and when and how it was seen.
-    public func info(_ index: Int) -> FrameInfo {
+    package func info(_ index: Int) -> FrameInfo {
         let item = noted(range.lowerBound + index)
         let place = origin + item.start..<origin + item.start + item.shape.total
         let extent =

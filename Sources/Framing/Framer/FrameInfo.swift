@@ -107,7 +107,7 @@ public struct ByteCounts: Hashable, Sendable {
 }
 
 /// Receives the results of a `Framer`, in stream order.
-public protocol FrameReceiver: AnyObject {
+package protocol FrameReceiver: AnyObject {
     /// A frame. Its bytes are borrowed for the duration of the call.
     func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction)
 
@@ -128,10 +128,10 @@ public protocol FrameReceiver: AnyObject {
 
 extension FrameReceiver {
     /// Ignores them, as most receivers do.
-    public func streamed(_ part: StreamedPart, bytes: RawSpan, from direction: Direction) {}
+    package func streamed(_ part: StreamedPart, bytes: RawSpan, from direction: Direction) {}
 
     /// One by one.
-    public func framed(_ frames: FrameBatch, in bytes: RawSpan, from direction: Direction) {
+    package func framed(_ frames: FrameBatch, in bytes: RawSpan, from direction: Direction) {
         for index in 0..<frames.count {
             let item = frames[index]
             framed(

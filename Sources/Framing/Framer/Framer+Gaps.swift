@@ -5,7 +5,7 @@ extension Framer {
     ///
     /// A gap inside a body whose extent is known loses bytes, not synchronisation: the frame is completed with zeros. Any other
     /// gap ends the frame in progress, and framing resumes where frames chain again.
-    public mutating func missing(
+    package mutating func missing(
         _ byteCount: Int, at time: Timestamp, scratch: FramingScratch, into receiver: any FrameReceiver
     ) {
         lookAgain(scratch: scratch, into: receiver)
@@ -41,7 +41,7 @@ extension Framer {
     }
 
     /// The stream ended: held bytes are passed on, as a frame if the rule lets the end complete it.
-    public mutating func finish(scratch: FramingScratch, into receiver: any FrameReceiver) {
+    package mutating func finish(scratch: FramingScratch, into receiver: any FrameReceiver) {
         if !pending.isEmpty, shape == nil {
             cutHeld(ended: true, scratch: scratch, into: receiver)
         }

@@ -7,11 +7,11 @@ import Streams
 /// limits: nothing is allocated on the word of a length field.
 ///
 /// The results depend on the bytes, not on their segmentation, except `segments`, `merged` and what follows from them.
-public struct Framer {
+package struct Framer {
     /// Whose bytes these are.
-    public let direction: Direction
+    package let direction: Direction
     /// The classification of the bytes so far; held bytes are not counted yet.
-    public internal(set) var counts = ByteCounts()
+    package internal(set) var counts = ByteCounts()
 
     /// How to determine where frames end.
     package var rule: any FramingRule { shared.rule }
@@ -72,7 +72,7 @@ public struct Framer {
     /// A framer at the start of a stream.
     ///
     /// - Parameter aligned: whether the stream is known to start with a frame.
-    public init(rule: any FramingRule, direction: Direction, aligned: Bool) {
+    package init(rule: any FramingRule, direction: Direction, aligned: Bool) {
         guard rule.remembersWalks else {
             self.init(SharedRule.of(rule), direction: direction, aligned: aligned)
             return
@@ -108,7 +108,7 @@ public struct Framer {
     private var openRunMemory: Int { openRun?.run.bytes.count ?? 0 }
 
     /// How many bytes are held until more of the stream is known.
-    public var heldBytes: Int { pending.count + (run?.bytes.count ?? 0) }
+    package var heldBytes: Int { pending.count + (run?.bytes.count ?? 0) }
 
     /// Whether unframed bytes are being collected.
     var hasRun: Bool { openRun != nil }
@@ -157,13 +157,13 @@ public struct Framer {
     }
 
     /// When the frame in progress ends if its sender stays silent; nil if no pause ends one.
-    public var idleDeadline: Timestamp? {
+    package var idleDeadline: Timestamp? {
         guard let idle = shared.idle, isAligned, !pending.isEmpty else { return nil }
         return latest.time + idle
     }
 
     /// Ends the frame in progress if its sender has paused for too long; the next bytes start a new frame.
-    public mutating func pause(
+    package mutating func pause(
         until time: Timestamp, scratch: FramingScratch, into receiver: any FrameReceiver
     ) {
         guard let deadline = idleDeadline, deadline < time else { return }
@@ -184,7 +184,7 @@ public struct Framer {
     /// - Returns: approximately how much memory is held now. To ask the framer for it, a caller in another module would have to
     ///   copy it.
     @discardableResult
-    public mutating func receive(
+    package mutating func receive(
         _ chunk: RawSpan, at time: Timestamp, packet: Int, scratch: FramingScratch, into receiver: any FrameReceiver
     ) -> Int {
         take(chunk, at: time, packet: packet, scratch: scratch, into: receiver)

@@ -3,7 +3,7 @@ import Streams
 /// Working memory shared by framers, so that none is allocated per chunk and none is kept per connection.
 ///
 /// Only one framer uses it at a time; it is empty between calls. So exclusivity need not be checked on every access.
-public final class FramingScratch {
+package final class FramingScratch {
     /// An unframed run, and how many frames had been found when it was complete.
     struct CompleteRun {
         var run: UnframedRun
@@ -21,7 +21,7 @@ public final class FramingScratch {
     @exclusivity(unchecked) var runs: [CompleteRun] = []
 
     /// Empty working memory.
-    public init() {}
+    package init() {}
 
     /// Empties it again; a large buffer is freed.
     func reset() {

@@ -15,7 +15,7 @@ public struct Field: Hashable, Sendable {
 }
 
 /// The layout of the fields in a frame's head: one kind of head of the format language.
-public protocol Head: Sendable {
+package protocol Head: Sendable {
     /// All fields, in the order traces show them; empty if the bytes are not such a head.
     func fields(of head: RawSpan) -> [Field]
 
@@ -41,24 +41,24 @@ public protocol Head: Sendable {
 
 extension Head {
     /// Any.
-    public var names: [String]? { nil }
+    package var names: [String]? { nil }
 
     /// Values have no names.
-    public func valueName(of name: String, _ value: FieldValue) -> String? { nil }
+    package func valueName(of name: String, _ value: FieldValue) -> String? { nil }
 
     /// As `fields` has them.
-    public func writeFields(of head: RawSpan, into bytes: inout [UInt8]) {
+    package func writeFields(of head: RawSpan, into bytes: inout [UInt8]) {
         JSONOutput.object(fields(of: head), into: &bytes)
     }
 }
 
 /// Why a frame cannot be built.
-public struct EncodingError: Error, Hashable, CustomStringConvertible {
+package struct EncodingError: Error, Hashable, CustomStringConvertible {
     /// Human-readable: which field, what was given, and what would be accepted.
-    public var description: String
+    package var description: String
 
     /// Why a frame cannot be built.
-    public init(_ description: String) {
+    package init(_ description: String) {
         self.description = description
     }
 }

@@ -6,19 +6,19 @@ import Streams
 ///
 /// Bits of successive heads add up, so the evidence of a chain is a sequential likelihood ratio (Wald): other data reaches `n`
 /// bits at no more than one place in 2^n. Evidence may be negative: a length of 60,000 is rare in frames, and common in noise.
-public struct Evidence: Hashable, Sendable {
+package struct Evidence: Hashable, Sendable {
     /// The evidence of constants, delimiters and digits.
-    public var constants = 0.0
+    package var constants = 0.0
     /// The evidence of lengths: short ones are common in frames, and rare in noise.
-    public var lengths = 0.0
+    package var lengths = 0.0
     /// The evidence of other values: those that the format names, and those that repeat from head to head.
-    public var values = 0.0
+    package var values = 0.0
 
     /// No evidence.
-    public init() {}
+    package init() {}
 
     /// All of it, in bits.
-    public var bits: Double { constants + lengths + values }
+    package var bits: Double { constants + lengths + values }
 
     static func + (left: Evidence, right: Evidence) -> Evidence {
         var sum = left
@@ -35,7 +35,7 @@ public struct Evidence: Hashable, Sendable {
 ///
 /// Text is likelier than other bytes. Zeros are as frequent as they are around the place: in the padding of a file everything is
 /// zero, and then a length or constant of zeros is no evidence.
-public struct ByteBackground: Sendable {
+package struct ByteBackground: Sendable {
     /// How many bits a zero is worth.
     let zero: Double
 

@@ -1,7 +1,7 @@
 import Streams
 
 /// Where frames may start, as far as a rule can tell for all of them: resynchronisation searches only there.
-public enum Landmark: Hashable, Sendable {
+package enum Landmark: Hashable, Sendable {
     /// Anywhere.
     case none
     /// After one of these byte strings, which end every frame. `isCertain`: a frame ends wherever one of them is.
@@ -32,23 +32,23 @@ public enum Landmark: Hashable, Sendable {
 }
 
 /// A set of bytes.
-public struct ByteSet: Hashable, Sendable {
+package struct ByteSet: Hashable, Sendable {
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
     /// All bytes.
-    public static let all = ByteSet(where: { _ in true })
+    package static let all = ByteSet(where: { _ in true })
 
     /// No bytes.
-    public init() {}
+    package init() {}
 
     /// The bytes that fulfil a condition.
-    public init(where holds: (UInt8) -> Bool) {
+    package init(where holds: (UInt8) -> Bool) {
         for byte in UInt8.min...UInt8.max where holds(byte) { insert(byte) }
     }
 
     /// Whether a byte is in the set.
     @inline(__always)
-    public func contains(_ byte: UInt8) -> Bool {
+    package func contains(_ byte: UInt8) -> Bool {
         let bit = UInt64(1) << UInt64(byte & 63)
         switch byte >> 6 {
         case 0: return words.0 & bit != 0
@@ -59,7 +59,7 @@ public struct ByteSet: Hashable, Sendable {
     }
 
     /// Adds a byte.
-    public mutating func insert(_ byte: UInt8) {
+    package mutating func insert(_ byte: UInt8) {
         let bit = UInt64(1) << UInt64(byte & 63)
         switch byte >> 6 {
         case 0: words.0 |= bit
@@ -70,7 +70,7 @@ public struct ByteSet: Hashable, Sendable {
     }
 
     /// Adds the bytes of another set.
-    public mutating func formUnion(_ other: ByteSet) {
+    package mutating func formUnion(_ other: ByteSet) {
         words.0 |= other.words.0
         words.1 |= other.words.1
         words.2 |= other.words.2
@@ -78,10 +78,10 @@ public struct ByteSet: Hashable, Sendable {
     }
 
     /// Whether two sets have the same bytes.
-    public static func == (left: ByteSet, right: ByteSet) -> Bool { left.words == right.words }
+    package static func == (left: ByteSet, right: ByteSet) -> Bool { left.words == right.words }
 
     /// Hashes the bytes of the set.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(words.0)
         hasher.combine(words.1)
         hasher.combine(words.2)

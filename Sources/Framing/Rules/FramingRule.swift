@@ -5,7 +5,7 @@ import Streams
 /// A rule is a pure reader of bytes. It keeps no state between calls except in `ScanMemory`, and its results depend on the
 /// stream's bytes alone, never on their segmentation. `Framer` does the rest: buffering, gaps, limits and accounting are the same
 /// for every rule.
-public protocol FramingRule: Sendable {
+package protocol FramingRule: Sendable {
     /// The rule's name in format files.
     static var name: String { get }
 
@@ -109,91 +109,91 @@ public protocol FramingRule: Sendable {
 
 extension FramingRule {
     /// None.
-    public func inert(_ next: RawSpan, behind count: Int) -> Int { 0 }
+    package func inert(_ next: RawSpan, behind count: Int) -> Int { 0 }
 
     /// Anywhere.
-    public var landmark: Landmark { .none }
+    package var landmark: Landmark { .none }
 
     /// Any.
-    public var firstBytes: ByteSet { .all }
+    package var firstBytes: ByteSet { .all }
 
     /// They are not.
-    public var hasOpening: Bool { false }
+    package var hasOpening: Bool { false }
 
     /// It may.
-    public func mayStart(_ bytes: RawSpan, at start: Int) -> Bool { true }
+    package func mayStart(_ bytes: RawSpan, at start: Int) -> Bool { true }
 
     /// Nothing.
-    public func evidence(
+    package func evidence(
         of shape: FrameShape, in bytes: RawSpan, at start: Int, previous: (start: Int, shape: FrameShape)?,
         _ background: ByteBackground
     ) -> Evidence? { Evidence() }
 
     /// Nothing.
-    public func closingEvidence(
+    package func closingEvidence(
         of shape: FrameShape, in bytes: RawSpan, at start: Int, _ background: ByteBackground
     ) -> Evidence? { Evidence() }
 
     /// None: `scan` finds each.
-    public func frames(
+    package func frames(
         in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, into items: inout [FrameItem]
     ) -> FrameRun { FrameRun(end: start) }
 
     /// Most rules read no lengths.
-    public func fillIn(_ parts: inout FrameParts) throws(EncodingError) {}
+    package func fillIn(_ parts: inout FrameParts) throws(EncodingError) {}
 
     /// The parts, one after the other.
-    public func encode(_ parts: FrameParts) throws(EncodingError) -> [UInt8] {
+    package func encode(_ parts: FrameParts) throws(EncodingError) -> [UInt8] {
         parts.head + parts.body + parts.trailer
     }
 
     /// Most frames' content is their bytes.
-    public func content(of frame: RawSpan, _ shape: FrameShape) -> (bytes: [UInt8], shape: FrameShape)? { nil }
+    package func content(of frame: RawSpan, _ shape: FrameShape) -> (bytes: [UInt8], shape: FrameShape)? { nil }
 
     /// They do.
-    public var transforms: Bool { false }
+    package var transforms: Bool { false }
 
     /// Nothing else.
-    public func notes(of frame: RawSpan, _ shape: FrameShape) -> [Field] { [] }
+    package func notes(of frame: RawSpan, _ shape: FrameShape) -> [Field] { [] }
 
     /// Nothing.
-    public var noted: [String] { [] }
+    package var noted: [String] { [] }
 
     /// No other rule's frames do.
-    public var dependsOnCutting: Bool { false }
+    package var dependsOnCutting: Bool { false }
 
     /// Nothing but the extent.
-    public func proof(_ bytes: RawSpan) -> Int? { nil }
+    package func proof(_ bytes: RawSpan) -> Int? { nil }
 
     /// Most rules' frames depend on nothing else.
-    public func bound(to conversation: Conversation, _ direction: Direction) -> (any FramingRule)? { nil }
+    package func bound(to conversation: Conversation, _ direction: Direction) -> (any FramingRule)? { nil }
 
     /// None.
-    public var requestPaths: [[String]] { [] }
+    package var requestPaths: [[String]] { [] }
 
     /// It does not.
-    public var remembersWalks: Bool { false }
+    package var remembersWalks: Bool { false }
 
     /// It answers it.
-    public func isInterim(_ content: RawSpan, _ shape: FrameShape) -> Bool { false }
+    package func isInterim(_ content: RawSpan, _ shape: FrameShape) -> Bool { false }
 
     /// Pauses mean nothing.
-    public var idle: Interval? { nil }
+    package var idle: Interval? { nil }
 }
 
 /// The parts of a frame being built.
-public struct FrameParts: Hashable, Sendable {
+package struct FrameParts: Hashable, Sendable {
     /// The head's bytes.
-    public var head: [UInt8]
+    package var head: [UInt8]
     /// The body's bytes.
-    public var body: [UInt8]
+    package var body: [UInt8]
     /// The fields after the body.
-    public var trailer: [UInt8]
+    package var trailer: [UInt8]
     /// The values given for the frame's fields, for what a rule itself adds: which of several delimiters.
-    public var given: [Field] = []
+    package var given: [Field] = []
 
     /// The parts of a frame.
-    public init(head: [UInt8], body: [UInt8], trailer: [UInt8] = []) {
+    package init(head: [UInt8], body: [UInt8], trailer: [UInt8] = []) {
         self.head = head
         self.body = body
         self.trailer = trailer
@@ -237,7 +237,7 @@ public struct FrameShape: Hashable, Sendable {
 }
 
 /// The result of scanning the bytes at a frame's start.
-public enum FrameScan: Sendable {
+package enum FrameScan: Sendable {
     /// The frame's extent is known, whether or not all of its bytes are available yet.
     case shape(FrameShape)
     /// The extent is not known yet; there is no need to scan again before this many bytes of the frame are available.
@@ -249,16 +249,16 @@ public enum FrameScan: Sendable {
 }
 
 /// Why no frame can start at a place.
-public struct BadBytes: Sendable {
+package struct BadBytes: Sendable {
     /// The reason, from the fixed list.
-    public var reason: UnframedReason
+    package var reason: UnframedReason
     /// Human-readable: what was found, and what was expected.
-    public var detail: String
+    package var detail: String
     /// How many bytes are known to be bad (a whole head); nil if only the first one is.
-    public var byteCount: Int?
+    package var byteCount: Int?
 
     /// Why no frame can start at a place.
-    public init(_ reason: UnframedReason, _ detail: String, byteCount: Int? = nil) {
+    package init(_ reason: UnframedReason, _ detail: String, byteCount: Int? = nil) {
         self.reason = reason
         self.detail = detail
         self.byteCount = byteCount
@@ -266,32 +266,32 @@ public struct BadBytes: Sendable {
 }
 
 /// What a rule remembers of one direction between scans, as stream offsets, so that no byte is searched twice.
-public struct ScanMemory: Sendable {
+package struct ScanMemory: Sendable {
     /// No delimiter starts before this stream offset, other than at `delimiter`.
-    public var searchedTo = 0
+    package var searchedTo = 0
     /// The first delimiter at or after the current place, if known.
-    public var delimiter: Int? {
+    package var delimiter: Int? {
         get { knownDelimiter < 0 ? nil : knownDelimiter }
         set { knownDelimiter = newValue ?? -1 }
     }
     // Negative if there is none, to keep it small: every stream has one of these.
     private var knownDelimiter = -1
     /// Nesting depth at `searchedTo`, for rules that count brackets.
-    public var depth = 0
+    package var depth = 0
     /// Any other state of a rule at `searchedTo` (inside a string, after an escape).
-    public var state: UInt8 = 0
+    package var state: UInt8 = 0
 
     /// Which alternative was decided on, four bits per choice; 0 if none was.
-    public var choices: UInt32 = 0
+    package var choices: UInt32 = 0
     /// The stream offset at which the frames unlike the rest end; nil if the stream was picked up after them.
-    public var opening: Int? {
+    package var opening: Int? {
         get { knownOpening < 0 ? nil : knownOpening }
         set { knownOpening = newValue ?? -1 }
     }
     private var knownOpening = 0
 
     /// Nothing remembered.
-    public init() {}
+    package init() {}
 
     /// Resets search positions where frames chain again; decisions are kept.
     mutating func resume(at offset: Int, isOpening: Bool) {

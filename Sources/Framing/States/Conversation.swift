@@ -6,7 +6,7 @@ import Streams
 ///
 /// A class, since both directions' framers share it. `@unchecked Sendable`: it is created together with the two framers of one
 /// connection, reachable through them only, and a framer is a value that its owner changes; both have the same owner.
-public final class Conversation: @unchecked Sendable {
+package final class Conversation: @unchecked Sendable {
     private let format: Format?
     /// What the rules remember of each direction: where the walk over an unfinished header had to stop, what frames have left.
     let memories = PerDirection(fromClient: DirectionMemory(), fromServer: DirectionMemory())

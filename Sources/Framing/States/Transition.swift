@@ -2,7 +2,7 @@ import Expressions
 import Streams
 
 /// A frame behind which a conversation is in another state: other frames follow (`transitions` in a format file).
-public struct Transition: Sendable {
+package struct Transition: Sendable {
     /// The states in which it may happen, by their indices; empty: any.
     var from: Set<Int>
     /// What the frame is.
@@ -14,7 +14,7 @@ public struct Transition: Sendable {
 }
 
 /// The states of a format's conversations.
-public struct ConversationStates: Sendable {
+package struct ConversationStates: Sendable {
     /// Their names; the first is the one in which conversations begin.
     var names: [String]
     /// What leads from one to another.

@@ -1,7 +1,7 @@
 import Streams
 
 /// Applies rules to all bytes of a connection: what a slow, narrow or broken line would do.
-public struct LinkStage: Stage {
+package struct LinkStage: Stage {
     /// What waits to pass in one direction, in order.
     private struct Line {
         /// How many bytes have arrived.
@@ -39,14 +39,14 @@ public struct LinkStage: Stage {
     /// - Parameters:
     ///   - seed: decides what rules do by chance.
     ///   - connection: the connection's number.
-    public init(_ rules: [LineRule], seed: UInt64, connection: Int) {
+    package init(_ rules: [LineRule], seed: UInt64, connection: Int) {
         self.rules = []
         (self.seed, self.connection) = (seed, connection)
         set(rules, at: nil)
     }
 
     /// Takes an event of its connection.
-    public mutating func take(_ event: StageEvent, at now: Timestamp) -> [StageAction] {
+    package mutating func take(_ event: StageEvent, at now: Timestamp) -> [StageAction] {
         switch event {
         case .began:
             opened = now

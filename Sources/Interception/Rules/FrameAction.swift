@@ -3,7 +3,7 @@ import Framing
 import Streams
 
 /// What a rule does to a frame.
-public enum FrameAction: Sendable {
+package enum FrameAction: Sendable {
     /// It does not pass.
     case drop
     /// It passes later. What follows waits for it, unless it may be overtaken.
@@ -26,29 +26,29 @@ public enum FrameAction: Sendable {
     case segment(Segmentation)
 
     /// For how long frames wait.
-    public struct Hold: Sendable {
+    package struct Hold: Sendable {
         /// Until a frame of either side for which this holds.
-        public var until: Expression?
+        package var until: Expression?
         /// At most this long.
-        public var longest: Interval?
+        package var longest: Interval?
         /// Frames for which this holds do not wait.
-        public var passing: Expression?
+        package var passing: Expression?
     }
 
     /// What replaces parts of a frame.
-    public struct Replacement: Sendable {
+    package struct Replacement: Sendable {
         /// The new values of fields.
-        public var fields: [Field] = []
+        package var fields: [Field] = []
         /// The new body; nil: as it was.
         package var body: BodyContent?
         /// Whether lengths, counts and checksums stay as they are.
-        public var isRaw = false
+        package var isRaw = false
     }
 
     /// Which bits are flipped.
-    public struct Corruption: Hashable, Sendable {
+    package struct Corruption: Hashable, Sendable {
         /// Where they are.
-        public enum Place: Hashable, Sendable {
+        package enum Place: Hashable, Sendable {
             /// Anywhere in the frame.
             case anywhere
             /// Before the body.
@@ -62,19 +62,19 @@ public enum FrameAction: Sendable {
         }
 
         /// Where they are.
-        public var place: Place
+        package var place: Place
         /// How many.
-        public var bits: Int
+        package var bits: Int
     }
 
     /// A frame of one's own.
-    public struct Injection: Sendable {
+    package struct Injection: Sendable {
         /// Its bytes.
-        public var bytes: [UInt8]
+        package var bytes: [UInt8]
         /// Who seems to have sent it; nil: the sender of the frame that the rule applies to.
-        public var from: Direction?
+        package var from: Direction?
         /// Whether it passes before that frame, rather than after it.
-        public var isBefore: Bool
+        package var isBefore: Bool
     }
 
     /// Its name in rule files.

@@ -1,7 +1,7 @@
 import Streams
 
 /// What a rule does to all bytes of a connection, whatever they are.
-public enum LinkAction: Hashable, Sendable {
+package enum LinkAction: Hashable, Sendable {
     /// They pass later, in order.
     case latency(Interval, jitter: Interval)
     /// At most this many bytes a second pass.

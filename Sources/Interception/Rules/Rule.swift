@@ -2,9 +2,9 @@ import Expressions
 import Streams
 
 /// One rule: what is done, and to which frames or bytes.
-public struct Rule: Sendable {
+package struct Rule: Sendable {
     /// What is done.
-    public enum Action: Sendable {
+    package enum Action: Sendable {
         /// To frames.
         case frame(FrameAction)
         /// To all bytes.
@@ -12,25 +12,25 @@ public struct Rule: Sendable {
     }
 
     /// Its name in traces: its own, or its action and its number.
-    public var name: String
+    package var name: String
     /// What it does.
-    public var action: Action
+    package var action: Action
     /// The side whose bytes it applies to; nil: both.
-    public var from: Direction?
+    package var from: Direction?
     /// The connection it applies to, by the number of its opening; nil: all.
-    public var connection: Int?
+    package var connection: Int?
     /// When it applies, counted from the opening of the connection.
-    public var window: Range<Interval>?
+    package var window: Range<Interval>?
     /// Which frames it applies to.
-    public var selection = FrameSelection()
+    package var selection = FrameSelection()
 
     /// A rule for all frames or bytes.
-    public init(name: String, action: Action, from: Direction? = nil) {
+    package init(name: String, action: Action, from: Direction? = nil) {
         (self.name, self.action, self.from) = (name, action, from)
     }
 
     /// The action's name in rule files.
-    public var actionName: String {
+    package var actionName: String {
         switch action {
         case .frame(let action): action.name
         case .link(let action): action.name
@@ -47,20 +47,20 @@ public struct Rule: Sendable {
 }
 
 /// Which of a direction's frames a rule applies to. All conditions must hold; they are checked in this order.
-public struct FrameSelection: Sendable {
+package struct FrameSelection: Sendable {
     /// A frame of either side behind which the rule applies to the connection.
-    public var after: Expression?
+    package var after: Expression?
     /// What holds for the frame.
-    public var when: Expression?
+    package var when: Expression?
     /// Only this one of the frames for which `when` holds, from 1.
-    public var nth: Int?
+    package var nth: Int?
     /// Only each of these, as in every tenth.
-    public var every: Int?
+    package var every: Int?
     /// The share of frames that are selected, by chance.
-    public var probability: Double?
+    package var probability: Double?
     /// The maximum number of frames.
-    public var times: Int?
+    package var times: Int?
 
     /// All frames.
-    public init() {}
+    package init() {}
 }

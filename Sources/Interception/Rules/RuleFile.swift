@@ -10,7 +10,7 @@ import Yams
 ///       - delay: 200 ms
 ///         jitter: 50 ms
 ///         when: type == "img"
-public enum RuleFile {
+package enum RuleFile {
     /// The rules of a file.
     ///
     /// - Parameters:
@@ -18,7 +18,7 @@ public enum RuleFile {
     ///   - file: its name, for error messages.
     ///   - format: the format of the frames, if it is known: conditions and frames are checked against it.
     ///   - isProvisional: whether the rules are read again once the format is known.
-    public static func load(
+    package static func load(
         _ yaml: String, file: String, format: Format?, isProvisional: Bool = false
     ) throws(FormatFileError) -> (rules: [Rule], seed: UInt64?) {
         try read(yaml, file: file) { node, context in
@@ -40,7 +40,7 @@ public enum RuleFile {
     /// One rule, as on the command line: `drop: type == "txt"`, with `;` between its keys.
     ///
     /// - Parameter number: counts the rules without a name, for their names.
-    public static func rule(
+    package static func rule(
         _ text: String, number: Int, format: Format?, isProvisional: Bool = false
     ) throws(FormatFileError) -> Rule {
         let (rules, _) = try read(lines(text), file: "--rule") { node, context in

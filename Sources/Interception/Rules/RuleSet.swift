@@ -2,17 +2,17 @@ import Framing
 import Streams
 
 /// The rules of a proxy, and the seed of their choices.
-public struct RuleSet: Sendable {
+package struct RuleSet: Sendable {
     /// The rules, in the order in which they apply.
-    public var rules: [Rule]
+    package var rules: [Rule]
     /// Decides every choice: the same seed and the same bytes give the same result.
-    public var seed: UInt64
+    package var seed: UInt64
 
     /// Rules.
-    public init(_ rules: [Rule], seed: UInt64) { (self.rules, self.seed) = (rules, seed) }
+    package init(_ rules: [Rule], seed: UInt64) { (self.rules, self.seed) = (rules, seed) }
 
     /// Whether a rule applies to frames, so that the format must be known.
-    public var needsFormat: Bool {
+    package var needsFormat: Bool {
         rules.contains { if case .frame = $0.action { true } else { false } }
     }
 
@@ -24,7 +24,7 @@ public struct RuleSet: Sendable {
     ///   - limits: how much the stages hold, and for how long.
     ///   - isCommanded: whether frames may be injected and stopped by command: then there are stages without a rule, too.
     ///   - breakpoints: conditions on frames that are stopped.
-    public func stages(
+    package func stages(
         of connection: Int, format: Format?, limits: StageChain.Limits = StageChain.Limits(), isCommanded: Bool = false,
         breakpoints: [String] = []
     ) -> StageChain? {
@@ -51,7 +51,7 @@ public struct RuleSet: Sendable {
     ///   - breakpoints: conditions on frames that are stopped.
     ///   - search: what recognises the format.
     ///   - rules: the same rules as these, read for a format; nil if they do not suit it.
-    public func stages(
+    package func stages(
         of connection: Int, limits: StageChain.Limits = StageChain.Limits(), isCommanded: Bool = false,
         breakpoints: [String] = [], recognisedBy search: () -> any FormatSearch,
         _ rules: @escaping @Sendable (Format) -> RuleSet?

@@ -2,7 +2,7 @@ import Framing
 import Streams
 
 /// How frames are cut into writes, or joined in one.
-public enum Segmentation: Hashable, Sendable {
+package enum Segmentation: Hashable, Sendable {
     /// Each byte is a write of its own.
     case everyByte
     /// Cuts behind this many bytes of a frame; negative: before its last ones.

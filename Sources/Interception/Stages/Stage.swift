@@ -5,7 +5,7 @@ import Streams
 /// A stage takes events and returns actions; `StageChain` keeps data emitted for later, and a driver performs the resulting
 /// actions. Data that a stage does not emit does not pass: a stage that changes nothing emits every chunk as it arrived, and
 /// passes each end on.
-public protocol Stage {
+package protocol Stage {
     /// How many bytes of each direction the stage itself keeps, such as those of an incomplete frame. Bytes that it emitted for
     /// later do not count.
     var heldBytes: PerDirection<Int> { get }
@@ -27,19 +27,19 @@ public protocol Stage {
 
 extension Stage {
     /// Most stages keep nothing.
-    public var heldBytes: PerDirection<Int> { PerDirection(fromClient: 0, fromServer: 0) }
+    package var heldBytes: PerDirection<Int> { PerDirection(fromClient: 0, fromServer: 0) }
 
     /// Most stages do not know: it is since when they have kept any.
-    public var heldSince: PerDirection<Timestamp?>? { nil }
+    package var heldSince: PerDirection<Timestamp?>? { nil }
 
     /// Most stages do something to most bytes.
-    public mutating func pass(_ bytes: RawSpan, _ direction: Direction, at now: Timestamp) -> [StageAction]? {
+    package mutating func pass(_ bytes: RawSpan, _ direction: Direction, at now: Timestamp) -> [StageAction]? {
         take(.bytes(bytes.copied(), direction), at: now)
     }
 }
 
 /// An event for a stage.
-public enum StageEvent: Hashable, Sendable {
+package enum StageEvent: Hashable, Sendable {
     /// The connection is relayed from now on: the first event.
     case began
     /// The next bytes of a direction, never empty.
@@ -55,7 +55,7 @@ public enum StageEvent: Hashable, Sendable {
 }
 
 /// An action that a stage asks for.
-public enum StageAction: Hashable, Sendable {
+package enum StageAction: Hashable, Sendable {
     /// Pass bytes on at a time, or immediately if that has passed. They follow everything emitted before in their direction,
     /// however late that is due, unless they overtake it.
     case emit([UInt8], Direction, at: Timestamp, overtakes: Bool = false, cause: String? = nil)

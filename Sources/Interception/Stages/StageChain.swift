@@ -5,22 +5,22 @@ import Streams
 /// In each direction bytes keep their order unless a stage says otherwise. A FIN follows the data emitted before it; a RST waits
 /// for that data, but not for long. The amount held is bounded: above the limit reading pauses, and data held for too long
 /// passes.
-public struct StageChain {
+package struct StageChain {
     /// How much is held, and for how long.
-    public struct Limits: Hashable, Sendable {
+    package struct Limits: Hashable, Sendable {
         /// If more than this many bytes of a direction are held, reading it pauses until half of them have passed.
-        public var bytes = 1 << 20
+        package var bytes = 1 << 20
         /// Data held for this long passes, whatever the stages say.
-        public var time = Interval.seconds(60)
+        package var time = Interval.seconds(60)
         /// How long a RST waits for the data emitted before it.
-        public var reset = Interval.seconds(10)
+        package var reset = Interval.seconds(10)
 
         /// The defaults.
-        public init() {}
+        package init() {}
     }
 
     /// What to do.
-    public enum Output: Hashable, Sendable {
+    package enum Output: Hashable, Sendable {
         /// Write bytes to the receiver of a direction, in one write.
         case write([UInt8], Direction, cause: String? = nil)
         /// Pass an end on to the receiver of a direction.
@@ -60,20 +60,20 @@ public struct StageChain {
     private var outputs: [Output] = []
 
     /// A chain of stages; the first takes what is read.
-    public init(_ stages: [any Stage], limits: Limits = Limits()) {
+    package init(_ stages: [any Stage], limits: Limits = Limits()) {
         steps = stages.map { Step(stage: $0) }
         self.limits = limits
     }
 
     /// How many bytes of a direction are held.
-    public func heldBytes(_ direction: Direction) -> Int {
+    package func heldBytes(_ direction: Direction) -> Int {
         // A stage may still keep bytes of a direction that was reset: they are lost.
         ended[direction] == .reset
             ? 0 : steps.reduce(0) { $0 + $1.queues[direction].byteCount + $1.stage.heldBytes[direction] }
     }
 
     /// When the chain must be woken; nil if nothing is pending.
-    public var nextWake: Timestamp? {
+    package var nextWake: Timestamp? {
         let directions = Direction.allCases.filter { ended[$0] != .reset }
         var times = directions.compactMap { resetAt[$0] }
         for step in steps {
@@ -89,7 +89,7 @@ public struct StageChain {
     /// Takes an event of the connection.
     ///
     /// - Parameter now: the time, never earlier than before.
-    public mutating func take(_ event: StageEvent, at now: Timestamp) -> [Output] {
+    package mutating func take(_ event: StageEvent, at now: Timestamp) -> [Output] {
         if case .end(.reset, let direction) = event, resetAt[direction] == nil {
             resetAt[direction] = now + limits.reset
         }
@@ -115,7 +115,7 @@ public struct StageChain {
     /// Takes the next bytes of a direction.
     ///
     /// - Returns: what to do; nil if that is to write them to the receiver as they are.
-    public mutating func pass(_ bytes: RawSpan, _ direction: Direction, at now: Timestamp) -> [Output]? {
+    package mutating func pass(_ bytes: RawSpan, _ direction: Direction, at now: Timestamp) -> [Output]? {
         // Of several stages each would have to agree, and the first would have taken them by then.
         guard steps.count == 1, steps[0].queues[direction].isEmpty, ended[direction] == nil, resetAt[direction] == nil
         else { return take(.bytes(bytes.copied(), direction), at: now) }

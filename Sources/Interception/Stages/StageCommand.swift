@@ -2,7 +2,7 @@ import Framing
 import Streams
 
 /// What the control API asks of the stages of a connection that is already being relayed.
-public enum StageCommand: Hashable, Sendable {
+package enum StageCommand: Hashable, Sendable {
     /// From now on, these rules apply to all bytes, instead of those that did.
     case setLine([LineRule])
     /// This frame passes in a direction, as soon as the next byte of it would begin a frame.
@@ -13,7 +13,7 @@ public enum StageCommand: Hashable, Sendable {
     case decide(Direction, index: Int, Decision)
 
     /// What becomes of a stopped frame.
-    public enum Decision: Hashable, Sendable {
+    package enum Decision: Hashable, Sendable {
         /// It passes.
         case release
         /// It does not pass.
@@ -23,7 +23,7 @@ public enum StageCommand: Hashable, Sendable {
     }
 
     /// A body, before it is encoded.
-    public struct Body: Hashable, Sendable {
+    package struct Body: Hashable, Sendable {
         let content: BodyContent
 
         /// A body as a line of a trace has it.
@@ -32,16 +32,16 @@ public enum StageCommand: Hashable, Sendable {
 }
 
 /// A rule for all bytes of a connection.
-public struct LineRule: Hashable, Sendable {
+package struct LineRule: Hashable, Sendable {
     /// Its name in traces.
-    public var name: String
+    package var name: String
     /// What it does.
-    public var action: LinkAction
+    package var action: LinkAction
     /// The side whose bytes it applies to; nil: both.
-    public var from: Direction?
+    package var from: Direction?
 
     /// A rule.
-    public init(name: String, action: LinkAction, from: Direction?) {
+    package init(name: String, action: LinkAction, from: Direction?) {
         (self.name, self.action, self.from) = (name, action, from)
     }
 

@@ -1,7 +1,7 @@
 /// Something in a capture file other than a packet, on which reading or decoding its packets depends.
-public struct CaptureBlock: Hashable, Sendable {
+package struct CaptureBlock: Hashable, Sendable {
     /// What it is.
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// The header of a pcap file.
         case header
         /// A section header block (pcapng).
@@ -17,14 +17,14 @@ public struct CaptureBlock: Hashable, Sendable {
     }
 
     /// What it is.
-    public var kind: Kind
+    package var kind: Kind
     /// Where it is: bytes from the start of the file, or of a compressed file's content.
-    public var place: Range<Int>
+    package var place: Range<Int>
     /// Whether its numbers are big-endian.
-    public var isBigEndian: Bool
+    package var isBigEndian: Bool
 
     /// A block.
-    public init(kind: Kind, place: Range<Int>, isBigEndian: Bool) {
+    package init(kind: Kind, place: Range<Int>, isBigEndian: Bool) {
         (self.kind, self.place, self.isBigEndian) = (kind, place, isBigEndian)
     }
 }

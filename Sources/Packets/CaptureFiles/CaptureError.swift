@@ -1,7 +1,7 @@
 /// A violation of the capture file's format. Everything before it has been delivered.
-public struct CaptureError: Error, Hashable, Sendable {
+package struct CaptureError: Error, Hashable, Sendable {
     /// What kind of violation it is.
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// The file does not begin like a capture.
         case notACapture
         /// The file ends within a record.
@@ -17,20 +17,20 @@ public struct CaptureError: Error, Hashable, Sendable {
     }
 
     /// What kind of violation it is.
-    public var kind: Kind
+    package var kind: Kind
     /// Where: the byte offset from the start of the file, or of a compressed file's content (`isExpanded`).
-    public var offset: Int
+    package var offset: Int
     /// What should have been there.
-    public var expected: String
+    package var expected: String
     /// What was there.
-    public var found: String
+    package var found: String
     /// Whether the offset counts the decompressed bytes, not those of the file itself.
-    public var isExpanded = false
+    package var isExpanded = false
 }
 
 extension CaptureError: CustomStringConvertible {
     /// Human-readable: `byte 24: expected a 16-byte record header, found 3 bytes`.
-    public var description: String {
+    package var description: String {
         "byte \(offset)\(isExpanded ? " of the expanded file" : ""): expected \(expected), found \(found)"
     }
 }

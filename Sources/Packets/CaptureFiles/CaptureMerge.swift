@@ -6,9 +6,9 @@ import Streams
 /// A capture's own packets keep their order, and of equal times the first capture's goes first. A packet without a time follows
 /// the one before it. Each capture waits for its turn with a small buffer; captures that do not overlap in time are read one
 /// after another, each as if alone.
-public struct CaptureMerge<Source: ByteSource> {
+package struct CaptureMerge<Source: ByteSource> {
     /// How a step of reading ended.
-    public enum Step {
+    package enum Step {
         /// There may be more.
         case more
         /// A capture, by its place among the sources, could not be read to its end; the others continue.
@@ -29,17 +29,17 @@ public struct CaptureMerge<Source: ByteSource> {
     private var hasEnded = false
 
     /// How many bytes were read of all captures.
-    public private(set) var bytesRead = 0
+    package private(set) var bytesRead = 0
 
     /// A merge at the start of its sources.
     ///
     /// - Parameter chunk: how many bytes are requested at once.
-    public init(_ sources: [Source], chunk: Int = 128 << 10) {
+    package init(_ sources: [Source], chunk: Int = 128 << 10) {
         readers = sources.map { CaptureReader($0, chunk: chunk, first: Self.firstChunk) }
     }
 
     /// Reads once from the capture whose turn it is, and passes on the packets that are then complete.
-    public mutating func step<Receiver: ~Copyable>(to packets: inout MergedPackets<Receiver>) -> Step {
+    package mutating func step<Receiver: ~Copyable>(to packets: inout MergedPackets<Receiver>) -> Step {
         if lookedAt < readers.count {
             // To find the earliest, the first packet of each must be known.
             packets.isLooking = true
@@ -104,11 +104,11 @@ struct Turn: Comparable {
 }
 
 /// The packets of several captures, numbered anew from 1, on their way to a receiver.
-public struct MergedPackets<Receiver: PacketReceiver & ~Copyable>: PacketReceiver, ~Copyable {
+package struct MergedPackets<Receiver: PacketReceiver & ~Copyable>: PacketReceiver, ~Copyable {
     /// Receives the packets.
-    public var receiver: Receiver
+    package var receiver: Receiver
     /// How many packets were taken.
-    public private(set) var packetCount = 0
+    package private(set) var packetCount = 0
 
     /// Whether no packet is taken yet, because only the first one's time is wanted.
     var isLooking = false
@@ -127,24 +127,24 @@ public struct MergedPackets<Receiver: PacketReceiver & ~Copyable>: PacketReceive
     private var capture = 0
 
     /// Packets on their way to a receiver.
-    public init(to receiver: consuming Receiver) {
+    package init(to receiver: consuming Receiver) {
         self.receiver = receiver
     }
 
     /// As the receiver says.
-    public static var readsNames: Bool { Receiver.readsNames }
+    package static var readsNames: Bool { Receiver.readsNames }
 
     /// Passes on a description.
-    public mutating func described(_ interface: CaptureInterface) { receiver.described(interface) }
+    package mutating func described(_ interface: CaptureInterface) { receiver.described(interface) }
 
     /// Passes on a block.
-    public mutating func passed(_ block: CaptureBlock, body: RawSpan) { receiver.passed(block, body: body) }
+    package mutating func passed(_ block: CaptureBlock, body: RawSpan) { receiver.passed(block, body: body) }
 
     /// Passes on secrets.
-    public mutating func learned(keyLog: RawSpan) { receiver.learned(keyLog: keyLog) }
+    package mutating func learned(keyLog: RawSpan) { receiver.learned(keyLog: keyLog) }
 
     /// Passes on a packet, unless it is another capture's turn.
-    public mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
+    package mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
         isRefused = false
         if isLooking {
             next = packet.hasTime ? packet.time : .distantPast
@@ -165,12 +165,12 @@ public struct MergedPackets<Receiver: PacketReceiver & ~Copyable>: PacketReceive
     }
 
     /// Passes on what a capture lost.
-    public mutating func dropped(_ drops: CaptureDrops) {
+    package mutating func dropped(_ drops: CaptureDrops) {
         receiver.dropped(drops)
     }
 
     /// Keeps the time for the end of all captures: others may continue before it.
-    public mutating func captured(until time: Timestamp) {
+    package mutating func captured(until time: Timestamp) {
         endTime = max(endTime ?? time, time)
     }
 

@@ -4,15 +4,15 @@ import Streams
 ///
 /// It does no I/O and keeps no bytes: given a window of the file, it passes on every packet that lies whole in it as a borrowed
 /// span, and returns how far it got. `CaptureReader` moves the window over a source; a mapped file is one window.
-public struct CaptureParser: Sendable {
+package struct CaptureParser: Sendable {
     /// How far a call to `parse` got.
-    public struct Progress: Hashable, Sendable {
+    package struct Progress: Hashable, Sendable {
         /// How many bytes of the window were consumed. The next window starts after them.
-        public var consumed: Int
+        package var consumed: Int
         /// How many bytes the next window needs to make progress.
-        public var wanted: Int
+        package var wanted: Int
         /// Whether the receiver asked to stop.
-        public var stopped: Bool
+        package var stopped: Bool
     }
 
     enum State: Sendable {
@@ -25,14 +25,14 @@ public struct CaptureParser: Sendable {
     /// The offset in the file of the window's first byte.
     var position = 0
     /// How many packets were passed on.
-    public internal(set) var packetCount = 0
+    package internal(set) var packetCount = 0
     /// The latest `isb_endtime`.
     var endTime: Timestamp?
     /// How many bytes of an unwanted block remain to be skipped.
     var toSkip = 0
 
     /// A parser at the start of a file.
-    public init() {}
+    package init() {}
 
     /// The longest packet that a file with this snapshot length may have: libpcap's 262,144 bytes, or more if the file says so,
     /// up to 128 MiB (the most that libpcap allows for any link type).
@@ -47,7 +47,7 @@ public struct CaptureParser: Sendable {
     ///   - isLast: whether the file ends with this window. Then leftover bytes are an error.
     ///   - receiver: receives the packets.
     /// - Throws: `CaptureError` if the file is damaged or ends too early. Everything before has been passed on.
-    public mutating func parse<Receiver: PacketReceiver & ~Copyable>(
+    package mutating func parse<Receiver: PacketReceiver & ~Copyable>(
         _ window: RawSpan, isLast: Bool, to receiver: inout Receiver
     ) throws(CaptureError) -> Progress {
         var progress = Progress(consumed: 0, wanted: 0, stopped: false)

@@ -1,5 +1,5 @@
 /// The source of a capture's bytes: a file, standard input.
-public protocol ByteSource {
+package protocol ByteSource {
     /// What can go wrong while reading.
     associatedtype Failure: Error
 
@@ -10,7 +10,7 @@ public protocol ByteSource {
 }
 
 /// Why reading a capture ended early.
-public enum CaptureReadFailure<Failure: Error>: Error {
+package enum CaptureReadFailure<Failure: Error>: Error {
     /// The file violates its format.
     case damaged(CaptureError)
     /// The source could not be read.
@@ -21,9 +21,9 @@ extension CaptureReadFailure: Sendable where Failure: Sendable {}
 
 /// Reads a capture from a source through one reused buffer; a gzip file, recognized by its magic number, is decompressed on the
 /// way.
-public struct CaptureReader<Source: ByteSource> {
+package struct CaptureReader<Source: ByteSource> {
     /// How a step of reading ended.
-    public enum Step: Hashable, Sendable {
+    package enum Step: Hashable, Sendable {
         /// There may be more.
         case more
         /// The receiver asked to stop: the next step starts with the packet it did not take.
@@ -47,18 +47,18 @@ public struct CaptureReader<Source: ByteSource> {
     private var gunzip: Gunzip?
 
     /// How many bytes were read from the source, before decompression.
-    public private(set) var bytesRead = 0
+    package private(set) var bytesRead = 0
     /// Whether the source is a gzip file, as far as it was read.
-    public var isExpanding: Bool { gunzip != nil }
+    package var isExpanding: Bool { gunzip != nil }
     /// How many packets were passed on.
-    public var packetCount: Int { parser.packetCount }
+    package var packetCount: Int { parser.packetCount }
 
     /// A reader at the start of a source.
     ///
     /// - Parameters:
     ///   - chunk: how many bytes are requested at once; the buffer grows beyond it only for a longer packet.
     ///   - first: how many are requested first, if the reader may have to wait for its turn.
-    public init(_ source: Source, chunk: Int = 1 << 20, first: Int? = nil) {
+    package init(_ source: Source, chunk: Int = 1 << 20, first: Int? = nil) {
         self.source = source
         self.chunk = chunk
         buffer = [UInt8](repeating: 0, count: max(first ?? chunk, 64))
@@ -68,7 +68,7 @@ public struct CaptureReader<Source: ByteSource> {
     ///
     /// - Returns: whether the end was reached.
     @discardableResult
-    public mutating func read<Receiver: PacketReceiver & ~Copyable>(
+    package mutating func read<Receiver: PacketReceiver & ~Copyable>(
         to receiver: inout Receiver
     ) throws(CaptureReadFailure<Source.Failure>) -> Bool {
         while true {
@@ -81,7 +81,7 @@ public struct CaptureReader<Source: ByteSource> {
     }
 
     /// Reads once from the source and passes on the packets that are then complete.
-    public mutating func step<Receiver: PacketReceiver & ~Copyable>(
+    package mutating func step<Receiver: PacketReceiver & ~Copyable>(
         to receiver: inout Receiver
     ) throws(CaptureReadFailure<Source.Failure>) -> Step {
         if isStopped {

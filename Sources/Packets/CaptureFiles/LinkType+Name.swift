@@ -2,7 +2,7 @@ extension LinkType {
     /// Its name in the registry, without `LINKTYPE_`; nil for rare types.
     ///
     /// Source: <https://www.tcpdump.org/linktypes.html>.
-    public var name: String? { LinkType.names[rawValue] }
+    package var name: String? { LinkType.names[rawValue] }
 
     private static let names: [UInt16: String] = [
         0: "NULL", 1: "ETHERNET", 3: "AX25", 6: "IEEE802_5", 7: "ARCNET_BSD", 8: "SLIP", 9: "PPP", 10: "FDDI",

@@ -1,54 +1,54 @@
 /// The link-layer header type of a capture's interface: what a packet begins with.
 ///
 /// Source: <https://www.tcpdump.org/linktypes.html>, and draft-ietf-opsawg-pcaplinktype.
-public struct LinkType: RawRepresentable, Hashable, Sendable {
+package struct LinkType: RawRepresentable, Hashable, Sendable {
     /// Its number in the registry.
-    public var rawValue: UInt16
+    package var rawValue: UInt16
 
     /// A link type by its number.
     @inlinable
-    public init(rawValue: UInt16) {
+    package init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
     /// BSD loopback: address family in the capturing host's byte order.
-    public static let null = LinkType(rawValue: 0)
+    package static let null = LinkType(rawValue: 0)
     /// Ethernet (and Ethernet-like) frames.
-    public static let ethernet = LinkType(rawValue: 1)
+    package static let ethernet = LinkType(rawValue: 1)
     /// PPP without further framing, or in HDLC-like framing.
-    public static let ppp = LinkType(rawValue: 9)
+    package static let ppp = LinkType(rawValue: 9)
     /// Raw IP as BSD kernels number it (also 12 and 14 in files whose writer did not map them).
-    public static let raw = LinkType(rawValue: 101)
+    package static let raw = LinkType(rawValue: 101)
     /// PPP in HDLC-like framing (RFC 1662), or Cisco HDLC.
-    public static let pppHDLC = LinkType(rawValue: 50)
+    package static let pppHDLC = LinkType(rawValue: 50)
     /// PPPoE session packets (RFC 2516).
-    public static let pppEthernet = LinkType(rawValue: 51)
+    package static let pppEthernet = LinkType(rawValue: 51)
     /// Cisco HDLC.
-    public static let ciscoHDLC = LinkType(rawValue: 104)
+    package static let ciscoHDLC = LinkType(rawValue: 104)
     /// IEEE 802.11 frames.
-    public static let ieee80211 = LinkType(rawValue: 105)
+    package static let ieee80211 = LinkType(rawValue: 105)
     /// OpenBSD loopback: address family in network byte order.
-    public static let loop = LinkType(rawValue: 108)
+    package static let loop = LinkType(rawValue: 108)
     /// Linux cooked capture, version 1.
-    public static let linuxCooked = LinkType(rawValue: 113)
+    package static let linuxCooked = LinkType(rawValue: 113)
     /// Prism header, then IEEE 802.11.
-    public static let prism = LinkType(rawValue: 119)
+    package static let prism = LinkType(rawValue: 119)
     /// Radiotap header, then IEEE 802.11.
-    public static let radiotap = LinkType(rawValue: 127)
+    package static let radiotap = LinkType(rawValue: 127)
     /// AVS header, then IEEE 802.11.
-    public static let avs = LinkType(rawValue: 163)
+    package static let avs = LinkType(rawValue: 163)
     /// Per-Packet Information header, then the link type it names.
-    public static let perPacketInformation = LinkType(rawValue: 192)
+    package static let perPacketInformation = LinkType(rawValue: 192)
     /// MPLS label stack.
-    public static let mpls = LinkType(rawValue: 219)
+    package static let mpls = LinkType(rawValue: 219)
     /// Raw IPv4.
-    public static let ipv4 = LinkType(rawValue: 228)
+    package static let ipv4 = LinkType(rawValue: 228)
     /// Raw IPv6.
-    public static let ipv6 = LinkType(rawValue: 229)
+    package static let ipv6 = LinkType(rawValue: 229)
     /// Linux netfilter log.
-    public static let netfilterLog = LinkType(rawValue: 239)
+    package static let netfilterLog = LinkType(rawValue: 239)
     /// Darwin's packet tap, then the link type it names.
-    public static let packetTap = LinkType(rawValue: 258)
+    package static let packetTap = LinkType(rawValue: 258)
     /// Linux cooked capture, version 2.
-    public static let linuxCooked2 = LinkType(rawValue: 276)
+    package static let linuxCooked2 = LinkType(rawValue: 276)
 }

@@ -1,23 +1,23 @@
 import Streams
 
 /// A capture file's metadata of one packet.
-public struct PacketInfo: Hashable, Sendable {
+package struct PacketInfo: Hashable, Sendable {
     /// Counts from 1 in file order.
-    public var number: Int
+    package var number: Int
     /// When the packet was captured; 1970 for a packet without a time (simple packet block).
-    public var time: Timestamp
+    package var time: Timestamp
     /// Whether the file has a time for this packet.
-    public var hasTime: Bool
+    package var hasTime: Bool
     /// The index of the interface within its section (pcapng), or 0.
-    public var interface: Int
+    package var interface: Int
     /// What the packet begins with.
-    public var linkType: LinkType
+    package var linkType: LinkType
     /// How many bytes of the packet the file holds.
-    public var capturedLength: Int
+    package var capturedLength: Int
     /// How many bytes the packet had on the wire, according to the file.
-    public var originalLength: Int
+    package var originalLength: Int
     /// The leg of its connection, if a proxy recorded it whose rules may change what passes.
-    public var leg: Leg?
+    package var leg: Leg?
     /// Its time as the file has it, in the units of its interface.
     package var units: UInt64 = 0
     /// Where its record or block is: bytes from the start of the file, or of a compressed file's content.
@@ -26,7 +26,7 @@ public struct PacketInfo: Hashable, Sendable {
     var optionsAreBigEndian = false
 
     /// Metadata of one packet.
-    public init(
+    package init(
         number: Int, time: Timestamp, hasTime: Bool = true, interface: Int = 0, linkType: LinkType,
         capturedLength: Int, originalLength: Int
     ) {
@@ -42,7 +42,7 @@ public struct PacketInfo: Hashable, Sendable {
     /// The packet's comments (pcapng `opt_comment`), decoded leniently as UTF-8.
     ///
     /// - Parameter options: the options passed with this packet to `PacketReceiver.receive`.
-    public func comments(in options: RawSpan) -> [String] {
+    package func comments(in options: RawSpan) -> [String] {
         var comments: [String] = []
         PcapngOption.each(in: options, bigEndian: optionsAreBigEndian) { code, value in
             if code == PcapngOption.comment {
@@ -66,13 +66,13 @@ public struct PacketInfo: Hashable, Sendable {
     }
 
     /// What comments begin with that a recording of frametap has for its reader.
-    public static let annotationMark = Array("frametap ".utf8)
+    package static let annotationMark = Array("frametap ".utf8)
 
     /// How many packets of its interface were lost between the previous one and this one (pcapng `epb_dropcount`); 0 if the file
     /// does not say.
     ///
     /// - Parameter options: the options passed with this packet to `PacketReceiver.receive`.
-    public func droppedBefore(in options: RawSpan) -> UInt64 {
+    package func droppedBefore(in options: RawSpan) -> UInt64 {
         var count: UInt64 = 0
         PcapngOption.each(in: options, bigEndian: optionsAreBigEndian) { code, value in
             if code == PcapngOption.dropCount, value.byteCount == 8 {
@@ -86,7 +86,7 @@ public struct PacketInfo: Hashable, Sendable {
 /// Receives the packets of a capture.
 ///
 /// It is passed `inout`: a receiver that is a structure pays nothing for exclusive access to its state.
-public protocol PacketReceiver: ~Copyable {
+package protocol PacketReceiver: ~Copyable {
     /// The next packet.
     ///
     /// - Parameters:
@@ -126,43 +126,43 @@ public protocol PacketReceiver: ~Copyable {
 
 extension PacketReceiver where Self: ~Copyable {
     /// Does not care.
-    public mutating func turned(to capture: Int) {}
+    package mutating func turned(to capture: Int) {}
 
     /// Ignores it.
-    public mutating func passed(_ block: CaptureBlock, body: RawSpan) {}
+    package mutating func passed(_ block: CaptureBlock, body: RawSpan) {}
 
     /// It does not.
-    public static var readsNames: Bool { false }
+    package static var readsNames: Bool { false }
 
     /// Ignores the description.
-    public mutating func described(_ interface: CaptureInterface) {}
+    package mutating func described(_ interface: CaptureInterface) {}
 
     /// Ignores them.
-    public mutating func learned(keyLog: RawSpan) {}
+    package mutating func learned(keyLog: RawSpan) {}
 
     /// Ignores them.
-    public mutating func dropped(_ drops: CaptureDrops) {}
+    package mutating func dropped(_ drops: CaptureDrops) {}
 }
 
 /// How many packets were lost while a capture was made, according to its interface statistics.
-public struct CaptureDrops: Hashable, Sendable {
+package struct CaptureDrops: Hashable, Sendable {
     /// Packets that the interface dropped for lack of space (pcapng `isb_ifdrop`).
-    public var byInterface: UInt64 = 0
+    package var byInterface: UInt64 = 0
     /// Packets that the operating system dropped (pcapng `isb_osdrop`).
-    public var bySystem: UInt64 = 0
+    package var bySystem: UInt64 = 0
 
     /// None.
-    public init() {}
+    package init() {}
 }
 
 /// A pcapng file's description of an interface, or what a pcap file's header says.
-public struct CaptureInterface: Hashable, Sendable {
+package struct CaptureInterface: Hashable, Sendable {
     /// The index within its section: each section counts from 0 again.
-    public var index: Int
+    package var index: Int
     /// Its name in the system (`if_name`), decoded leniently as UTF-8.
-    public var name: String?
+    package var name: String?
     /// What its packets begin with.
-    public var linkType: LinkType
+    package var linkType: LinkType
     /// At most how many bytes of a packet are captured; 0: all.
     package var snapLength = 0
     /// Its options as pcapng has them, little-endian, without their end.
@@ -172,7 +172,7 @@ public struct CaptureInterface: Hashable, Sendable {
 }
 
 /// What a receiver has done with a packet.
-public enum Reception: Sendable {
+package enum Reception: Sendable {
     /// It was taken; continue.
     case taken
     /// It was not taken; stop before it.

@@ -78,7 +78,7 @@ enum Inside {
 }
 
 /// Why a packet has no TCP segment.
-public enum Skipped: String, Sendable, Hashable, CaseIterable {
+package enum Skipped: String, Sendable, Hashable, CaseIterable {
     /// A link type that is not read.
     case linkType = "link type"
     /// Address resolution.

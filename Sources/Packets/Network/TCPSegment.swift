@@ -3,24 +3,24 @@ import Streams
 /// The control bits of a TCP header.
 ///
 /// Source: RFC 9293 section 3.1.
-public struct TCPFlags: OptionSet, Hashable, Sendable {
+package struct TCPFlags: OptionSet, Hashable, Sendable {
     /// The header's byte 13.
-    public var rawValue: UInt8
+    package var rawValue: UInt8
 
     /// Control bits from the header's byte 13.
     @inlinable
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// No more data from the sender.
-    public static let fin = TCPFlags(rawValue: 0x01)
+    package static let fin = TCPFlags(rawValue: 0x01)
     /// Synchronize sequence numbers.
-    public static let syn = TCPFlags(rawValue: 0x02)
+    package static let syn = TCPFlags(rawValue: 0x02)
     /// Reset the connection.
-    public static let rst = TCPFlags(rawValue: 0x04)
+    package static let rst = TCPFlags(rawValue: 0x04)
     /// The acknowledgment number counts.
-    public static let ack = TCPFlags(rawValue: 0x10)
+    package static let ack = TCPFlags(rawValue: 0x10)
 }
 
 /// A TCP segment without its payload.
@@ -31,32 +31,32 @@ public struct TCPFlags: OptionSet, Hashable, Sendable {
 ///     +-------+-------+-------+-------+-------+-------+---+---+-------+-------+-------+
 ///
 /// Source: RFC 9293 section 3.1.
-public struct TCPSegment: Hashable, Sendable {
+package struct TCPSegment: Hashable, Sendable {
     /// Its source.
-    public var source: Endpoint
+    package var source: Endpoint
     /// Its destination.
-    public var destination: Endpoint
+    package var destination: Endpoint
     /// The sequence number of the first byte of payload, or of the SYN.
-    public var sequence: UInt32
+    package var sequence: UInt32
     /// The next sequence number that the sender expects, if the ACK flag is set.
-    public var acknowledgment: UInt32
+    package var acknowledgment: UInt32
     /// Control bits.
-    public var flags: TCPFlags
+    package var flags: TCPFlags
     /// The sender's receive window, not scaled.
-    public var window: UInt16
+    package var window: UInt16
     /// The shift count of a SYN's window scale option (RFC 7323 section 2.2), at most 14; 0 if there is none.
-    public var windowScale: UInt8
+    package var windowScale: UInt8
     /// How many bytes of payload the segment had on the wire; the capture may hold fewer.
-    public var payloadLength: Int
+    package var payloadLength: Int
     /// The identification of its IPv4 packet (RFC 791 section 3.1); 0 if there is none.
-    public var identification: UInt16 = 0
+    package var identification: UInt16 = 0
     /// TSval of the timestamps option (RFC 7323 section 3.2), if the option is where appendix A recommends; otherwise 0.
-    public var clock: UInt32 = 0
+    package var clock: UInt32 = 0
     /// Whether it is a SYN as the proxy writes it into its recordings.
     var isSynthetic = false
 
     /// A segment from its fields.
-    public init(
+    package init(
         source: Endpoint, destination: Endpoint, sequence: UInt32, acknowledgment: UInt32 = 0, flags: TCPFlags,
         window: UInt16 = 0, windowScale: UInt8 = 0, payloadLength: Int
     ) {

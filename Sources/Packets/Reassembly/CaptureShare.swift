@@ -4,12 +4,12 @@ import Streams
 /// same two hosts is in one share.
 ///
 /// Pairs of hosts are hashed into buckets, and each bucket is in one share.
-public struct CaptureShare: Hashable, Sendable {
+package struct CaptureShare: Hashable, Sendable {
     /// How many buckets there are.
-    public static let buckets = 64
+    package static let buckets = 64
 
     /// How many shares there are.
-    public let count: Int
+    package let count: Int
     /// Its buckets, a bit for each.
     private let own: UInt64
 
@@ -20,7 +20,7 @@ public struct CaptureShare: Hashable, Sendable {
     /// A share; all have the same number of buckets.
     ///
     /// - Parameter index: which one, from 0.
-    public init(_ index: Int, of count: Int) {
+    package init(_ index: Int, of count: Int) {
         let own = (0..<Self.buckets).filter { $0 % max(1, count) == index }
         self.init(own: own.reduce(0) { $0 | 1 << $1 }, of: count)
     }
@@ -28,7 +28,7 @@ public struct CaptureShare: Hashable, Sendable {
     /// Shares of equal weight, as nearly as whole buckets allow.
     ///
     /// - Parameter weights: how much work each bucket is.
-    public static func balanced(_ weights: [Int], into count: Int) -> [CaptureShare] {
+    package static func balanced(_ weights: [Int], into count: Int) -> [CaptureShare] {
         var own = [UInt64](repeating: 0, count: max(1, count))
         var loads = [Int](repeating: 0, count: own.count)
         // The heaviest first, each to the share with the least so far.
@@ -43,7 +43,7 @@ public struct CaptureShare: Hashable, Sendable {
 
     /// The bucket of two hosts.
     @inline(__always)
-    public static func bucket(_ one: IPAddress, _ other: IPAddress) -> Int {
+    package static func bucket(_ one: IPAddress, _ other: IPAddress) -> Int {
         // The same for both directions, and in every thread: no seed. A crafted capture can be slow to read, but so can one with
         // a single large connection.
         var sum = one.low &+ other.low
@@ -53,16 +53,16 @@ public struct CaptureShare: Hashable, Sendable {
 
     /// Whether a bucket is in it.
     @inline(__always)
-    public func has(_ bucket: Int) -> Bool { own >> UInt64(bucket) & 1 == 1 }
+    package func has(_ bucket: Int) -> Bool { own >> UInt64(bucket) & 1 == 1 }
 
     /// Whether the connections of two hosts are in it.
     @inline(__always)
-    public func contains(_ one: IPAddress, _ other: IPAddress) -> Bool { has(Self.bucket(one, other)) }
+    package func contains(_ one: IPAddress, _ other: IPAddress) -> Bool { has(Self.bucket(one, other)) }
 }
 
 extension ReassemblyOptions {
     /// These options for one of several shares, with memory limits divided among them.
-    public func taking(_ share: CaptureShare) -> ReassemblyOptions {
+    package func taking(_ share: CaptureShare) -> ReassemblyOptions {
         var options = self
         options.share = share
         options.totalReorderingLimit /= share.count

@@ -1,7 +1,7 @@
 import Streams
 
 /// Which copy of a byte wins where segments overlap with different bytes.
-public enum OverlapPolicy: String, Sendable, Hashable, CaseIterable {
+package enum OverlapPolicy: String, Sendable, Hashable, CaseIterable {
     /// The first that was captured.
     case first
     /// The last that was captured before the byte was passed on.
@@ -9,59 +9,59 @@ public enum OverlapPolicy: String, Sendable, Hashable, CaseIterable {
 }
 
 /// Limits and choices of TCP reassembly.
-public struct ReassemblyOptions: Sendable, Hashable {
+package struct ReassemblyOptions: Sendable, Hashable {
     /// At most how many bytes of one direction are held behind a gap; then the gap is declared missing.
-    public var reorderingLimit = 4 << 20
+    package var reorderingLimit = 4 << 20
     /// At most how many segments of one direction are held, so that tiny ones do not cost many times their size.
-    public var reorderingSegmentLimit = 1 << 17
+    package var reorderingSegmentLimit = 1 << 17
     /// How much memory all held segments together may take.
-    public var totalReorderingLimit = 256 << 20
+    package var totalReorderingLimit = 256 << 20
     /// How long a gap that the other side acknowledged past may still be filled, in capture time.
-    public var gapGrace = Interval(nanoseconds: 1_000_000_000)
+    package var gapGrace = Interval(nanoseconds: 1_000_000_000)
     /// How many packets of the connection it may still be filled for.
-    public var gapGracePackets: UInt32 = 100
+    package var gapGracePackets: UInt32 = 100
     /// How long the first segments of a direction picked up mid-stream wait for earlier ones, unless `gapGracePackets` is reached
     /// first.
-    public var pickupGrace = Interval(nanoseconds: 1_000_000_000)
+    package var pickupGrace = Interval(nanoseconds: 1_000_000_000)
     /// How long after a RST segments in flight may still arrive.
-    public var resetGrace = Interval(nanoseconds: 1_000_000_000)
+    package var resetGrace = Interval(nanoseconds: 1_000_000_000)
     /// How long a closed connection is remembered, so that its late segments do not open another.
-    public var closedMemory = Interval(nanoseconds: 120_000_000_000)
+    package var closedMemory = Interval(nanoseconds: 120_000_000_000)
     /// At most how many closed connections are remembered.
-    public var closedLimit = 1 << 16
+    package var closedLimit = 1 << 16
     /// Which copy of a byte wins.
-    public var overlap = OverlapPolicy.first
+    package var overlap = OverlapPolicy.first
     /// How many bytes of each direction are kept after they were passed on, so that a later copy with different bytes is reported
     /// as a conflict. 0: only copies of what waits behind a gap are compared, and nothing is copied on the fast path.
-    public var conflictHistory = 0
+    package var conflictHistory = 0
     /// How many bytes are kept for that in all.
-    public var totalConflictHistory = 64 << 20
+    package var totalConflictHistory = 64 << 20
     /// After how long without a packet, in capture time, a connection is idle: its gaps are declared missing, and only its number
     /// and its position in the streams are kept, in case it resumes. 0: never.
-    public var idleTimeout = Interval(nanoseconds: 3_600_000_000_000)
+    package var idleTimeout = Interval(nanoseconds: 3_600_000_000_000)
     /// How many idle connections are remembered; beyond that, the oldest are closed permanently (`timeout`).
-    public var idleLimit = 1 << 16
+    package var idleLimit = 1 << 16
     /// How many connections may be open at once; beyond that, those that have long been silent are closed (`evicted`).
-    public var connectionLimit = 1 << 20
+    package var connectionLimit = 1 << 20
     /// Whether packets whose IPv4 header or TCP checksum is wrong are skipped. Off by default, because with checksum offload all
     /// packets that the capturing host sent have wrong ones. A truncated packet cannot be checked, and is accepted.
-    public var verifiesChecksums = false
+    package var verifiesChecksums = false
     /// Ports of servers, in addition to those below 1024: to determine which end of a connection is the client if no SYN does.
-    public var serverPorts: Set<UInt16> = []
+    package var serverPorts: Set<UInt16> = []
     /// Whether receivers are notified of every SYN and acknowledgment (`ConnectionReceiver.noticed`). Rare events are always
     /// reported.
-    public var notices = true
+    package var notices = true
     /// Which of the connections are taken; nil: all.
-    public var share: CaptureShare?
+    package var share: CaptureShare?
     /// Which connections are taken by their ends; nil: all.
     package var selection: ConnectionSelection?
 
     /// The defaults.
-    public init() {}
+    package init() {}
 
     /// Sets reassembly's share of a memory limit: a quarter for segments that wait behind gaps, and an eighth for the history
     /// kept to find conflicts.
-    public mutating func limitMemory(to bytes: Int) {
+    package mutating func limitMemory(to bytes: Int) {
         totalReorderingLimit = bytes / 4
         totalConflictHistory = min(totalConflictHistory, bytes / 8)
     }

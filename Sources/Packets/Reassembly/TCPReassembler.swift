@@ -4,7 +4,7 @@ import Streams
 ///
 /// Semantics: RFC 9293; what a capture adds to that (loss, reordering, mid-stream pickup, late segments) is described in
 /// `ReassemblyOptions` and in `docs/captures.md`.
-public struct TCPReassembler: ~Copyable {
+package struct TCPReassembler: ~Copyable {
     var table = FlowTable()
     var shared: ReassemblyState
     private let receiver: any StreamReceiver
@@ -16,7 +16,7 @@ public struct TCPReassembler: ~Copyable {
     private var lastIndex = 0
 
     /// How many connections were opened; two legs are one.
-    public private(set) var connectionCount = 0
+    package private(set) var connectionCount = 0
     /// How many legs were opened that share the number of another.
     private var joinedCount = 0
 
@@ -34,7 +34,7 @@ public struct TCPReassembler: ~Copyable {
     /// - Parameters:
     ///   - options: limits and choices.
     ///   - receiver: receives connections.
-    public init(options: ReassemblyOptions = ReassemblyOptions(), receiver: any StreamReceiver) {
+    package init(options: ReassemblyOptions = ReassemblyOptions(), receiver: any StreamReceiver) {
         shared = ReassemblyState(options: options)
         self.receiver = receiver
     }
@@ -43,7 +43,7 @@ public struct TCPReassembler: ~Copyable {
     ///
     /// The receiver is notified only up to the oldest event held back, behind a gap or for a RST's grace period.
     @inline(__always)
-    public mutating func advance(to time: Timestamp) {
+    package mutating func advance(to time: Timestamp) {
         guard time > shared.now else { return }
         shared.now = time
         shared.quietAt = time + shared.quietInterval
@@ -56,7 +56,7 @@ public struct TCPReassembler: ~Copyable {
     }
 
     /// Passes on secrets; bytes that are held back come after them.
-    public func learned(keyLog: RawSpan) { receiver.learned(keyLog: keyLog) }
+    package func learned(keyLog: RawSpan) { receiver.learned(keyLog: keyLog) }
 
     /// Takes a segment.
     ///
@@ -66,7 +66,7 @@ public struct TCPReassembler: ~Copyable {
     ///   - time: when it was captured.
     ///   - packet: the number of its packet, from 1.
     @inline(__always)
-    public mutating func receive(_ segment: TCPSegment, payload: RawSpan, at time: Timestamp, packet: Int) {
+    package mutating func receive(_ segment: TCPSegment, payload: RawSpan, at time: Timestamp, packet: Int) {
         let (key, sourceIsLower) = FlowKey.of(segment.source, segment.destination, leg)
         let index: Int
         if lastKey == key {
@@ -101,7 +101,7 @@ public struct TCPReassembler: ~Copyable {
     }
 
     /// The source has ended: waiting bytes are passed on, open connections are closed, in order of opening.
-    public mutating func finish() {
+    package mutating func finish() {
         shared.isEnding = true
         var order = table.flows.indices.filter { table.flows[$0].state == .open }
         // Reused places are out of order.

@@ -6,14 +6,14 @@ import Streams
 /// appends one whole block, so that a file truncated after any of them is readable up to there. Numbers are little-endian.
 ///
 /// Source: draft-ietf-opsawg-pcapng.
-public struct PcapngWriter: Sendable {
+package struct PcapngWriter: Sendable {
     /// LINKTYPE_RAW: a packet begins with its IPv4 or IPv6 header (draft-ietf-opsawg-pcaplinktype).
-    public static let rawIP: UInt16 = 101
+    package static let rawIP: UInt16 = 101
 
     private var interfaceCount = 0
 
     /// A writer for a new file.
-    public init() {}
+    package init() {}
 
     /// Appends a section header block (section 4.1). The interfaces of the previous section are forgotten.
     ///
@@ -21,7 +21,7 @@ public struct PcapngWriter: Sendable {
     ///   - application: the program that writes the file (`shb_userappl`).
     ///   - comment: text for humans (`opt_comment`).
     ///   - buffer: where the block goes.
-    public mutating func appendSectionHeader(
+    package mutating func appendSectionHeader(
         application: String, comment: String? = nil, to buffer: inout [UInt8]
     ) {
         interfaceCount = 0
@@ -44,7 +44,7 @@ public struct PcapngWriter: Sendable {
     ///   - filter: which packets are kept, in libpcap's filter language (`if_filter`).
     ///   - buffer: where the block goes.
     /// - Returns: the interface's number in this section, from 0.
-    public mutating func appendInterface(
+    package mutating func appendInterface(
         name: String, linkType: UInt16 = PcapngWriter.rawIP, snapLength: Int = 0, filter: String? = nil,
         to buffer: inout [UInt8]
     ) -> Int {
@@ -71,7 +71,7 @@ public struct PcapngWriter: Sendable {
     ///   - comment: text for humans (`opt_comment`); truncated at a character boundary to 65,535 bytes of UTF-8.
     ///   - droppedPackets: how many packets were lost between the previous one and this one (`epb_dropcount`).
     ///   - buffer: where the block goes.
-    public func appendPacket(
+    package func appendPacket(
         _ packet: RawSpan, originalLength: Int? = nil, at time: Timestamp, interface: Int = 0, comment: String? = nil,
         droppedPackets: UInt64? = nil, to buffer: inout [UInt8]
     ) {
@@ -88,7 +88,7 @@ public struct PcapngWriter: Sendable {
     }
 
     /// Appends a decryption secrets block (section 4.7) with lines of an NSS key log.
-    public func appendSecrets(keyLog: RawSpan, to buffer: inout [UInt8]) {
+    package func appendSecrets(keyLog: RawSpan, to buffer: inout [UInt8]) {
         PcapngBlock.append(type: 10, to: &buffer) { block in
             block.append(UInt32(0x544c_534b))
             block.append(UInt32(truncatingIfNeeded: keyLog.byteCount))
@@ -108,7 +108,7 @@ public struct PcapngWriter: Sendable {
     ///   - dropped: how many the system dropped for lack of space (`isb_osdrop`); nil: not counted.
     ///   - delivered: how many packets are in the file (`isb_usrdeliv`).
     ///   - buffer: where the block goes.
-    public func appendStatistics(
+    package func appendStatistics(
         interface: Int = 0, start: Timestamp, end: Timestamp, received: UInt64, interfaceDropped: UInt64? = nil,
         dropped: UInt64? = nil, delivered: UInt64, to buffer: inout [UInt8]
     ) {

@@ -1,7 +1,7 @@
 import Streams
 
 /// The purpose of a synthetic packet.
-public enum SyntheticPacket: Sendable, Hashable {
+package enum SyntheticPacket: Sendable, Hashable {
     /// SYN, or the SYN-ACK or RST that answers it.
     case handshake
     /// One chunk of bytes.
@@ -26,9 +26,9 @@ public enum SyntheticPacket: Sendable, Hashable {
 /// end in the same direction, or after a reset, is ignored: no packet could express it.
 ///
 /// Source: RFC 9293 sections 3.4, 3.5 and 3.6.
-public struct SyntheticConnection: Sendable {
+package struct SyntheticConnection: Sendable {
     /// The most bytes a chunk may have: what fits an IPv4 packet of 65,535 bytes after two headers of 20.
-    public static let chunkLimit = 65_495
+    package static let chunkLimit = 65_495
 
     /// After how many bytes the receiver acknowledges even if it sends no data.
     static let acknowledgmentInterval = 262_144
@@ -36,9 +36,9 @@ public struct SyntheticConnection: Sendable {
     static let gapLimit = 1 << 30
 
     /// The connecting end, as it appears in the packets.
-    public let client: Endpoint
+    package let client: Endpoint
     /// The other end, as it appears in the packets.
-    public let server: Endpoint
+    package let server: Endpoint
 
     private var sides: PerDirection<Side>
     private var hasSentSYN = false
@@ -67,7 +67,7 @@ public struct SyntheticConnection: Sendable {
     ///   - client: the connecting end.
     ///   - server: the other end.
     ///   - initialSequence: the initial sequence numbers, to override the derived ones.
-    public init(number: Int, client: Endpoint, server: Endpoint, initialSequence: PerDirection<UInt32>? = nil) {
+    package init(number: Int, client: Endpoint, server: Endpoint, initialSequence: PerDirection<UInt32>? = nil) {
         let mapsIPv4 = client.address.isIPv4 != server.address.isIPv4
         self.client = mapsIPv4 ? client.mappedToIPv6 : client
         self.server = mapsIPv4 ? server.mappedToIPv6 : server
@@ -92,7 +92,7 @@ public struct SyntheticConnection: Sendable {
 
 extension SyntheticConnection {
     /// The client begins to connect: SYN. If this is not called, `open` and `refused` begin with it.
-    public mutating func connecting(_ emit: (SyntheticPacket, RawSpan) -> Void) {
+    package mutating func connecting(_ emit: (SyntheticPacket, RawSpan) -> Void) {
         guard !hasSentSYN else { return }
         hasSentSYN = true
         send(.handshake, .syn, from: .fromClient, emit)
@@ -100,7 +100,7 @@ extension SyntheticConnection {
     }
 
     /// The connection opens: SYN (unless it was sent), SYN and ACK, ACK.
-    public mutating func open(_ emit: (SyntheticPacket, RawSpan) -> Void) {
+    package mutating func open(_ emit: (SyntheticPacket, RawSpan) -> Void) {
         connecting(emit)
         send(.handshake, [.syn, .ack], from: .fromServer, emit)
         sides.fromServer.next &+= 1
@@ -108,7 +108,7 @@ extension SyntheticConnection {
     }
 
     /// The server could not be reached: SYN (unless it was sent), answered by RST and ACK. Instead of `open`.
-    public mutating func refused(_ emit: (SyntheticPacket, RawSpan) -> Void) {
+    package mutating func refused(_ emit: (SyntheticPacket, RawSpan) -> Void) {
         connecting(emit)
         // RFC 9293 section 3.5.2: the RST that answers a SYN for a nonexistent connection has sequence number 0.
         sides.fromServer.next = 0
@@ -121,7 +121,8 @@ extension SyntheticConnection {
     ///   - bytes: at most `chunkLimit` bytes, otherwise it traps: the caller splits. An empty chunk yields no packet.
     ///   - direction: who sent them.
     ///   - emit: gets each packet.
-    public mutating func data(_ bytes: RawSpan, from direction: Direction, _ emit: (SyntheticPacket, RawSpan) -> Void) {
+    package mutating func data(_ bytes: RawSpan, from direction: Direction, _ emit: (SyntheticPacket, RawSpan) -> Void)
+    {
         precondition(bytes.byteCount <= SyntheticConnection.chunkLimit, "a chunk has at most 65,495 bytes")
         guard bytes.byteCount > 0, !isOver, !sides[direction].isFinished else { return }
         send(.data, [.psh, .ack], from: direction, payload: bytes, emit)
@@ -138,7 +139,7 @@ extension SyntheticConnection {
     ///   - byteCount: how many. More than 1 GiB are acknowledged in steps of that, so that sequence numbers stay comparable.
     ///   - direction: who sent them.
     ///   - emit: gets each packet.
-    public mutating func dropped(
+    package mutating func dropped(
         _ byteCount: Int, from direction: Direction, _ emit: (SyntheticPacket, RawSpan) -> Void
     ) {
         guard !isOver, !sides[direction].isFinished else { return }
@@ -154,7 +155,7 @@ extension SyntheticConnection {
     }
 
     /// One side stops accepting data, or resumes: an ACK with a window of 0, or with the usual one (RFC 9293 section 3.8.6).
-    public mutating func closeWindow(
+    package mutating func closeWindow(
         _ isClosed: Bool, of direction: Direction, _ emit: (SyntheticPacket, RawSpan) -> Void
     ) {
         guard !isOver, sides[direction].isWindowClosed != isClosed else { return }
@@ -163,13 +164,13 @@ extension SyntheticConnection {
     }
 
     /// One side acknowledges what it has received: an ACK without data.
-    public mutating func acknowledge(from direction: Direction, _ emit: (SyntheticPacket, RawSpan) -> Void) {
+    package mutating func acknowledge(from direction: Direction, _ emit: (SyntheticPacket, RawSpan) -> Void) {
         guard !isOver else { return }
         send(.acknowledgment, .ack, from: direction, emit)
     }
 
     /// One side sends no more: FIN and ACK, then an ACK from the other side, which may continue sending.
-    public mutating func finish(from direction: Direction, _ emit: (SyntheticPacket, RawSpan) -> Void) {
+    package mutating func finish(from direction: Direction, _ emit: (SyntheticPacket, RawSpan) -> Void) {
         guard !isOver, !sides[direction].isFinished else { return }
         send(.end, [.fin, .ack], from: direction, emit)
         advance(direction, by: 1)
@@ -179,7 +180,7 @@ extension SyntheticConnection {
     }
 
     /// One side resets the connection: RST and ACK.
-    public mutating func reset(from direction: Direction, _ emit: (SyntheticPacket, RawSpan) -> Void) {
+    package mutating func reset(from direction: Direction, _ emit: (SyntheticPacket, RawSpan) -> Void) {
         guard !isOver else { return }
         send(.end, [.rst, .ack], from: direction, emit)
         isOver = true

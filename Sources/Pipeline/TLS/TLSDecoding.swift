@@ -2,14 +2,14 @@ import Streams
 import TLS
 
 /// How a decoder decrypts TLS.
-public struct TLSDecoding: Sendable {
+package struct TLSDecoding: Sendable {
     /// The secrets of a key log; nil: only those that the source brings along are used.
-    public var keyLog: KeyLog?
+    package var keyLog: KeyLog?
     /// Returns what a key log that is still being written has gained since the last call.
-    public var more: (@Sendable () -> [UInt8])?
+    package var more: (@Sendable () -> [UInt8])?
     /// Reads a certificate in DER; nil: certificates are not described.
-    public var describe: (@Sendable ([UInt8]) -> TLSFacts.Certificate?)?
+    package var describe: (@Sendable ([UInt8]) -> TLSFacts.Certificate?)?
 
     /// With the secrets that the source brings along.
-    public init() {}
+    package init() {}
 }

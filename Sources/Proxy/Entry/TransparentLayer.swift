@@ -22,7 +22,7 @@ struct TransparentLayer: EntryLayer {
 
 extension ServerChoice {
     /// The server is the one that the client meant to connect to before the system redirected it here (Linux).
-    public static let transparent = ServerChoice(
+    package static let transparent = ServerChoice(
         scheme: "transparent", title: "transparent", reach: "whatever a firewall redirects here",
         layer: { TransparentLayer() })
 }

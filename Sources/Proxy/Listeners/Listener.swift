@@ -1,12 +1,12 @@
 /// The address of a listener: a TCP port or a Unix socket.
-public enum Place: Hashable, Sendable, CustomStringConvertible {
+package enum Place: Hashable, Sendable, CustomStringConvertible {
     /// `127.0.0.1:8088`
     case tcp(HostPort)
     /// `unix:/run/chat.sock`
     case unix(path: String)
 
     /// Parses an address; nil if the text is not one.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         if text.hasPrefix("unix:") {
             let path = String(text.dropFirst(5))
             guard !path.isEmpty else { return nil }
@@ -19,7 +19,7 @@ public enum Place: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Whether only this machine can reach it.
-    public var isLoopback: Bool {
+    package var isLoopback: Bool {
         switch self {
         case .tcp(let address): address.isLoopback
         case .unix: true
@@ -33,7 +33,7 @@ public enum Place: Hashable, Sendable, CustomStringConvertible {
     var isUnix: Bool { if case .unix = self { true } else { false } }
 
     /// The address as it was written.
-    public var description: String {
+    package var description: String {
         switch self {
         case .tcp(let address): "\(address)"
         case .unix(let path): "unix:\(path)"
@@ -42,9 +42,9 @@ public enum Place: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// One listener of the proxy: where clients connect, and which server they are connected to.
-public struct Listener: Hashable, Sendable {
+package struct Listener: Hashable, Sendable {
     /// How the server of a client is found.
-    public enum Server: Hashable, Sendable {
+    package enum Server: Hashable, Sendable {
         /// Always this one.
         case fixed(Place)
         /// Each client's own.
@@ -52,12 +52,12 @@ public struct Listener: Hashable, Sendable {
     }
 
     /// Where clients connect to.
-    public var listen: Place
+    package var listen: Place
     /// Where they are connected to.
-    public var server: Server
+    package var server: Server
 
     /// A listener.
-    public init(listen: Place, server: Server) {
+    package init(listen: Place, server: Server) {
         self.listen = listen
         self.server = server
     }

@@ -35,16 +35,6 @@ package final class FrameNames: TraceSink {
         names.append(text)
     }
 
-    package func flush() {}
-    package func opened(_ connection: TracedConnection) {}
-    package func recognised(_ connection: TracedConnection) {}
-    package func missing(_ gap: Gap, on connection: TracedConnection) {}
-    package func dropped(_ gap: Gap, reason: String, on connection: TracedConnection) {}
-    package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {}
-    package func finding(_ finding: Finding) {}
-    package func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {}
-    package func summary(_ summary: Summary) {}
-
     /// A name from the network, made safe for a comment.
     private static func plain(_ name: String) -> String {
         String(

@@ -22,6 +22,6 @@ struct SOCKSLayer: EntryLayer {
 
 extension ServerChoice {
     /// The client names its server (RFC 1928).
-    public static let socks5 = ServerChoice(
+    package static let socks5 = ServerChoice(
         scheme: "socks5", title: "SOCKS 5", reach: "whatever this machine can reach", layer: { SOCKSLayer() })
 }

@@ -3,9 +3,9 @@ import Streams
 import TLS
 
 /// How the proxy treats TLS.
-public struct TLSOptions: Sendable {
+package struct TLSOptions: Sendable {
     /// What the proxy does with TLS.
-    public enum Mode: String, Sendable, CaseIterable {
+    package enum Mode: String, Sendable, CaseIterable {
         /// Relays it untouched.
         case pass
         /// Decrypts it, and encrypts it anew to the server. A client that does not begin with a ClientHello is relayed as it is.
@@ -17,7 +17,7 @@ public struct TLSOptions: Sendable {
     }
 
     /// Which certificate authorities servers are verified against.
-    public enum Trust: Hashable, Sendable {
+    package enum Trust: Hashable, Sendable {
         /// The system's.
         case system
         /// Those in a file of PEM certificates.
@@ -29,29 +29,29 @@ public struct TLSOptions: Sendable {
     }
 
     /// Files in PEM with a certificate chain and its private key.
-    public struct IdentityFiles: Hashable, Sendable {
+    package struct IdentityFiles: Hashable, Sendable {
         /// The file with the chain, leaf first.
-        public var certificates: String
+        package var certificates: String
         /// The file with the key; it may be the same one.
-        public var key: String
+        package var key: String
 
         /// Files with an identity.
-        public init(certificates: String, key: String) { (self.certificates, self.key) = (certificates, key) }
+        package init(certificates: String, key: String) { (self.certificates, self.key) = (certificates, key) }
     }
 
     /// A certificate chain and its private key.
-    public struct Identity: Sendable {
+    package struct Identity: Sendable {
         /// The certificates in DER, leaf first.
-        public var certificates: [[UInt8]]
+        package var certificates: [[UInt8]]
         /// The private key in DER (PKCS #8 or SEC 1).
-        public var key: [UInt8]
+        package var key: [UInt8]
 
         /// An identity.
-        public init(certificates: [[UInt8]], key: [UInt8]) { (self.certificates, self.key) = (certificates, key) }
+        package init(certificates: [[UInt8]], key: [UInt8]) { (self.certificates, self.key) = (certificates, key) }
     }
 
     /// The kinds of keys with which the proxy authenticates itself to clients.
-    public enum KeyKind: Hashable, Sendable {
+    package enum KeyKind: Hashable, Sendable {
         /// ECDSA with P-256.
         case ecdsa
         /// RSA, for clients that do not offer ECDSA.
@@ -59,31 +59,31 @@ public struct TLSOptions: Sendable {
     }
 
     /// How long a handshake may take, in seconds.
-    public var handshakeTimeout = 10.0
+    package var handshakeTimeout = 10.0
     /// What the proxy does.
-    public var mode = Mode.pass
+    package var mode = Mode.pass
     /// The name by which servers are verified if the client sends none; nil: the host connected to.
-    public var serverName: String?
+    package var serverName: String?
     /// Which authorities servers are verified against.
-    public var trust = Trust.system
+    package var trust = Trust.system
     /// The identity that servers are shown if they request one.
-    public var clientIdentity: IdentityFiles?
+    package var clientIdentity: IdentityFiles?
     /// The oldest version accepted on either side.
-    public var minimum = ProtocolVersion.tls12
+    package var minimum = ProtocolVersion.tls12
     /// Servers whose TLS is relayed untouched.
-    public var ignoredHosts: [HostPattern] = []
+    package var ignoredHosts: [HostPattern] = []
     /// The connections' format, if it says where they change to TLS; nil: TLS is only looked for at their beginning.
-    public var upgrading: Format?
+    package var upgrading: Format?
     /// Issues the identity shown to clients: for the name that they ask for, or the server's host, and for the names of the
     /// server's certificate (in DER), if it has shown one. Called on event loops.
-    public var identity: (@Sendable (_ names: [String], _ server: [UInt8]?, _ key: KeyKind) throws -> Identity)?
+    package var identity: (@Sendable (_ names: [String], _ server: [UInt8]?, _ key: KeyKind) throws -> Identity)?
     /// Reads a certificate in DER, for traces.
-    public var describe: (@Sendable ([UInt8]) -> TLSFacts.Certificate?)?
+    package var describe: (@Sendable ([UInt8]) -> TLSFacts.Certificate?)?
     /// Says why a certificate in DER is not accepted for a name.
-    public var explain: (@Sendable (_ certificate: [UInt8], _ name: String?) -> String?)?
+    package var explain: (@Sendable (_ certificate: [UInt8], _ name: String?) -> String?)?
     /// Receives the secrets of every handshake, as lines of an NSS key log. Called on event loops.
-    public var keyLog: (@Sendable (_ line: [UInt8]) -> Void)?
+    package var keyLog: (@Sendable (_ line: [UInt8]) -> Void)?
 
     /// TLS is relayed untouched.
-    public init() {}
+    package init() {}
 }

@@ -1,21 +1,21 @@
 import Streams
 
 /// A cipher suite by its number in the IANA registry "TLS Cipher Suites".
-public struct CipherSuite: RawRepresentable, Hashable, Sendable {
+package struct CipherSuite: RawRepresentable, Hashable, Sendable {
     /// The number, as on the wire.
-    public let rawValue: UInt16
+    package let rawValue: UInt16
 
     /// A suite by its number.
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The IANA name, or `0x1234` if it has none here.
-    public var name: String {
+    package var name: String {
         CipherSuite.decryptableNames[rawValue] ?? CipherSuite.otherNames[rawValue]
             ?? "0x" + Hexadecimal.text([UInt8(rawValue >> 8), UInt8(rawValue & 255)])
     }
 
     /// Whether records of this suite can be decrypted, given their keys.
-    public var isDecryptable: Bool { CipherSuite.decryptableNames[rawValue] != nil }
+    package var isDecryptable: Bool { CipherSuite.decryptableNames[rawValue] != nil }
 
     /// Whether it is a suite of TLS 1.3 (RFC 8446 appendix B.4).
     var isTLS13: Bool { rawValue >> 8 == 0x13 }
@@ -38,7 +38,7 @@ public struct CipherSuite: RawRepresentable, Hashable, Sendable {
 
 extension CipherSuite: CustomStringConvertible {
     /// The name.
-    public var description: String { name }
+    package var description: String { name }
 }
 
 /// How a suite protects records.

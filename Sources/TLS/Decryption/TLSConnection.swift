@@ -8,7 +8,7 @@ import Streams
 ///
 /// What it keeps per direction: one incomplete record (18 KiB); one incomplete handshake message (1 MiB); while it waits for the
 /// other direction's hello, 256 KiB and one chunk; after a gap, one record and one chunk.
-public struct TLSConnection: Sendable {
+package struct TLSConnection: Sendable {
     /// What a call works with.
     struct Context {
         let keys: KeyLog
@@ -19,23 +19,23 @@ public struct TLSConnection: Sendable {
     var state = HandshakeState()
 
     /// A connection of which nothing was seen.
-    public init() {}
+    package init() {}
 
     /// What a direction has carried so far.
-    public func counts(from direction: Direction) -> TLSCounts { sides[direction].counts }
+    package func counts(from direction: Direction) -> TLSCounts { sides[direction].counts }
 
     /// The number of bytes that are kept, of both directions.
-    public var heldBytes: Int {
+    package var heldBytes: Int {
         Direction.allCases.reduce(0) { $0 + sides[$1].heldBytes }
     }
 
     /// Whether a direction's bytes wait for the other direction's hello.
-    public func isHolding(from direction: Direction) -> Bool { sides[direction].held.wait != nil }
+    package func isHolding(from direction: Direction) -> Bool { sides[direction].held.wait != nil }
 
     /// The next bytes of a direction.
     ///
     /// - Parameter keys: the secrets known so far. They are looked up when a record needs them.
-    public mutating func receive(
+    package mutating func receive(
         _ bytes: RawSpan, from direction: Direction, keys: KeyLog, into receiver: some TLSReceiver
     ) {
         let context = Context(keys: keys, receiver: receiver)
@@ -45,7 +45,7 @@ public struct TLSConnection: Sendable {
     }
 
     /// The next `byteCount` bytes of a direction were not captured.
-    public mutating func missing(
+    package mutating func missing(
         _ byteCount: Int, from direction: Direction, keys: KeyLog, into receiver: some TLSReceiver
     ) {
         guard byteCount > 0 else { return }
@@ -61,7 +61,7 @@ public struct TLSConnection: Sendable {
     /// No more calls for a direction follow.
     ///
     /// - Parameter hasEnded: whether its sender ended it; false if only the capture did, which truncates nothing.
-    public mutating func finish(
+    package mutating func finish(
         from direction: Direction, hasEnded: Bool = true, keys: KeyLog, into receiver: some TLSReceiver
     ) {
         let context = Context(keys: keys, receiver: receiver)

@@ -1,5 +1,5 @@
 /// What happens in a TLS connection besides application data. The direction it is reported with is its sender's.
-public enum TLSEvent: Hashable, Sendable {
+package enum TLSEvent: Hashable, Sendable {
     /// A ClientHello, also the second one after a HelloRetryRequest and those of renegotiations.
     case clientHello(ClientHello)
     /// The server asks for another ClientHello (RFC 8446 section 4.1.4).
@@ -38,37 +38,37 @@ public enum TLSEvent: Hashable, Sendable {
 }
 
 /// What a handshake negotiated.
-public struct Negotiation: Hashable, Sendable {
+package struct Negotiation: Hashable, Sendable {
     /// The version.
-    public internal(set) var version: ProtocolVersion
+    package internal(set) var version: ProtocolVersion
     /// The cipher suite.
-    public internal(set) var cipherSuite: CipherSuite
+    package internal(set) var cipherSuite: CipherSuite
     /// The protocol of ALPN; in TLS 1.3 nil also if it could not be decrypted.
-    public internal(set) var applicationProtocol: String?
+    package internal(set) var applicationProtocol: String?
     /// Whether a session or a pre-shared key was used instead of a full handshake. Nil if it cannot be seen.
-    public internal(set) var isResumed: Bool?
+    package internal(set) var isResumed: Bool?
     /// Whether early data was accepted; nil if none was offered, or it cannot be seen.
-    public internal(set) var acceptsEarlyData: Bool?
+    package internal(set) var acceptsEarlyData: Bool?
     /// Whether CBC records are encrypted first and then authenticated (RFC 7366).
-    public internal(set) var usesEncryptThenMAC = false
+    package internal(set) var usesEncryptThenMAC = false
     /// Whether a HelloRetryRequest came before.
-    public internal(set) var wasRetried = false
+    package internal(set) var wasRetried = false
 }
 
 /// Why and where decryption failed.
-public struct DecryptionFailure: Hashable, Sendable {
+package struct DecryptionFailure: Hashable, Sendable {
     /// What is wrong.
-    public let reason: String
+    package let reason: String
     /// By which random the keys were looked up.
-    public let clientRandom: ClientRandom?
+    package let clientRandom: ClientRandom?
     /// The record's number among those of its direction, from 1.
-    public let record: Int
+    package let record: Int
     /// The record's offset in its direction's stream.
-    public let offset: Int
+    package let offset: Int
 }
 
 /// How a stream ended too early.
-public enum Truncation: Hashable, Sendable {
+package enum Truncation: Hashable, Sendable {
     /// Without close_notify (RFC 8446 section 6.1): the end may be an attacker's.
     case withoutCloseNotify
     /// Within a record, of which this many bytes were received; its length is nil if its header is incomplete.
@@ -76,11 +76,11 @@ public enum Truncation: Hashable, Sendable {
 }
 
 /// What a direction has carried.
-public struct TLSCounts: Hashable, Sendable {
+package struct TLSCounts: Hashable, Sendable {
     /// Whole records.
-    public internal(set) var records = 0
+    package internal(set) var records = 0
     /// Bytes received, headers included.
-    public internal(set) var wireBytes = 0
+    package internal(set) var wireBytes = 0
     /// Bytes of application data decrypted.
-    public internal(set) var plaintextBytes = 0
+    package internal(set) var plaintextBytes = 0
 }

@@ -1,7 +1,7 @@
 import Streams
 
 /// Receives what a ``TLSConnection`` finds. Per direction, calls come in stream order; bytes are borrowed for the call.
-public protocol TLSReceiver: AnyObject {
+package protocol TLSReceiver: AnyObject {
     /// The plaintext of one record of application data, early data (RFC 8446 section 2.3) included; never empty.
     func plaintext(_ bytes: RawSpan, from direction: Direction)
 

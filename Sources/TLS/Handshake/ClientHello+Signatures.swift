@@ -8,7 +8,7 @@ extension ClientHello {
 
     /// Whether the client accepts a server that authenticates itself with a P-256 key in a version (RFC 8446 section 4.2.3; RFC 8422
     /// sections 2 and 5.1).
-    public func acceptsP256(in version: ProtocolVersion) -> Bool {
+    package func acceptsP256(in version: ProtocolVersion) -> Bool {
         if version >= .tls13 {
             return signatureAlgorithms.isEmpty || signatureAlgorithms.contains(Self.ecdsaP256SHA256)
         }

@@ -1,46 +1,46 @@
 /// What a ClientHello says (RFC 8446 section 4.1.2, RFC 5246 section 7.4.1.2). GREASE values (RFC 8701) are left out.
-public struct ClientHello: Hashable, Sendable {
+package struct ClientHello: Hashable, Sendable {
     /// `legacy_version`: the highest version offered by clients older than TLS 1.3.
-    public let legacyVersion: ProtocolVersion
+    package let legacyVersion: ProtocolVersion
     /// `random`.
-    public let random: ClientRandom
+    package let random: ClientRandom
     /// `legacy_session_id`, at most 32 bytes.
-    public let sessionID: [UInt8]
+    package let sessionID: [UInt8]
     /// The cipher suites offered, in the client's order.
-    public let cipherSuites: [CipherSuite]
+    package let cipherSuites: [CipherSuite]
     /// Compression methods; 0 is none.
-    public let compressionMethods: [UInt8]
+    package let compressionMethods: [UInt8]
     /// The host name of `server_name` (RFC 6066 section 3), as it was sent.
-    public internal(set) var serverName: String?
+    package internal(set) var serverName: String?
     /// The protocols offered in ALPN (RFC 7301): `h2`, `http/1.1`.
-    public internal(set) var applicationProtocols: [String] = []
+    package internal(set) var applicationProtocols: [String] = []
     /// `supported_versions`; empty if the extension is missing.
-    public internal(set) var supportedVersions: [ProtocolVersion] = []
+    package internal(set) var supportedVersions: [ProtocolVersion] = []
     /// `supported_groups`, by number.
-    public internal(set) var supportedGroups: [UInt16] = []
+    package internal(set) var supportedGroups: [UInt16] = []
     /// The groups of `key_share`, by number.
-    public internal(set) var keyShareGroups: [UInt16] = []
+    package internal(set) var keyShareGroups: [UInt16] = []
     /// `signature_algorithms`, by number.
-    public internal(set) var signatureAlgorithms: [UInt16] = []
+    package internal(set) var signatureAlgorithms: [UInt16] = []
     /// `psk_key_exchange_modes`: 0 is `psk_ke`, 1 `psk_dhe_ke`.
-    public internal(set) var pskKeyExchangeModes: [UInt8] = []
+    package internal(set) var pskKeyExchangeModes: [UInt8] = []
     /// Whether a session ticket (RFC 5077) is offered, not only support for tickets.
-    public internal(set) var offersSessionTicket = false
+    package internal(set) var offersSessionTicket = false
     /// How many pre-shared keys are offered in TLS 1.3.
-    public internal(set) var pskIdentityCount = 0
+    package internal(set) var pskIdentityCount = 0
     /// Whether early data follows (RFC 8446 section 4.2.10).
-    public internal(set) var offersEarlyData = false
+    package internal(set) var offersEarlyData = false
     /// Whether encrypt-then-MAC is offered (RFC 7366).
-    public internal(set) var offersEncryptThenMAC = false
+    package internal(set) var offersEncryptThenMAC = false
     /// Whether the extended master secret is offered (RFC 7627).
-    public internal(set) var offersExtendedMasterSecret = false
+    package internal(set) var offersExtendedMasterSecret = false
     /// Whether a certificate status is requested (RFC 6066 section 8).
-    public internal(set) var requestsStatus = false
+    package internal(set) var requestsStatus = false
     /// The types of all extensions, in order.
-    public private(set) var extensionTypes: [UInt16] = []
+    package private(set) var extensionTypes: [UInt16] = []
 
     /// Whether TLS 1.3 is among the versions offered.
-    public var offersTLS13: Bool { supportedVersions.contains(.tls13) }
+    package var offersTLS13: Bool { supportedVersions.contains(.tls13) }
 
     /// Reads the body of a ClientHello message; nil if it is malformed.
     init?(_ body: ArraySlice<UInt8>) {

@@ -3,9 +3,9 @@ import Streams
 /// Reads the ClientHello at the beginning of a client's bytes, cut anywhere and spread over any number of records.
 ///
 /// Keeps at most a hello of 64 KiB and one record. After an answer other than `needsMore` it has done its work.
-public struct ClientHelloReader: Sendable {
+package struct ClientHelloReader: Sendable {
     /// What the bytes so far are.
-    public enum Answer: Hashable, Sendable {
+    package enum Answer: Hashable, Sendable {
         /// The hello is not complete.
         case needsMore
         /// The hello.
@@ -21,10 +21,10 @@ public struct ClientHelloReader: Sendable {
     private var messages = HelloMessages()
 
     /// A reader at the first byte that the client sent.
-    public init() {}
+    package init() {}
 
     /// Adds the next bytes.
-    public mutating func read(_ bytes: RawSpan) -> Answer {
+    package mutating func read(_ bytes: RawSpan) -> Answer {
         switch messages.add(bytes) {
         case .needsMore: return .needsMore
         case .notTLS: return .notTLS

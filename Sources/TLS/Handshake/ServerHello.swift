@@ -1,28 +1,28 @@
 /// What a ServerHello says (RFC 8446 section 4.1.3, RFC 5246 section 7.4.1.3).
-public struct ServerHello: Hashable, Sendable {
+package struct ServerHello: Hashable, Sendable {
     /// The version negotiated: of `supported_versions`, else `legacy_version`.
-    public let version: ProtocolVersion
+    package let version: ProtocolVersion
     /// `random`, 32 bytes.
-    public let random: [UInt8]
+    package let random: [UInt8]
     /// `legacy_session_id_echo`, or the ID of the session.
-    public let sessionID: [UInt8]
+    package let sessionID: [UInt8]
     /// The cipher suite chosen.
-    public let cipherSuite: CipherSuite
+    package let cipherSuite: CipherSuite
     /// The compression method; 0 is none.
-    public let compressionMethod: UInt8
+    package let compressionMethod: UInt8
     /// The protocol chosen in ALPN (RFC 7301): up to TLS 1.2 only, since TLS 1.3 encrypts it.
-    public let applicationProtocol: String?
+    package let applicationProtocol: String?
     /// Whether records are encrypted first and then authenticated (RFC 7366).
-    public let usesEncryptThenMAC: Bool
+    package let usesEncryptThenMAC: Bool
     /// Whether the extended master secret is used (RFC 7627).
-    public let usesExtendedMasterSecret: Bool
+    package let usesExtendedMasterSecret: Bool
     /// Which of the client's pre-shared keys was chosen in TLS 1.3.
-    public let selectedPSK: UInt16?
+    package let selectedPSK: UInt16?
     /// The group of `key_share`, by number: the one chosen, or asked for by a HelloRetryRequest.
-    public let keyShareGroup: UInt16?
+    package let keyShareGroup: UInt16?
 
     /// Whether it is a HelloRetryRequest: its random is SHA-256 of that word (RFC 8446 section 4.1.3).
-    public var isHelloRetryRequest: Bool { random == ServerHello.retryRandom }
+    package var isHelloRetryRequest: Bool { random == ServerHello.retryRandom }
 
     private static let retryRandom: [UInt8] = [
         0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91,

@@ -4,9 +4,9 @@ import Streams
 ///
 /// Keeps at most a hello of 64 KiB and one record. A HelloRetryRequest is passed over: ``retryRequest`` has it. After an answer
 /// other than `needsMore` it has done its work.
-public struct ServerHelloReader: Sendable {
+package struct ServerHelloReader: Sendable {
     /// What the bytes so far are.
-    public enum Answer: Hashable, Sendable {
+    package enum Answer: Hashable, Sendable {
         /// The hello is not complete.
         case needsMore
         /// The hello. In TLS 1.3 it does not have the protocol of ALPN.
@@ -23,13 +23,13 @@ public struct ServerHelloReader: Sendable {
 
     private var messages = HelloMessages()
     /// The HelloRetryRequest that came before the hello (RFC 8446 section 4.1.4).
-    public private(set) var retryRequest: ServerHello?
+    package private(set) var retryRequest: ServerHello?
 
     /// A reader at the first byte that the server sent.
-    public init() {}
+    package init() {}
 
     /// Adds the next bytes.
-    public mutating func read(_ bytes: RawSpan) -> Answer {
+    package mutating func read(_ bytes: RawSpan) -> Answer {
         var step = messages.add(bytes)
         while true {
             switch step {

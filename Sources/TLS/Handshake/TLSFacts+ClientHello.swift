@@ -2,7 +2,7 @@ import Streams
 
 extension TLSFacts {
     /// What a ClientHello says.
-    public init(_ hello: ClientHello, by decryption: Decryption? = nil) {
+    package init(_ hello: ClientHello, by decryption: Decryption? = nil) {
         self.init(by: decryption)
         serverName = hello.serverName
         if decryption != .intercepted { clientRandom = "\(hello.random)" }

@@ -1,14 +1,14 @@
 import Streams
 
 /// The 32 bytes of a ClientHello's `random` (RFC 8446 section 4.1.2), by which a key log names a connection.
-public struct ClientRandom: Hashable, Sendable {
+package struct ClientRandom: Hashable, Sendable {
     /// Bytes of a random.
-    public static let byteCount = 32
+    package static let byteCount = 32
 
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
     /// Nil unless there are 32 bytes.
-    public init?(_ bytes: some Collection<UInt8>) {
+    package init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == ClientRandom.byteCount else { return nil }
         var words: [UInt64] = [0, 0, 0, 0]
         for (at, byte) in bytes.enumerated() { words[at / 8] = words[at / 8] << 8 | UInt64(byte) }
@@ -16,19 +16,19 @@ public struct ClientRandom: Hashable, Sendable {
     }
 
     /// The 32 bytes.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         [words.0, words.1, words.2, words.3].flatMap { word in
             (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) }
         }
     }
 
     /// Whether both are the same 32 bytes.
-    public static func == (left: ClientRandom, right: ClientRandom) -> Bool {
+    package static func == (left: ClientRandom, right: ClientRandom) -> Bool {
         left.words == right.words
     }
 
     /// Hashes the bytes.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(words.0)
         hasher.combine(words.1)
         hasher.combine(words.2)
@@ -38,5 +38,5 @@ public struct ClientRandom: Hashable, Sendable {
 
 extension ClientRandom: CustomStringConvertible {
     /// 64 hexadecimal digits, as key logs write it.
-    public var description: String { Hexadecimal.text(bytes) }
+    package var description: String { Hexadecimal.text(bytes) }
 }

@@ -4,16 +4,16 @@ import Streams
 ///
 /// Text is added as the file grows, cut anywhere: an incomplete last line is kept, at most ``lineLimit`` bytes of it. Unknown
 /// labels, comments and blank lines are ignored. If a label repeats for a random, the last one counts.
-public struct KeyLog: Sendable {
+package struct KeyLog: Sendable {
     /// The longest line that is read, in bytes.
-    public static let lineLimit = 1_024
+    package static let lineLimit = 1_024
 
     /// A line that is not as the format says.
-    public struct MalformedLine: Hashable, Sendable {
+    package struct MalformedLine: Hashable, Sendable {
         /// The line's number, from 1, counted over all text added.
-        public let number: Int
+        package let number: Int
         /// What is wrong with it.
-        public let reason: String
+        package let reason: String
     }
 
     private var secrets: [ClientRandom: Secrets] = [:]
@@ -21,15 +21,15 @@ public struct KeyLog: Sendable {
     private var lines = LineBuffer(limit: KeyLog.lineLimit)
 
     /// An empty log.
-    public init() {}
+    package init() {}
 
     /// How many connections have secrets.
-    public var count: Int { secrets.count }
+    package var count: Int { secrets.count }
 
     /// Adds the next text of a log.
     ///
     /// - Returns: the lines that became complete and cannot be read.
-    public mutating func add(_ text: RawSpan) -> [MalformedLine] {
+    package mutating func add(_ text: RawSpan) -> [MalformedLine] {
         var malformed: [MalformedLine] = []
         var rest = 0
         while let line = lines.next(text, &rest) { take(line, &malformed) }
@@ -37,24 +37,24 @@ public struct KeyLog: Sendable {
     }
 
     /// Ends the text: a last line without a line feed is read, too. More text may follow, on a new line.
-    public mutating func endText() -> [MalformedLine] {
+    package mutating func endText() -> [MalformedLine] {
         var malformed: [MalformedLine] = []
         if let line = lines.takeLast() { take(line, &malformed) }
         return malformed
     }
 
     /// Adds one line.
-    public mutating func add(_ line: KeyLogLine) {
+    package mutating func add(_ line: KeyLogLine) {
         secrets[line.clientRandom, default: Secrets()][line.label] = line.secret
     }
 
     /// The secret of a label for a connection.
-    public func secret(_ label: KeyLogLabel, for random: ClientRandom) -> [UInt8]? {
+    package func secret(_ label: KeyLogLabel, for random: ClientRandom) -> [UInt8]? {
         secrets[random]?[label]
     }
 
     /// Whether any secret of a connection is known.
-    public func hasSecrets(for random: ClientRandom) -> Bool { secrets[random] != nil }
+    package func hasSecrets(for random: ClientRandom) -> Bool { secrets[random] != nil }
 
     /// The master secret of a TLS 1.2 session: by the client's random, or by the session's ID.
     func masterSecret(for random: ClientRandom, sessionID: [UInt8]) -> [UInt8]? {

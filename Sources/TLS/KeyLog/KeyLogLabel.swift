@@ -1,5 +1,5 @@
 /// The labels of an NSS key log that are read (RFC 9850 section 2; `CLIENT_RANDOM`: section 2.2).
-public enum KeyLogLabel: String, Sendable, CaseIterable {
+package enum KeyLogLabel: String, Sendable, CaseIterable {
     /// The master secret of TLS 1.2 and earlier.
     case clientRandom = "CLIENT_RANDOM"
     /// `client_early_traffic_secret` of TLS 1.3.

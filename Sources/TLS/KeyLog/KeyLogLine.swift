@@ -1,22 +1,22 @@
 import Streams
 
 /// One line of an NSS key log: a label, the client's random, a secret (RFC 9850 section 2).
-public struct KeyLogLine: Hashable, Sendable {
+package struct KeyLogLine: Hashable, Sendable {
     /// What the secret is.
-    public let label: KeyLogLabel
+    package let label: KeyLogLabel
     /// Which connection it belongs to.
-    public let clientRandom: ClientRandom
+    package let clientRandom: ClientRandom
     /// The secret's bytes.
-    public let secret: [UInt8]
+    package let secret: [UInt8]
 
     /// A line; nil if no secret of that label has this length.
-    public init?(_ label: KeyLogLabel, _ clientRandom: ClientRandom, _ secret: [UInt8]) {
+    package init?(_ label: KeyLogLabel, _ clientRandom: ClientRandom, _ secret: [UInt8]) {
         guard label.allows(secret.count) else { return nil }
         (self.label, self.clientRandom, self.secret) = (label, clientRandom, secret)
     }
 
     /// The line as programs write it, with its line feed.
-    public var text: String { "\(label.rawValue) \(clientRandom) \(Hexadecimal.text(secret))\n" }
+    package var text: String { "\(label.rawValue) \(clientRandom) \(Hexadecimal.text(secret))\n" }
 }
 
 /// What a line of a key log says.

@@ -1,26 +1,26 @@
 /// An alert (RFC 8446 section 6).
-public struct Alert: Hashable, Sendable {
+package struct Alert: Hashable, Sendable {
     /// `AlertLevel`: 1 is a warning, 2 is fatal. In TLS 1.3 it says nothing.
-    public let level: UInt8
+    package let level: UInt8
     /// `AlertDescription`.
-    public let code: UInt8
+    package let code: UInt8
 
     /// An alert from its two bytes.
-    public init(level: UInt8, code: UInt8) {
+    package init(level: UInt8, code: UInt8) {
         (self.level, self.code) = (level, code)
     }
 
     /// The sender sends no more (RFC 8446 section 6.1).
-    public var isCloseNotify: Bool { code == 0 }
+    package var isCloseNotify: Bool { code == 0 }
 
     /// Whether the connection ends with it: by its level, or by what it is (RFC 8446 section 6.2).
-    public var isFatal: Bool { level == 2 || (code != 0 && code != 90 && code != 100 && level != 1) }
+    package var isFatal: Bool { level == 2 || (code != 0 && code != 90 && code != 100 && level != 1) }
 
     /// The level's name: `warning`, `fatal`, or its number.
-    public var levelName: String { level == 1 ? "warning" : level == 2 ? "fatal" : "level \(level)" }
+    package var levelName: String { level == 1 ? "warning" : level == 2 ? "fatal" : "level \(level)" }
 
     /// The description's name in its RFC, such as `unknown_ca`; `alert 255` if it has none.
-    public var name: String { Alert.names[code] ?? "alert \(code)" }
+    package var name: String { Alert.names[code] ?? "alert \(code)" }
 
     /// Of the IANA registry "TLS Alerts".
     private static let names: [UInt8: String] = [

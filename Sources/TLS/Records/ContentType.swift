@@ -1,5 +1,5 @@
 /// A record's content type (RFC 8446 section 5.1).
-public enum ContentType: UInt8, Sendable, Hashable {
+package enum ContentType: UInt8, Sendable, Hashable {
     /// `change_cipher_spec`.
     case changeCipherSpec = 20
     /// `alert`.

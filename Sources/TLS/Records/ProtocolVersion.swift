@@ -1,33 +1,33 @@
 import Streams
 
 /// A protocol version as it is written on the wire.
-public struct ProtocolVersion: RawRepresentable, Hashable, Comparable, Sendable {
+package struct ProtocolVersion: RawRepresentable, Hashable, Comparable, Sendable {
     /// The two bytes, as one number: 0x0303 is TLS 1.2.
-    public let rawValue: UInt16
+    package let rawValue: UInt16
 
     /// A version by its number.
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// SSL 3.0 (RFC 6101).
-    public static let ssl3 = ProtocolVersion(rawValue: 0x0300)
+    package static let ssl3 = ProtocolVersion(rawValue: 0x0300)
     /// TLS 1.0 (RFC 2246).
-    public static let tls10 = ProtocolVersion(rawValue: 0x0301)
+    package static let tls10 = ProtocolVersion(rawValue: 0x0301)
     /// TLS 1.1 (RFC 4346).
-    public static let tls11 = ProtocolVersion(rawValue: 0x0302)
+    package static let tls11 = ProtocolVersion(rawValue: 0x0302)
     /// TLS 1.2 (RFC 5246).
-    public static let tls12 = ProtocolVersion(rawValue: 0x0303)
+    package static let tls12 = ProtocolVersion(rawValue: 0x0303)
     /// TLS 1.3 (RFC 8446).
-    public static let tls13 = ProtocolVersion(rawValue: 0x0304)
+    package static let tls13 = ProtocolVersion(rawValue: 0x0304)
 
     /// Older than.
-    public static func < (left: ProtocolVersion, right: ProtocolVersion) -> Bool {
+    package static func < (left: ProtocolVersion, right: ProtocolVersion) -> Bool {
         left.rawValue < right.rawValue
     }
 }
 
 extension ProtocolVersion: CustomStringConvertible {
     /// `TLS 1.3`, or the number of an unknown one.
-    public var description: String {
+    package var description: String {
         switch rawValue {
         case 0x0300: "SSL 3.0"
         case 0x0301...0x0304: "TLS 1.\(rawValue - 0x0301)"

@@ -8,23 +8,23 @@ import Streams
 ///     +------+---------+--------+----------
 ///
 /// Source: RFC 8446 section 5.1, RFC 5246 section 6.2.1.
-public struct RecordHeader: Hashable, Sendable {
+package struct RecordHeader: Hashable, Sendable {
     /// Bytes of a header.
-    public static let byteCount = 5
+    package static let byteCount = 5
     /// The longest fragment: 2^14 bytes and an expansion of 2,048 (RFC 5246 section 6.2.3).
-    public static let longestFragment = (1 << 14) + 2_048
+    package static let longestFragment = (1 << 14) + 2_048
     /// The longest fragment of TLS 1.3: 2^14 bytes and an expansion of 256 (RFC 8446 section 5.2).
-    public static let longestFragment13 = (1 << 14) + 256
+    package static let longestFragment13 = (1 << 14) + 256
 
     /// What the record carries.
-    public let type: ContentType
+    package let type: ContentType
     /// `legacy_record_version`.
-    public let version: ProtocolVersion
+    package let version: ProtocolVersion
     /// How many bytes follow the header.
-    public let length: Int
+    package let length: Int
 
     /// How many bytes the record has with its header.
-    public var recordLength: Int { RecordHeader.byteCount + length }
+    package var recordLength: Int { RecordHeader.byteCount + length }
 
     /// Reads the header at `offset`, where there are five bytes; nil if no TLS record begins like that.
     init?(_ bytes: RawSpan, at offset: Int = 0) {

@@ -4,9 +4,9 @@ import Streams
 ///
 /// A record that lies in one chunk is not copied; the beginning of one that does not is kept, at most
 /// 5 + ``RecordHeader/longestFragment`` bytes.
-public struct RecordReader: Sendable {
+package struct RecordReader: Sendable {
     /// What comes next.
-    public enum Step: Hashable, Sendable {
+    package enum Step: Hashable, Sendable {
         /// The bytes end before the next record does.
         case needsMore
         /// A record with its header lies in this range of the chunk.
@@ -20,13 +20,13 @@ public struct RecordReader: Sendable {
     private var partial: [UInt8] = []
 
     /// A reader at the boundary of a record.
-    public init() {}
+    package init() {}
 
     /// How many bytes of an incomplete record are kept.
-    public var heldBytes: Int { partial.count }
+    package var heldBytes: Int { partial.count }
 
     /// The header of the incomplete record, once its five bytes are there.
-    public var partialHeader: RecordHeader? {
+    package var partialHeader: RecordHeader? {
         partial.count < RecordHeader.byteCount ? nil : RecordHeader(partial.span.bytes)
     }
 
@@ -35,7 +35,7 @@ public struct RecordReader: Sendable {
     /// - Parameters:
     ///   - chunk: bytes of the stream.
     ///   - at: where in the chunk to continue; moves past what was consumed.
-    public mutating func next(_ chunk: RawSpan, _ at: inout Int) -> Step {
+    package mutating func next(_ chunk: RawSpan, _ at: inout Int) -> Step {
         if partial.isEmpty {
             guard chunk.byteCount - at >= RecordHeader.byteCount else {
                 keep(chunk, &at, upTo: RecordHeader.byteCount)
@@ -62,7 +62,7 @@ public struct RecordReader: Sendable {
     }
 
     /// The record that `next` called buffered, or the beginning of one; the reader is at a boundary again.
-    public mutating func takeRecord() -> [UInt8] {
+    package mutating func takeRecord() -> [UInt8] {
         defer { partial = [] }
         return partial
     }

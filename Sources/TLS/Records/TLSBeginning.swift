@@ -1,7 +1,7 @@
 import Streams
 
 /// What the first bytes of a direction look like.
-public enum TLSBeginning: Hashable, Sendable {
+package enum TLSBeginning: Hashable, Sendable {
     /// More bytes decide: at most 11 are needed.
     case undecided
     /// A handshake record with a ClientHello or ServerHello, or an alert in place of one.
@@ -19,7 +19,7 @@ public enum TLSBeginning: Hashable, Sendable {
     ///     +------+---------+--------+------+----------+---------
     ///
     /// Source: RFC 8446 sections 5.1 and 4; SSL 2.0: RFC 5246 appendix E.2.
-    public init(_ start: RawSpan) {
+    package init(_ start: RawSpan) {
         if let first = start.byteCount > 0 ? start[byte: 0] : nil, first & 0x80 != 0 {
             self = TLSBeginning.ssl2(start)
             return

@@ -32,14 +32,4 @@ final class AnatomySink: TraceSink {
                 connection: connection.number, index: info.index, type: format.type(of: bytes, frame.shape),
                 anatomy: anatomy))
     }
-
-    func opened(_ connection: TracedConnection) {}
-    func recognised(_ connection: TracedConnection) {}
-    func missing(_ gap: Gap, on connection: TracedConnection) {}
-    func dropped(_ gap: Gap, reason: String, on connection: TracedConnection) {}
-    func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {}
-    func finding(_ finding: Finding) {}
-    func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {}
-    func summary(_ summary: Summary) {}
-    func flush() {}
 }

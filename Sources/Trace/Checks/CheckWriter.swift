@@ -41,7 +41,6 @@ package final class CheckWriter: TraceSink {
             at: connection.opening.time)
     }
 
-    package func recognised(_ connection: TracedConnection) {}
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {}
 
     package func missing(_ gap: Gap, on connection: TracedConnection) {
@@ -93,6 +92,4 @@ package final class CheckWriter: TraceSink {
             stepSummary?.write(Array(CheckGitHub.summary(of: report, name: source).utf8))
         }
     }
-
-    package func flush() {}
 }

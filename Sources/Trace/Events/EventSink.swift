@@ -44,19 +44,7 @@ package final class EventSink: TraceSink {
     }
 
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
-        guard let kinds = connection.kinds?[frame.direction] else { return }
-        let (info, shape) = (frame.info, frame.shape)
-        let shown = ShownFrame(frame, bytes, kinds)
-        let type = frame.kind.map { kinds.kinds[$0].type } ?? kinds.format.type(of: bytes, shape)
-        take(
-            .frame(
-                FrameEvent(
-                    connection: connection.number, leg: connection.leg, from: frame.direction, index: info.index,
-                    time: info.time,
-                    started: info.started, offset: info.offset, length: info.length, segments: info.segments,
-                    merged: info.merged, type: type, isHeartbeat: frame.isHeartbeat,
-                    fields: .fields(shown.fields),
-                    body: shown.body(bytes.extracting(shape.head..<shape.head + shape.body), limit: bodyLimit))))
+        if let event = FrameEvent(frame, bytes: bytes, on: connection, bodyLimit: bodyLimit) { take(.frame(event)) }
     }
 
     package func missing(_ gap: Gap, on connection: TracedConnection) {
@@ -87,6 +75,31 @@ package final class EventSink: TraceSink {
     package func summary(_ summary: Summary) { take(.summary(SummaryEvent(summary))) }
 
     package func flush() { whenFlushed() }
+}
+
+extension FrameEvent {
+    /// A frame that a sink received, with its fields and its body decoded, and secrets redacted.
+    ///
+    /// - Parameters:
+    ///   - frame: the frame.
+    ///   - bytes: the bytes that the sink received with it.
+    ///   - connection: its connection; nil is returned if that has no format.
+    ///   - bodyLimit: at most how many bytes of the decoded body to take.
+    public init?(
+        _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection,
+        bodyLimit: Int = 4_096
+    ) {
+        guard let kinds = connection.kinds?[frame.direction] else { return nil }
+        let (info, shape) = (frame.info, frame.shape)
+        let shown = ShownFrame(frame, bytes, kinds)
+        self.init(
+            connection: connection.number, leg: connection.leg, from: frame.direction, index: info.index,
+            time: info.time,
+            started: info.started, offset: info.offset, length: info.length, segments: info.segments,
+            merged: info.merged, type: kinds.type(of: frame, bytes), isHeartbeat: frame.isHeartbeat,
+            fields: .fields(shown.fields),
+            body: shown.body(bytes.extracting(shape.head..<shape.head + shape.body), limit: bodyLimit))
+    }
 }
 
 /// A frame as a trace shows it, with secrets redacted.

@@ -5,9 +5,9 @@ import Streams
 ///
 /// Events, keys and values that it does not know are skipped: a version may add more of them. A trace may have been restarted
 /// (HUP), or continue after a line truncated by a full disk: `notes` reports what was skipped.
-public struct EventReader: Sendable {
+package struct EventReader: Sendable {
     /// How long a line may be: a frame of 16 MiB in hex, plus the rest of the line.
-    public static let longestLine = 40 << 20
+    package static let longestLine = 40 << 20
 
     /// What could not be read, as human-readable lines.
     package private(set) var notes: [String] = []
@@ -23,10 +23,10 @@ public struct EventReader: Sendable {
     private static let mostNotes = 20
 
     /// A reader that has read nothing.
-    public init() {}
+    package init() {}
 
     /// Begins with a file, or continues with another one.
-    public mutating func begin(_ file: String) throws(TraceReadError) {
+    package mutating func begin(_ file: String) throws(TraceReadError) {
         // What is missing at the end of a file may be in the next one.
         if !partial.isEmpty, line > 0 {
             line += 1

@@ -1,29 +1,29 @@
 import Streams
 
 /// Reads a trace, connection by connection: see `EventReader`.
-public struct TraceReader: Sendable {
+package struct TraceReader: Sendable {
     private var reader = EventReader()
     private var collector = TraceCollector()
     /// Whether the trace was restarted, so that connections may reuse earlier numbers.
     private var isResumed = false
 
     /// A reader that has read nothing.
-    public init() {}
+    package init() {}
 
     /// Begins with a file, or continues with another one.
-    public mutating func begin(_ file: String) throws(TraceReadError) {
+    package mutating func begin(_ file: String) throws(TraceReadError) {
         try reader.begin(file)
         // One run's files follow one another; another run's have a summary before them.
         if collector.trace != nil { isResumed = true }
     }
 
     /// Takes bytes of the file; lines may be split anywhere.
-    public mutating func read(_ bytes: RawSpan) throws(TraceReadError) {
+    package mutating func read(_ bytes: RawSpan) throws(TraceReadError) {
         for (event, line) in try reader.read(bytes) { try take(event, line) }
     }
 
     /// The trace, now that everything was read.
-    public mutating func finish() throws(TraceReadError) -> RecordedTrace {
+    package mutating func finish() throws(TraceReadError) -> RecordedTrace {
         try reader.finish()
         var trace = collector.trace ?? RecordedTrace(source: "")
         trace.notes = reader.notes

@@ -1,12 +1,12 @@
 /// A trace collected while it is produced, by an `EventSink` on the same thread.
-public final class TraceReading {
+package final class TraceReading {
     private var collector = TraceCollector()
     private let source: String
 
     /// A reading of nothing yet.
     ///
     /// - Parameter source: what is traced.
-    public init(of source: String) {
+    package init(of source: String) {
         self.source = source
     }
 
@@ -21,5 +21,5 @@ public final class TraceReading {
     package func takeItems() -> [RecordedItem] { collector.takeItems() }
 
     /// The trace so far.
-    public var trace: RecordedTrace { collector.trace ?? RecordedTrace(source: source) }
+    package var trace: RecordedTrace { collector.trace ?? RecordedTrace(source: source) }
 }

@@ -3,27 +3,27 @@ import Framing
 import Streams
 
 /// Which part of a trace is wanted.
-public struct Selection: Sendable {
+package struct Selection: Sendable {
     /// What a frame must fulfil; nil for any frame.
-    public var condition: Expression?
+    package var condition: Expression?
     /// Bytes that a frame, or its decoded body, must contain; nil for any frame.
-    public var contained: [UInt8]?
+    package var contained: [UInt8]?
     /// The connections by number; empty for all.
-    public var connections: Set<Int> = []
+    package var connections: Set<Int> = []
     /// The legs of connections whose bytes a proxy may have changed; nil: those that a sink shows unless asked.
-    public var legs: Set<Leg>?
+    package var legs: Set<Leg>?
     /// The earliest time of an event.
-    public var since: Timestamp?
+    package var since: Timestamp?
     /// The time from which on events are excluded.
-    public var until: Timestamp?
+    package var until: Timestamp?
     /// At most how many frames.
-    public var frames: Int?
+    package var frames: Int?
 
     /// Everything.
-    public init() {}
+    package init() {}
 
     /// Whether nothing is excluded.
-    public var isEverything: Bool {
+    package var isEverything: Bool {
         condition == nil && contained == nil && connections.isEmpty && legs == nil && since == nil && until == nil
             && frames == nil
     }

@@ -62,8 +62,6 @@ package final class LiveStatus: TraceSink {
     }
 
     package func opened(_ connection: TracedConnection) { connections += 1 }
-    package func recognised(_ connection: TracedConnection) {}
-
     package var bodyLimit: Int { 0 }
 
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
@@ -72,8 +70,6 @@ package final class LiveStatus: TraceSink {
     }
 
     package func missing(_ gap: Gap, on connection: TracedConnection) { missing += gap.byteCount }
-    package func dropped(_ gap: Gap, reason: String, on connection: TracedConnection) {}
-
     package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {
         bytes += run.byteCount
     }
@@ -83,7 +79,4 @@ package final class LiveStatus: TraceSink {
     package func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {
         closed += 1
     }
-
-    package func summary(_ summary: Summary) {}
-    package func flush() {}
 }

@@ -73,14 +73,6 @@ package final class FormatTrial: TraceSink {
         if frames > 0 { first.withFrames = earlier(first.withFrames) }
     }
 
-    package func opened(_ connection: TracedConnection) {}
-    package func recognised(_ connection: TracedConnection) {}
-    package func missing(_ gap: Gap, on connection: TracedConnection) {}
-    package func dropped(_ gap: Gap, reason: String, on connection: TracedConnection) {}
-    package func finding(_ finding: Finding) {}
-    package func summary(_ summary: Summary) {}
-    package func flush() {}
-
     // MARK: Text
 
     /// The result in words, as lines.

@@ -1,7 +1,7 @@
 /// Where a value is in a frame: `type`, `fields.token`, `body.json.user.id`, `body.json.items[0]`.
-public struct FieldPath: Hashable, Sendable, CustomStringConvertible {
+package struct FieldPath: Hashable, Sendable, CustomStringConvertible {
     /// A step from a value to one inside it.
-    public enum Step: Hashable, Sendable {
+    package enum Step: Hashable, Sendable {
         /// A member of an object.
         case member(String)
         /// An element of an array.
@@ -11,15 +11,15 @@ public struct FieldPath: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The steps, starting at the frame.
-    public var steps: [Step]
+    package var steps: [Step]
 
     /// A path of steps.
-    public init(_ steps: [Step]) {
+    package init(_ steps: [Step]) {
         self.steps = steps
     }
 
     /// Parses a path in the form of `description`; `*` and `[*]` match any step. Nil if it is not a path.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         var steps: [Step] = []
         var rest = text[...]
         while let first = rest.first {
@@ -62,7 +62,7 @@ public struct FieldPath: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The path as text.
-    public var description: String {
+    package var description: String {
         var text = ""
         for step in steps {
             switch step {

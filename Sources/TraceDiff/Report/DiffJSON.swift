@@ -3,9 +3,9 @@ import Streams
 import Trace
 
 /// A difference as one JSON object (`docs/diff.md`).
-public enum DiffJSON {
+package enum DiffJSON {
     /// The object, compact, followed by a line feed.
-    public static func of(_ difference: TraceDifference) -> String {
+    package static func of(_ difference: TraceDifference) -> String {
         let counts = difference.counts.map { JSONValue.Member(name($0.kind), number($0.count)) }
         return JSONValue.object([
             .init("same", .boolean(difference.isEmpty)), .init("counts", .object(counts)),

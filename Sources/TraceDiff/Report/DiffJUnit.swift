@@ -2,14 +2,14 @@ import Streams
 import Trace
 
 /// A difference as JUnit XML: a test case for each connection, for tools that show test results.
-public enum DiffJUnit {
+package enum DiffJUnit {
     /// The document.
     ///
     /// A case is named by the connection's place in the expected trace, its format, its server and how it begins, so that its
     /// name is the same from run to run. Its time is how long the actual connection was open.
     ///
     /// - Parameter name: what was compared.
-    public static func of(_ difference: TraceDifference, name: String) -> String {
+    package static func of(_ difference: TraceDifference, name: String) -> String {
         var cases = ""
         var failures = 0
         let suite = MarkupText.escaped(name)

@@ -12,7 +12,7 @@ import Trace
 ///
 /// `-` expected only, `+` actual only, `~` changed, `^` moved, `x` in a different order relative to the other side. Numbers count
 /// the expected items (with `+`, the actual ones) from 1.
-public struct DiffText {
+package struct DiffText {
     private let options: DiffTextOptions
     private(set) var text = ""
 
@@ -26,7 +26,7 @@ public struct DiffText {
     }
 
     /// The text of a difference; it ends with a line of counts.
-    public static func of(_ difference: TraceDifference, _ options: DiffTextOptions = DiffTextOptions()) -> String {
+    package static func of(_ difference: TraceDifference, _ options: DiffTextOptions = DiffTextOptions()) -> String {
         var writer = DiffText(options: options)
         writer.write(difference)
         return writer.text

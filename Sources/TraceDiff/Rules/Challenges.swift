@@ -4,12 +4,12 @@ import Trace
 
 /// Finds challenge-response logins: one side draws a random challenge that the other must answer, so that no recording can be
 /// replayed, and no rule makes two of them equal.
-public enum Challenges {
+package enum Challenges {
     /// At most how many frames of a connection are examined, and how many lines there are.
     private static let most = (frames: 400, lines: 20)
 
     /// For each frame that has a challenge, or an answer to one, a human-readable line that names and describes it.
-    public static func lines(in trace: RecordedTrace) -> [String] {
+    package static func lines(in trace: RecordedTrace) -> [String] {
         var lines: [String] = []
         for connection in trace.connections {
             for frame in connection.frames.prefix(most.frames) {

@@ -8,17 +8,17 @@ import Trace
 ///
 /// In texts, only numbers, times, identifiers and tokens are masked, and only if the texts are otherwise the same: ordinary words
 /// never are.
-public enum RuleLearning {
+package enum RuleLearning {
     /// The result of learning.
-    public struct Result: Sendable {
+    package struct Result: Sendable {
         /// The rules under which the runs are the same, as far as rules can achieve that.
-        public var rules: TraceRules
+        package var rules: TraceRules
         /// Differences between runs that are not masked, because they are ordinary text or not a value, as human-readable lines.
-        public var remaining: [String] = []
+        package var remaining: [String] = []
         /// How much of the content of all runs the rules mask.
-        public var share = MaskedShare()
+        package var share = MaskedShare()
         /// Where the content depends on a challenge that differs each time, as human-readable lines.
-        public var challenges: [String] = []
+        package var challenges: [String] = []
     }
 
     private typealias Learned = [TraceRules.Place: [TextTemplate]]
@@ -45,12 +45,12 @@ public enum RuleLearning {
     /// The rules under which the runs are the same, as far as masks and bindings can achieve that.
     ///
     /// - Parameter comparison: what is compared; its rules are part of the result.
-    public static func rules(from runs: [RecordedTrace], _ comparison: Comparison = Comparison()) -> TraceRules {
+    package static func rules(from runs: [RecordedTrace], _ comparison: Comparison = Comparison()) -> TraceRules {
         learn(from: runs, comparison).rules
     }
 
     /// Learns from the runs.
-    public static func learn(from runs: [RecordedTrace], _ comparison: Comparison = Comparison()) -> Result {
+    package static func learn(from runs: [RecordedTrace], _ comparison: Comparison = Comparison()) -> Result {
         guard let first = runs.first, runs.count > 1 else { return Result(rules: comparison.rules) }
         var comparison = comparison
         var values: [Occurrence: Values] = [:]

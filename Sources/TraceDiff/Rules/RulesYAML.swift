@@ -5,13 +5,13 @@ import Trace
 import Yams
 
 /// Rules as a YAML file (`docs/diff.md`).
-public enum RulesYAML {
+package enum RulesYAML {
     private static let topPath = "the rules"
 
     private enum Sender: String, CaseIterable { case client, server }
 
     /// The rules of a file.
-    public static func rules(in yaml: String, file: String) throws(FormatFileError) -> TraceRules {
+    package static func rules(in yaml: String, file: String) throws(FormatFileError) -> TraceRules {
         let context = LoadContext()
         var rules = TraceRules()
         // A file without rules, such as --learn writes for equal runs, is empty except for its comment.
@@ -106,7 +106,7 @@ public enum RulesYAML {
     /// - Parameters:
     ///   - runs: the runs they were learned from, for the comment.
     ///   - notes: additional lines for the comment.
-    public static func text(of rules: TraceRules, runs: [String], notes: [String] = []) -> String {
+    package static func text(of rules: TraceRules, runs: [String], notes: [String] = []) -> String {
         var text = "# Learned by frametap diff --learn from \(runs.joined(separator: ", ")).\n"
         for note in notes { text += "# \(note)\n" }
         if rules == TraceRules() { return text + "# The runs are the same without rules.\n" }

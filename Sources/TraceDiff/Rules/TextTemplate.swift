@@ -1,7 +1,7 @@
 /// The common part of texts that differ in each run, and their variable parts: `{"token": "«uuid»", "user": "bob"}`.
 ///
 /// It matches whole texts. A `«` that does not begin a placeholder represents itself.
-public struct TextTemplate: Hashable, Sendable {
+package struct TextTemplate: Hashable, Sendable {
     enum Part: Hashable, Sendable {
         case literal([UInt8])
         case any(Placeholder)
@@ -12,7 +12,7 @@ public struct TextTemplate: Hashable, Sendable {
     init(parts: [Part]) { self.parts = parts }
 
     /// Parses a template in the form of `source`; nil if it has no placeholder.
-    public init?(_ source: String) {
+    package init?(_ source: String) {
         var parts: [Part] = []
         var literal = ""
         var rest = source[...]
@@ -36,7 +36,7 @@ public struct TextTemplate: Hashable, Sendable {
     }
 
     /// The template as text.
-    public var source: String {
+    package var source: String {
         parts.map { part in
             switch part {
             case .literal(let bytes): String(decoding: bytes, as: UTF8.self)

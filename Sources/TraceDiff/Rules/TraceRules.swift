@@ -2,18 +2,18 @@ import Expressions
 import Streams
 
 /// Which parts of frames are not compared, or compared in another way: masks, echoes, and ignored values.
-public struct TraceRules: Hashable, Sendable {
+package struct TraceRules: Hashable, Sendable {
     /// Which frames, and which of their values.
-    public struct Place: Hashable, Sendable {
+    package struct Place: Hashable, Sendable {
         /// Who sends the frame; nil: either side.
-        public var from: Direction?
+        package var from: Direction?
         /// The frame's type; nil: any.
-        public var type: String?
+        package var type: String?
         /// The place in the frame, including everything inside it.
-        public var path: FieldPath
+        package var path: FieldPath
 
         /// A place in frames.
-        public init(from: Direction? = nil, type: String? = nil, path: FieldPath) {
+        package init(from: Direction? = nil, type: String? = nil, path: FieldPath) {
             self.from = from
             self.type = type
             self.path = path
@@ -21,16 +21,16 @@ public struct TraceRules: Hashable, Sendable {
     }
 
     /// A masked value.
-    public struct Mask: Hashable, Sendable {
+    package struct Mask: Hashable, Sendable {
         /// Where.
-        public var place: Place
+        package var place: Place
         /// The masked part of a text; without it, and without a template, all of it.
-        public var pattern: Pattern?
+        package var pattern: Pattern?
         /// The texts of which parts are masked; others are compared as they are.
-        public var template: TextTemplate?
+        package var template: TextTemplate?
 
         /// A mask over a place.
-        public init(_ place: Place, pattern: Pattern? = nil, template: TextTemplate? = nil) {
+        package init(_ place: Place, pattern: Pattern? = nil, template: TextTemplate? = nil) {
             self.place = place
             self.pattern = pattern
             self.template = template
@@ -38,31 +38,31 @@ public struct TraceRules: Hashable, Sendable {
     }
 
     /// Places with one value, which differs in each run but is the same at each of the places.
-    public struct Binding: Hashable, Sendable {
+    package struct Binding: Hashable, Sendable {
         /// Its name, for display.
-        public var name: String
+        package var name: String
         /// Its places; the one where it occurs first must be listed first.
-        public var places: [Place]
+        package var places: [Place]
 
         /// A repeated value.
-        public init(name: String, places: [Place]) {
+        package init(name: String, places: [Place]) {
             self.name = name
             self.places = places
         }
     }
 
     /// Values that must be present, but are not compared.
-    public var masks: [Mask] = []
+    package var masks: [Mask] = []
     /// Values that are not compared, but must be the same wherever they are repeated.
-    public var bindings: [Binding] = []
+    package var bindings: [Binding] = []
     /// Values that are ignored entirely, even their presence.
-    public var ignored: [Place] = []
+    package var ignored: [Place] = []
 
     /// No rules: everything is compared.
-    public init() {}
+    package init() {}
 
     /// Both sets of rules combined.
-    public mutating func add(_ other: TraceRules) {
+    package mutating func add(_ other: TraceRules) {
         masks += other.masks
         bindings += other.bindings
         ignored += other.ignored

@@ -106,14 +106,9 @@ final class BodyFiles: TraceSink {
         unlink(path(index, side.direction, connection) + Self.unfinished)
     }
 
-    func opened(_ connection: TracedConnection) {}
-    func recognised(_ connection: TracedConnection) {}
-    func missing(_ gap: Gap, on connection: TracedConnection) {}
-    func dropped(_ gap: Gap, reason: String, on connection: TracedConnection) {}
     func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {
         if run.streamed > 0 { discard(Side(connection.connectionLeg, direction), connection) }
     }
-    func finding(_ finding: Finding) {}
     func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {
         for direction in Direction.allCases { discard(Side(connection.connectionLeg, direction), connection) }
     }
@@ -123,5 +118,4 @@ final class BodyFiles: TraceSink {
             secretBodies == 1 ? "1 body that holds a secret was" : "\(secretBodies) bodies that hold secrets were"
         warn("\(bodies) not written to \(folder); --show-secrets writes them")
     }
-    func flush() {}
 }

@@ -69,46 +69,12 @@ struct FormatOptions: ParsableArguments {
 
     /// A built-in format, rule or example by its name, or the format that a file describes, with parameters after a colon.
     static func format(_ text: String) throws -> Format {
-        if text.hasPrefix(ExampleFormats.prefix) { return try example(text) }
-        let request = try FormatRequest(text)
-        if BuiltInFormats.yaml(of: request.name) != nil {
-            do throws(FormatFileError) {
-                if let format = try BuiltInFormats.format(named: request.name, parameters: request.parameters) {
-                    return format
-                }
-            } catch {
-                // A position in a file that the user never saw would be meaningless.
-                throw ValidationError("--format \(text): " + error.faults.map(\.message).joined(separator: "; "))
-            }
-        }
-        let name = request.name
-        guard name.contains("/") || name.hasSuffix(".yaml") || name.hasSuffix(".yml") else {
-            let built = name.split(separator: ":", maxSplits: 1).first.map(String.init) ?? ""
-            if name.contains(":"), BuiltInFormats.yaml(of: built) != nil {
-                throw ValidationError("--format \(text): expected parameters, such as \(built):key=value,…")
-            }
-            let known = (BuiltInFormats.names + BuiltInFormats.ruleNames).joined(separator: ", ")
-            let hint = ExampleFormats.names.contains(name) ? "; did you mean \(ExampleFormats.prefix)\(name)?" : ""
-            throw ValidationError(
-                "there is no format \(name)\(hint); built in are \(known). A format file's name ends in .yaml")
-        }
-        let bytes = try FileInput.contents(of: name, limit: 4 << 20)
-        return try FormatLoader.load(
-            String(decoding: bytes, as: UTF8.self), file: name, parameters: request.parameters,
-            source: { FileInput.format(named: $0, beside: name) })
-    }
-
-    /// An example: `example:NAME`, with parameters after another colon.
-    private static func example(_ text: String) throws -> Format {
-        let request = try FormatRequest(String(text.dropFirst(ExampleFormats.prefix.count)))
-        guard let yaml = ExampleFormats.yaml(of: request.name) else {
-            let known = ExampleFormats.names.joined(separator: ", ")
-            throw ValidationError("there is no example \(request.name); known are \(known)")
-        }
-        do throws(FormatFileError) {
-            return try FormatLoader.load(yaml, file: text, parameters: request.parameters)
-        } catch {
-            throw ValidationError("--format \(text): " + error.faults.map(\.message).joined(separator: "; "))
+        do {
+            return try FormatName.format(
+                text, contents: { String(decoding: try FileInput.contents(of: $0, limit: 4 << 20), as: UTF8.self) },
+                other: { FileInput.format(named: $0, beside: $1) })
+        } catch let error as FormatNameError {
+            throw ValidationError("--format \(error)")
         }
     }
 }

@@ -1,5 +1,5 @@
 /// The language of format files: what its sections say of themselves, as a schema and as the tables of its reference.
-public enum FormatLanguage {
+package enum FormatLanguage {
     /// Every section, the outermost first.
     package static var sections: [KeySection] {
         KeyWalk(FormatLoader.section).parts.compactMap { if case .section(let section) = $0 { section } else { nil } }
@@ -9,15 +9,15 @@ public enum FormatLanguage {
     package static var names: [String] { KeyWalk(FormatLoader.section).names }
 
     /// The JSON Schema of format files.
-    public static var schema: String { KeySchema(FormatLoader.section).text }
+    package static var schema: String { KeySchema(FormatLoader.section).text }
 
     /// Every section that has keys, with what it is for.
-    public static var listing: String { KeyListing.text(sections.filter { !$0.keys.isEmpty }) }
+    package static var listing: String { KeyListing.text(sections.filter { !$0.keys.isEmpty }) }
 
     /// The keys of a section, for a terminal.
     ///
     /// - Parameter name: the section's name, such as `framing.delimiter`, or its last part if no other section has that.
-    public static func listing(of name: String) throws(FormatLanguageError) -> String {
+    package static func listing(of name: String) throws(FormatLanguageError) -> String {
         let all = sections.filter { !$0.keys.isEmpty }
         let found = all.filter { $0.name == name }
         let matching = found.isEmpty ? all.filter { $0.name.hasSuffix(".\(name)") } : found
@@ -30,7 +30,7 @@ public enum FormatLanguage {
 
     /// The reference with its tables as they should be: each stands between `<!-- keys: NAME -->` and `<!-- end -->`. Between
     /// `<!-- names: NAME -->` and `<!-- end -->` are only the names of a section's keys.
-    public static func updated(reference: String) throws(FormatLanguageError) -> String {
+    package static func updated(reference: String) throws(FormatLanguageError) -> String {
         let parts = KeyWalk(FormatLoader.section).parts
         var result: [Substring] = []
         var isInside = false
@@ -77,7 +77,7 @@ public enum FormatLanguage {
 }
 
 /// Why a part of the language cannot be shown.
-public struct FormatLanguageError: Error, CustomStringConvertible {
+package struct FormatLanguageError: Error, CustomStringConvertible {
     /// What was asked for, and what is known.
-    public let description: String
+    package let description: String
 }

@@ -1,7 +1,7 @@
 import Streams
 
 /// The byte order of a number.
-public enum ByteOrder: String, Sendable, Hashable, CaseIterable {
+package enum ByteOrder: String, Sendable, Hashable, CaseIterable {
     /// Most significant byte first.
     case big
     /// Least significant byte first.

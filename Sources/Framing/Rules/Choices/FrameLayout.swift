@@ -1,13 +1,13 @@
 import Streams
 
 /// One kind of frame of a direction: its rule, and the fields before and after the body.
-public struct FrameLayout: Sendable {
+package struct FrameLayout: Sendable {
     /// The kind's name; nil if there is only one.
-    public var name: String?
+    package var name: String?
     /// How to determine where such a frame ends.
-    public var rule: any FramingRule
+    package var rule: any FramingRule
     /// The fields before the body.
-    public var head: (any Head)?
+    package var head: (any Head)?
     /// The fields after the body.
     package var trailer: BinaryHead?
     /// How the kind's bodies are decoded, if it says so itself.

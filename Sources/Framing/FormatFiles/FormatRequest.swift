@@ -1,6 +1,4 @@
-import ArgumentParser
-
-/// A format as the command line names it: `im-json`, `chat.yaml`, `fixed:size=8`, `delimiter:end=\r\n`.
+/// A format as users name it: `im-json`, `chat.yaml`, `fixed:size=8`, `delimiter:end=\r\n`.
 struct FormatRequest {
     /// A built-in format's or rule's name, or a file's path.
     let name: String
@@ -8,7 +6,7 @@ struct FormatRequest {
     private(set) var parameters: [String: String] = [:]
 
     /// Splits a request; the text after the first colon that is followed by `key=` is parameters.
-    init(_ text: String) throws {
+    init(_ text: String) throws(FormatNameError) {
         guard let colon = Self.parametersColon(in: text) else {
             name = text
             return
@@ -17,11 +15,11 @@ struct FormatRequest {
         for part in try Self.parts(text[text.index(after: colon)...], of: text) {
             guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else {
                 let found = String(decoding: part, as: UTF8.self)
-                throw ValidationError(
-                    "--format \(text): expected key=value, found \(found.isEmpty ? "nothing" : found)")
+                throw FormatNameError(
+                    "\(text): expected key=value, found \(found.isEmpty ? "nothing" : found)")
             }
             let key = String(decoding: part[..<equals], as: UTF8.self)
-            guard parameters[key] == nil else { throw ValidationError("--format \(text): \(key) is given twice") }
+            guard parameters[key] == nil else { throw FormatNameError("\(text): \(key) is given twice") }
             parameters[key] = Self.text(Array(part[(equals + 1)...]))
         }
     }
@@ -36,7 +34,7 @@ struct FormatRequest {
     }
 
     /// The parts between commas, with escapes resolved.
-    private static func parts(_ text: Substring, of whole: String) throws -> [[UInt8]] {
+    private static func parts(_ text: Substring, of whole: String) throws(FormatNameError) -> [[UInt8]] {
         var parts: [[UInt8]] = [[]]
         var rest = text.utf8[...]
         while let byte = rest.popFirst() {
@@ -44,8 +42,8 @@ struct FormatRequest {
             case UInt8(ascii: ","): parts.append([])
             case UInt8(ascii: "\\"):
                 guard let resolved = escape(&rest) else {
-                    throw ValidationError(
-                        "--format \(whole): there is no such escape; known are \\n \\r \\t \\0 \\xNN \\\\ and \\,")
+                    throw FormatNameError(
+                        "\(whole): there is no such escape; known are \\n \\r \\t \\0 \\xNN \\\\ and \\,")
                 }
                 parts[parts.count - 1].append(resolved)
             default: parts[parts.count - 1].append(byte)

@@ -1,0 +1,62 @@
+/// A text that names no format: why, and what was expected.
+public struct FormatNameError: Error, Sendable, CustomStringConvertible {
+    /// The problem, and what was expected.
+    public let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// Formats by the names that users give them.
+package enum FormatName {
+    /// A built-in format, rule or example by its name, or the format that a file describes, with parameters after a colon:
+    /// `im-json`, `fixed:size=8`, `example:redis`, `chat.yaml`.
+    ///
+    /// - Parameters:
+    ///   - contents: the text of a file.
+    ///   - other: the text of a file that another one extends, by the name that it gives, and the other one's path; nil if there
+    ///     is none.
+    /// - Throws: `FormatNameError`, a `FormatFileError` for a file, or what `contents` throws.
+    package static func format(
+        _ text: String, contents: (String) throws -> String, other: @escaping (String, String) -> String?
+    ) throws -> Format {
+        if text.hasPrefix(ExampleFormats.prefix) { return try example(text) }
+        let request = try FormatRequest(text)
+        let name = request.name
+        if BuiltInFormats.yaml(of: name) != nil {
+            do throws(FormatFileError) {
+                if let format = try BuiltInFormats.format(named: name, parameters: request.parameters) { return format }
+            } catch {
+                // A position in a file that the user never saw would be meaningless.
+                throw FormatNameError("\(text): " + error.faults.map(\.message).joined(separator: "; "))
+            }
+        }
+        guard name.contains("/") || name.hasSuffix(".yaml") || name.hasSuffix(".yml") else { throw unknown(name, text) }
+        return try FormatLoader.load(
+            try contents(name), file: name, parameters: request.parameters, source: { other($0, name) })
+    }
+
+    /// An example: `example:NAME`, with parameters after another colon.
+    private static func example(_ text: String) throws(FormatNameError) -> Format {
+        let request = try FormatRequest(String(text.dropFirst(ExampleFormats.prefix.count)))
+        guard let yaml = ExampleFormats.yaml(of: request.name) else {
+            let known = ExampleFormats.names.joined(separator: ", ")
+            throw FormatNameError("\(text): there is no such example; known are \(known)")
+        }
+        do throws(FormatFileError) {
+            return try FormatLoader.load(yaml, file: text, parameters: request.parameters)
+        } catch {
+            throw FormatNameError("\(text): " + error.faults.map(\.message).joined(separator: "; "))
+        }
+    }
+
+    private static func unknown(_ name: String, _ text: String) -> FormatNameError {
+        let built = name.split(separator: ":", maxSplits: 1).first.map(String.init) ?? ""
+        if name.contains(":"), BuiltInFormats.yaml(of: built) != nil {
+            return FormatNameError("\(text): expected parameters, such as \(built):key=value,…")
+        }
+        let known = (BuiltInFormats.names + BuiltInFormats.ruleNames).joined(separator: ", ")
+        let hint = ExampleFormats.names.contains(name) ? "; did you mean \(ExampleFormats.prefix)\(name)?" : ""
+        return FormatNameError(
+            "\(text): there is no such format\(hint); built in are \(known). A format file's name ends in .yaml")
+    }
+}
