@@ -28,18 +28,13 @@ package struct RuleSet: Sendable {
         of connection: Int, format: Format?, limits: StageChain.Limits = StageChain.Limits(), isCommanded: Bool = false,
         breakpoints: [String] = []
     ) -> StageChain? {
-        let (frames, links, segmentations) = numbered(of: connection)
-        var stages: [any Stage] = []
-        if isCommanded, let format { stages.append(BreakStage(breakpoints, format, largest: limits.bytes)) }
-        if !frames.isEmpty || isCommanded, let format {
-            stages.append(FrameStage(frames, format, largest: limits.bytes, isCommanded: isCommanded))
-        }
-        if !links.isEmpty { stages.append(LinkStage(links)) }
-        // Last: what other stages emit is cut.
-        if !segmentations.isEmpty, let format {
-            stages.append(FrameStage(segmentations, format, largest: limits.bytes))
-        }
-        return stages.isEmpty ? nil : StageChain(stages, limits: limits)
+        let rules = numbered(of: connection)
+        return chain(
+            rules, limits, isCommanded,
+            breaking: { format.map { BreakStage(breakpoints, $0, largest: limits.bytes) } },
+            framing: { own, isCommanded in
+                format.map { FrameStage(own(rules), $0, largest: limits.bytes, isCommanded: isCommanded) }
+            })
     }
 
     /// The stages of a connection whose format is recognised while it speaks; nil if no rule applies to it.
@@ -56,25 +51,37 @@ package struct RuleSet: Sendable {
         breakpoints: [String] = [], recognisedBy search: () -> any FormatSearch,
         _ rules: @escaping @Sendable (Format) -> RuleSet?
     ) -> StageChain? {
-        let (frames, links, segmentations) = numbered(of: connection)
-        func stage(
-            isCommanded: Bool = false, _ own: @escaping @Sendable (Numbered) -> [NumberedRule]
-        ) -> RecognisingStage {
-            RecognisingStage(search()) { format in
-                rules(format).map {
-                    FrameStage(
-                        own($0.numbered(of: connection)), format, largest: limits.bytes, isCommanded: isCommanded)
+        chain(
+            numbered(of: connection), limits, isCommanded,
+            breaking: { RecognisingStage(search()) { BreakStage(breakpoints, $0, largest: limits.bytes) } },
+            framing: { own, isCommanded in
+                RecognisingStage(search()) { format in
+                    rules(format).map {
+                        FrameStage(
+                            own($0.numbered(of: connection)), format, largest: limits.bytes, isCommanded: isCommanded)
+                    }
                 }
-            }
-        }
-        var stages: [any Stage] = []
-        if isCommanded {
-            stages.append(RecognisingStage(search()) { BreakStage(breakpoints, $0, largest: limits.bytes) })
-        }
-        if !frames.isEmpty || isCommanded { stages.append(stage(isCommanded: isCommanded, \.frames)) }
-        if !links.isEmpty { stages.append(LinkStage(links)) }
-        if !segmentations.isEmpty { stages.append(stage(\.segmentations)) }
-        return stages.isEmpty ? nil : StageChain(stages, limits: limits)
+            })
+    }
+
+    /// Every stage that a connection may have, in the order in which bytes pass them. A new one is one line here.
+    ///
+    /// - Parameters:
+    ///   - breaking: the stage that stops frames; nil without a format.
+    ///   - framing: a stage that applies some of the rules to frames; nil without a format.
+    /// - Returns: nil if the connection needs none of them.
+    private func chain(
+        _ rules: Numbered, _ limits: StageChain.Limits, _ isCommanded: Bool, breaking: () -> (any Stage)?,
+        framing: (_ own: @escaping @Sendable (Numbered) -> [NumberedRule], _ isCommanded: Bool) -> (any Stage)?
+    ) -> StageChain? {
+        var stages: [(any Stage)?] = []
+        if isCommanded { stages.append(breaking()) }
+        if !rules.frames.isEmpty || isCommanded { stages.append(framing({ $0.frames }, isCommanded)) }
+        if !rules.links.isEmpty { stages.append(LinkStage(rules.links)) }
+        // Last: what other stages emit is cut.
+        if !rules.segmentations.isEmpty { stages.append(framing({ $0.segmentations }, false)) }
+        let made = stages.compactMap { $0 }
+        return made.isEmpty ? nil : StageChain(made, limits: limits)
     }
 
     private typealias Numbered = (frames: [NumberedRule], links: [NumberedRule], segmentations: [NumberedRule])
