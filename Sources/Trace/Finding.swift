@@ -117,3 +117,44 @@ public struct Finding: Hashable, Sendable {
         self.data = data
     }
 }
+
+extension Finding.Kind {
+    /// Its name in a summary.
+    var noun: String {
+        switch self {
+        case .heartbeatGap: "gap"
+        case .lateHeartbeat: "late heartbeat"
+        case .heartbeatResumed: "gap's end"
+        case .heartbeatStopped: "heartbeat stop"
+        case .heartbeatNever: "side without heartbeat"
+        case .trafficWithoutHeartbeats: "busy gap"
+        case .evictionWindow: "long silence"
+        case .evictionOverdue: "overdue eviction"
+        case .evictionClose: "silent close"
+        case .heartbeatUnanswered: "unanswered heartbeat"
+        case .unanswered: "unanswered request"
+        case .lateAnswer: "late answer"
+        case .answerWithoutRequest: "unasked answer"
+        case .answerOutOfOrder: "disordered answer"
+        case .deliveryMissing: "lost message"
+        case .deliveryTwice: "repeated message"
+        case .deliveryOutOfOrder: "disordered message"
+        case .hazard: "hazard"
+        case .reconnectStorm: "reconnect storm"
+        case .connectFailed: "failed connect"
+        case .badChecksum: "bad checksum"
+        case .sequenceGap: "sequence gap"
+        case .sequenceRepeat: "sequence repeat"
+        case .badJSON: "JSON fault"
+        case .badBody: "body fault"
+        case .wrongKey: "wrong key"
+        case .conflict: "conflict"
+        case .lateData: "late segment"
+        case .dataAfterEnd: "FIN overrun"
+        case .memoryLimit: "eviction"
+        case .tlsFailed: "TLS failure"
+        case .tlsTruncated: "TLS truncation"
+        case .tlsKeysMissing: "TLS connection without keys"
+        }
+    }
+}
