@@ -100,7 +100,7 @@ import Testing
 
     @Test(arguments: [
         (["--listen", "127.0.0.1:0", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1"], "2 --listen"),
-        (["--listen", "socks5://127.0.0.1:0", "--to", "127.0.0.1:1"], "SOCKS and transparent ones take none"),
+        (["--listen", "socks5://127.0.0.1:0", "--to", "127.0.0.1:1"], "socks5:// and transparent:// take none"),
         (["--listen", "127.0.0.1:0"], "no --to"),
         (["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--proxy-protocol", "inside"], "proxy-protocol"),
         (["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--max-connections", "0"], "--max-connections is 0"),

@@ -23,6 +23,6 @@ struct TransparentLayer: EntryLayer {
 extension ServerChoice {
     /// The server is the one that the client meant to connect to before the system redirected it here (Linux).
     package static let transparent = ServerChoice(
-        scheme: "transparent", title: "transparent", reach: "whatever a firewall redirects here",
-        layer: { TransparentLayer() })
+        scheme: "transparent", title: "transparent", use: "clients arrive that a firewall redirects (Linux)",
+        reach: "whatever a firewall redirects here", layer: { TransparentLayer() })
 }

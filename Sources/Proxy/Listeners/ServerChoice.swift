@@ -5,6 +5,8 @@ package struct ServerChoice: Sendable {
     package let scheme: String
     /// How the line that says where the proxy listens names it.
     package let title: String
+    /// What happens at such an address, for the help of `--listen`.
+    package let use: String
     /// Which servers a client may reach this way, for people.
     package let reach: String
     /// Makes the layer of a client.
@@ -13,8 +15,8 @@ package struct ServerChoice: Sendable {
     /// All there are.
     package static let all: [ServerChoice] = [.socks5, .transparent]
 
-    init(scheme: String, title: String, reach: String, layer: @escaping @Sendable () -> any EntryLayer) {
-        (self.scheme, self.title, self.reach, self.layer) = (scheme, title, reach, layer)
+    init(scheme: String, title: String, use: String, reach: String, layer: @escaping @Sendable () -> any EntryLayer) {
+        (self.scheme, self.title, self.use, self.reach, self.layer) = (scheme, title, use, reach, layer)
     }
 }
 

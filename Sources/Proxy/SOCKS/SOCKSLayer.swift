@@ -23,5 +23,6 @@ struct SOCKSLayer: EntryLayer {
 extension ServerChoice {
     /// The client names its server (RFC 1928).
     package static let socks5 = ServerChoice(
-        scheme: "socks5", title: "SOCKS 5", reach: "whatever this machine can reach", layer: { SOCKSLayer() })
+        scheme: "socks5", title: "SOCKS 5", use: "clients name their server themselves",
+        reach: "whatever this machine can reach", layer: { SOCKSLayer() })
 }

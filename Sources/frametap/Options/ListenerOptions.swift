@@ -7,8 +7,8 @@ struct ListenerOptions: ParsableArguments {
         help: ArgumentHelp(
             "Where clients connect to; may be repeated. Port 0 lets the system choose.",
             discussion: """
-                address:port and unix:path belong to a --to each, in order. At socks5://address:port clients name their server \
-                themselves; to transparent://address:port a firewall redirects them (Linux).
+                address:port and unix:path belong to a --to each, in order. \
+                \(ServerChoice.all.map { "At \($0.scheme)://address:port \($0.use)." }.joined(separator: " "))
                 """,
             valueName: "address:port"))
     var listen: [ListenOption] = []
@@ -54,8 +54,11 @@ struct ListenerOptions: ParsableArguments {
         let wanted = count(plain.map { "\($0.place)" }, "--listen for one server each")
         return
             "each --listen needs its --to, in the same order: found \(wanted) and \(count(to.map { "\($0)" }, "--to"))"
-            + (plain.count < listen.count ? "; SOCKS and transparent ones take none" : "")
+            + (plain.count < listen.count ? "; \(Self.schemes) take none" : "")
     }
+
+    /// The listeners without a server of their own: `socks5:// and transparent://`.
+    private static var schemes: String { ServerChoice.all.map { "\($0.scheme)://" }.joined(separator: " and ") }
 
     /// The listeners, as the trace names them.
     static func source(of listeners: [Listener]) -> String {
