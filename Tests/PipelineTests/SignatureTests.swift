@@ -31,6 +31,10 @@ import Trace
         Beginning("ssh", "SSH-2.0-OpenSSH_9.6\r\n"),
     ]
 
+    @Test func everySignatureIsKnown() {
+        #expect(Set(Self.known.map(\.format)) == Set(Signature.all.map(\.name)))
+    }
+
     private func automatic() throws -> DecodingOptions { DecodingOptions(.automatic(try BuiltInFormats.all())) }
 
     @Test(arguments: known, Direction.allCases)
@@ -67,7 +71,7 @@ import Trace
     func whatIsNotQuiteThatIsNot(_ beginning: Beginning) throws {
         let lines = try Conversation(beginning.bytes).decode(automatic()).lines
         let formats = lines.filter { $0.event == "format" }.compactMap { $0["format"] }
-        #expect(Set(formats).isDisjoint(with: ["tls", "http", "http2", "ssh"]), "\(formats)")
+        #expect(Set(formats).isDisjoint(with: Signature.all.map(\.name)), "\(formats)")
     }
 
     @Test func aFormatThatIsAskedForGoesFirst() throws {
