@@ -80,9 +80,16 @@ import Testing
         }
     }
 
+    /// The names that the loader knows, as it says where it knows none like that.
+    private func known(_ yaml: String) throws -> Set<String> {
+        let fault = try #require(loads(yaml))
+        let list = try #require(fault.components(separatedBy: "known are ").dropFirst().first, "\(fault)")
+        return Set(list.components(separatedBy: "\n")[0].components(separatedBy: ", "))
+    }
+
     @Test func theSchemasWordsAreTheLoaders() throws {
         let rules = try definition("$defs", "framing", "properties", "rule")
-        #expect(Set(rules) == Set(BuiltInFormats.ruleNames + ["fixed", "marker", "fields"]))
+        #expect(try Set(rules) == known("framing: { rule: nothing-like-that }"))
         let types = try definition("$defs", "type")
         #expect(types.count > 20)
         for type in types {
@@ -90,13 +97,14 @@ import Testing
             #expect(loads("header: [{ f: \(field) }]\nframing: { rule: delimiter, end: \"\\n\" }") == nil)
         }
         let encodings = try definition("$defs", "encoding")
-        // Four more need options.
-        #expect(encodings.count == 12)
+        #expect(encodings.count >= 12)
         for encoding in encodings { #expect(loads("framing: { rule: fixed, size: 4 }\nbody: \(encoding)") == nil) }
+        // Some need options.
+        let withOptions = FormatLanguage.sections.map(\.name).filter { $0.hasPrefix("body.") }
+            .map { String($0.dropFirst("body.".count)) }
         // Anything that the loader knows and the schema does not would be reported here.
-        let known = try #require(loads("framing: { rule: fixed, size: 4 }\nbody: nothing-like-that"))
-        let all = encodings + ["fields", "format", "xor", "blocks"]
-        for name in known.matches(of: /[a-z0-9]+(?=,|$)/) { #expect(all.contains(String(name.0)), "\(known)") }
+        let all = try known("framing: { rule: fixed, size: 4 }\nbody: nothing-like-that")
+        #expect(all.isSuperset(of: encodings) && all.isSubset(of: encodings + withOptions), "\(all)")
     }
 
     // MARK: The reference
