@@ -8,6 +8,16 @@ import Trace
 
 /// Properties of every example: no byte is left over, segmentation does not matter, and encoding inverts decoding.
 @Suite struct ExampleFormatTests {
+    /// Every file of docs/examples is in the program, and in docs/examples.md.
+    @Test func everyFileIsListed() throws {
+        let files = try FileManager.default.contentsOfDirectory(atPath: "\(Example.root)/docs/examples")
+        #expect(files.sorted() == ExampleFormats.names.map { "\($0).yaml" }.sorted())
+        let text = try String(contentsOfFile: "\(Example.root)/docs/examples.md", encoding: .utf8)
+        for name in ExampleFormats.names {
+            #expect(text.contains("\n| `\(name)` | "), "docs/examples.md lacks \(name)")
+        }
+    }
+
     @Test(arguments: Example.all) func everyByteOfTheCaptureIsFramed(_ example: Example) throws {
         let bytes = Array(try Data(contentsOf: URL(filePath: example.capturePath)))
         let decoded = DecodedCapture(bytes, options: .init(.fixed(try example.format())))

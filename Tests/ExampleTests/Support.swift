@@ -14,13 +14,9 @@ struct Example: CustomTestStringConvertible, Sendable {
 
     init(name: String, format: String? = nil) { (self.name, formatName) = (name, format ?? name) }
 
+    /// Every example, and the captures that some have besides.
     static let all =
-        [
-            "amqp", "bgp", "bittorrent", "dnp3", "dns", "fix", "http", "irc", "jt808", "kafka", "ldap", "memcached",
-            "modbus",
-            "mongodb", "mqtt",
-            "mysql", "nats", "postgresql", "redis", "rtmp", "rtsp", "sip", "smtp", "stomp", "tls", "websocket",
-        ].map { Example(name: $0) } + [
+        ExampleFormats.names.map { Example(name: $0) } + [
             Example(name: "mqtt5", format: "mqtt"), Example(name: "resp3", format: "redis"),
             Example(name: "websocket-long", format: "websocket"),
         ]
