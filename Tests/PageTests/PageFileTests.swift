@@ -39,6 +39,12 @@ import Testing
         try Parts(PageFile.bytes(shown.page.store, report: Array(#"{"report":1}"#.utf8), most: most))
     }
 
+    @Test func everyFileIsListed() throws {
+        let folder = URL(filePath: #filePath).appending(path: "../../../Sources/Page/Web").standardized.path
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0.contains(".") }
+        #expect(StaticFiles.all.map { $0.path }.sorted() == files.sorted(), "run tools/page-files")
+    }
+
     @Test func nothingIsLoadedAndOnlyItsOwnScriptRuns() async throws {
         let parts = try parts(try await ShownTrace(Fixture(path: "im-json/chat.pcap")))
         for outside in ["src=", "<link rel=\"stylesheet\"", "@import", "http:/", "https:/"] {

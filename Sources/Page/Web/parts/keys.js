@@ -2,7 +2,7 @@ import { button, el } from "./dom.js";
 
 /** What the keys do, in groups, as the help shows them. */
 export const keyHelp = [
-  ["Everywhere", [["1 … 8", "the views"], ["/", "filter or search"], ["j  k", "next, previous row (Shift: select a stretch)"], ["Enter", "open the row"],
+  ["Everywhere", [["1 … 9", "the views"], ["/", "filter or search"], ["j  k", "next, previous row (Shift: select a stretch)"], ["Enter", "open the row"],
     ["Escape", "close what is open"], ["f", "follow the newest"], ["Space", "pause, go on"], ["s", "save a stretch"], ["t", "light, dark, as the system"], ["?", "these keys"]]],
   ["Frame", [["[  ]", "previous, next frame of the same side"], ["p", "its request or answer"], ["c", "in the conversation"]]],
   ["Timeline", [["+  -", "zoom in, out (also Ctrl with the wheel)"], ["0", "everything"], ["h  l  ←  →", "earlier, later"], ["Shift with the mouse", "select a stretch"]]],
