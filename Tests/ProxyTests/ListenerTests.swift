@@ -1,4 +1,5 @@
 import Foundation
+import Proxy
 import TestSupport
 import Testing
 
@@ -18,6 +19,14 @@ import Testing
     }
 
     private static let socks = ["--listen", "socks5://127.0.0.1:0", "--format", "chunk"]
+
+    @Test func everyWayToAServerIsDocumented() throws {
+        let file = URL(filePath: #filePath).appending(path: "../../../docs/proxy.md").standardized
+        let text = try String(contentsOf: file, encoding: .utf8)
+        for scheme in ServerChoice.all.map(\.scheme) {
+            #expect(text.contains("`--listen \(scheme)://A:P`"), "docs/proxy.md lacks \(scheme)")
+        }
+    }
 
     @Test func socksClientsNeedNotWaitForAnswers() async throws {
         let (seen, trace, _) = try await play("socks") { _ in Self.socks }

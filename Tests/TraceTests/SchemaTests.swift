@@ -54,6 +54,12 @@ import Trace
         #expect(listed == Skipped.allCases.map(\.rawValue).sorted())
     }
 
+    /// Every protocol that is named, not framed, is in docs/trace.md.
+    @Test func signatures() throws {
+        let text = try String(contentsOf: Self.folder.appending(path: "trace.md"), encoding: .utf8)
+        for name in Signature.all.map(\.name) { #expect(text.contains("`\(name)` ("), "docs/trace.md lacks \(name)") }
+    }
+
     /// Every event, property and value of a fixed list is explained.
     @Test func everythingIsDocumented() throws {
         let text = try String(contentsOf: Self.folder.appending(path: "trace.md"), encoding: .utf8)

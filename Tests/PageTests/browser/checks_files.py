@@ -73,7 +73,13 @@ def words_are_spelled_as_the_docs_spell_them(_, __):
         assert not found, f"{path.name}: {found.group()}"
 
 
-modules_can_be_joined.without_browser = no_module_makes_markup.without_browser = words_are_spelled_as_the_docs_spell_them.without_browser = True
+def every_view_is_documented(_, __):
+    text = (HERE.parents[2] / "docs/page.md").read_text()
+    for title in VIEWS.values():
+        assert f"\n| {title} | " in text, f"docs/page.md lacks {title}"
+
+
+modules_can_be_joined.without_browser = every_view_is_documented.without_browser = no_module_makes_markup.without_browser = words_are_spelled_as_the_docs_spell_them.without_browser = True
 
 
 # Views
@@ -414,7 +420,7 @@ def usable_at_420_pixels(browser, folder):
 
 
 CHECKS = [
-    modules_can_be_joined, no_module_makes_markup, words_are_spelled_as_the_docs_spell_them, every_view_shows_every_trace, connections_are_sorted_searched_and_opened, a_filter_finds_and_errors_have_columns, filters_mean_what_the_language_says,
+    modules_can_be_joined, every_view_is_documented, no_module_makes_markup, words_are_spelled_as_the_docs_spell_them, every_view_shows_every_trace, connections_are_sorted_searched_and_opened, a_filter_finds_and_errors_have_columns, filters_mean_what_the_language_says,
     words_are_completed, selection_and_place_survive_a_reload, a_frame_shows_fields_bytes_and_cuts, fields_and_bytes_light_up_both_ways, answers_lead_to_their_requests, the_timeline_zooms_pans_and_opens,
     findings_lead_to_their_places, everything_of_the_text_report_is_there, keys_work_and_are_shown, network_bytes_never_become_markup, a_file_loads_nothing, everything_has_a_name_and_a_role,
     contrast_is_enough_in_both_themes, usable_at_420_pixels,
