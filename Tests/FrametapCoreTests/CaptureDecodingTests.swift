@@ -103,11 +103,13 @@ import Testing
             text.split(separator: "\n").map { $0.trimmingPrefix { $0 == " " } }.joined(separator: "\n")
         }
         let compiled = try files("Examples/LineClient", ".swift").map(plain)
-        let pages = try files("Sources/FrametapCore", ".md") + files("Sources/TraceTesting", ".md")
+        let pages =
+            try files("Sources/FrametapCore", ".md") + files("Sources/TraceTesting", ".md")
+            + files("docs", "library.md").map { $0.replacing(/(?s)```swift\n\.package.*?```/, with: "") }
         let samples = pages.flatMap {
             $0.split(separator: "```swift\n").dropFirst().compactMap { $0.split(separator: "```").first }
         }
-        #expect(pages.count == 2 && samples.count >= 5)
+        #expect(pages.count == 3 && samples.count >= 6)
         for sample in samples {
             #expect(compiled.contains { $0.contains(plain(sample)) }, "\(sample)")
         }
