@@ -18,11 +18,12 @@ public struct CaptureDecoding: Sendable {
     /// Decodes connections of one format, or of any that is recognised.
     ///
     /// - Parameter format: as the option `--format` names it: a built-in format's or rule's name (`im-json`, `fixed:size=8`),
-    ///   `example:NAME`, or the path of a format file; nil: the format of each connection is recognised by its bytes, or its port.
+    ///   `example:NAME`, or the path of a format file; nil or `auto`: the format of each connection is recognised by its bytes, or
+    ///   its port.
     /// - Throws: `FormatNameError` if there is no such format, `FormatFileError` if the file describes none, or that the file
     ///   cannot be read.
     public init(format: String? = nil) throws {
-        guard let format else {
+        guard let format, format != "auto" else {
             options = DecodingOptions(.automatic(try BuiltInFormats.all()))
             return
         }
@@ -83,7 +84,8 @@ public struct CaptureDecoding: Sendable {
             throw CaptureDecodingError("\(path): \(error.localizedDescription)")
         }
         defer { try? handle.close() }
-        return try read(FileSource(handle: handle), name: path, to: sinks)
+        let size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+        return try read(FileSource(handle: handle), of: size, name: path, to: sinks)
     }
 
     /// Reads a capture in memory, and passes its trace to sinks.
@@ -94,11 +96,11 @@ public struct CaptureDecoding: Sendable {
     public func read(
         _ capture: [UInt8], name: String = "memory", to sinks: [any TraceSink]
     ) throws(CaptureDecodingError) -> Summary {
-        try read(MemorySource(capture), name: name, to: sinks)
+        try read(MemorySource(capture), of: capture.count, name: name, to: sinks)
     }
 
     private func read(
-        _ source: some ByteSource, name: String, to sinks: [any TraceSink]
+        _ source: some ByteSource, of size: Int, name: String, to sinks: [any TraceSink]
     ) throws(CaptureDecodingError) -> Summary {
         var options = options
         options.limitMemory(to: options.totalMemoryLimit, isReassembled: true)
@@ -106,6 +108,7 @@ public struct CaptureDecoding: Sendable {
         var reassembly = ReassemblyOptions()
         reassembly.limitMemory(to: options.totalMemoryLimit)
         reassembly.notices = false
+        reassembly.keepConflictHistory(captureSize: size)
         reassembly.serverPorts = Set(options.knownFormats.flatMap(\.ports))
         var packets = CaptureDecoder(options: reassembly, receiver: decoder)
         var reader = CaptureReader(source)
@@ -117,7 +120,7 @@ public struct CaptureDecoding: Sendable {
             }
         }
         packets.finish()
-        decoder.finish()
+        decoder.finish(skipped: packets.counters.skippedByKind)
         decoder.flush()
         if let fault { throw fault }
         return decoder.summary

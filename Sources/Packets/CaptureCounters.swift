@@ -16,6 +16,11 @@ package struct CaptureCounters: Sendable, Hashable {
         skipped = skipped.filter { $0.key == .droppedByInterface || $0.key == .droppedByKernel }
     }
 
+    /// The skipped packets, the most frequent kind first.
+    package var skippedByKind: [(kind: String, packets: Int)] {
+        skipped.map { ($0.key.rawValue, $0.value) }.sorted { ($1.1, $0.0) < ($0.1, $1.0) }
+    }
+
     /// Nothing seen yet.
     package init() {}
 }

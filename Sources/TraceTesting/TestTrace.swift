@@ -1,6 +1,7 @@
 import Foundation
 import FrametapCore
 import Framing
+import Packets
 import Streams
 import Trace
 
@@ -54,11 +55,11 @@ public struct TestTrace: Sendable {
     /// The same, with at most N bytes of each body of a capture.
     init(contentsOf file: URL, format: String?, bodyLimit: Int) throws {
         let bytes = [UInt8](try Data(contentsOf: file))
-        if bytes.first == UInt8(ascii: "{") || String(validating: bytes.prefix(16), as: UTF8.self) != nil {
-            try self.init(ndjson: String(decoding: bytes, as: UTF8.self), source: file.lastPathComponent)
-        } else {
+        if CaptureMagic.begins(bytes) {
             let decoding = try CaptureDecoding(format: format)
             self.init(try decoding.events(of: bytes, name: file.lastPathComponent, bodyLimit: bodyLimit))
+        } else {
+            try self.init(ndjson: String(decoding: bytes, as: UTF8.self), source: file.lastPathComponent)
         }
     }
 

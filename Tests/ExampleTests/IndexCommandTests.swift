@@ -172,6 +172,21 @@ import Testing
         }
     }
 
+    /// Opening a FIFO would wait for ever.
+    @Test func anIndexIsARegularFile() throws {
+        let folder = try Folder()
+        let path = try folder.copy("redis")
+        let (client, server) = try #require(try ends(path).first)
+        let option = ["--connection-of", "\(client)-\(server)"]
+        let plain = try decode([path] + option).lines
+        #expect(mkfifo("\(path).ftindex", 0o600) == 0)
+        let decoded = try decode([path] + option)
+        #expect(decoded.lines == plain && !plain.isEmpty)
+        #expect(decoded.errors.contains("\(path).ftindex is not a regular file; expected an index"))
+        let missing = try Program.run("frametap", ["decode", path, "--host", "10.0.0.1", "--index", "\(path).nowhere"])
+        #expect(missing.status == 64)
+    }
+
     @Test func aStaleIndexIsNoticed() throws {
         let folder = try Folder()
         let path = try folder.copy("redis")

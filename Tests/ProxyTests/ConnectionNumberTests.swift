@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import NIOCore
 import Streams
 import Synchronization
@@ -30,5 +31,28 @@ import Testing
         let openings = openings(in: queue)
         #expect(openings.map(\.number) == Array(1...2_000))
         #expect(openings.map { Int($0.client.port) } == Array(1...2_000))
+    }
+
+    /// A client that is refused meanwhile gets the next number.
+    @Test func refusedClientsAreNumberedBehind() {
+        let (queue, server) = (RecordingQueue(), server)
+        let refused = DispatchSemaphore(value: 0)
+        queue.reserve { number in
+            Thread.detachNewThread {
+                queue.refuse(client: server, server: server, reason: .refusedByLimit, detail: "")
+                refused.signal()
+            }
+            Thread.sleep(forTimeInterval: 0.02)
+            queue.open(number, client: server, server: server)
+        }
+        refused.wait()
+        let kinds = queue.take(until: nil).events.map { event in
+            switch event {
+            case .opened(let opening): "opened \(opening.number)"
+            case .refused(let opening, _, _, _): "refused \(opening.number)"
+            default: "?"
+            }
+        }
+        #expect(kinds == ["opened 1", "refused 2"])
     }
 }

@@ -37,6 +37,12 @@ import TraceTesting
         #expect(reported.first?.contains(#"body.text  "And when?" → "And where?""#) == true, "\(reported)")
     }
 
+    /// The beginning of a pcapng file may be valid UTF-8.
+    @Test func whatFrametapWritesIsACapture() throws {
+        let file = URL(filePath: #filePath).appending(path: "../../../fixtures/tls/json-envelope.pcapng").standardized
+        #expect(try !TestTrace(contentsOf: file).frames.isEmpty)
+    }
+
     @Test func masksLeaveOut() async throws {
         let path = try golden { $0.replacing("And where?", with: "And when?") }
         try await expectTrace(Self.capture, matches: path, masking: [try .path("body.text"), .times])

@@ -106,6 +106,8 @@ package struct CaptureIndexer: PacketReceiver {
         if let size { end.readable = size }
         write(Array(entries.values))
         entries = [:]
+        for (_, fragments) in held.sorted(by: { $0.key < $1.key }) { readInAnyCase(fragments) }
+        held = [:]
         writePlaces()
         write(.end(end))
         closeChunk()
@@ -129,7 +131,7 @@ package struct CaptureIndexer: PacketReceiver {
         }
     }
 
-    /// Fragments that waited belong to a connection; those of datagrams that stay incomplete to none.
+    /// Fragments that waited belong to a connection; those of datagrams that stay incomplete to none that is known.
     private mutating func settle(_ settled: FlowFinder.Settled) {
         guard let fragments = held.removeValue(forKey: settled.datagram) else { return }
         switch settled.found {
@@ -152,8 +154,14 @@ package struct CaptureIndexer: PacketReceiver {
                 entry.connection.last = max(entry.connection.last, fragments.times.upperBound)
                 entry.runs.add(fragments.runs, joining: gap)
             }
-        case .segment, .other, .nothing: break
+        case .segment, .other, .nothing: readInAnyCase(fragments)
         }
+    }
+
+    /// The rest of a datagram that is incomplete here may be in another capture.
+    private mutating func readInAnyCase(_ fragments: Held) {
+        places.add(fragments.runs, joining: 0)
+        if places.extents.count >= IndexFormat.mostExtents { writePlaces() }
     }
 
     /// Changes a connection's entry, which there is from then on, and counts its time.

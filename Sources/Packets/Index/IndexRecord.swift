@@ -58,7 +58,7 @@ package struct IndexedConnection: Hashable, Sendable {
 
     /// Whether its end was seen, or is in another record.
     package var isOver: Bool {
-        !ending.isDisjoint(with: [.reset, .continues]) || ending.isSuperset(of: [.lowerFinished, .upperFinished])
+        ending.contains(.continues) || ending.isSuperset(of: [.lowerFinished, .upperFinished])
     }
 }
 

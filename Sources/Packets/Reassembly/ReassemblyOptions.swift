@@ -59,6 +59,13 @@ package struct ReassemblyOptions: Sendable, Hashable {
     /// The defaults.
     package init() {}
 
+    /// Keeps a history for conflicts where the time that comparing takes does not matter: of captures up to 64 MiB.
+    ///
+    /// - Parameter captureSize: how many bytes the captures have; 0 for pipes.
+    package mutating func keepConflictHistory(captureSize: Int) {
+        conflictHistory = captureSize <= 64 << 20 ? 64 << 10 : 0
+    }
+
     /// Sets reassembly's share of a memory limit: a quarter for segments that wait behind gaps, and an eighth for the history
     /// kept to find conflicts.
     package mutating func limitMemory(to bytes: Int) {

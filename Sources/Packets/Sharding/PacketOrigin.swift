@@ -18,11 +18,17 @@ package struct PacketOrigin: Hashable, Sendable {
 
     /// What the comment has behind the mark of annotations.
     private static let word = Array("packet ".utf8)
+    /// What it has between the number and the file.
+    private static let between = Array(" of ".utf8)
 
     /// Whether this is such a comment, from what it has behind the mark of annotations: the decoder has no use for it.
-    static func isOrigin(annotation text: RawSpan) -> Bool {
+    package static func isOrigin(annotation text: RawSpan) -> Bool {
         guard text.byteCount > word.count else { return false }
         for (offset, byte) in word.enumerated() where text[byte: offset] != byte { return false }
+        var place = word.count
+        while place < text.byteCount, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(text[byte: place]) { place += 1 }
+        guard place > word.count, text.byteCount - place > between.count else { return false }
+        for (offset, byte) in between.enumerated() where text[byte: place + offset] != byte { return false }
         return true
     }
 
@@ -38,7 +44,7 @@ package struct PacketOrigin: Hashable, Sendable {
             text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / place % 10))
             place /= 10
         }
-        text += [UInt8(ascii: " "), UInt8(ascii: "o"), UInt8(ascii: "f"), UInt8(ascii: " ")]
+        text += between
         text += file.prefix(Int(UInt16.max) - 64)
     }
 }

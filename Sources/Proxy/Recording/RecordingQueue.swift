@@ -210,15 +210,18 @@ package final class RecordingQueue: Sendable {
     func refuse(
         client: Endpoint, server: Endpoint, reason: CloseReason, by side: Direction = .fromServer, detail: String
     ) {
-        add { state, time in
-            guard takes(Self.eventCost + detail.utf8.count, &state) else {
-                Self.overlook(Loss(), &state)
-                return
+        // It has a number, too: not between that of a connection and its opening.
+        opening.withLock { _ in
+            add { state, time in
+                guard takes(Self.eventCost + detail.utf8.count, &state) else {
+                    Self.overlook(Loss(), &state)
+                    return
+                }
+                state.lastConnection += 1
+                state.lastNumber += 1
+                let opening = Opening(number: state.lastNumber, time: time, client: client, server: server)
+                state.events.append(.refused(opening, reason: reason, by: side, detail: detail))
             }
-            state.lastConnection += 1
-            state.lastNumber += 1
-            let opening = Opening(number: state.lastNumber, time: time, client: client, server: server)
-            state.events.append(.refused(opening, reason: reason, by: side, detail: detail))
         }
     }
 

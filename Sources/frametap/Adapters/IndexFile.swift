@@ -25,7 +25,8 @@ struct IndexFile {
 
     /// Checks whether it is the index of the capture as that is now.
     var condition: Condition {
-        guard FileStatus(of: path) != nil else { return .absent }
+        guard let kind = FileStatus(of: path)?.kind else { return .absent }
+        guard kind == .regular else { return .useless("\(path) is not a regular file; expected an index") }
         do {
             let input = try FileInput(path)
             defer { input.closeFile() }

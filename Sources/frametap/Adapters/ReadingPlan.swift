@@ -115,7 +115,11 @@ struct ReadingPlan: Sendable {
         }
         // What could not be read is tried again: the error is the same.
         if whole.readable < index.header.size { set.insert(CollectionOfOne(whole.readable..<index.header.size)) }
-        extents[index.capture] = set.joined()
+        let joined = set.joined()
+        guard whole.readable <= index.header.size, joined.allSatisfy({ $0.upperBound <= index.header.size }) else {
+            throw CommandError("\(index.file.path) is damaged: it names places behind the end of \(index.capture)")
+        }
+        extents[index.capture] = joined
         if let last = whole.times?.upperBound { end = max(end ?? last, last) }
     }
 

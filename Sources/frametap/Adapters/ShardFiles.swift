@@ -60,9 +60,10 @@ final class ShardFiles: ShardOutput {
         }
     }
 
-    /// Writes everything that is held.
+    /// Writes everything that is held. If something could not be written, shards without content are deleted: nobody could read them.
     func finish() {
         for shard in files.indices where failure == nil { write(shard) }
+        if failure != nil { for file in files where file.length == 0 { unlink(file.path) } }
     }
 
     private func writeLargest() {

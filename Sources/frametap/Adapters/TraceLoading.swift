@@ -41,11 +41,7 @@ struct TraceLoading {
         guard !input.isFollowed else { return .lines }
         var bytes = [UInt8](repeating: 0, count: 4)
         let count = try bytes.withUnsafeMutableBytes { try input.read(into: $0) }
-        let captures: [[UInt8]] = [
-            [0xd4, 0xc3, 0xb2, 0xa1], [0xa1, 0xb2, 0xc3, 0xd4], [0x4d, 0x3c, 0xb2, 0xa1], [0xa1, 0xb2, 0x3c, 0x4d],
-            [0x34, 0xcd, 0xb2, 0xa1], [0xa1, 0xb2, 0xcd, 0x34], [0x0a, 0x0d, 0x0d, 0x0a],
-        ]
-        if captures.contains(bytes) || count >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b { return .capture }
+        if CaptureMagic.begins(bytes.prefix(count)) { return .capture }
         return .lines
     }
 

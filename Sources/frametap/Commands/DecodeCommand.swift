@@ -33,8 +33,8 @@ struct DecodeCommand: ParsableCommand {
     @OptionGroup(title: "Memory") var memory: MemoryOptions
 
     func validate() throws {
-        if raw, connections.isGiven {
-            throw ValidationError("--raw reads bare bytes; --connection-of and --host are for captures")
+        if raw, connections.isGiven || connections.folder != nil {
+            throw ValidationError("--raw reads bare bytes; --connection-of, --host and --index are for captures")
         }
         try OutputFiles.check([("--output", output.output)], inputs: files + [decryption.keyLog].compactMap { $0 })
     }
@@ -130,10 +130,5 @@ extension CaptureCounters {
         var losses = self
         losses.keepLosses()
         return losses
-    }
-
-    /// The skipped packets, the most frequent kind first.
-    var skippedByKind: [(kind: String, packets: Int)] {
-        skipped.map { ($0.key.rawValue, $0.value) }.sorted { ($1.1, $0.0) < ($0.1, $1.0) }
     }
 }

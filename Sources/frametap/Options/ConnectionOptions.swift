@@ -33,6 +33,9 @@ struct ConnectionOptions: ParsableArguments {
         if folder != nil, ignoresIndexes {
             throw ValidationError("--index uses indexes and --no-index does not: expected one of them")
         }
+        if let folder, FileStatus(of: folder)?.kind != .folder {
+            throw ValidationError("--index \(folder): expected the folder that has the indexes")
+        }
         _ = try selection()
     }
 

@@ -47,8 +47,8 @@ struct ReassemblyArguments: ParsableArguments {
         options.reorderingLimit = reorderLimit.bytes
         options.idleTimeout = idleTimeout.interval
         options.verifiesChecksums = checkChecksums
-        let isSmall = paths.reduce(0) { $0 + (Self.size(of: $1)) } <= 64 << 20
-        options.conflictHistory = conflictHistory?.bytes ?? (isSmall ? 64 << 10 : 0)
+        options.keepConflictHistory(captureSize: paths.reduce(0) { $0 + Self.size(of: $1) })
+        if let conflictHistory { options.conflictHistory = conflictHistory.bytes }
         return options
     }
 

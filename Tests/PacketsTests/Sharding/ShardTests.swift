@@ -162,5 +162,11 @@ import Testing
         for other in ["frametap packet 0 of a", "frametap packet x of a", "frametap packet 1", "packet 1 of a", ""] {
             #expect(PacketOrigin(comment: other) == nil)
         }
+        for (text, isOrigin) in [
+            ("packet 12 of a", true), ("packet loss of a", false), ("packet 12 a", false), ("packet 1 of ", false),
+        ] {
+            let bytes = Array(text.utf8)
+            #expect(PacketOrigin.isOrigin(annotation: bytes.span.bytes) == isOrigin, "\(text)")
+        }
     }
 }

@@ -1,0 +1,17 @@
+/// How capture files begin.
+package enum CaptureMagic {
+    private static let numbers: [[UInt8]] = [
+        // pcap: microseconds, nanoseconds, and Kuznetzov's form, in either byte order.
+        [0xd4, 0xc3, 0xb2, 0xa1], [0xa1, 0xb2, 0xc3, 0xd4], [0x4d, 0x3c, 0xb2, 0xa1], [0xa1, 0xb2, 0x3c, 0x4d],
+        [0x34, 0xcd, 0xb2, 0xa1], [0xa1, 0xb2, 0xcd, 0x34],
+        // pcapng.
+        [0x0a, 0x0d, 0x0d, 0x0a],
+    ]
+
+    /// Whether a file that begins with these bytes is a capture, or a gzip file, which may be one.
+    ///
+    /// - Parameter bytes: the first four bytes, or all of a shorter file.
+    package static func begins(_ bytes: some Collection<UInt8>) -> Bool {
+        numbers.contains { $0.elementsEqual(bytes.prefix(4)) } || bytes.starts(with: [0x1f, 0x8b])
+    }
+}
