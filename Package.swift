@@ -129,10 +129,11 @@ let package = Package(
             ]),
         .systemLibrary(name: "CLibpcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"]), .brew(["libpcap"])]),
         .target(name: "LiveCapture", dependencies: ["CLibpcap", "Packets", "Platform", "Streams"]),
+        .target(name: "Systems", dependencies: ["Framing", "Streams"]),
         .target(
             name: "Peers",
             dependencies: [
-                "Framing", "Platform", "Streams",
+                "Platform", "Streams", "Systems",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .executableTarget(
@@ -141,7 +142,7 @@ let package = Package(
                 "Analysis", "Certificates", "Control", "Framing", "Interception", "LiveCapture", "Packets", "Page",
                 "Peers",
                 "Pipeline", "Platform",
-                "Proxy", "Replay", "Streams", "TLS", "Torture", "Trace", "TraceDiff",
+                "Proxy", "Replay", "Streams", "Systems", "TLS", "Torture", "Trace", "TraceDiff",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
@@ -166,11 +167,9 @@ let package = Package(
         .testTarget(
             name: "TLSTests",
             dependencies: ["Packets", "Streams", "TLS", .product(name: "Crypto", package: "swift-crypto")]),
+        .testTarget(name: "SystemsTests", dependencies: ["Framing", "Streams", "Systems", "TestSupport"]),
         .testTarget(
-            name: "PeersTests",
-            dependencies: [
-                "Framing", "Peers", "Platform", "Streams", .product(name: "NIOEmbedded", package: "swift-nio"),
-            ]),
+            name: "PeersTests", dependencies: ["Framing", "Peers", "Platform", "Streams", "Systems", "TestSupport"]),
         .testTarget(
             name: "TraceTests", dependencies: ["Framing", "Packets", "Pipeline", "Streams", "TestSupport", "Trace"]),
         .target(
@@ -180,7 +179,7 @@ let package = Package(
         .testTarget(
             name: "PipelineTests",
             dependencies: [
-                "Analysis", "Framing", "Packets", "Peers", "Pipeline", "Proxy", "Streams", "TLS", "TestSupport",
+                "Analysis", "Framing", "Packets", "Pipeline", "Proxy", "Streams", "Systems", "TLS", "TestSupport",
                 "Trace", .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .testTarget(
@@ -200,7 +199,7 @@ let package = Package(
         .testTarget(
             name: "ReplayTests",
             dependencies: [
-                "Framing", "Peers", "Pipeline", "Replay", "Streams", "TestSupport", "Trace", "TraceDiff",
+                "Framing", "Peers", "Pipeline", "Replay", "Streams", "Systems", "TestSupport", "Trace", "TraceDiff",
                 "TraceTesting",
             ]),
         .testTarget(
@@ -212,7 +211,9 @@ let package = Package(
         .testTarget(name: "FrametapCoreTests", dependencies: ["FrametapCore"]),
         .testTarget(
             name: "TraceTestingTests",
-            dependencies: ["Framing", "Peers", "Streams", "TestSupport", "Trace", "TraceDiff", "TraceTesting"]),
+            dependencies: [
+                "Framing", "Peers", "Streams", "Systems", "TestSupport", "Trace", "TraceDiff", "TraceTesting",
+            ]),
         .testTarget(
             name: "PageTests",
             dependencies: [

@@ -1,6 +1,6 @@
 import Framing
-import NIOCore
 import Streams
+import Systems
 import Testing
 
 @testable import Peers
@@ -35,9 +35,9 @@ import Testing
 
     private func client(
         _ name: String, of server: PeerAddress, _ options: PeerOptions, _ said: Lines
-    ) throws -> ChatClient {
-        let format = try #require(try BuiltInFormats.format(named: "im-json"))
-        return ChatClient(name, of: format, server: server, options: options, log: { said.add($0) })
+    ) throws -> PeerRunner<ChatClient> {
+        PeerRunner(
+            ChatClient(try PeerSetup(ChatRelay.self, options), name: name), of: server, log: { said.add($0) })
     }
 
     @Test func theConversationArrivesAndTheServerEndsInOrder() async throws {
@@ -72,13 +72,16 @@ import Testing
         let said = Lines()
         let lines = try await serving(scaled) { server in
             let client = try client("CinentA", of: server, scaled, said)
-            try await client.start(within: SimplePeers.patience)
-            try await client.skipHeartbeats(.max)
+            try await client.connect()
+            try await client.tell { client, _ in
+                client.heartbeatsToSkip = .max
+                return []
+            }
             // Silent for more than 0.2 s at a sweep every 0.3 s.
             try await SimplePeers.eventually("the client connects again") {
                 said.all.filter { $0 == "CinentA connected" }.count >= 2
             }
-            try await client.end().get()
+            try await client.end()
         }
         #expect(lines.contains { $0.hasPrefix("#1 (CinentA) evicted: silent for ") })
         #expect(lines.contains { $0.hasPrefix("#2 connected from 127.0.0.1:") })
@@ -93,13 +96,18 @@ import Testing
             let a = try client("CinentA", of: server, scaled, Lines())
             let b = try client("CinentB", of: server, scaled, Lines())
             let message = ChatMessage(text: "later", from: "CinentA", to: "CinentB")
-            try await a.start(within: SimplePeers.patience)
-            try await a.send(message)
-            let arrival = try await b.arrival(of: [message], within: SimplePeers.patience)
-            try await b.start(within: SimplePeers.patience)
-            try await arrival.get()
-            try await a.end().get()
-            try await b.end().get()
+            try await a.connect()
+            try await a.tell { client, _ in client.send([message]) }
+            try await b.connect()
+            try await b.tell { client, _ in
+                client.expected = ChatExpectation([message])
+                return []
+            }
+            try await b.wait(for: "the message", within: SimplePeers.patience) { client, _ in
+                client.expected.isFulfilled
+            }
+            try await a.end()
+            try await b.end()
         }
     }
 
@@ -126,9 +134,9 @@ import Testing
         _ = try await serving(scaled) { free.add(String($0.port)) }
         let port = try #require(free.all.first.flatMap(Int.init))
         let client = try client("CinentA", of: PeerAddress(host: "127.0.0.1", port: port), scaled, Lines())
-        let error = await #expect(throws: PeerError.self) { try await client.start(within: .seconds(5)) }
+        let error = await #expect(throws: PeerError.self) { try await client.connect() }
         #expect(error?.description == "CinentA could not connect to 127.0.0.1:\(port): Connection refused")
-        try await client.end().get()
+        try await client.end()
     }
 
     @Test func optionsOutOfRangeAreRefused() async {

@@ -1,6 +1,7 @@
 import Framing
 import Streams
 import Synchronization
+import Systems
 import Testing
 
 @testable import Peers
@@ -96,7 +97,7 @@ import Testing
             try await peer.converse(
                 with: PeerAddress(host: "127.0.0.1", port: 1), options: options("none-such"), log: { _ in })
         }
-        let known = try wireFormat(format).hazards
+        let known = try SimplePeers.format(format).hazards
         #expect(peer.hazards.isSubset(of: known), "the format file lists them as well")
     }
 

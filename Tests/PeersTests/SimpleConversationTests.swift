@@ -1,5 +1,6 @@
 import Framing
 import Streams
+import Systems
 import Testing
 
 @testable import Peers

@@ -1,17 +1,13 @@
 import Framing
 import Streams
 import Synchronization
+import Systems
 import Testing
 
 @testable import Peers
 
 /// Shared by the tests of the simple peers.
 enum SimplePeers {
-    /// An artificial time.
-    static func at(_ seconds: Double) -> Timestamp {
-        Timestamp(nanoseconds: 0) + .seconds(seconds)
-    }
-
     /// Options with a scale, or with hazards.
     static func options(timeScale: Double = 1, asPublished: Set<String> = []) -> PeerOptions {
         var options = PeerOptions()
@@ -32,25 +28,15 @@ enum SimplePeers {
 
     /// Waits until a condition holds.
     static func eventually(_ what: String, _ holds: () -> Bool) async throws {
-        let start = Timestamp.monotonic
+        let start = Timestamp.now
         while !holds() {
-            guard Timestamp.monotonic - start < patience else { throw PeerError("waited in vain: \(what)") }
+            guard Timestamp.now - start < patience else { throw PeerError("waited in vain: \(what)") }
             try await Task.sleep(for: .milliseconds(5))
         }
     }
 
     static func format(_ name: String) throws -> Format {
         try #require(try BuiltInFormats.format(named: name))
-    }
-
-    /// The actions, without the messages.
-    static func deeds<Alarm, Work>(_ actions: [PeerAction<Alarm, Work>]) -> [PeerAction<Alarm, Work>] {
-        actions.filter { if case .log = $0 { false } else { true } }
-    }
-
-    /// The messages.
-    static func said<Alarm, Work>(_ actions: [PeerAction<Alarm, Work>]) -> String {
-        actions.compactMap { if case .log(let line) = $0 { line } else { nil } }.joined(separator: "\n")
     }
 
     /// Lines that tasks log.

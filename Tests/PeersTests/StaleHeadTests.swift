@@ -1,6 +1,6 @@
 import Framing
-import NIOCore
 import Streams
+import Systems
 import Testing
 
 @testable import Peers
@@ -8,41 +8,40 @@ import Testing
 /// A relay that closes its first connection in the middle of a frame, and a client that reconnects.
 @Suite struct StaleHeadTests {
     /// Sends a part of a frame on its first connection, and whole ones on the others.
-    private struct CuttingRelay: ServerState {
+    private struct CuttingRelay: PeerMachine {
+        let setup: PeerSetup
         let frame: [UInt8]
         let cut: Int
 
-        func opened(_ number: Int, by client: String, at time: Timestamp) -> [ServerAction] {
+        func opened(_ number: Int, at now: Timestamp) -> [PeerAction] {
             number == 1
-                ? [.send(.bytes(Array(frame[..<cut])), connection: 1), .close(connection: 1)]
-                : [.send(.bytes(frame), connection: number)]
+                ? [.send(.bytes(Array(frame[..<cut]))), .close()] : [.send(.bytes(frame), connection: number)]
         }
 
-        func received(_ input: PeerInput, on number: Int, at time: Timestamp) -> [ServerAction] { [] }
-        func closed(_ number: Int, error: String?, at time: Timestamp) -> [ServerAction] { [] }
+        func take(_ message: PeerMessage, on number: Int, at now: Timestamp) -> [PeerAction] { [] }
     }
 
     /// Runs a client until it logs a line that ends in `last`; returns its lines.
     private func client(_ hazards: Set<String>, cutAt cut: Int, until last: String) async throws -> [String] {
-        let format = try SimplePeers.format("im-json")
+        let plain = try PeerSetup(ChatRelay.self, SimplePeers.options(timeScale: 0.1))
         let message = ChatMessage(text: "Hello", from: "CinentB")
-        let frame = try FrameCodec(format, sending: .fromServer).encode(.messages([message.frame(from: .fromServer)]))
-        let options = SimplePeers.options(timeScale: 0.1, asPublished: hazards)
+        let frame = try plain.codec(from: .fromServer).encode(.messages([message.frame(from: .fromServer)]))
+        let relay = CuttingRelay(setup: plain, frame: frame, cut: frame.count - cut)
         let (bound, continuation) = AsyncStream.makeStream(of: Endpoint.self)
         let server = Task {
-            try await PeerServer.run(
-                CuttingRelay(frame: frame, cut: frame.count - cut), at: PeerAddress(host: "127.0.0.1", port: 0),
-                options: options, bound: { continuation.yield($0) }, log: { _ in },
-                codec: { FrameCodec(format, sending: .fromServer) })
+            try await PeerRunner(relay, log: { _ in })
+                .serve(at: PeerAddress(host: "127.0.0.1", port: 0), bound: { continuation.yield($0) })
         }
         defer { server.cancel() }
         let endpoint = try #require(await bound.first { _ in true })
         let said = SimplePeers.Lines()
-        let client = ChatClient(
-            "CinentA", of: format, server: PeerAddress(endpoint), options: options, log: { said.add($0) })
-        try await client.start(within: SimplePeers.patience)
+        let options = SimplePeers.options(timeScale: 0.1, asPublished: hazards)
+        let client = PeerRunner(
+            ChatClient(try PeerSetup(ChatRelay.self, options), name: "CinentA"), of: PeerAddress(endpoint),
+            log: { said.add($0) })
+        try await client.connect()
         try await SimplePeers.eventually("the client says \(last)") { said.all.contains { $0.hasSuffix(last) } }
-        try await client.end().get()
+        try await client.end()
         server.cancel()
         try await server.value
         return said.all

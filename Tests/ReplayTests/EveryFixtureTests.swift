@@ -5,6 +5,7 @@ import Pipeline
 import Replay
 import Streams
 import Synchronization
+import Systems
 import TestSupport
 import Testing
 import Trace

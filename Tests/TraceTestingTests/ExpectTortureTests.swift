@@ -1,6 +1,7 @@
 import Framing
 import Peers
 import Streams
+import Systems
 import Testing
 import TraceTesting
 

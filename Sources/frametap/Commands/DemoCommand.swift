@@ -5,6 +5,7 @@ import Pipeline
 import Proxy
 import Streams
 import Synchronization
+import Systems
 import Trace
 
 /// `frametap demo`: reference peers communicate through the proxy.

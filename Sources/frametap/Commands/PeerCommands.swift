@@ -3,6 +3,7 @@ import Framing
 import Peers
 import Platform
 import Proxy
+import Systems
 
 /// `frametap serve`: one reference server on its own.
 struct ServeCommand: AsyncParsableCommand {

@@ -2,7 +2,7 @@ import Framing
 import Pipeline
 import Testing
 
-@testable import Peers
+@testable import Systems
 
 /// The known hazards, and where they are looked for.
 @Suite struct HazardTests {

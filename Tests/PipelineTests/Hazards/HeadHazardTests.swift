@@ -3,7 +3,7 @@ import Streams
 import TestSupport
 import Testing
 
-@testable import Peers
+@testable import Systems
 
 /// `im-json`: the inputs on which its published receivers get stuck.
 @Suite struct HeadHazardTests {
@@ -73,6 +73,7 @@ import Testing
             // Whitespace before a head belongs to no frame, but to the data that the receiver reads.
             case .message:
                 return traced.items.first { $0.offset >= at && $0.index != nil }.map { $0.offset + $0.length } ?? at
+            case .note, .crash: return at
             }
         }
     }

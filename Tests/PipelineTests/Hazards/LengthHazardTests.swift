@@ -3,7 +3,7 @@ import Streams
 import TestSupport
 import Testing
 
-@testable import Peers
+@testable import Systems
 
 /// `len16-id` and `fixed`: invalid lengths, and characters counted as bytes.
 @Suite struct LengthHazardTests {
@@ -22,7 +22,7 @@ import Testing
             let chunks = HazardRounds.cut(frames, using: &generator)
             var receiver = PublishedLengthReceiver([hazard.rawValue])
             var made: [[UInt8]?] = []
-            for input in chunks.flatMap({ receiver.receive($0) }) {
+            for input in chunks.flatMap({ receiver.receive($0.span.bytes, at: Timestamp(nanoseconds: 0)) }) {
                 if case .message(let message) = input { made.append(message.body) } else { made.append(nil) }
             }
             let failure = HazardRounds.firstFailure(bodies, made, lastIsCut: isCut)

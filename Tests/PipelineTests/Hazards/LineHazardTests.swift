@@ -3,14 +3,14 @@ import Streams
 import TestSupport
 import Testing
 
-@testable import Peers
+@testable import Systems
 
 /// `line`: the server that treats each read as a line.
 @Suite struct LineHazardTests {
     private static let time = Timestamp(nanoseconds: 0)
 
     /// A server's result for one read: the lines that it logs, and whether the session is over.
-    private func deeds(_ actions: [LineServerState.Action]) -> [String] {
+    private func deeds(_ actions: [PeerAction]) -> [String] {
         actions.compactMap { action in
             switch action {
             case .log(let line): line
@@ -20,11 +20,11 @@ import Testing
         }
     }
 
-    private func server(_ hazards: Set<String>) throws -> LineServerState {
+    private func server(_ hazards: Set<String>) throws -> PeerSession<LineServer> {
         var options = PeerOptions()
         options.asPublished = hazards
-        var server = LineServerState(try HazardRounds.format("line"), options: options)
-        _ = server.opened(1, with: "a client", at: Self.time)
+        var server = PeerSession(LineServer(try PeerSetup(Lines.self, options)))
+        _ = server.opened(1, by: "a client", at: Self.time)
         return server
     }
 

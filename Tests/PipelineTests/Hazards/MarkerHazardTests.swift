@@ -3,7 +3,7 @@ import Streams
 import TestSupport
 import Testing
 
-@testable import Peers
+@testable import Systems
 
 /// `marker`: segmented frames, and broadcasts that are not confirmed.
 @Suite struct MarkerHazardTests {
@@ -31,7 +31,7 @@ import Testing
     /// is reported; for a server that stops waiting, each unconfirmed one.
     @Test(arguments: [true, false]) func broadcastsWithoutReceipt(isPublished: Bool) async throws {
         try await HazardRounds.rounds(60) { generator, seed in
-            var run = BroadcastRun(isPublished: isPublished, loss: 0.03, generator)
+            var run = try BroadcastRun(isPublished: isPublished, loss: 0.03, generator)
             run.play()
             generator = run.generator
             let traced = try HazardRounds.trace(.lostReceipt, "marker", run.events)
@@ -58,24 +58,24 @@ private struct BroadcastRun {
     private(set) var hasStalled = true
     var generator: SeededGenerator
 
-    private var server: BroadcastServerState
+    private var server: BroadcastServer
     private var due: [(time: Timestamp, what: Due)] = []
     private var now = Timestamp(nanoseconds: 0)
     private var frames: [Int: Int] = [:]
     private let loss: Double
     private static let end = Timestamp(seconds: 40, nanoseconds: 0)
 
-    init(isPublished: Bool, loss: Double, _ generator: SeededGenerator) {
+    init(isPublished: Bool, loss: Double, _ generator: SeededGenerator) throws {
         var options = PeerOptions()
         if isPublished { options.asPublished = [Hazard.lostReceipt.rawValue] }
-        server = BroadcastServerState(options: options)
+        server = BroadcastServer(try PeerSetup(Broadcasts.self, options))
         (self.loss, self.generator) = (loss, generator)
     }
 
     mutating func play() {
         perform(server.started(at: now))
         for number in 1...3 {
-            perform(server.opened(number, by: "a device", at: now))
+            perform(server.opened(number, at: now))
             due.append(
                 (
                     now + .milliseconds(Int64(number)),
@@ -101,7 +101,7 @@ private struct BroadcastRun {
             case .device(let body, let number):
                 pass(to: time)
                 say(Array("ab".utf8) + body, from: .fromClient, number)
-                perform(server.received(.message(PeerMessage(fields: [], body: body)), on: number, at: now))
+                perform(server.take(PeerMessage(body: body), on: number, at: now))
             }
         }
     }
@@ -117,7 +117,7 @@ private struct BroadcastRun {
         for part in [first, rest] where !part.isEmpty { events.append(.read(part, direction, connection: number)) }
     }
 
-    private mutating func perform(_ actions: [ServerAction]) {
+    private mutating func perform(_ actions: [PeerAction]) {
         for action in actions {
             switch action {
             case .wake(let timer, let wait):

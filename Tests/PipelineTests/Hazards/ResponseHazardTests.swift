@@ -3,19 +3,18 @@ import Streams
 import TestSupport
 import Testing
 
-@testable import Peers
+@testable import Systems
 
 /// `tlv32`: the client that treats each read as one answer.
 @Suite struct ResponseHazardTests {
     private static let time = Timestamp(nanoseconds: 0)
 
-    private func client(_ hazards: Set<String>, _ uploads: [Upload]) throws -> UploadClientState {
+    private func client(_ hazards: Set<String>, _ uploads: [Upload]) throws -> PeerSession<UploadClient> {
         var options = PeerOptions()
         options.asPublished = hazards
-        let format = try HazardRounds.format("tlv32")
-        var client = UploadClientState(format, options: options)
-        _ = client.opened(1, with: "a server", at: Self.time)
-        _ = client.expect(uploads)
+        var client = PeerSession(UploadClient(try PeerSetup(Uploads.self, options)))
+        _ = client.opened(1, by: "a server", at: Self.time)
+        _ = client.change { $0.expect(uploads) }
         return client
     }
 
@@ -46,10 +45,10 @@ import Testing
             var right = try client([], uploads)
             var failure: Int?
             for chunk in chunks where failure == nil {
-                _ = published.received(chunk, on: 1, at: Self.time)
+                let actions = published.received(chunk, on: 1, at: Self.time)
                 _ = right.received(chunk, on: 1, at: Self.time)
-                let isBehind = published.stored < right.stored || published.connection == nil
-                if isBehind { failure = 12 * published.stored }
+                let isBehind = published.machine.stored < right.machine.stored || actions.contains(.close())
+                if isBehind { failure = 12 * published.machine.stored }
             }
             let traced = try HazardRounds.trace(hazard, "tlv32", chunks, from: .fromServer)
             #expect(traced.first == failure, "\(hazard), seed \(seed): \(traced), \(chunks.map(\.count))")
@@ -69,7 +68,7 @@ import Testing
                 chunks.append(uploads.flatMap { UploadResponse(command: $0.command, isSuccess: true).bytes })
                 var client = try client([Hazard.mergedResponses.rawValue], uploads)
                 _ = client.received(chunks[chunks.count - 1], on: 1, at: Self.time)
-                dropped += index + client.stored..<index + count
+                dropped += index + client.machine.stored..<index + count
                 index += count
             }
             let traced = try HazardRounds.trace(.mergedResponses, "tlv32", chunks, from: .fromServer)

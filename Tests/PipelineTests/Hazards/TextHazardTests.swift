@@ -3,7 +3,7 @@ import Streams
 import TestSupport
 import Testing
 
-@testable import Peers
+@testable import Systems
 
 /// `text-heartbeat`: the server that crashes inside a character, and identifies its clients by their text.
 @Suite struct TextHazardTests {
@@ -11,10 +11,10 @@ import Testing
 
     /// A server that has crashed is restarted: each read at which it crashes is reported.
     @Test func everyCutCharacter() async throws {
-        let format = try HazardRounds.format("text-heartbeat")
         var options = PeerOptions()
         options.asPublished = [Hazard.cutCharacter.rawValue]
-        try await HazardRounds.rounds { [options] generator, seed in
+        let setup = try PeerSetup(TextHeartbeat.self, options)
+        try await HazardRounds.rounds { generator, seed in
             let texts = ["12310.300000", "Hello", "你好", "é", "😀", "12310.30000012310.300000再"]
             let whole = (0..<3).map { _ in Array((texts.randomElement(using: &generator) ?? "").utf8) }
             var chunks = HazardRounds.cut(whole, using: &generator)
@@ -26,11 +26,11 @@ import Testing
             var crashes: [Int] = []
             var offset = 0
             for chunk in chunks {
-                var server = TextServerState(format, options: options)
-                _ = server.opened(1, with: "a client", at: Self.time)
+                var server = PeerSession(TextServer(setup))
+                _ = server.opened(1, by: "a client", at: Self.time)
                 let actions = server.received(chunk, on: 1, at: Self.time)
                 offset += chunk.count
-                if actions.contains(.close(connection: 1)) { crashes.append(offset) }
+                if actions.contains(.close()) { crashes.append(offset) }
             }
             let traced = try HazardRounds.trace(.cutCharacter, "text-heartbeat", chunks, from: .fromClient)
             #expect(traced.reported.map { $0.offset + $0.length } == crashes, "seed \(seed): \(traced), \(chunks)")

@@ -3,7 +3,7 @@ import Streams
 import TestSupport
 import Testing
 
-@testable import Peers
+@testable import Systems
 
 /// `tlv32`: the server's buffer.
 @Suite struct UploadHazardTests {
@@ -22,7 +22,7 @@ import Testing
             var receiver = PublishedUploadReceiver([hazard.rawValue])
             var made: [[UInt8]?] = []
             for output in chunks.flatMap({ receiver.receive($0, on: 1) }) {
-                if case .upload(let upload) = output { made.append(upload.payload) } else { made.append(nil) }
+                if case .message(let frame) = output { made.append(frame.body) } else { made.append(nil) }
             }
             let failure = HazardRounds.firstFailure(uploads.map(\.payload), made, lastIsCut: isCut)
             let reported = try HazardRounds.trace(hazard, "tlv32", chunks, from: .fromClient)
@@ -34,7 +34,7 @@ import Testing
     /// An upload that a connection's receiver completes.
     private struct Stored: Hashable {
         var connection: Int
-        var upload: Upload?
+        var frame: PeerMessage?
     }
 
     /// Several clients upload at once; some leave in the middle of a frame, and others come after them.
@@ -73,17 +73,17 @@ import Testing
                 events.append(.read(chunk, .fromClient, connection: number))
                 if Bool.random(using: &generator) { events.append(.pause(.milliseconds(1))) }
                 made += shared.receive(chunk, on: number).map { output in
-                    if case .upload(let upload) = output {
-                        Stored(connection: number, upload: upload)
+                    if case .message(let frame) = output {
+                        Stored(connection: number, frame: frame)
                     } else {
-                        Stored(connection: number, upload: nil)
+                        Stored(connection: number, frame: nil)
                     }
                 }
                 due += right.receive(chunk, on: number).map { output in
-                    if case .upload(let upload) = output {
-                        Stored(connection: number, upload: upload)
+                    if case .message(let frame) = output {
+                        Stored(connection: number, frame: frame)
                     } else {
-                        Stored(connection: number, upload: nil)
+                        Stored(connection: number, frame: nil)
                     }
                 }
             }
@@ -100,18 +100,24 @@ import Testing
         }
     }
 
+    /// Stores nothing, and never fails.
+    private struct Storage: UploadStorage {
+        let place = "nowhere"
+        func store(_ upload: Upload) {}
+        func remove() {}
+    }
+
     /// A server's answers to uploads that it can store.
     private func answers(_ uploads: [Upload], _ hazards: Set<String>) throws -> [[UInt8]] {
         var options = PeerOptions()
         options.asPublished = hazards
-        let format = try HazardRounds.format("tlv32")
         let time = Timestamp(nanoseconds: 0)
-        var server = UploadServerState(format, options: options)
-        _ = server.opened(1, with: "a client", at: time)
+        let setup = try PeerSetup(Uploads.self, options) { () throws(PeerError) in Storage() }
+        var server = PeerSession(try UploadServer(setup))
+        _ = server.opened(1, by: "a client", at: time)
         return uploads.flatMap { upload in
-            var actions = server.received(upload.bytes, on: 1, at: time)
-            for case .work(let work) in actions { actions += server.done(work, error: nil, at: time) }
-            return actions.compactMap { if case .write(let bytes, _) = $0 { bytes } else { nil } }
+            server.received(upload.bytes, on: 1, at: time)
+                .compactMap { if case .send(.bytes(let bytes), _) = $0 { bytes } else { nil } }
         }
     }
 
