@@ -26,9 +26,9 @@ package protocol PeerMachine: Sendable {
     mutating func started(at now: Timestamp) -> [PeerAction]
     /// A connection is established.
     mutating func opened(_ number: Int, at now: Timestamp) -> [PeerAction]
-    /// One read of a connection. The hazards of published receivers depend on reads; otherwise the codec takes them.
+    /// One read of a connection. The hazards of published receivers depend on reads; otherwise the reader takes them.
     mutating func read(
-        _ bytes: [UInt8], on number: Int, at now: Timestamp, with codec: inout FrameCodec
+        _ bytes: [UInt8], on number: Int, at now: Timestamp, with reader: inout any MessageReader
     ) -> [PeerInput]
     /// A message arrived.
     mutating func take(_ message: PeerMessage, on number: Int, at now: Timestamp) -> [PeerAction]
@@ -50,8 +50,8 @@ extension PeerMachine {
     package mutating func started(at now: Timestamp) -> [PeerAction] { [] }
     package mutating func opened(_ number: Int, at now: Timestamp) -> [PeerAction] { [] }
     package mutating func read(
-        _ bytes: [UInt8], on number: Int, at now: Timestamp, with codec: inout FrameCodec
-    ) -> [PeerInput] { codec.receive(bytes.span.bytes, at: now) }
+        _ bytes: [UInt8], on number: Int, at now: Timestamp, with reader: inout any MessageReader
+    ) -> [PeerInput] { reader.receive(bytes.span.bytes, at: now) }
     package mutating func due(_ timer: PeerTimer, at now: Timestamp) -> [PeerAction] { [] }
     package mutating func closed(_ number: Int, at now: Timestamp) -> [PeerAction] { [] }
     package func ended() {}

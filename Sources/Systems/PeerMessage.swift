@@ -46,7 +46,8 @@ package enum PeerOutput: Hashable, Sendable {
 
 /// Converts bytes to messages and back, according to a format. Holds a partial frame.
 package struct FrameCodec {
-    private var reader: any MessageReader
+    /// What reads the other side's frames.
+    package var reader: any MessageReader
     private let outgoing: DirectionFormat
 
     /// A codec at the start of a connection, for the side that sends `direction`'s frames.
@@ -56,20 +57,6 @@ package struct FrameCodec {
         outgoing = format.directions[direction]
         self.reader = reader ?? FrameReader(format, from: direction.opposite)
     }
-
-    /// The messages that the next bytes complete. `time` never decreases.
-    package mutating func receive(_ bytes: RawSpan, at time: Timestamp) -> [PeerInput] {
-        reader.receive(bytes, at: time)
-    }
-
-    /// When it stops waiting for the rest of a frame; nil if it waits forever.
-    package var deadline: Timestamp? { reader.deadline }
-
-    /// The messages that are complete because nothing more arrived until `time`.
-    package mutating func pause(until time: Timestamp) -> [PeerInput] { reader.pause(until: time) }
-
-    /// The remainder when the stream ends.
-    package mutating func finish() -> [PeerInput] { reader.finish() }
 
     /// The bytes of one write.
     package func encode(_ output: PeerOutput) throws(EncodingError) -> [UInt8] {

@@ -62,6 +62,8 @@ package struct PeerOptions: Sendable {
 
 /// What a peer needs to know: its format, its options, and where uploads go.
 package struct PeerSetup: Sendable {
+    /// The system.
+    let peer: any ReferencePeer.Type
     /// The wire format, with the key of its bodies, if there is one.
     package let format: Format
     /// Everything else.
@@ -89,15 +91,17 @@ package struct PeerSetup: Sendable {
                 throw PeerError(error.description)
             }
         }
-        (self.format, self.options, self.storage) = (format, options, storage)
+        (self.peer, self.format, self.options, self.storage) = (peer, format, options, storage)
     }
 
     /// Whether a hazard is to be reproduced.
     func has(_ hazard: String) -> Bool { options.asPublished.contains(hazard) }
 
     /// The codec of a connection's side.
+    ///
+    /// - Parameter reader: replaces the system's.
     package func codec(from side: Direction, reader: (any MessageReader)? = nil) -> FrameCodec {
-        FrameCodec(format, sending: side, reader: reader)
+        FrameCodec(format, sending: side, reader: reader ?? peer.reader(self, from: side.opposite))
     }
 }
 

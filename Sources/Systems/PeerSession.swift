@@ -20,7 +20,7 @@ package struct PeerSession<Machine: PeerMachine> {
         mutating func read(
             _ bytes: [UInt8], on number: Int, at now: Timestamp, by machine: inout Machine
         ) -> [PeerInput] {
-            isClosing ? [] : machine.read(bytes, on: number, at: now, with: &codec)
+            isClosing ? [] : machine.read(bytes, on: number, at: now, with: &codec.reader)
         }
     }
 
@@ -66,7 +66,8 @@ package struct PeerSession<Machine: PeerMachine> {
     package mutating func due(_ timer: PeerTimer, at now: Timestamp) -> [PeerAction] {
         switch timer {
         case .pause(timer.connection):
-            return take(connections[timer.connection]?.codec.pause(until: now) ?? [], on: timer.connection, at: now)
+            return take(
+                connections[timer.connection]?.codec.reader.pause(until: now) ?? [], on: timer.connection, at: now)
         case .part(timer.connection): return sendPart(on: timer.connection)
         default: return isClient && connections.isEmpty ? [] : perform(machine.due(timer, at: now))
         }
@@ -75,7 +76,7 @@ package struct PeerSession<Machine: PeerMachine> {
     /// A connection is over, or an attempt failed; `error` if it did not end cleanly.
     package mutating func closed(_ number: Int, error: String?, at now: Timestamp) -> [PeerAction] {
         guard connections[number] != nil || isConnecting else { return [] }
-        let rest = connections[number]?.codec.finish() ?? []
+        let rest = connections[number]?.codec.reader.finish() ?? []
         var actions = hasEnded && isClient ? [] : take(rest, on: number, at: now)
         let connection = connections.removeValue(forKey: number)
         isConnecting = false
@@ -122,7 +123,7 @@ package struct PeerSession<Machine: PeerMachine> {
             case .crash(let why): actions += perform([.log("\(who) \(why)"), .close(connection: number)])
             }
         }
-        guard let deadline = connections[number]?.codec.deadline else { return actions }
+        guard let deadline = connections[number]?.codec.reader.deadline else { return actions }
         // A frame that only a pause can end is ended by one.
         let wait = max(deadline - now, Interval(nanoseconds: 0)).nanoseconds + 1_000_000
         return actions + [.wake(.pause(number), after: Interval(nanoseconds: wait))]

@@ -1,4 +1,4 @@
-import Framing
+import Streams
 
 /// Receives a line for the user, without its line end. Text from the network in it is escaped and truncated.
 package typealias PeerLog = @Sendable (String) -> Void
@@ -20,6 +20,9 @@ package protocol ReferencePeer: Sendable {
     /// format's heartbeat contract alike (`Format.scalingHeartbeat`).
     static var demoScale: Double { get }
 
+    /// What reads the frames that `direction` sends, with the hazards that are asked for; nil: the format's own reader.
+    static func reader(_ setup: PeerSetup, from direction: Direction) -> (any MessageReader)?
+
     /// The server, without connections.
     static func server(_ setup: PeerSetup) throws(PeerError) -> Server
 
@@ -33,6 +36,7 @@ package protocol ReferencePeer: Sendable {
 extension ReferencePeer {
     package static var hazards: Set<String> { [] }
     package static var demoScale: Double { 1 }
+    package static func reader(_ setup: PeerSetup, from direction: Direction) -> (any MessageReader)? { nil }
 }
 
 /// All reference peers. A new one is a folder with its files and one line here.

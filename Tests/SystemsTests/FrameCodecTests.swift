@@ -17,9 +17,9 @@ import Testing
         var inputs: [PeerInput] = []
         for chunk in chunks {
             let bytes = Array(chunk)
-            inputs += codec.receive(bytes.span.bytes, at: Timestamp(nanoseconds: 0))
+            inputs += codec.reader.receive(bytes.span.bytes, at: Timestamp(nanoseconds: 0))
         }
-        return inputs + codec.finish()
+        return inputs + codec.reader.finish()
     }
 
     /// A codec's encoding of a message: the size is in the head, and heads list their fields by name.

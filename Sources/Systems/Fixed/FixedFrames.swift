@@ -5,6 +5,10 @@ package enum FixedFrames: ReferencePeer {
     package static let format = "fixed"
     package static let hazards: Set = ["counts-characters"]
 
+    package static func reader(_ setup: PeerSetup, from direction: Direction) -> (any MessageReader)? {
+        setup.has("counts-characters") ? CharacterCounter() : nil
+    }
+
     package static func server(_ setup: PeerSetup) -> FixedEcho { FixedEcho(setup) }
 
     package static func conversation(_ setup: PeerSetup) -> PeerScript<FixedClient> {
@@ -38,8 +42,6 @@ package struct FixedEcho: PeerMachine {
     /// A server without connections.
     package init(_ setup: PeerSetup) { self.setup = setup }
 
-    package func codec() -> FrameCodec { setup.characterCodec(from: side) }
-
     package mutating func take(_ frame: PeerMessage, on number: Int, at now: Timestamp) -> [PeerAction] {
         [.log("#\(number) \(shown(frame.body))"), .send(.bytes(frame.body), connection: number)]
     }
@@ -55,16 +57,8 @@ package struct FixedClient: PeerMachine {
     /// A client that has received nothing yet.
     package init(_ setup: PeerSetup, name: String) { (self.setup, self.name) = (setup, name) }
 
-    package func codec() -> FrameCodec { setup.characterCodec(from: side) }
-
     package mutating func take(_ frame: PeerMessage, on number: Int, at now: Timestamp) -> [PeerAction] {
         echoed += frame.body
         return [.log("\(name) got \(shown(frame.body))")]
-    }
-}
-
-extension PeerSetup {
-    fileprivate func characterCodec(from side: Direction) -> FrameCodec {
-        codec(from: side, reader: has("counts-characters") ? CharacterCounter() : nil)
     }
 }

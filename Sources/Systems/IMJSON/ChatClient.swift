@@ -20,7 +20,11 @@ package struct ChatClient: PeerMachine {
 
     package var shortfall: String? { expected.isFulfilled ? nil : expected.shortfall }
 
-    package func codec() -> FrameCodec { setup.headCodec(from: side, memory) }
+    package func codec() -> FrameCodec {
+        let hazards = setup.options.asPublished
+        return setup.codec(
+            from: side, reader: hazards.isEmpty ? nil : PublishedHeadReader(hazards: hazards, memory: memory))
+    }
 
     /// Sends messages, each in a write of its own.
     package func send(_ messages: [ChatMessage]) -> [PeerAction] {

@@ -10,6 +10,11 @@ package enum ChatRelay: ReferencePeer {
     /// The two clients; and a target that never connects.
     private static let (names, absent) = (["CinentA", "CinentB"], "CinentC")
 
+    package static func reader(_ setup: PeerSetup, from direction: Direction) -> (any MessageReader)? {
+        let hazards = setup.options.asPublished
+        return hazards.isEmpty ? nil : PublishedHeadReader(hazards: hazards)
+    }
+
     package static func server(_ setup: PeerSetup) -> ChatServer { ChatServer(setup) }
 
     /// Five texts and a picture each way, repeated as requested, and one message to a target that is not connected. Takes about
@@ -110,13 +115,5 @@ package enum ChatRelay: ReferencePeer {
             .set(1 - sender) { $0.expected = ChatExpectation(messages) }, sent,
             .until(1 - sender, "\(messages.count) messages from \(names[sender])") { $0.expected.isFulfilled },
         ]
-    }
-}
-
-extension PeerSetup {
-    /// What receives the frames of the other side of `side`.
-    func headCodec(from side: Direction, _ memory: PublishedHeadReader.Memory = .init()) -> FrameCodec {
-        let hazards = options.asPublished
-        return codec(from: side, reader: hazards.isEmpty ? nil : PublishedHeadReader(hazards: hazards, memory: memory))
     }
 }

@@ -18,8 +18,6 @@ package struct ChatServer: PeerMachine {
 
     private var nextSweep: PeerAction { .wake("sweep", after: setup.options.scaled(.seconds(30))) }
 
-    package func codec() -> FrameCodec { setup.headCodec(from: side) }
-
     package func label(_ number: Int) -> String? { clients[number]?.id }
 
     package mutating func started(at now: Timestamp) -> [PeerAction] { [nextSweep] }
@@ -30,7 +28,6 @@ package struct ChatServer: PeerMachine {
     }
 
     package mutating func take(_ frame: PeerMessage, on number: Int, at now: Timestamp) -> [PeerAction] {
-        guard clients[number] != nil else { return [] }
         let message = ChatMessage(frame, from: .fromClient)
         let learned = learn(message.sender, on: number, at: now)
         return message.isHeartbeat ? learned : learned + relay(message, from: number)

@@ -8,6 +8,11 @@ package enum MagicChat: ReferencePeer {
 
     private typealias Step = PeerScript<MagicClient>.Step
 
+    package static func reader(_ setup: PeerSetup, from direction: Direction) -> (any MessageReader)? {
+        let hazards = setup.options.asPublished.intersection(PublishedMagicReader.hazards)
+        return hazards.isEmpty ? nil : PublishedMagicReader(of: direction, hazards: hazards)
+    }
+
     package static func server(_ setup: PeerSetup) -> MagicServer { MagicServer(setup) }
 
     /// Two log in, chat both ways and ping; then the first one logs in again, from another device, and is kicked on this one.
@@ -82,14 +87,5 @@ package enum MagicChat: ReferencePeer {
     /// A text that does not fit in a packet of 1,500 bytes.
     private static func longText(_ length: Int) -> String {
         String(String(repeating: "All work and no play makes Jack a dull boy. ", count: length / 44 + 1).prefix(length))
-    }
-}
-
-extension PeerSetup {
-    /// What receives the frames of the other side of `side`.
-    func magicCodec(from side: Direction) -> FrameCodec {
-        let hazards = options.asPublished.intersection(PublishedMagicReader.hazards)
-        return codec(
-            from: side, reader: hazards.isEmpty ? nil : PublishedMagicReader(of: side.opposite, hazards: hazards))
     }
 }

@@ -27,8 +27,6 @@ package struct MagicClient: PeerMachine {
     /// A client that is not connected. It pings every 30 s, and gives up its login after 10 s, scaled.
     package init(_ setup: PeerSetup, name: String) { (self.setup, self.name) = (setup, name) }
 
-    package func codec() -> FrameCodec { setup.magicCodec(from: side) }
-
     private var patience: Interval { setup.options.tolerated(.seconds(10)) }
     private var nextPing: PeerAction { .wake("ping", after: setup.options.scaled(.seconds(30))) }
 

@@ -11,8 +11,6 @@ package struct MagicServer: PeerMachine {
     /// A server without connections.
     package init(_ setup: PeerSetup) { self.setup = setup }
 
-    package func codec() -> FrameCodec { setup.magicCodec(from: side) }
-
     package func label(_ number: Int) -> String? { users[number] }
 
     package mutating func take(_ frame: PeerMessage, on number: Int, at now: Timestamp) -> [PeerAction] {

@@ -32,8 +32,6 @@ package struct MessageClient: PeerMachine {
 
     package var retries: Backoff? { Backoff(setup.options) }
 
-    package func codec() -> FrameCodec { setup.lengthCodec(from: side) }
-
     private var interval: Interval { setup.options.tolerated(.seconds(30)) }
 
     package mutating func opened(_ number: Int, at now: Timestamp) -> [PeerAction] {

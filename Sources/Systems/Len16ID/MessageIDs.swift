@@ -10,6 +10,10 @@ package enum MessageIDs: ReferencePeer {
 
     private typealias Step = PeerScript<MessageClient>.Step
 
+    package static func reader(_ setup: PeerSetup, from direction: Direction) -> (any MessageReader)? {
+        setup.options.asPublished.isEmpty ? nil : PublishedLengthReceiver(setup.options.asPublished)
+    }
+
     package static func server(_ setup: PeerSetup) -> MessageServer { MessageServer(setup) }
 
     /// Ann and Ben log in and chat both ways: two messages merged in one write, one split over two; until both have had
@@ -75,12 +79,5 @@ package enum MessageIDs: ReferencePeer {
             let frames = texts.map { UserMessage.chat(from: client.name, to: target, text: $0, sentAt: sentAt).frame }
             return [.sendCut(.messages(frames), at: places, pause: client.setup.options.partPause)]
         }
-    }
-}
-
-extension PeerSetup {
-    /// What receives the frames of the other side of `side`.
-    func lengthCodec(from side: Direction) -> FrameCodec {
-        codec(from: side, reader: options.asPublished.isEmpty ? nil : PublishedLengthReceiver(options.asPublished))
     }
 }

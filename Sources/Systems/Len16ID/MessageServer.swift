@@ -20,8 +20,6 @@ package struct MessageServer: PeerMachine {
     /// A server without connections.
     package init(_ setup: PeerSetup) { self.setup = setup }
 
-    package func codec() -> FrameCodec { setup.lengthCodec(from: side) }
-
     package func label(_ number: Int) -> String? { users[number]?.id }
 
     package mutating func opened(_ number: Int, at now: Timestamp) -> [PeerAction] {

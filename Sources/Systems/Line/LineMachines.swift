@@ -15,9 +15,9 @@ package struct LineServer: PeerMachine {
     private var goesByReads: Bool { setup.has("per-read") }
 
     package mutating func read(
-        _ bytes: [UInt8], on number: Int, at now: Timestamp, with codec: inout FrameCodec
+        _ bytes: [UInt8], on number: Int, at now: Timestamp, with reader: inout any MessageReader
     ) -> [PeerInput] {
-        goesByReads ? [.message(PeerMessage(body: bytes))] : codec.receive(bytes.span.bytes, at: now)
+        goesByReads ? [.message(PeerMessage(body: bytes))] : reader.receive(bytes.span.bytes, at: now)
     }
 
     package mutating func take(_ line: PeerMessage, on number: Int, at now: Timestamp) -> [PeerAction] {

@@ -17,8 +17,6 @@ package struct BroadcastDevice: PeerMachine {
     /// A client that is not connected. Its heartbeats come every 1 s, scaled.
     package init(_ setup: PeerSetup, name: String) { (self.setup, self.name) = (setup, name) }
 
-    package func codec() -> FrameCodec { setup.markerCodec(from: side) }
-
     package mutating func opened(_ number: Int, at now: Timestamp) -> [PeerAction] {
         [PeerAction](repeating: send(BroadcastText.link(name, at: now)), count: 6) + [nextHeartbeat]
     }

@@ -33,8 +33,6 @@ package struct BroadcastServer: PeerMachine {
         .wake("broadcast", after: setup.options.scaled(.seconds(Self.waits[round % Self.waits.count])))
     }
 
-    package func codec() -> FrameCodec { setup.markerCodec(from: side) }
-
     package func label(_ number: Int) -> String? { devices[number]?.name }
 
     package mutating func started(at now: Timestamp) -> [PeerAction] { [nextSweep] }

@@ -8,6 +8,11 @@ package enum Broadcasts: ReferencePeer {
 
     private typealias Step = PeerScript<BroadcastDevice>.Step
 
+    package static func reader(_ setup: PeerSetup, from direction: Direction) -> (any MessageReader)? {
+        setup.has("split-frame")
+            ? PerReadSplitter() : FrameReader(setup.format, from: direction, isWhole: BroadcastText.isWhole)
+    }
+
     package static func server(_ setup: PeerSetup) -> BroadcastServer { BroadcastServer(setup) }
 
     /// Five rounds; one receipt is split in two, and with a hazard one is never sent.
@@ -42,15 +47,5 @@ package enum Broadcasts: ReferencePeer {
     /// Waits until every device has confirmed this many broadcasts: at most 5 s between them, plus some time for the receipts.
     private static func confirm(_ count: Int) -> [Step] {
         (0..<3).map { .until($0, "\(count) broadcasts", after: 6 * Double(count)) { $0.broadcasts >= count } }
-    }
-}
-
-extension PeerSetup {
-    /// What receives the frames of the other side of `side`.
-    func markerCodec(from side: Direction) -> FrameCodec {
-        codec(
-            from: side,
-            reader: has("split-frame")
-                ? PerReadSplitter() : FrameReader(format, from: side.opposite, isWhole: BroadcastText.isWhole))
     }
 }

@@ -14,11 +14,6 @@ package struct UploadClient: PeerMachine {
     /// A client that is not connected.
     package init(_ setup: PeerSetup) { self.setup = setup }
 
-    package func codec() -> FrameCodec {
-        let reader = FrameReader(setup.format, from: .fromServer)
-        return setup.codec(from: side, reader: PublishedResponseReader(reader, hazards: setup.options.asPublished))
-    }
-
     /// Bytes that contain these uploads are about to be sent.
     package mutating func expect(_ uploads: [Upload]) -> [PeerAction] {
         unanswered += uploads

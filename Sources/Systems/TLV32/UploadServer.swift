@@ -27,9 +27,9 @@ package struct UploadServer: PeerMachine {
     }
 
     package mutating func read(
-        _ bytes: [UInt8], on number: Int, at now: Timestamp, with codec: inout FrameCodec
+        _ bytes: [UInt8], on number: Int, at now: Timestamp, with reader: inout any MessageReader
     ) -> [PeerInput] {
-        published?.receive(bytes, on: number) ?? codec.receive(bytes.span.bytes, at: now)
+        published?.receive(bytes, on: number) ?? reader.receive(bytes.span.bytes, at: now)
     }
 
     package mutating func take(_ frame: PeerMessage, on number: Int, at now: Timestamp) -> [PeerAction] {

@@ -1,3 +1,5 @@
+import Streams
+
 /// The reference peers of `tlv32`: uploads.
 package enum Uploads: ReferencePeer {
     package static let format = "tlv32"
@@ -5,6 +7,11 @@ package enum Uploads: ReferencePeer {
     package static let hazards = UploadServer.hazards.union(PublishedResponseReader.hazards)
 
     private typealias Step = PeerScript<UploadClient>.Step
+
+    package static func reader(_ setup: PeerSetup, from direction: Direction) -> (any MessageReader)? {
+        let reader = FrameReader(setup.format, from: direction)
+        return direction == .fromClient ? nil : PublishedResponseReader(reader, hazards: setup.options.asPublished)
+    }
 
     package static func server(_ setup: PeerSetup) throws(PeerError) -> UploadServer { try UploadServer(setup) }
 

@@ -1,3 +1,5 @@
+import Streams
+
 /// The reference peers of `text-heartbeat`: undelimited text.
 package enum TextHeartbeat: ReferencePeer {
     package static let format = "text-heartbeat"
@@ -7,6 +9,10 @@ package enum TextHeartbeat: ReferencePeer {
     package static let demoScale = 0.08
 
     private typealias Step = PeerScript<TextClient>.Step
+
+    package static func reader(_ setup: PeerSetup, from direction: Direction) -> (any MessageReader)? {
+        WholeCharacters(FrameReader(setup.format, from: direction))
+    }
 
     package static func server(_ setup: PeerSetup) -> TextServer { TextServer(setup) }
 

@@ -22,8 +22,6 @@ package struct TextServer: PeerMachine {
         byText = setup.has("keyed-by-text") ? ClientsByText() : nil
     }
 
-    package func codec() -> FrameCodec { setup.wholeCharacterCodec(from: side) }
-
     package func label(_ number: Int) -> String? { clients[number]?.version }
 
     package mutating func started(at now: Timestamp) -> [PeerAction] { [.wake("sweep", after: silence)] }
@@ -34,7 +32,7 @@ package struct TextServer: PeerMachine {
     }
 
     package mutating func read(
-        _ bytes: [UInt8], on number: Int, at now: Timestamp, with codec: inout FrameCodec
+        _ bytes: [UInt8], on number: Int, at now: Timestamp, with reader: inout any MessageReader
     ) -> [PeerInput] {
         if setup.has("cut-character"), UnfinishedCharacter.unfinished(at: bytes) > 0 {
             return [.crash("the published server crashes: a read ends inside a character, so it is no text")]
@@ -44,7 +42,7 @@ package struct TextServer: PeerMachine {
         if clients[number]?.isAlive == false, byText == nil { inputs.append(.note("is back")) }
         clients[number]?.lastRead = now
         clients[number]?.isAlive = true
-        return inputs + codec.receive(bytes.span.bytes, at: now)
+        return inputs + reader.receive(bytes.span.bytes, at: now)
     }
 
     package mutating func take(_ message: PeerMessage, on number: Int, at now: Timestamp) -> [PeerAction] {
@@ -80,12 +78,6 @@ package struct TextServer: PeerMachine {
     }
 }
 
-extension PeerSetup {
-    fileprivate func wholeCharacterCodec(from side: Direction) -> FrameCodec {
-        codec(from: side, reader: WholeCharacters(FrameReader(format, from: side.opposite)))
-    }
-}
-
 /// A client of `text-heartbeat`: a heartbeat every 5 s, the first 5 s after connecting, and free text.
 package struct TextClient: PeerMachine {
     package let setup: PeerSetup
@@ -105,8 +97,6 @@ package struct TextClient: PeerMachine {
     package init(_ setup: PeerSetup, version: String) {
         (self.setup, heartbeat) = (setup, HeartbeatText.bytes(version: version))
     }
-
-    package func codec() -> FrameCodec { setup.wholeCharacterCodec(from: side) }
 
     /// Whether the server has sent this text, possibly among others.
     package func hasHeard(_ text: String) -> Bool {
