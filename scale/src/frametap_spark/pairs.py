@@ -1,0 +1,201 @@
+"""Requests and their answers, matched as `frametap report` does: by the format's `pairs`, and heartbeats with their answers.
+
+A trace says which requests have no answer, not which answer belongs to which request, so that is found here, by the same rules
+(docs/format-files.md#pairs).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import duckdb
+import yaml
+
+from .conditions import Unsupported, as_sql, value
+
+#: How many requests may wait on a connection; then the other side is not in the capture.
+MOST_REQUESTS = 1_024
+#: How many answers may be earlier in the capture than their requests, and by how many nanoseconds.
+MOST_EARLY = 64
+EARLY_WITH_ID, EARLY_IN_ORDER = 2_000_000_000, 1_000_000
+
+OTHER = {"client": "server", "server": "client"}
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Which frames are requests and answers; conditions are SQL over `lines`."""
+
+    request: str
+    answer: str
+    asked_by: str
+    #: `order`, or what request and answer have in common, as SQL.
+    key: str
+    #: Nanoseconds until a request counts as unanswered; None: when the connection ends.
+    within: int | None
+    optional: bool
+    #: Whether `key` identifies a request.
+    identified: bool
+
+
+def pairings_of(format_file: str) -> list[Pairing]:
+    """The pairings of a format file. Raises Unsupported for conditions that are not understood."""
+    content = next(iter(yaml.safe_load_all(format_file)))
+    rules = list(content.get("pairs") or [])
+    heartbeat = content.get("heartbeat") or {}
+    if isinstance(answer := heartbeat.get("answer"), dict):
+        rules.append(
+            {
+                "request": heartbeat["when"],
+                "answer": answer["when"],
+                **{key: part[key] for part, key in ((heartbeat, "from"), (answer, "within"), (answer, "by")) if key in part},
+            }
+        )
+    return [_pairing(rule) for rule in rules]
+
+
+def _pairing(rule: dict) -> Pairing:
+    by = str(rule.get("by", "order"))
+    if by == "order":
+        key = "''"
+    elif by == "type":
+        key = "coalesce(type, '')"
+    else:
+        key = "coalesce(body->>'$.text', body->>'$.hex')" if by == "body" else value(by)
+    return Pairing(
+        as_sql(str(rule["request"])),
+        as_sql(str(rule["answer"])),
+        str(rule["from"]),
+        key,
+        _duration(rule.get("within")),
+        bool(rule.get("optional", False)),
+        by not in ("order", "type"),
+    )
+
+
+def _duration(text: object) -> int | None:
+    if text is None:
+        return None
+    number, _, unit = str(text).partition(" ")
+    scale = {"us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3_600 * 10**9}
+    if unit not in scale:
+        raise Unsupported(f"the time {text}")
+    return int(float(number) * scale[unit])
+
+
+@dataclass
+class _Frame:
+    key: str
+    time: int
+    number: int
+    type: str | None
+
+
+@dataclass
+class _Exchange:
+    """What waits on one connection, of one pairing."""
+
+    requests: deque[_Frame] = field(default_factory=deque)
+    early: list[_Frame] = field(default_factory=list)
+    overdue: list[_Frame] = field(default_factory=list)
+    lost: bool = False
+
+    def forget(self) -> None:
+        """Bytes were lost, and with them perhaps answers."""
+        self.requests.clear()
+        self.early.clear()
+        self.overdue.clear()
+
+    def ask(self, request: _Frame, pairing: Pairing) -> _Frame | None:
+        """Takes a request; gives its answer, if that came before."""
+        disorder = EARLY_WITH_ID if pairing.identified else EARLY_IN_ORDER
+        for answer in self.early:
+            if answer.key == request.key and request.time - answer.time <= disorder:
+                self.early.remove(answer)
+                return answer if request.time <= answer.time else None
+        if pairing.identified:
+            self.overdue = [frame for frame in self.overdue if frame.key != request.key]
+        self.requests.append(request)
+        if len(self.requests) > MOST_REQUESTS:
+            self.lost = True
+            self.requests.clear()
+        return None
+
+    def answer(self, answer: _Frame, pairing: Pairing, handshake: bool) -> _Frame | None:
+        """Takes an answer; gives its request."""
+        self._expire(answer.time, pairing)
+        for request in self.requests:
+            if request.key == answer.key:
+                self.requests.remove(request)
+                return request
+        if not handshake and not self.requests:
+            return None
+        if pairing.within is not None and not pairing.identified:
+            # If only the order matches them, one long overdue was not answered at all.
+            self.overdue = [frame for frame in self.overdue if answer.time - frame.time <= 10 * pairing.within]
+        for request in self.overdue:
+            if request.key == answer.key:
+                self.overdue.remove(request)
+                return request
+        if not pairing.optional and len(self.early) < MOST_EARLY:
+            self.early.append(answer)
+        return None
+
+    def _expire(self, time: int, pairing: Pairing) -> None:
+        self.early = [frame for frame in self.early if time <= frame.time + EARLY_WITH_ID]
+        if pairing.within is None:
+            return
+        while self.requests and self.requests[0].time + pairing.within < time:
+            self.overdue.append(self.requests.popleft())
+
+
+def round_trips(connection: duckdb.DuckDBPyConnection, pairings: dict[str, list[Pairing]]) -> Iterator[tuple]:
+    """The round trips in `lines`, as schema.TRIP has them. `pairings` are those of each format."""
+    for name, rules in pairings.items():
+        for rule in rules:
+            yield from _matched(connection, name, rule)
+
+
+def _matched(connection: duckdb.DuckDBPyConnection, name: str, rule: Pairing) -> Iterator[tuple]:
+    cursor = connection.cursor()
+    cursor.execute(
+        "with formats as (select connection, max(format) as format from lines where event = 'format' group by connection), "
+        "opened as (select connection, max(handshake) as handshake from lines where event = 'opened' group by connection), "
+        'roles as (select l.rowid as place, l.connection, handshake, event, "index", type, '
+        "epoch_ns(cast(time as timestamp_ns)) as ns, "
+        f"event = 'frame' and \"from\" = '{rule.asked_by}' and {rule.request} as asks, "
+        f"event = 'frame' and \"from\" = '{OTHER[rule.asked_by]}' and {rule.answer} as answers, {rule.key} as key "
+        "from (select rowid, * exclude (handshake, format) from lines "
+        "where event in ('frame', 'missing', 'unframed', 'closed') and leg is distinct from 'out') l "
+        "join formats on formats.connection = l.connection "
+        "join opened on opened.connection = l.connection where formats.format = ?) "
+        'select connection, handshake, event, "index", type, ns, asks, key from roles '
+        "where event <> 'frame' or ((asks or answers) and key is not null) order by place",
+        [name],
+    )
+    exchanges: dict[int, _Exchange] = {}
+    while rows := cursor.fetchmany(10_000):
+        for number, handshake, event, index, type_, time, asks, key in rows:
+            if event == "closed":
+                exchanges.pop(number, None)
+                continue
+            exchange = exchanges.setdefault(number, _Exchange())
+            if event != "frame":
+                exchange.forget()
+            elif not exchange.lost:
+                frame = _Frame(key, time, index, type_)
+                found = exchange.ask(frame, rule) if asks else exchange.answer(frame, rule, handshake)
+                if found:
+                    request, answer = (frame, found) if asks else (found, frame)
+                    yield (
+                        number,
+                        request.type,
+                        answer.type,
+                        rule.asked_by,
+                        request.number,
+                        answer.number,
+                        request.time,
+                        answer.time - request.time,
+                    )

@@ -1,0 +1,105 @@
+"""Makes tables of a trace, on disk, in little memory: DuckDB reads the lines as frametap prints them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import duckdb
+
+from . import schema
+from .pairs import Pairing, round_trips
+
+#: What DuckDB may hold; frametap and Python need the rest of a worker's 256 MiB.
+MEMORY = "96MB"
+
+#: A line of a trace may have this many bytes.
+LINE = 8 * 2**20
+
+
+def database(folder: Path) -> duckdb.DuckDBPyConnection:
+    """A database in a file, with one thread, that keeps the order of rows."""
+    connection = duckdb.connect(str(folder / "trace.duckdb"))
+    connection.execute(f"set threads = 1; set memory_limit = '{MEMORY}'; set temp_directory = '{folder}/spill'")
+    connection.execute("set timezone = 'UTC'; set preserve_insertion_order = true")
+    return connection
+
+
+def read_trace(connection: duckdb.DuckDBPyConnection, trace: Path) -> None:
+    """Keeps a trace's lines as the table `lines`, in their order."""
+    columns = ", ".join(f"'{name}': '{kind}'" for name, kind in schema.LINE.items())
+    connection.execute(
+        f"create or replace table lines as select * from read_json('{trace}', format = 'newline_delimited', "
+        f"auto_detect = false, maximum_object_size = {LINE}, columns = {{{columns}}})"
+    )
+
+
+@dataclass
+class Selection:
+    """Which connections of a trace belong to the tables, and which of them are final.
+
+    A connection is final when it ended before `horizon`: nothing that comes later changes its rows.
+    """
+
+    #: Ends of connections whose rows another trace has, and those whose rows only this one may have.
+    without: list[str] = field(default_factory=list)
+    #: Connections that ended before are in the tables already.
+    after: int | None = None
+    #: In nanoseconds; None: all connections are final.
+    horizon: int | None = None
+
+    def apply(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Makes `kept`, the rows of connections, each with whether it is final."""
+        connection.execute("create or replace temp table elsewhere (pair varchar)")
+        if self.without:
+            connection.execute("insert into elsewhere select unnest(?)", [self.without])
+        over = "reason not in ('end-of-input', 'evicted')"
+        final = "true" if self.horizon is None else f"{over} and closed_ns < {self.horizon}"
+        after = "true" if self.after is None else f"not ({over} and closed_ns < {self.after})"
+        connection.execute(
+            f"create or replace table kept as select *, {PAIR} as pair, bool_and({final}) over (partition by number) as final "
+            f"from ({schema.CONNECTIONS}) where {after} and {PAIR} not in (select pair from elsewhere)"
+        )
+
+
+#: A connection's two ends, whoever is the client: what `--connection-of` takes.
+PAIR = "least(client, server) || '-' || greatest(client, server)"
+
+
+def write_tables(
+    connection: duckdb.DuckDBPyConnection, selection: Selection, pairings: dict[str, list[Pairing]], name: str, folder: Path
+) -> None:
+    """Writes the four tables as folder/TABLE/day=DAY/NAME-final….parquet, and NAME-live….parquet for what a later run replaces."""
+    selection.apply(connection)
+    # A connection with two legs has two rows; its other rows say themselves which leg they are of.
+    connection.execute("create or replace table known as select distinct number, connection, format, final from kept")
+    _find_round_trips(connection, pairings, folder.parent / "trips.ndjson")
+    connections = "select * exclude (number, pair) from kept"
+    queries = (connections, schema.FRAMES, schema.FINDINGS, schema.ROUND_TRIPS)
+    for table, query in zip(schema.TABLES, queries, strict=True):
+        for final, kind in ((True, "final"), (False, "live")):
+            if connection.execute("select 1 from known where final = ? limit 1", [final]).fetchone():
+                rows = f"select * exclude (final) from ({query}) where final = {final}"
+                copy(connection, rows, f"{name}-{kind}", folder / table)
+
+
+def copy(connection: duckdb.DuckDBPyConnection, query: str, name: str, folder: Path) -> None:
+    """Writes a query's rows to folder/day=DAY/NAME-….parquet."""
+    folder.mkdir(parents=True, exist_ok=True)
+    connection.execute(
+        f"copy ({query}) to '{folder}' (format parquet, compression zstd, row_group_size 20480, partition_by (day), "
+        f"overwrite_or_ignore true, filename_pattern '{name}-{{i}}')"
+    )
+
+
+def _find_round_trips(connection: duckdb.DuckDBPyConnection, pairings: dict[str, list[Pairing]], path: Path) -> None:
+    """Makes the table `trips`."""
+    with path.open("w") as file:
+        for trip in round_trips(connection, pairings):
+            file.write(json.dumps(dict(zip(schema.TRIP, trip, strict=True))) + "\n")
+    columns = ", ".join(f"'{name}': '{kind}'" for name, kind in schema.TRIP.items())
+    connection.execute(
+        f"create or replace table trips as select * from read_json('{path}', format = 'newline_delimited', "
+        f"auto_detect = false, columns = {{{columns}}})"
+    )

@@ -1,0 +1,186 @@
+"""What workers do: split a group of files by connection, and decode a shard of all groups.
+
+A task writes to a folder of its own attempt, and its result says which. Only results that Spark accepted are used, so a task may
+run twice, or die in the middle, and nothing changes.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .captures import end_of, write_end
+from .errors import Problem
+from .formats import Formats
+from .program import Program, connection_names
+from .tables import Selection, database, read_trace, write_tables
+from .transfer import Transfer
+
+
+@dataclass(frozen=True)
+class Group:
+    """Files that one task split: where its shards are, and until when they last."""
+
+    place: str
+    end: int | None
+
+
+@dataclass(frozen=True)
+class Job:
+    """What all tasks of a run need to know."""
+
+    program: Program
+    transfer: Transfer
+    formats: dict[str, str]
+    shards: int
+    run: int
+    #: Where attempts write shards and tables, on the output's file system.
+    shard_area: str
+    table_area: str
+
+
+@dataclass(frozen=True)
+class ShardWork:
+    """What the decoding of all shards has in common."""
+
+    new: list[Group]
+    #: Groups of earlier runs, with packets of live connections.
+    old: list[Group]
+    #: Where the earlier run left its live connections; None: there was none.
+    live: str | None
+    #: Until when all captures last; connections that ended before `horizon` are final, those before `after` were already.
+    end: int | None
+    horizon: int | None
+    after: int | None
+
+
+@dataclass
+class Decoded:
+    """What a task made of a shard: its files below `place`, and what the next run must know."""
+
+    place: str
+    files: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    heartbeats: list[str] = field(default_factory=list)
+    #: When the first live connection opened.
+    since: int | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder on the worker's disk."""
+    folder = Path(tempfile.mkdtemp(prefix="frametap-spark-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def split(job: Job, urls: list[str]) -> tuple[Group | None, list[Problem]]:
+    """Splits files, in the order of their names; gives where the shards are, and what could not be read."""
+    with scratch() as folder:
+        fetched = folder / "files"
+        fetched.mkdir()
+        paths, problems = job.transfer.fetch(urls, fetched)
+        if not paths:
+            return None, problems
+        shards = folder / "shards"
+        unread = job.program.shard(list(paths.values()), job.shards, shards)
+        names = {path: url for url, path in paths.items()}
+        problems += [Problem(names.get(problem.file, problem.file), problem.message) for problem in unread]
+        smallest = min(shards.iterdir(), key=lambda path: path.stat().st_size)
+        end = end_of(smallest)
+        return Group(job.transfer.store(shards, job.shard_area), end), problems
+
+
+def decode(job: Job, work: ShardWork, shard: int) -> Decoded:
+    """Decodes a shard of the new groups, and once more, with the old groups, the connections that were live."""
+    with scratch() as folder:
+        live = _live(job, work, shard, folder)
+        result = folder / "result"
+        (result / "tables").mkdir(parents=True)
+        decoded = Decoded("")
+        since = live.get("since") or 0
+        pairs: list[str] = live.get("pairs", [])
+        old = [group for group in work.old if group.end is None or group.end >= since] if pairs else []
+        if work.end is not None:
+            write_end(folder / "end.pcapng", work.end)
+        new_files = _pieces(job, work.new, shard, folder / "new")
+        parts = [([], new_files, Selection(without=pairs, horizon=work.horizon))] if new_files else []
+        if pairs:
+            every = _pieces(job, old, shard, folder / "old") + new_files
+            parts += [(names, every, Selection(after=work.after, horizon=work.horizon)) for names in connection_names(pairs)]
+        state: dict = {"since": None, "pairs": []}
+        for part, (names, files, selection) in enumerate(parts):
+            if work.end is not None:
+                files = [*files, str(folder / "end.pcapng")]
+            name = f"run-{job.run:05}-shard-{shard:05}-{part}"
+            _decode_part(job, folder, files, names, selection, name, result / "tables", decoded, state)
+        decoded.since = state["since"]
+        (result / "live.json").write_text(json.dumps(state))
+        decoded.files = sorted(str(path.relative_to(result)) for path in result.rglob("*.parquet"))
+        decoded.place = job.transfer.store(result, job.table_area)
+        return decoded
+
+
+def _decode_part(
+    job: Job,
+    folder: Path,
+    files: list[str],
+    names: list[str],
+    selection: Selection,
+    name: str,
+    tables: Path,
+    decoded: Decoded,
+    state: dict,
+) -> None:
+    """One run of `frametap decode`, and the tables of its trace."""
+    connection = database(folder)
+    try:
+        with job.program.decode(files, names, folder) as trace:
+            read_trace(connection, trace)
+        formats = Formats(job.program, job.formats)
+        seen = [row[0] for row in connection.execute("select distinct format from lines where event = 'format'").fetchall()]
+        pairings, unsupported = formats.pairings(seen)
+        decoded.problems += unsupported
+        decoded.heartbeats += formats.with_heartbeats(seen)
+        write_tables(connection, selection, pairings, name, tables)
+        opened = connection.execute("select min(opened_ns) from kept where not final").fetchone()[0]
+        if opened is not None:
+            state["since"] = min(opened, state["since"]) if state["since"] is not None else opened
+        rows = connection.execute("select distinct pair from kept where not final order by all").fetchall()
+        state["pairs"] += [row[0] for row in rows]
+        for event, count in connection.execute(
+            "select event, count(*) from lines where event in ('opened', 'frame') group by event"
+        ).fetchall():
+            decoded.counts[event] = decoded.counts.get(event, 0) + count
+    finally:
+        connection.close()
+        (folder / "trace.duckdb").unlink(missing_ok=True)
+
+
+def _live(job: Job, work: ShardWork, shard: int, folder: Path) -> dict:
+    """What the earlier run left of this shard."""
+    if work.live is None:
+        return {}
+    url = f"{work.live}/shard-{shard:05}.json"
+    paths, problems = job.transfer.fetch([url], folder)
+    if problems:
+        raise OSError(f"cannot read {url}: {problems[0].message}")
+    return json.loads(Path(paths[url]).read_text())
+
+
+def _pieces(job: Job, groups: list[Group], shard: int, folder: Path) -> list[str]:
+    """The shard's captures of these groups, on this machine."""
+    folder.mkdir()
+    urls = [f"{group.place}/shard-{shard:05}.pcapng" for group in groups]
+    paths, problems = job.transfer.fetch(urls, folder)
+    if problems:
+        raise OSError(f"cannot read {problems[0].file}: {problems[0].message}")
+    return [paths[url] for url in urls]
