@@ -26,7 +26,6 @@ LINE = {
     "clientGuessed": "BOOLEAN",
     "format": "VARCHAR",
     "by": "VARCHAR",
-    "evidence": "VARCHAR",
     "kind": "VARCHAR",
     "severity": "VARCHAR",
     "message": "VARCHAR",
@@ -77,7 +76,7 @@ keyed as (
         row_number() over (partition by time, client, server order by number)), 1, 16) as connection
     from opened),
 closed as (select * from lines where event = 'closed'),
-formats as (select connection, any_value(format) as format, any_value("by") as format_by, any_value(evidence) as evidence
+formats as (select connection, any_value(format) as format, any_value("by") as format_by
     from lines where event = 'format' group by connection),
 secured as (select connection, any_value(json_object('decrypted', decrypted, 'version', version, 'suite', suite,
         'serverName', serverName, 'protocol', protocol, 'clientRandom', clientRandom, 'resumed', resumed,
@@ -87,7 +86,7 @@ select keyed.number, keyed.connection, closed.leg, keyed.client, keyed.server,
     regexp_replace(keyed.client, ':[0-9]+$', '') as client_address, regexp_replace(keyed.server, ':[0-9]+$', '') as server_address,
     {timestamp("opened_ns")} as opened, opened_ns, {timestamp(nanoseconds("closed.time"))} as closed,
     {nanoseconds("closed.time")} as closed_ns, keyed.handshake, keyed.guessed as client_guessed, formats.format,
-    formats.format_by, formats.evidence, secured.tls, closed.reason, closed."by" as closed_by, closed.detail,
+    formats.format_by, secured.tls, closed.reason, closed."by" as closed_by, closed.detail,
     {
     ", ".join(
         f"cast(closed.{side}->>'$.{count}' as bigint) as {side}_{count}"

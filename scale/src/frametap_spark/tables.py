@@ -14,6 +14,12 @@ from .pairs import Pairing, round_trips
 #: What DuckDB may hold; frametap and Python need the rest of a worker's 256 MiB.
 MEMORY = "96MB"
 
+#: How many rows, and how many bytes, a row group of the tables has at most, approximately.
+ROWS, ROW_GROUP = 20_480, 8 * 2**20
+
+#: How much of a run of unframed bytes, in hex, the tables keep: as much as of a frame's body, unless that is set.
+HEX = 8_192
+
 #: A line of a trace may have this many bytes.
 LINE = 8 * 2**20
 
@@ -30,7 +36,7 @@ def read_trace(connection: duckdb.DuckDBPyConnection, trace: Path) -> None:
     """Keeps a trace's lines as the table `lines`, in their order."""
     columns = ", ".join(f"'{name}': '{kind}'" for name, kind in schema.LINE.items())
     connection.execute(
-        f"create or replace table lines as select * from read_json('{trace}', format = 'newline_delimited', "
+        f"create or replace table lines as select * replace (left(hex, {HEX}) as hex) from read_json('{trace}', format = 'newline_delimited', "
         f"auto_detect = false, maximum_object_size = {LINE}, columns = {{{columns}}})"
     )
 
@@ -85,12 +91,17 @@ def write_tables(
 
 
 def copy(connection: duckdb.DuckDBPyConnection, query: str, name: str, folder: Path) -> None:
-    """Writes a query's rows to folder/day=DAY/NAME-….parquet."""
-    folder.mkdir(parents=True, exist_ok=True)
-    connection.execute(
-        f"copy ({query}) to '{folder}' (format parquet, compression zstd, row_group_size 20480, partition_by (day), "
-        f"overwrite_or_ignore true, filename_pattern '{name}-{{i}}')"
-    )
+    """Writes a query's rows to folder/day=DAY/NAME.parquet, one day after the other: what a writer holds is one row group."""
+    # Row groups are limited in bytes only if their order may change.
+    connection.execute("set preserve_insertion_order = false")
+    for (day,) in connection.execute(f"select distinct day from ({query}) order by day").fetchall():
+        place = folder / f"day={day}"
+        place.mkdir(parents=True, exist_ok=True)
+        connection.execute(
+            f"copy (select * exclude (day) from ({query}) where day = '{day}') to '{place}/{name}.parquet' "
+            f"(format parquet, compression zstd, row_group_size {ROWS}, row_group_size_bytes {ROW_GROUP})"
+        )
+    connection.execute("set preserve_insertion_order = true")
 
 
 def _find_round_trips(connection: duckdb.DuckDBPyConnection, pairings: dict[str, list[Pairing]], path: Path) -> None:
