@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from .errors import Problem, Refusal
 
@@ -23,20 +25,22 @@ class InputFile:
     modified: str
 
 
-def list_files(spark: SparkSession, urls: list[str]) -> list[InputFile]:
-    """All files below these URLs, in order of their paths. Names that begin with `.` or `_` are left out, as Spark does."""
+def list_files(spark: SparkSession, urls: list[str]) -> tuple[list[InputFile], list[Problem]]:
+    """All files below these URLs, in order of their paths, and those that are empty.
+
+    Names that begin with `.` or `_` are left out, as Spark does.
+    """
     try:
-        # Columns of the listing alone: no file is opened.
-        rows = (
-            spark.read.format("binaryFile")
-            .option("recursiveFileLookup", "true")
-            .load(urls)
-            .select("path", "length", "modificationTime")
-            .collect()
-        )
+        listed = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(urls)
+        # Columns of the listing alone: no file is opened. Spark leaves empty files out of them.
+        rows = listed.select("path", "length", "modificationTime").collect()
+        names = {re.sub("^file:/+", "file:/", unquote(name)) for name in listed.inputFiles()}
     except Exception as error:
         raise Refusal(f"cannot list {' '.join(urls)}: {_reason(error)}") from error
-    return sorted({InputFile(row[0], row[1], row[2].isoformat()) for row in rows}, key=lambda file: file.path)
+    files = {InputFile(row[0], row[1], row[2].isoformat()) for row in rows}
+    empty = names - {file.path for file in files}
+    problems = [Problem(path, "byte 0: expected a capture file's header, found the end of the file") for path in sorted(empty)]
+    return sorted(files, key=lambda file: file.path), problems
 
 
 def _reason(error: Exception) -> str:

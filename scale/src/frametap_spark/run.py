@@ -77,7 +77,9 @@ class _Run:
     def perform(self) -> Outcome:
         self._check()
         known = self.output.files()
-        files, problems = listing.news(listing.list_files(self.spark, self.request.input), known)
+        listed, problems = listing.list_files(self.spark, self.request.input)
+        files, changed = listing.news(listed, known)
+        problems += changed
         if not files:
             say("no new files")
             return Outcome(0, 0, 0, problems)
@@ -129,7 +131,7 @@ class _Run:
         moves = [(f"{part.place}/{file}", file.removeprefix("tables/")) for part in decoded for file in part.files]
         heartbeats = sorted({*before.heartbeats, *(name for part in decoded for name in part.heartbeats)})
         across = self._second_stage(moves, heartbeats)
-        replaced = [name for _, name in moves if "-live-" in name] + [name for _, name in across]
+        replaced = [name for _, name in moves if name.endswith("-live.parquet")] + [name for _, name in across]
         moves += across
         moves += [
             (f"{part.place}/live.json", f"{STATE}/live/run-{self.number:05}/shard-{shard:05}.json")

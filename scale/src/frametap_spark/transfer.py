@@ -7,22 +7,22 @@ settings, so that whatever file system the job can list, its workers can read.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import unquote, urlparse
 from xml.sax.saxutils import escape
 
 from .errors import Problem
 
 
 def local_path(url: str) -> Path | None:
-    """The path of a file that needs no file system but this machine's."""
-    parts = urlparse(url)
-    return Path(unquote(parts.path) if "%" in url else parts.path) if parts.scheme in ("", "file") else None
+    """The path of a file that needs no file system but this machine's. Names are as Hadoop has them: nothing is escaped."""
+    scheme, path = match.groups() if (match := re.match(r"([A-Za-z][\w+.-]*):(.*)", url, re.DOTALL)) else ("file", url)
+    return Path("/" + path.lstrip("/") if path.startswith("/") else path) if scheme == "file" else None
 
 
 @dataclass(frozen=True)
@@ -63,30 +63,27 @@ class Transfer:
 
         home = os.environ.get("SPARK_HOME") or os.path.dirname(pyspark.__file__)
         java = os.path.join(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java"
-        classes = [f"{home}/jars/*", os.environ.get("HADOOP_CONF_DIR", ""), os.environ.get("SPARK_DIST_CLASSPATH", "")]
-        # In a file that only its owner reads: keys of object stores are among the settings.
-        with tempfile.NamedTemporaryFile("w", suffix=".xml") as settings:
-            settings.write(self._configuration())
-            settings.flush()
+        with tempfile.TemporaryDirectory() as folder:
+            # Files that only their owner reads: keys of object stores are among the settings. The empty one is for where there is no
+            # other: Hadoop wants one.
+            Path(folder, "settings.xml").write_text(self._configuration())
+            Path(folder, "core-site.xml").write_text("<configuration/>")
+            classes = [os.environ.get("HADOOP_CONF_DIR"), f"{home}/jars/*", os.environ.get("SPARK_DIST_CLASSPATH"), folder]
+            command = [
+                java,
+                "-Xmx96m",
+                "-XX:+UseSerialGC",
+                "-cp",
+                ":".join(filter(None, classes)),
+                "org.apache.hadoop.fs.FsShell",
+            ]
             result = subprocess.run(
-                [
-                    java,
-                    "-Xmx96m",
-                    "-XX:+UseSerialGC",
-                    "-cp",
-                    ":".join(filter(None, classes)),
-                    "org.apache.hadoop.fs.FsShell",
-                    "-conf",
-                    settings.name,
-                    *arguments,
-                ],
-                capture_output=True,
-                text=True,
+                [*command, "-conf", f"{folder}/settings.xml", *arguments], capture_output=True, text=True, errors="replace"
             )
         if result.returncode == 0:
             return None
-        lines = [line for line in result.stderr.splitlines() if " WARN " not in line and not line.startswith("SLF4J")]
-        return " ".join(lines[-2:]).removeprefix(f"{arguments[0].lstrip('-')}: ") or f"exit status {result.returncode}"
+        lines = [line for line in result.stderr.splitlines() if " WARN " not in line and not line.startswith(("SLF4J", "\t"))]
+        return " ".join(lines[:2]).removeprefix(f"{arguments[0].lstrip('-')}: ") or f"exit status {result.returncode}"
 
     def _configuration(self) -> str:
         properties = (
