@@ -57,6 +57,16 @@ need_command() {
     lacks "$1" "$2" "$3"
 }
 
+# need_java VERSION: a Java to run programs with, of that version or later.
+need_java() {
+    local version=""
+    if command -v java >/dev/null; then
+        version=$(java -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p' | head -n 1)
+    fi
+    if [ "${version:-0}" -ge "$1" ]; then return 0; fi
+    lacks "Java $1" default-jre-headless openjdk
+}
+
 # The server of PostgreSQL, which Debian does not put on the PATH.
 need_postgres() {
     local program

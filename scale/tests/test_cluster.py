@@ -36,7 +36,7 @@ def test_spark_submit_ships_frametap(cluster: Cluster, small_day: Path, small_ta
     command = [*submit, *arguments(small_day, tmp_path / "tables", Path(FRAMETAP).name)]
     result = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
-    assert "150 connections" in result.stderr
+    assert "150 connections" in result.stdout + result.stderr
     expect_equal(tmp_path / "tables", small_tables)
 
 
@@ -48,9 +48,7 @@ def test_a_killed_worker_changes_nothing(cluster: Cluster, small_day: Path, smal
     script.chmod(0o755)
     command = [sys.executable, "-m", "frametap_spark.cli", "--master", cluster.address]
     with (tmp_path / "log").open("w+") as log:
-        run = subprocess.Popen(
-            [*command, *arguments(small_day, tmp_path / "tables", str(script))], env=ENVIRONMENT, stdout=log, stderr=log
-        )
+        run = subprocess.Popen([*command, *arguments(small_day, tmp_path / "tables", str(script))], env=ENVIRONMENT, stdout=log, stderr=log)
         while not started.exists() and run.poll() is None:
             time.sleep(0.05)
         cluster.kill_worker()

@@ -50,9 +50,7 @@ def test_a_file_that_changed_is_reported_and_not_read_again(scale, growing: Path
     os.utime(changed, (1, 1))
     outcome = scale(growing)
     assert outcome.files == 0
-    assert [(problem.file, problem.message[:29]) for problem in outcome.problems] == [
-        (f"file:{changed}", "changed since it was read: ex")
-    ]
+    assert [(problem.file, problem.message[:29]) for problem in outcome.problems] == [(f"file:{changed}", "changed since it was read: ex")]
 
 
 def test_another_number_of_shards_is_refused(scale, growing: Path) -> None:

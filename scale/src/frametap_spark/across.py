@@ -112,8 +112,7 @@ def storms(events: Iterable[Event]) -> Iterator[Finding]:
                     "client",
                     time,
                     "reconnect-storm",
-                    f"reconnect storm: {client} reconnected to {server} {RECONNECTS} times in {span / SECOND:.1f} s, "
-                    "each time immediately",
+                    f"reconnect storm: {client} reconnected to {server} {RECONNECTS} times in {span / SECOND:.1f} s, each time immediately",
                     json.dumps(data),
                 )
 

@@ -125,9 +125,7 @@ def main(arguments: list[str] | None = None) -> int:
         return INCOMPLETE
     for problem in outcome.problems:
         say(f"{problem.file}: {problem.message}")
-    say(
-        f"{outcome.files} files, {outcome.connections} connections, {outcome.frames} frames decoded; {len(outcome.problems)} problems"
-    )
+    say(f"{outcome.files} files, {outcome.connections} connections, {outcome.frames} frames decoded; {len(outcome.problems)} problems")
     return INCOMPLETE if outcome.problems else DONE
 
 

@@ -14,7 +14,8 @@ def from_trace(formats: Formats, trace: Path, output: Path) -> None:
     """Writes the tables of a trace that `frametap decode --as ndjson` printed."""
     with scratch() as folder:
         connection = database(folder)
-        read_trace(connection, trace)
+        with trace.open("rb") as lines:
+            read_trace(connection, lines, folder)
         seen = [row[0] for row in connection.execute("select distinct format from lines where event = 'format'").fetchall()]
         pairings, _ = formats.pairings(seen)
         (folder / "tables").mkdir()

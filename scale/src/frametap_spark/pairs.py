@@ -159,15 +159,14 @@ def round_trips(connection: duckdb.DuckDBPyConnection, pairings: dict[str, list[
 
 
 def _matched(connection: duckdb.DuckDBPyConnection, name: str, rule: Pairing) -> Iterator[tuple]:
-    cursor = connection.cursor()
-    cursor.execute(
+    cursor = connection.execute(
         "with formats as (select connection, max(format) as format from lines where event = 'format' group by connection), "
         "opened as (select connection, max(handshake) as handshake from lines where event = 'opened' group by connection), "
-        'roles as (select l.rowid as place, l.connection, handshake, event, "index", type, '
-        "epoch_ns(cast(time as timestamp_ns)) as ns, "
+        'roles as (select l.place, l.connection, handshake, event, "index", type, '
+        "ns, "
         f"event = 'frame' and \"from\" = '{rule.asked_by}' and {rule.request} as asks, "
         f"event = 'frame' and \"from\" = '{OTHER[rule.asked_by]}' and {rule.answer} as answers, {rule.key} as key "
-        "from (select rowid, * exclude (handshake, format) from lines "
+        "from (select * exclude (handshake, format) from lines "
         "where event in ('frame', 'missing', 'unframed', 'closed') and leg is distinct from 'out') l "
         "join formats on formats.connection = l.connection "
         "join opened on opened.connection = l.connection where formats.format = ?) "

@@ -6,10 +6,12 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from .errors import Problem, Refusal
 
@@ -57,23 +59,18 @@ class Program:
         return list(_problems(lines, files)) if result.returncode else []
 
     @contextmanager
-    def decode(self, files: list[str], only: list[str], folder: Path) -> Iterator[Path]:
-        """A pipe that the trace of these captures comes from, of the named connections if there are any."""
-        pipe = folder / "trace"
-        os.mkfifo(pipe)
+    def decode(self, files: list[str], only: list[str]) -> Iterator[BinaryIO]:
+        """The trace of these captures, as it is printed; of the named connections, if there are any."""
         names = [part for pair in only for part in ("--connection-of", pair)]
         command = [self.path(), "decode", "--no-index", *FIXED, *self._resolved(), *names, "--", *files]
-        with (folder / "errors").open("w+", errors="replace") as errors:
-            # The shell opens the pipe, which waits for a reader; then it is frametap.
-            script = 'exec "$@" >"$0"'
-            process = subprocess.Popen(["/bin/sh", "-c", script, str(pipe), *command], stderr=errors)
+        with tempfile.TemporaryFile("w+", errors="replace") as errors:
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors)
             try:
-                yield pipe
+                yield process.stdout
                 status = process.wait()
             finally:
                 process.kill()
                 process.wait()
-                pipe.unlink()
             errors.seek(0)
             if status != 0:
                 raise OSError(f"frametap decode ended with {status}: {errors.read(4_000).strip()}")

@@ -104,9 +104,7 @@ class _Run:
                 "connections are continued by the number of their shard. Use the same, or another --output"
             )
         if before.run and before.decoding != self.decoding:
-            raise Refusal(
-                f"{self.storage.root} was made with other formats or options of decode. Use the same, or another --output"
-            )
+            raise Refusal(f"{self.storage.root} was made with other formats or options of decode. Use the same, or another --output")
 
     def _split(self, files: list[listing.InputFile]) -> tuple[list[Group], list[Problem]]:
         parts = listing.groups(files, self.request.group_size, self.workers)
@@ -134,8 +132,7 @@ class _Run:
         replaced = [name for _, name in moves if name.endswith("-live.parquet")] + [name for _, name in across]
         moves += across
         moves += [
-            (f"{part.place}/live.json", f"{STATE}/live/run-{self.number:05}/shard-{shard:05}.json")
-            for shard, part in enumerate(decoded)
+            (f"{part.place}/live.json", f"{STATE}/live/run-{self.number:05}/shard-{shard:05}.json") for shard, part in enumerate(decoded)
         ]
         since = min((part.since for part in decoded if part.since is not None), default=None)
         every = [*work.old, *work.new]

@@ -61,18 +61,18 @@ def timestamp(column: str) -> str:
 
 
 def day(column: str) -> str:
-    """The day, in UTC, of nanoseconds since 1970."""
-    return f"strftime(make_timestamp({column} // 1000), '%Y-%m-%d') as day"
+    """The day, in UTC, of nanoseconds since 1970: days since then."""
+    return f"{column} // 86_400_000_000_000 as day"
 
 
 #: A row for each connection, and leg where it has two. `number` is the trace's, and no part of any table.
 CONNECTIONS = f"""
 with opened as (
-    select connection as number, min(leg) as leg, first(time) as time, first(client->>'$') as client,
+    select connection as number, min(leg) as leg, first(time) as time, first(ns) as opened_ns, first(client->>'$') as client,
         first(server->>'$') as server, first(handshake) as handshake, first(clientGuessed) as guessed
     from lines where event = 'opened' group by connection),
 keyed as (
-    select *, {nanoseconds("time")} as opened_ns, time || '-' || substr(md5(client || ' ' || server || ' ' ||
+    select *, time || '-' || substr(md5(client || ' ' || server || ' ' ||
         row_number() over (partition by time, client, server order by number)), 1, 16) as connection
     from opened),
 closed as (select * from lines where event = 'closed'),
@@ -84,8 +84,8 @@ secured as (select connection, any_value(json_object('decrypted', decrypted, 've
     from lines where event = 'tls' group by connection)
 select keyed.number, keyed.connection, closed.leg, keyed.client, keyed.server,
     regexp_replace(keyed.client, ':[0-9]+$', '') as client_address, regexp_replace(keyed.server, ':[0-9]+$', '') as server_address,
-    {timestamp("opened_ns")} as opened, opened_ns, {timestamp(nanoseconds("closed.time"))} as closed,
-    {nanoseconds("closed.time")} as closed_ns, keyed.handshake, keyed.guessed as client_guessed, formats.format,
+    {timestamp("opened_ns")} as opened, opened_ns, {timestamp("closed.ns")} as closed,
+    closed.ns as closed_ns, keyed.handshake, keyed.guessed as client_guessed, formats.format,
     formats.format_by, secured.tls, closed.reason, closed."by" as closed_by, closed.detail,
     {
     ", ".join(
@@ -101,9 +101,9 @@ left join formats on formats.connection = keyed.number left join secured on secu
 
 FRAMES = f"""
 select c.connection, l.leg, l."from" as sender, l."index" as number, {timestamp("l.ns")} as time, l.ns as time_ns,
-    {nanoseconds("l.started")} as started_ns, l."offset" as stream_offset, l.length, l.missing, l.segments, l.merged, l.type,
+    l.started_ns, l."offset" as stream_offset, l.length, l.missing, l.segments, l.merged, l.type,
     l.heartbeat, cast(l.fields as varchar) as fields, cast(l.body as varchar) as body, c.final, {day("l.ns")}
-from (select *, {nanoseconds("time")} as ns from lines where event = 'frame') l join known c on c.number = l.connection
+from (select * from lines where event = 'frame') l join known c on c.number = l.connection
 """
 
 #: Numbers of packets and connections are those of one trace, and mean nothing in a table.
@@ -121,7 +121,7 @@ select c.connection, l.leg, l."from" as sender, {timestamp("l.ns")} as time, l.n
             'after', after) as varchar)
         else cast(json_object('offset', l."offset", 'length', l.length, 'reason', reason, 'detail', detail, 'hex', hex) as varchar)
     end as data, c.final, {day("l.ns")}
-from (select *, {nanoseconds("time")} as ns from lines
+from (select * from lines
     where event in ('finding', 'missing', 'unframed', 'dropped', 'action') and kind is distinct from 'reconnect-storm') l
 join known c on c.number = l.connection
 """

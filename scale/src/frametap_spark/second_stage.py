@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 #: How data's values are read, in Spark's SQL and DuckDB's.
-SPARK = {
-    name: f"get_json_object(f.data, '$.{key}')" for name, key in (("data", "silentFor"), ("blame", "blame"), ("reason", "reason"))
-}
+SPARK = {name: f"get_json_object(f.data, '$.{key}')" for name, key in (("data", "silentFor"), ("blame", "blame"), ("reason", "reason"))}
 DUCKDB = {name: f"f.data->>'$.{key}'" for name, key in (("data", "silentFor"), ("blame", "blame"), ("reason", "reason"))}
 
 Finder = Callable[[Iterable], Iterator[across.Finding]]
@@ -46,9 +44,7 @@ def find(
     (rows if rows is not None else spark.createDataFrame([], columns)).createOrReplaceTempView("findings")
     found = None
     for query, keys, finder in _queries(heartbeats, SPARK):
-        part = _in_order(spark.sql(query), keys, partitions).rdd.mapPartitions(
-            lambda rows, finder=finder: map(tuple, finder(rows))
-        )
+        part = _in_order(spark.sql(query), keys, partitions).rdd.mapPartitions(lambda rows, finder=finder: map(tuple, finder(rows)))
         found = part if found is None else found.union(part)
     files = found.coalesce(partitions).mapPartitionsWithIndex(lambda index, rows: _store(job, index, rows)).collect()
     return [(f"{place}/{name}", name) for place, names in files for name in names]
@@ -77,13 +73,14 @@ def write_found(connection: duckdb.DuckDBPyConnection, rows: Iterable[tuple], na
         for row in rows:
             file.write(json.dumps(dict(zip(across.Finding._fields, row, strict=True))) + "\n")
     if lines.stat().st_size:
-        columns = "columns = {connection: 'VARCHAR', sender: 'VARCHAR', time_ns: 'BIGINT', kind: 'VARCHAR', message: 'VARCHAR', data: 'VARCHAR'}"
+        kinds = (f"{field}: '{'BIGINT' if field == 'time_ns' else 'VARCHAR'}'" for field in across.Finding._fields)
+        columns = f"columns = {{{', '.join(kinds)}}}"
         copy(
             connection,
             f"select connection, null::varchar as leg, sender, {schema.timestamp('time_ns')} as time, time_ns, kind, "
-            f"'warning' as severity, message, data, {schema.day('time_ns')} "
+            f"'warning' as severity, message, data, true as final, {schema.day('time_ns')} "
             f"from read_json('{lines}', format = 'newline_delimited', auto_detect = false, {columns})",
-            name,
+            {True: name},
             folder / "findings",
         )
     lines.unlink()

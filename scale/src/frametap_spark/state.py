@@ -63,9 +63,7 @@ class Output:
         if break_lock:
             storage.delete(f"{STATE}/lock")
         if not storage.claim(f"{STATE}/lock"):
-            raise Refusal(
-                f"{storage.root}/{STATE}/lock: another run writes here. If none does, since it was killed, add --break-lock"
-            )
+            raise Refusal(f"{storage.root}/{STATE}/lock: another run writes here. If none does, since it was killed, add --break-lock")
         if storage.exists(f"{STATE}/commit.json"):
             content = json.loads(storage.read(f"{STATE}/commit.json"))
             self.perform(Commit(**{**content, "manifest": Manifest(**content["manifest"])}))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 import duckdb
 
@@ -12,7 +14,7 @@ from . import schema
 from .pairs import Pairing, round_trips
 
 #: What DuckDB may hold; frametap and Python need the rest of a worker's 256 MiB.
-MEMORY = "96MB"
+MEMORY = "128MB"
 
 #: How many rows, and how many bytes, a row group of the tables has at most, approximately.
 ROWS, ROW_GROUP = 20_480, 8 * 2**20
@@ -20,24 +22,52 @@ ROWS, ROW_GROUP = 20_480, 8 * 2**20
 #: How much of a run of unframed bytes, in hex, the tables keep: as much as of a frame's body, unless that is set.
 HEX = 8_192
 
+#: How much of a trace is read at a time.
+PART = 8 * 2**20
+
 #: A line of a trace may have this many bytes.
 LINE = 8 * 2**20
 
 
 def database(folder: Path) -> duckdb.DuckDBPyConnection:
-    """A database in a file, with one thread, that keeps the order of rows."""
+    """A database in a file, with one thread."""
     connection = duckdb.connect(str(folder / "trace.duckdb"))
     connection.execute(f"set threads = 1; set memory_limit = '{MEMORY}'; set temp_directory = '{folder}/spill'")
-    connection.execute("set timezone = 'UTC'; set preserve_insertion_order = true")
+    # Row groups of Parquet are limited in bytes only if their order may change.
+    connection.execute("set timezone = 'UTC'; set preserve_insertion_order = false")
     return connection
 
 
-def read_trace(connection: duckdb.DuckDBPyConnection, trace: Path) -> None:
-    """Keeps a trace's lines as the table `lines`, in their order."""
+def read_trace(connection: duckdb.DuckDBPyConnection, trace: BinaryIO, folder: Path) -> None:
+    """Keeps a trace's lines as the view `lines`; `place` is a line's place in the trace.
+
+    Part by part, each a file of its own: nothing grows with the trace but files.
+    """
+    (folder / "lines").mkdir()
+    part = folder / "part.ndjson"
+    rest = b""
+    number = 0
+    while number == 0 or rest:
+        read = trace.read(PART)
+        whole, newline, rest = (rest + read).rpartition(b"\n")
+        if read and not newline:
+            continue
+        part.write_bytes(whole + newline)
+        connection.execute(f"copy ({_lines(part, number)}) to '{folder}/lines/{number:09}.parquet' (format parquet, compression lz4_raw)")
+        number += 1
+    part.unlink()
+    connection.execute(f"create or replace view lines as select * from read_parquet('{folder}/lines/*.parquet')")
+
+
+def _lines(part: Path, number: int) -> str:
+    """A part's lines, in SQL."""
     columns = ", ".join(f"'{name}': '{kind}'" for name, kind in schema.LINE.items())
-    connection.execute(
-        f"create or replace table lines as select * replace (left(hex, {HEX}) as hex) from read_json('{trace}', format = 'newline_delimited', "
-        f"auto_detect = false, maximum_object_size = {LINE}, columns = {{{columns}}})"
+    # Times as numbers, once: whatever is made of the lines has them as numbers. An opening's text is part of a key.
+    kept = f"replace (case when event = 'opened' then time end as time, left(hex, {HEX}) as hex)"
+    times = f"{schema.nanoseconds('time')} as ns, {schema.nanoseconds('started')} as started_ns"
+    return (
+        f"select * exclude (started) {kept}, {times}, {number} * {PART} + row_number() over () as place from read_json('{part}', "
+        f"format = 'newline_delimited', auto_detect = false, maximum_object_size = {LINE}, columns = {{{columns}}})"
     )
 
 
@@ -84,24 +114,22 @@ def write_tables(
     connections = "select * exclude (number, pair) from kept"
     queries = (connections, schema.FRAMES, schema.FINDINGS, schema.ROUND_TRIPS)
     for table, query in zip(schema.TABLES, queries, strict=True):
-        for final, kind in ((True, "final"), (False, "live")):
-            if connection.execute("select 1 from known where final = ? limit 1", [final]).fetchone():
-                rows = f"select * exclude (final) from ({query}) where final = {final}"
-                copy(connection, rows, f"{name}-{kind}", folder / table)
+        copy(connection, query, {True: f"{name}-final", False: f"{name}-live"}, folder / table)
 
 
-def copy(connection: duckdb.DuckDBPyConnection, query: str, name: str, folder: Path) -> None:
-    """Writes a query's rows to folder/day=DAY/NAME.parquet, one day after the other: what a writer holds is one row group."""
-    # Row groups are limited in bytes only if their order may change.
-    connection.execute("set preserve_insertion_order = false")
-    for (day,) in connection.execute(f"select distinct day from ({query}) order by day").fetchall():
-        place = folder / f"day={day}"
+def copy(connection: duckdb.DuckDBPyConnection, query: str, names: dict[bool, str], folder: Path) -> None:
+    """Writes a query's rows to folder/day=DAY/NAME.parquet: the name is that of their `final`.
+
+    One file after the other: what a writer holds is one row group.
+    """
+    for day, final in connection.execute(f"select distinct day, final from ({query}) order by all").fetchall():
+        place = folder / f"day={datetime.date(1970, 1, 1) + datetime.timedelta(day)}"
         place.mkdir(parents=True, exist_ok=True)
         connection.execute(
-            f"copy (select * exclude (day) from ({query}) where day = '{day}') to '{place}/{name}.parquet' "
+            f"copy (select * exclude (day, final) from ({query}) where day = {day} and final = {final}) "
+            f"to '{place}/{names[final]}.parquet' "
             f"(format parquet, compression zstd, row_group_size {ROWS}, row_group_size_bytes {ROW_GROUP})"
         )
-    connection.execute("set preserve_insertion_order = true")
 
 
 def _find_round_trips(connection: duckdb.DuckDBPyConnection, pairings: dict[str, list[Pairing]], path: Path) -> None:

@@ -143,8 +143,8 @@ def _decode_part(
     """One run of `frametap decode`, and the tables of its trace."""
     connection = database(folder)
     try:
-        with job.program.decode(files, names, folder) as trace:
-            read_trace(connection, trace)
+        with job.program.decode(files, names) as trace:
+            read_trace(connection, trace, folder)
         formats = Formats(job.program, job.formats)
         seen = [row[0] for row in connection.execute("select distinct format from lines where event = 'format'").fetchall()]
         pairings, unsupported = formats.pairings(seen)
@@ -163,6 +163,7 @@ def _decode_part(
     finally:
         connection.close()
         (folder / "trace.duckdb").unlink(missing_ok=True)
+        shutil.rmtree(folder / "lines", ignore_errors=True)
 
 
 def _live(job: Job, work: ShardWork, shard: int, folder: Path) -> dict:

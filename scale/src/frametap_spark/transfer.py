@@ -87,7 +87,6 @@ class Transfer:
 
     def _configuration(self) -> str:
         properties = (
-            f"<property><name>{escape(name)}</name><value>{escape(value)}</value></property>"
-            for name, value in self.settings.items()
+            f"<property><name>{escape(name)}</name><value>{escape(value)}</value></property>" for name, value in self.settings.items()
         )
         return f"<configuration>{''.join(properties)}</configuration>"
