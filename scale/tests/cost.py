@@ -1,4 +1,6 @@
-"""What each part of a run costs: `python tests/cost.py FRAMETAP CONNECTIONS BODY [SHARDS]`. By hand; prints lines of JSON.
+"""What each part of a run costs: `python tests/cost.py FRAMETAP CAPTURES SHARDS`. By hand; prints lines of JSON.
+
+CAPTURES is a folder that `python tests/synthetic.py` made.
 
 CPU seconds of this process and of those that it started, and the most memory that each held. Spark itself is not in it.
 """
@@ -6,7 +8,6 @@ CPU seconds of this process and of those that it started, and the most memory th
 from __future__ import annotations
 
 import json
-import multiprocessing
 import resource
 import subprocess
 import sys
@@ -18,7 +19,6 @@ from pathlib import Path
 from frametap_spark.program import FIXED, Program
 from frametap_spark.tasks import Job, ShardWork, decode, split
 from frametap_spark.transfer import Transfer
-from synthetic import write_day
 
 FORMAT = Path(__file__).parent / "device.yaml"
 
@@ -44,34 +44,21 @@ def measured(name: str, part: Callable[[], object], **more: object) -> object:
     return result
 
 
-def make_day(folder: str, connections: int, body: int) -> None:
-    """The captures that are read."""
-    assert list(write_day(Path(folder, "captures"), 7, connections, 20, body))
-
-
-def main(frametap: str, connections: int, body: int, shards: int = 4) -> None:
+def main(frametap: str, captures: str, shards: int) -> None:
     """Measures plain decode, splitting and decoding, in this order: memory only grows."""
+    files = sorted(map(str, Path(captures).iterdir()))
+    size = sum(Path(file).stat().st_size for file in files)
+    program = Program(frametap, (f"--format={FORMAT}",))
     with tempfile.TemporaryDirectory() as folder:
-        # In a process of its own, whose memory is not that of the parts.
-        day = multiprocessing.Process(target=make_day, args=(folder, connections, body))
-        day.start()
-        day.join()
-        files = sorted(map(str, Path(folder, "captures").iterdir()))
-        size = sum(Path(file).stat().st_size for file in files)
-        program = Program(frametap, (f"--format={FORMAT}",))
-        formats = {"device": FORMAT.read_text()}
-        job = Job(program, Transfer(), formats, shards, 1, f"{folder}/shards", f"{folder}/tables")
-        command = [frametap, "decode", *FIXED, *program.options, *files]
-        for way in ("summary", "ndjson"):
-            plain = [*command[: -len(files)], "--as", way, *files] if way == "summary" else command
-            measured(f"decode --as {way}", lambda plain=plain: subprocess.run(plain, stdout=subprocess.DEVNULL, check=True), bytes=size)
+        job = Job(program, Transfer(), {"device": FORMAT.read_text()}, shards, 1, f"{folder}/shards", f"{folder}/tables")
+        plain = [frametap, "decode", *FIXED, *program.options, *files]
+        measured("plain decode", lambda: subprocess.run(plain, stdout=subprocess.DEVNULL, check=True), bytes=size)
         group, _ = measured("splitting", lambda: split(job, files))
         work = ShardWork([group], [], None, group.end, group.end - 3_600 * 10**9, None)
         for shard in range(shards):
             measured(f"decoding shard {shard}", lambda shard=shard: decode(job, work, shard))
-        written = sum(path.stat().st_size for path in Path(folder, "tables").rglob("*.parquet"))
-        print(json.dumps({"part": "tables", "bytes": written}))
+        print(json.dumps({"part": "tables", "bytes": sum(path.stat().st_size for path in Path(folder, "tables").rglob("*.parquet"))}))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), *map(int, sys.argv[4:]))
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))

@@ -1,9 +1,13 @@
-"""A fleet's day: devices at one server, seen by two taps that each miss packets, in rotated files."""
+"""A fleet's day: devices at one server, seen by two taps that each miss packets, in rotated files.
+
+`python tests/synthetic.py FOLDER CONNECTIONS FILES BODY` writes one, with bodies of up to BODY bytes.
+"""
 
 from __future__ import annotations
 
 import random
 import struct
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -149,3 +153,7 @@ def write_day(folder: Path, seed: int, connections: int, files: int, body: int =
             path = folder / f"tap-{tap}-{index:05}.pcap"
             write_capture(path, packets[index * size : (index + 1) * size])
             yield path
+
+
+if __name__ == "__main__":
+    print(len(list(write_day(Path(sys.argv[1]), 7, *map(int, sys.argv[2:])))), "files, SEED=7")
