@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,3 +51,15 @@ def test_the_corpus(scale, tmp_path: Path) -> None:
     assert outcome.files > len(captures)
     assert not {problem.file.removeprefix("file:") for problem in outcome.problems} & set(map(str, captures))
     print(expect_equal(tmp_path / "tables", expected))
+
+
+def test_reconnect_storms_are_those_of_one_decode(day_tables: Path) -> None:
+    """They are found again, of the tables; here, against what frametap itself found."""
+    lines = map(json.loads, day_tables.with_suffix(".ndjson").read_text().splitlines())
+    storms = [line for line in lines if line.get("kind") == "reconnect-storm"]
+    expected = sorted((line["time"][:26], line["data"]["client"], line["data"]["within"]) for line in storms)
+    found = duckdb.sql(
+        "select strftime(make_timestamp(time_ns // 1000), '%Y-%m-%dT%H:%M:%S.%f'), data->>'$.client', cast(data->>'$.within' as double) "
+        f"from {rows(day_tables, 'findings')} where kind = 'reconnect-storm' order by all"
+    ).fetchall()
+    assert found == expected and len(found) > 10
