@@ -5,13 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from comparing import expect_equal
-from conftest import FORMATS, PROGRAM
+from conftest import FORMATS, PROGRAM, SEED, decode_once
 from frametap_spark.run import Request, run
+from synthetic import write_day
 
 
-def test_viewfs(spark, small_day: Path, small_tables: Path, tmp_path: Path, monkeypatch) -> None:
+def test_viewfs(spark, tmp_path: Path, monkeypatch) -> None:
+    # Few files: Hadoop's shell is started for each.
+    captures = sorted(write_day(tmp_path / "captures", SEED, connections=40, files=4))
+    tables = decode_once(PROGRAM, FORMATS, captures, tmp_path / "expected")
     settings = {
-        "fs.viewfs.mounttable.store.link./captures": f"file:{small_day}",
+        "fs.viewfs.mounttable.store.link./captures": f"file:{tmp_path / 'captures'}",
         "fs.viewfs.mounttable.store.link./tables": f"file:{tmp_path}",
     }
     configuration = spark.sparkContext._jsc.hadoopConfiguration()
@@ -21,4 +25,4 @@ def test_viewfs(spark, small_day: Path, small_tables: Path, tmp_path: Path, monk
     monkeypatch.setattr("frametap_spark.run._Run._hadoop_settings", lambda self: settings)
     request = Request(["viewfs://store/captures"], "viewfs://store/tables/out", 2, PROGRAM, FORMATS, group_size=2**30)
     assert run(spark, request).problems == []
-    expect_equal(tmp_path / "out", small_tables)
+    expect_equal(tmp_path / "out", tables)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,6 +39,9 @@ def session(master: str | None, settings: list[str]) -> SparkSession:
         if not equals:
             raise Refusal(f"--conf {setting}: expected NAME=VALUE")
         builder = builder.config(name, value)
+    if master and master.startswith("local"):
+        # Workers of this machine have what this program has, whatever python3 the PATH names.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if master:
         retried = f"{master[:-1]},4]" if master.startswith("local[") and "," not in master else master
         builder = builder.master(retried)
