@@ -343,6 +343,15 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         expectPause(of: direction)
     }
 
+    /// Pauses that were over before a held event have ended frames by then.
+    private func passPauses(before time: Timestamp) {
+        while let next = Direction.allCases.compactMap({ direction in
+            sides[direction]?.framer.idleDeadline.map { (deadline: $0, direction: direction) }
+        }).min(by: { $0.deadline < $1.deadline }), next.deadline < time {
+            pause(of: next.direction, at: next.deadline, until: time)
+        }
+    }
+
     private func finish(_ direction: Direction, at time: Timestamp) {
         sides[direction]?.finish()
         output.analyse { $0.finished(direction, at: time, on: connection, into: &$1) }
@@ -395,7 +404,8 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         detection?.sleep()
         detection = nil
         for event in held.events {
-            // This connection's deadlines pass between the held events, as if its format had been known: `take` sees to that.
+            // This connection's deadlines pass between the held events, as if its format had been known: `take` sees to the others.
+            passPauses(before: event.time)
             switch event.kind {
             case .received:
                 let chunk = held.bytes.span.bytes.extracting(event.place..<event.place + event.count)

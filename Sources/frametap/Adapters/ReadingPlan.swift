@@ -119,6 +119,9 @@ struct ReadingPlan: Sendable {
         guard whole.readable <= index.header.size, joined.allSatisfy({ $0.upperBound <= index.header.size }) else {
             throw CommandError("\(index.file.path) is damaged: it names places behind the end of \(index.capture)")
         }
+        guard index.header.size == 0 || joined.first?.lowerBound == 0 else {
+            throw CommandError("\(index.file.path) is damaged: it leaves out the header of \(index.capture)")
+        }
         extents[index.capture] = joined
         if let last = whole.times?.upperBound { end = max(end ?? last, last) }
     }
