@@ -2,6 +2,10 @@
 #
 # What scripts show of what Swift prints. Sourced by scripts.
 
+# mawk otherwise waits for a full buffer of input.
+line_by_line=()
+case $(awk -W version 2>/dev/null </dev/null) in mawk*) line_by_line=(-W interactive) ;; esac
+
 # worth_reading KIND [CLEAR]: of what a command printed (standard input), what somebody wants to read.
 #   build     everything but progress, and each warning once
 #   tests     failures, in full; also the build's part of `swift test`
@@ -9,7 +13,7 @@
 #   steps     everything but progress
 # CLEAR is printed before the first line.
 worth_reading() {
-    LC_ALL=C awk -v kind="$1" -v clear="${2:-}" '
+    LC_ALL=C awk ${line_by_line[@]+"${line_by_line[@]}"} -v kind="$1" -v clear="${2:-}" '
         function show() { printf "%s%s\n", clear, $0; clear = ""; fflush() }
 
         kind == "install" { if (/^frametap: |^E: |[Ee]rror:|ERROR/) show(); next }
