@@ -55,7 +55,10 @@ public struct CaptureDecoding: Sendable {
 
     /// The trace of a capture in memory.
     ///
-    /// - Parameter name: the capture's, for the trace and for errors.
+    /// - Parameters:
+    ///   - capture: the bytes of a capture file.
+    ///   - name: the capture's, for the trace and for errors.
+    ///   - bodyLimit: at most how many bytes of a body an event has.
     /// - Throws: `CaptureDecodingError`, if the capture is damaged.
     public func events(
         of capture: [UInt8], name: String = "memory", bodyLimit: Int = 4_096

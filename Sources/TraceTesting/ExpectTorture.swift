@@ -20,6 +20,10 @@ import TraceDiff
 ///   - format: a built-in format's name, or a format file's path; nil: that of the recording.
 ///   - masking: values of the answers that differ in each run, beyond those that two runs show.
 ///   - seed: decides random cuts.
+///   - fileID: the test's file, as issues name it.
+///   - filePath: the test's file: other paths are relative to its folder.
+///   - line: the line to which issues belong.
+///   - column: the column to which issues belong.
 /// - Throws: if the recording cannot be replayed, or the server does not answer it without any torture.
 public func expectTorture(
     server: String, replaying recording: String, format: String? = nil, masking: [TraceMask] = [], seed: UInt64 = 1,

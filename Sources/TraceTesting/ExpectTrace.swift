@@ -14,6 +14,10 @@ import TraceDiff
 ///   - masking: values that differ in each run.
 ///   - heartbeats: how heartbeats are compared.
 ///   - format: the format of a capture; nil: it is recognised.
+///   - fileID: the test's file, as issues name it.
+///   - filePath: the test's file: other paths are relative to its folder.
+///   - line: the line to which issues belong.
+///   - column: the column to which issues belong.
 /// - Throws: if a file is not a trace.
 public func expectTrace(
     _ file: String, matches golden: String, masking: [TraceMask] = [], heartbeats: HeartbeatComparison = .count,
@@ -32,6 +36,10 @@ public func expectTrace(
 ///   - golden: the golden trace, relative to the test's folder.
 ///   - masking: values that differ in each run.
 ///   - heartbeats: how heartbeats are compared.
+///   - fileID: the test's file, as issues name it.
+///   - filePath: the test's file: other paths are relative to its folder.
+///   - line: the line to which issues belong.
+///   - column: the column to which issues belong.
 /// - Throws: if the golden file is not a trace.
 public func expectTrace(
     _ trace: TestTrace, matches golden: String, masking: [TraceMask] = [], heartbeats: HeartbeatComparison = .count,

@@ -70,7 +70,9 @@ public struct TestTrace: Sendable {
 
     /// The frames of a type.
     ///
-    /// - Parameter sender: `client` or `server`; nil: both.
+    /// - Parameters:
+    ///   - type: the type, as the format names it.
+    ///   - sender: who sent them; nil: both.
     public func frames(type: String, from sender: Sender? = nil) -> [FrameEvent] {
         frames.filter { $0.type == type && (sender == nil || $0.from.sender == sender?.rawValue) }
     }
