@@ -1,4 +1,4 @@
-// What a decoder reports is declared in these: whoever decodes needs them, too.
+// Events and sinks refer to types of these modules: you use them without importing each.
 @_exported import Framing
 @_exported import Streams
 @_exported import Trace

@@ -237,8 +237,8 @@ final class PeerRunner<Machine: PeerMachine>: Sendable {
     private func look() {
         let isConnected = !state.value.channels.isEmpty
         for (number, wait) in state.value.waits {
-            if let complaint = state.value.session.machine.complaint {
-                fail(number, "\(name): \(complaint)")
+            if let failure = state.value.session.machine.failure {
+                fail(number, "\(name): \(failure)")
             } else if wait.isOver(state.value.session.machine, isConnected) {
                 state.value.waits[number] = nil
                 wait.promise.succeed()

@@ -13,7 +13,7 @@ package protocol PeerMachine: Sendable {
     /// The delays between a client's attempts to connect; nil: it connects once.
     var retries: Backoff? { get }
     /// Why a client's script must fail; nil while nothing is wrong.
-    var complaint: String? { get }
+    var failure: String? { get }
     /// What a client is still waiting for, in words.
     var shortfall: String? { get }
 
@@ -43,7 +43,7 @@ package protocol PeerMachine: Sendable {
 extension PeerMachine {
     package var name: String { "" }
     package var retries: Backoff? { nil }
-    package var complaint: String? { nil }
+    package var failure: String? { nil }
     package var shortfall: String? { nil }
     package func codec() -> FrameCodec { setup.codec(from: side) }
     package func label(_ number: Int) -> String? { nil }

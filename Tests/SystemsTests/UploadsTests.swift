@@ -146,11 +146,11 @@ import Testing
             _ = client.received(first, on: 1, at: at(1)) + client.received(rest, on: 1, at: at(1))
             #expect(client.machine.unanswered == [])
             #expect(client.machine.stored == 2)
-            #expect(client.machine.complaint == nil)
+            #expect(client.machine.failure == nil)
         }
         var client = try client()
         _ = client.received(Array(responses.suffix(12)), on: 1, at: at(1))
-        #expect(client.machine.complaint == "a response to command 3, expected text, 5 B")
+        #expect(client.machine.failure == "a response to command 3, expected text, 5 B")
     }
 
     @Test func shortResponseThrowsAtAReadUnder12Bytes() throws {

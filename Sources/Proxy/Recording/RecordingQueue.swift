@@ -53,48 +53,6 @@ package final class RecordingQueue: Sendable {
         var recorderWaits = false
     }
 
-    /// A connection, or one of its legs, whose end the recorder has not been notified of.
-    private struct Recorded {
-        var client: Endpoint
-        var server: Endpoint
-        /// What is known about its TLS.
-        var tls: TLSFacts?
-        var leg: Leg?
-        /// The handle of what both sides sent, if this is what was passed on.
-        var received: Int?
-        /// Its number in the trace; nil while the recorder has not been notified of it.
-        var number: ConnectionLeg?
-        var dropped = PerDirection(fromClient: Loss(), fromServer: Loss())
-        /// Whether it has lost anything so far.
-        var isIncomplete = false
-        /// Whether each direction is held, and which state the recorder was notified of.
-        var isHeld = PerDirection(fromClient: false, fromServer: false)
-        var isReportedHeld = PerDirection(fromClient: false, fromServer: false)
-        /// The ends that followed dropped data.
-        var endings: [End] = []
-        private var finished: Set<Direction> = []
-        private(set) var isOver = false
-
-        enum End {
-            case finished(Direction, Ending)
-            case ended(CloseReason)
-        }
-
-        init(client: Endpoint, server: Endpoint, tls: TLSFacts?, leg: Leg?, received: Int? = nil) {
-            (self.client, self.server, self.tls) = (client, server, tls)
-            (self.leg, self.received) = (leg, received)
-        }
-
-        mutating func end(_ end: End) {
-            switch end {
-            case .finished(let direction, .fin):
-                finished.insert(direction)
-                isOver = finished.count == 2
-            case .finished(_, .reset), .ended: isOver = true
-            }
-        }
-    }
-
     private let state = Mutex(State())
     /// Held while a connection opens.
     private let opening = Mutex(())

@@ -9,7 +9,7 @@ package struct UploadClient: PeerMachine {
     /// How many uploads were answered as stored.
     package private(set) var stored = 0
     /// The first error: an upload that was not stored, or a response without a request.
-    package private(set) var complaint: String?
+    package private(set) var failure: String?
 
     /// A client that is not connected.
     package init(_ setup: PeerSetup) { self.setup = setup }
@@ -27,16 +27,16 @@ package struct UploadClient: PeerMachine {
     private mutating func take(_ response: UploadResponse) -> String {
         guard let upload = unanswered.first, upload.command == response.command else {
             let expected = unanswered.first.map { "\($0)" } ?? "none"
-            return complain("a response to command \(response.command), expected \(expected)")
+            return fail("a response to command \(response.command), expected \(expected)")
         }
         unanswered.removeFirst()
-        guard response.isSuccess else { return complain("\(upload) was not stored") }
+        guard response.isSuccess else { return fail("\(upload) was not stored") }
         stored += 1
         return "\(upload) was stored"
     }
 
-    private mutating func complain(_ what: String) -> String {
-        complaint = complaint ?? what
+    private mutating func fail(_ what: String) -> String {
+        failure = failure ?? what
         return what
     }
 }

@@ -89,6 +89,20 @@ import Testing
         }
     }
 
+    /// A datagram whose last fragment is in the next capture.
+    @Test func fragmentsOfIncompleteDatagramsAreReadInAnyCase() throws {
+        var files = [PcapFile(), PcapFile()]
+        for (time, piece) in [0..<40, 40..<80, 80..<120].enumerated() {
+            files[time / 2].add(NetworkTests.fragment(piece), at: time)
+        }
+        let captures = files.map(\.bytes)
+        let indexes = captures.map { IndexedCapture($0) }
+        let ends = try #require(indexes[0].connections.first).ends
+        let selection = ConnectionSelection(ends: [ends])
+        let whole = stories(of: captures, selection: selection)
+        #expect(stories(of: indexes.map { $0.part(of: selection) }, selection: selection) == whole && !whole.isEmpty)
+    }
+
     @Test func whatComesBeforePacketsIsReadInAnyCase() {
         var file = PcapngFile(isBigEndian: true)
         file.interface(options: [(9, [9])])
