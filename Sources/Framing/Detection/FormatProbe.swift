@@ -6,7 +6,7 @@ import Streams
 /// bytes of any kind frames chain somewhere: so twice as many must follow one another, and most bytes must lie in frames.
 package final class FormatProbe {
     /// A probe's current result.
-    package struct Verdict: Sendable, Hashable {
+    package struct Verdict: Sendable, Equatable {
         /// Whether the format fits: the heads of as many frames as needed are complete.
         package var fits = false
         /// Whether it fits without doubt, even if the stream was picked up mid-stream, and whatever the other side sends.
@@ -23,6 +23,15 @@ package final class FormatProbe {
         package var blocks = false
         /// Whether the matching frames are among others.
         package var isAmongOthers = false
+
+        /// Whether both say the same. Written out and inlined: it is asked for at every step of every trial.
+        @inlinable @inline(__always)
+        package static func == (left: Verdict, right: Verdict) -> Bool {
+            left.fits == right.fits && left.isSure == right.isSure && left.isAlone == right.isAlone
+                && left.hasEnough == right.hasEnough && left.isOpenHead == right.isOpenHead
+                && left.isRefuted == right.isRefuted && left.blocks == right.blocks
+                && left.isAmongOthers == right.isAmongOthers
+        }
     }
 
     /// The verdict on the stream so far.
@@ -80,9 +89,8 @@ package final class FormatProbe {
     /// How many of the next bytes may be passed at once so that the verdict changes with the last of them, if it does; at least 1.
     package func steady(_ next: RawSpan) -> Int {
         if verdict.isRefuted, !toleratesOthers { return .max }
-        guard isAligned || toleratesOthers else { return 1 }
         // Any byte may complete the proof that a frame begins.
-        if !isDemanding, framer.isAligned, framer.shape == nil { return 1 }
+        if !isDemanding, isAligned || toleratesOthers, framer.isAligned, framer.shape == nil { return 1 }
         return framer.steady(next)
     }
 

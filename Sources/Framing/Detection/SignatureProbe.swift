@@ -13,6 +13,8 @@ package struct SignatureProbe {
     package var isOpen: Bool { match == nil && !open.isEmpty }
     /// The protocol that matches for certain, although more bytes would give more detail.
     private var likely: (signature: Signature, evidence: String)?
+    /// Whether there is a match of any kind.
+    package var mayMatch: Bool { match != nil || likely != nil }
     /// The best match if no more of the beginning is seen.
     package var bestMatch: (signature: Signature, evidence: String)? { match ?? likely }
     /// Approximately how much memory is held.

@@ -121,23 +121,29 @@ package struct Framer {
         if case .aligned = mode { true } else { false }
     }
 
+    // What a trial asks at every step is mutating: otherwise the framer would be copied out of the trial for the question.
+
     /// How many of the available bytes prove that a frame starts with them.
     var proof: Int? {
-        guard isAligned, !pending.isEmpty else { return nil }
-        return rule.proof(pending.storage.span.bytes.extracting(0..<pending.count))
+        mutating get {
+            guard isAligned, !pending.isEmpty else { return nil }
+            return rule.proof(pending.storage.span.bytes.extracting(0..<pending.count))
+        }
     }
 
     /// The head of the frame in progress, if complete.
     var openHead: (bytes: [UInt8], shape: FrameShape)? {
-        guard isAligned, let shape, pending.count >= shape.head else { return nil }
-        var head = FrameShape(head: shape.head, body: 0)
-        head.layout = shape.layout
-        return (pending.storage.span.bytes.copied(0..<shape.head), head)
+        mutating get {
+            guard isAligned, let shape, pending.count >= shape.head else { return nil }
+            var head = FrameShape(head: shape.head, body: 0)
+            head.layout = shape.layout
+            return (pending.storage.span.bytes.copied(0..<shape.head), head)
+        }
     }
 
     /// How many of the next bytes may be passed at once so that whatever they change, such as a frame that is complete, a head, or
     /// bytes that are none, changes with the last of them; at least 1.
-    func steady(_ next: RawSpan) -> Int {
+    mutating func steady(_ next: RawSpan) -> Int {
         switch mode {
         case .aligned:
             guard !pending.isEmpty else { return 1 }
@@ -145,16 +151,30 @@ package struct Framer {
             if wanted > pending.count { return wanted - pending.count }
             return 1 + rule.inert(next, behind: pending.count)
         case .searching:
-            // Where nothing ends frames, and no place is on trial, only a byte that may begin one is of interest.
-            guard pending.isEmpty, case .none = shared.landmark, counts.frames > 0 || !shared.hasOpening else {
-                return 1
+            // The search has said how many bytes the place on trial needs; a gap ends its wait.
+            let least = pending.isEmpty ? 1 : max(1, wanted - pending.count)
+            // The first byte that belongs to no frame is a change; those behind it are none until a frame may begin.
+            guard hasRun, counts.frames > 0 || !shared.hasOpening, least < Self.lookedAhead else { return least }
+            switch shared.landmark {
+            case .never: return .max
+            case .at, .behind(_, isCertain: true): return max(least, 1 + next.count(before: shared.landmarkEnds))
+            case .none: return max(least, 1 + inert(next))
+            case .anywhere, .behind: return least
             }
-            var count = 0
-            while count < next.byteCount, !shared.firstBytes.contains(next[byte: count]) { count += 1 }
-            return count + 1
         case .skipping(let end, _): return max(1, end - origin - seen)
         }
     }
+
+    /// How many of the next bytes a search passes without finding a place where a frame may start.
+    private mutating func inert(_ next: RawSpan) -> Int {
+        if pending.isEmpty { return shared.firstHopeful(next, from: 0) ?? next.byteCount }
+        // What is held is the beginning of a head, which the next bytes may rule out.
+        var bytes = pending.storage.span.bytes.copied(0..<pending.count)
+        bytes.append(contentsOf: next.extracting(0..<min(next.byteCount, Self.lookedAhead)))
+        return max(0, (shared.firstHopeful(bytes.span.bytes, from: 0) ?? bytes.count) - pending.count)
+    }
+
+    private static let lookedAhead = 64
 
     /// When the frame in progress ends if its sender stays silent; nil if no pause ends one.
     package var idleDeadline: Timestamp? {

@@ -13,6 +13,8 @@ package class SharedRule {
     /// The byte strings that end every frame, and the length of the longest.
     let ends: [[UInt8]]
     let longestEnd: Int
+    /// The last bytes of the landmark: until one of them comes, no place behind it or at it is complete.
+    let landmarkEnds: ByteSet
     /// The conversation whose frames it cuts, if they depend on each other.
     let conversation: Conversation?
     let follows: Bool
@@ -34,6 +36,10 @@ package class SharedRule {
         hasOpening = rule.hasOpening
         ends = landmark.ends
         longestEnd = ends.map(\.count).max() ?? 1
+        var landmarkEnds = ByteSet()
+        if case .at(let mark, _) = landmark, let last = mark.last { landmarkEnds.insert(last) }
+        for last in ends.compactMap(\.last) { landmarkEnds.insert(last) }
+        self.landmarkEnds = landmarkEnds
     }
 
     /// A rule to be shared.
@@ -57,7 +63,9 @@ package class SharedRule {
             conversation: conversation)
     }
 
-    func scan(_ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory) -> FrameScan {
+    package func scan(
+        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
+    ) -> FrameScan {
         rule.scan(bytes, from: start, origin: origin, ended: ended, memory: &memory)
     }
 
@@ -81,7 +89,7 @@ private final class TypedRule<Rule: FramingRule>: SharedRule {
         super.init(rule, keptBody: keptBody, streamedAbove: streamedAbove, conversation)
     }
 
-    override func scan(
+    package override func scan(
         _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
     ) -> FrameScan {
         typed.scan(bytes, from: start, origin: origin, ended: ended, memory: &memory)
@@ -122,6 +130,13 @@ extension RawSpan {
         guard least <= byteCount, self[byte: least - 1] == 0 else { return nil }
         let count = zeros(from: start, most: byteCount - start)
         return count >= FrameChain.zeroRun ? start + count : nil
+    }
+
+    /// How many bytes there are before the first one of a set.
+    func count(before set: ByteSet) -> Int {
+        var count = 0
+        while count < byteCount, !set.contains(self[byte: count]) { count += 1 }
+        return count
     }
 
     /// How many zeros there are from an index on, at most `most`.

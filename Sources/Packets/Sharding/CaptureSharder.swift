@@ -24,37 +24,13 @@ package struct ShardCounts: Hashable, Sendable {
 /// A packet keeps its time at the resolution of its interface, its lengths and its options, and says as a comment which packet
 /// of which file it was. Secrets and names go to every shard. At the end, a shard says until when it was captured.
 package struct CaptureSharder<Output: ShardOutput>: PacketReceiver, ~Copyable {
-    /// A capture that is split.
-    private struct Capture {
-        var name: [UInt8]
-        var packets = 0
-        /// The interfaces of its section, by their index.
-        var interfaces: [Int: CaptureInterface] = [:]
-        /// The numbers of those that have packets.
-        var numbers: [Int: Int] = [:]
-    }
-
-    private struct Shard {
-        /// The interfaces it has described, with their numbers in it.
-        var interfaces: [Int: Int] = [:]
-        var counts = ShardCounts()
-    }
-
-    /// A fragment that waits.
-    private struct Held {
-        var block: [UInt8]
-        var interface: Int
-        var byteCount: Int
-        var time: Timestamp
-    }
-
     /// Receives the shards.
     package private(set) var output: Output
-    private var shards: [Shard]
-    private var captures: [Capture]
+    private var shards: [ShardState]
+    private var captures: [SplitCapture]
     private var current = 0
     private var finder: FlowFinder
-    private var held: [Int: [Held]] = [:]
+    private var held: [Int: [HeldFragment]] = [:]
     private var interfaces = SourceInterfaces()
     private let interfaceLimit: Int
     /// The first that was described: what says until when was captured if there is no packet.
@@ -83,8 +59,8 @@ package struct CaptureSharder<Output: ShardOutput>: PacketReceiver, ~Copyable {
     ) {
         self.output = output
         self.interfaceLimit = interfaceLimit
-        shards = [Shard](repeating: Shard(), count: max(1, count))
-        captures = names.map { Capture(name: Array($0.utf8)) }
+        shards = [ShardState](repeating: ShardState(), count: max(1, count))
+        captures = names.map { SplitCapture(name: Array($0.utf8)) }
         finder = FlowFinder(limit: waitingLimit)
         var header: [UInt8] = []
         var writer = PcapngWriter()
@@ -152,7 +128,7 @@ package struct CaptureSharder<Output: ShardOutput>: PacketReceiver, ~Copyable {
         release()
         if case .waiting(let datagram) = found {
             held[datagram, default: []].append(
-                Held(block: block, interface: interface, byteCount: bytes.byteCount, time: time))
+                HeldFragment(block: block, interface: interface, byteCount: bytes.byteCount, time: time))
             return .taken
         }
         let shard = place(of: found)
@@ -259,4 +235,31 @@ package struct CaptureSharder<Output: ShardOutput>: PacketReceiver, ~Copyable {
         interfaces = SourceInterfaces()
         for capture in captures.indices { captures[capture].numbers = [:] }
     }
+}
+
+// Not inside of the generic type: there, each use would look up its type at run time.
+
+/// A capture that is split.
+private struct SplitCapture {
+    var name: [UInt8]
+    var packets = 0
+    /// The interfaces of its section, by their index.
+    var interfaces: [Int: CaptureInterface] = [:]
+    /// The numbers of those that have packets.
+    var numbers: [Int: Int] = [:]
+}
+
+/// A shard.
+private struct ShardState {
+    /// The interfaces it has described, with their numbers in it.
+    var interfaces: [Int: Int] = [:]
+    var counts = ShardCounts()
+}
+
+/// A fragment that waits.
+private struct HeldFragment {
+    var block: [UInt8]
+    var interface: Int
+    var byteCount: Int
+    var time: Timestamp
 }

@@ -384,12 +384,10 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
             start(resources.plans.plan(for: format), choice)
             return
         }
-        if case .automatic(let formats) = resources.options.choice {
-            let port = connection.opening.server.port
-            if let format = formats.first(where: { $0.ports.contains(port) }) {
-                start(resources.plans.plan(for: format), FormatChoice(by: .port, evidence: "server port \(port)"))
-                return
-            }
+        let port = connection.opening.server.port
+        if let plan = resources.plans.plan(forUsualPort: port) {
+            start(plan, FormatChoice(by: .port, evidence: "server port \(port)"))
+            return
         }
         let detail = "no known format in \(detection?.extent ?? "the stream")"
         notDetected = SharedRule.of(Unrecognised(detail: detail))

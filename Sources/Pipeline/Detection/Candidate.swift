@@ -8,15 +8,21 @@ final class TrialPlan {
     let strength: Int
     /// Whether the trial has to see chunks as they arrived.
     let takesChunks: Bool
+    /// The only side that is evidence; nil: both are.
+    let only: Direction?
     let sides: PerDirection<TrialSide>
     /// The rules of both directions; nil if each connection has its own.
     let rules: PerDirection<SharedRule>?
+    /// Whether each first byte rules the format out, as far as it was asked for.
+    private var firstBytes = PerDirection(
+        fromClient: [Bool?](repeating: nil, count: 256), fromServer: [Bool?](repeating: nil, count: 256))
 
     /// Nil if the format is not recognised by its bytes.
     init?(_ format: Format) {
         guard let detection = format.detection else { return nil }
         (self.format, self.detection) = (format, detection)
         strength = detection.strength
+        only = detection.from
         takesChunks = Direction.allCases.contains {
             (detection.from ?? $0) == $0 && format.directions[$0].rule.dependsOnCutting
         }
@@ -32,23 +38,45 @@ final class TrialPlan {
             rules = nil
         }
     }
+
+    /// Whether a stream that was seen from its first byte on is known not to be in the format once that byte is seen. Most formats
+    /// are ruled out here, without a trial.
+    func isOut(behindFirst byte: UInt8, from direction: Direction, aligned: Bool) -> Bool {
+        guard let rules, !takesChunks, strength < FormatDetection.outweighing, only == nil || only == direction,
+            aligned || sides[direction].startsStreams
+        else { return false }
+        if let known = firstBytes[direction][Int(byte)] { return known }
+        var memory = ScanMemory()
+        let scan = rules[direction].scan([byte].span.bytes, from: 0, origin: 0, ended: false, memory: &memory)
+        let isOut = if case .bad = scan { true } else { false }
+        firstBytes[direction][Int(byte)] = isOut
+        return isOut
+    }
 }
 
-/// A format on trial in both directions of a connection. A class, since it is accessed for every byte and is large.
+/// A format on trial in both directions of a connection. A class, since it is accessed at every step and is large.
+///
+/// Nothing that a trial calls comes back to it, so that the checks for that are left out.
 final class Candidate {
     let plan: TrialPlan
     var format: Format { plan.format }
     var detection: FormatDetection { plan.detection }
     /// The trials of the directions that had bytes or gaps.
-    private var probes = PerDirection<FormatProbe?>(fromClient: nil, fromServer: nil)
+    @exclusivity(unchecked) private var probes = PerDirection<FormatProbe?>(fromClient: nil, fromServer: nil)
+    /// Their verdicts; without any bytes, nothing speaks for or against the format.
+    @exclusivity(unchecked) private var verdicts: PerDirection<FormatProbe.Verdict>
+    /// Whether no further bytes can make it fit.
+    @exclusivity(unchecked) private(set) var isOut = false
+    /// Whether it fits, whatever comes next. Strong evidence outweighs preceding bytes that are no frame.
+    @exclusivity(unchecked) private(set) var fits = false
+    /// Whether each direction had bytes.
+    @exclusivity(unchecked) private var hasBytes = PerDirection(fromClient: false, fromServer: false)
     private let conversation: Conversation?
     /// Whether the streams' first bytes were seen.
     private let seesStart: Bool
-    /// Whether each direction had bytes.
-    private var hasBytes = PerDirection(fromClient: false, fromServer: false)
     /// Whether the streams' first bytes were seen, or are not needed.
     private let isAligned: Bool
-    var takesChunks: Bool { plan.takesChunks }
+    let takesChunks: Bool
     /// The only side that is evidence; nil: both are.
     private let only: Direction?
 
@@ -56,9 +84,12 @@ final class Candidate {
         let isAtStart = plan.sides.fromClient.startsStreams
         conversation = plan.rules == nil ? Conversation(plan.format, aligned: aligned || isAtStart) : nil
         self.plan = plan
-        only = plan.detection.from
+        takesChunks = plan.takesChunks
+        only = plan.only
         seesStart = aligned
         isAligned = aligned || isAtStart || plan.strength >= FormatDetection.outweighing
+        verdicts = PerDirection(
+            fromClient: plan.sides.fromClient.initialVerdict, fromServer: plan.sides.fromServer.initialVerdict)
     }
 
     private func probe(_ direction: Direction) -> FormatProbe {
@@ -71,15 +102,13 @@ final class Candidate {
         return probe
     }
 
-    /// The verdict on a direction; without any bytes, nothing speaks for or against the format.
-    private func verdict(_ direction: Direction) -> FormatProbe.Verdict {
-        probes[direction]?.verdict ?? plan.sides[direction].initialVerdict
-    }
-
     func receive(_ bytes: RawSpan, from direction: Direction) {
         guard bytes.byteCount > 0, asks(direction) else { return }
+        let isFirst = !hasBytes[direction]
         hasBytes[direction] = true
-        probe(direction).receive(bytes)
+        let probe = probe(direction)
+        probe.receive(bytes)
+        judge(probe.verdict, direction, isFirst)
     }
 
     /// How many of the next bytes may be passed at once so that the verdict changes with the last of them, if it does; at least 1.
@@ -89,11 +118,16 @@ final class Candidate {
     }
 
     func missing(_ byteCount: Int, from direction: Direction) {
-        if asks(direction) { probe(direction).missing(byteCount) }
+        guard asks(direction) else { return }
+        let probe = probe(direction)
+        probe.missing(byteCount)
+        judge(probe.verdict, direction)
     }
 
     func finish(_ direction: Direction) {
-        if asks(direction) { probes[direction]?.finish() }
+        guard asks(direction), let probe = probes[direction] else { return }
+        probe.finish()
+        judge(probe.verdict, direction)
     }
 
     /// Approximately how much memory the trials hold.
@@ -102,42 +136,45 @@ final class Candidate {
     /// Whether the bytes of a side are evidence.
     func asks(_ direction: Direction) -> Bool { only == nil || only == direction }
 
-    /// The verdicts of the sides that count, for those with bytes.
-    private var verdicts: [FormatProbe.Verdict] {
-        Direction.allCases.filter { asks($0) && hasBytes[$0] }.map { verdict($0) }
+    /// Takes a direction's verdict.
+    private func judge(_ verdict: FormatProbe.Verdict, _ direction: Direction, _ isFirst: Bool = false) {
+        guard isFirst || verdict != verdicts[direction] else { return }
+        verdicts[direction] = verdict
+        isOut = isRefuted && plan.strength < FormatDetection.outweighing
+        fits = !isOut && isFitting
     }
 
     private var isRefuted: Bool {
-        (asks(.fromClient) && verdict(.fromClient).isRefuted)
-            || (asks(.fromServer) && verdict(.fromServer).isRefuted)
+        (asks(.fromClient) && verdicts.fromClient.isRefuted) || (asks(.fromServer) && verdicts.fromServer.isRefuted)
     }
 
-    /// Whether no further bytes can make it fit.
-    var isOut: Bool { isRefuted && plan.strength < FormatDetection.outweighing }
-
-    /// Whether it fits, whatever comes next. Strong evidence outweighs preceding bytes that are no frame.
-    var fits: Bool {
-        if isOut { return false }
-        let client = asks(.fromClient) && verdict(.fromClient).fits
-        let server = asks(.fromServer) && verdict(.fromServer).fits
-        if detection.needsBoth { return (client || !asks(.fromClient)) && (server || !asks(.fromServer)) }
+    private var isFitting: Bool {
+        let client = asks(.fromClient) && verdicts.fromClient.fits
+        let server = asks(.fromServer) && verdicts.fromServer.fits
+        if plan.detection.needsBoth { return (client || !asks(.fromClient)) && (server || !asks(.fromServer)) }
         guard client || server else { return false }
         // Picked up mid-stream: both sides have to agree, or one of them has to be certain.
-        if isAligned || detection.from != nil { return true }
-        let verdicts = verdicts
-        return verdicts.allSatisfy(\.fits) && (verdicts.count == 2 || verdicts.allSatisfy(\.isSure))
+        if isAligned || only != nil { return true }
+        let known = knownVerdicts
+        return known.allSatisfy(\.fits) && (known.count == 2 || known.allSatisfy(\.isSure))
+    }
+
+    /// The verdicts of the sides that count, for those with bytes.
+    private var knownVerdicts: [FormatProbe.Verdict] {
+        Direction.allCases.filter { asks($0) && hasBytes[$0] }.map { verdicts[$0] }
     }
 
     /// Whether weaker formats have to wait.
     var blocks: Bool {
         !isRefuted
-            && ((asks(.fromClient) && verdict(.fromClient).blocks)
-                || (asks(.fromServer) && verdict(.fromServer).blocks))
+            && ((asks(.fromClient) && verdicts.fromClient.blocks) || (asks(.fromServer) && verdicts.fromServer.blocks))
     }
 
     /// The evidence for the format, if it fits.
     var evidence: String {
-        guard let among = detection.among, verdicts.contains(where: \.isAmongOthers) else { return detection.evidence }
+        guard let among = detection.among, knownVerdicts.contains(where: \.isAmongOthers) else {
+            return detection.evidence
+        }
         return among.evidence
     }
 
@@ -146,7 +183,7 @@ final class Candidate {
     /// The rank is 0 for the usual evidence, 1 if there are only a few frames or just a head, 2 for a single frame.
     var conclusion: (rank: Int, evidence: String)? {
         if fits { return (0, evidence) }
-        let verdicts = verdicts
+        let verdicts = knownVerdicts
         guard !isOut, !verdicts.isEmpty, !detection.needsBoth else { return nil }
         if !isAligned, verdicts.allSatisfy(\.fits) { return (1, evidence) }
         // A side that has only begun is no evidence against it.

@@ -22,17 +22,18 @@ final class Detection {
     /// The formats that are not ruled out yet.
     private var plans: [TrialPlan]
     /// Their trials; none while asleep.
-    private var candidates: [Candidate] = []
+    @exclusivity(unchecked) private var candidates: [Candidate] = []
     private(set) var isAwake = false
     /// How many bytes must be held before it wakes by itself.
     private var nextLook = 0
     private let isAligned: Bool
-    private var signatures = PerDirection(fromClient: SignatureProbe(), fromServer: SignatureProbe())
+    @exclusivity(unchecked) private var signatures = PerDirection(
+        fromClient: SignatureProbe(), fromServer: SignatureProbe())
     /// How many bytes of each direction have arrived, as far as they count.
-    private var counted = PerDirection(fromClient: 0, fromServer: 0)
+    @exclusivity(unchecked) private var counted = PerDirection(fromClient: 0, fromServer: 0)
     /// How many of them the trials have seen, and the bytes that wait for the next position.
-    private var seen = PerDirection(fromClient: 0, fromServer: 0)
-    private var waiting = PerDirection<[UInt8]>(fromClient: [], fromServer: [])
+    @exclusivity(unchecked) private var seen = PerDirection(fromClient: 0, fromServer: 0)
+    @exclusivity(unchecked) private var waiting = PerDirection<[UInt8]>(fromClient: [], fromServer: [])
     private let limit: Int
     private let port: UInt16
 
@@ -73,11 +74,29 @@ final class Detection {
         signatures = PerDirection(fromClient: SignatureProbe(), fromServer: SignatureProbe())
     }
 
+    /// Begins the trials of the formats that the first byte does not rule out.
+    private func begin() {
+        var first: (byte: UInt8, direction: Direction)?
+        look: for event in held.events {
+            switch event.kind {
+            case .received where event.count > 0:
+                first = (held.bytes[event.place], event.direction)
+                break look
+            case .missing, .finished: break look
+            case .received, .noticed, .opened, .closed, .advanced, .learned: continue
+            }
+        }
+        candidates.reserveCapacity(plans.count)
+        for plan in plans {
+            if let first, plan.isOut(behindFirst: first.byte, from: first.direction, aligned: isAligned) { continue }
+            candidates.append(Candidate(plan, aligned: isAligned))
+        }
+    }
+
     /// Begins the trials with the held events; returns the format if they settle it.
     private func wake() -> Choice? {
         isAwake = true
-        let aligned = isAligned
-        candidates = plans.map { Candidate($0, aligned: aligned) }
+        begin()
         seen = PerDirection(fromClient: 0, fromServer: 0)
         let held = held
         for event in held.events {
@@ -212,7 +231,10 @@ final class Detection {
 
     /// Most formats are soon ruled out.
     private func dropRefuted() {
-        if candidates.contains(where: { $0.isOut }) { candidates.removeAll { $0.isOut } }
+        for candidate in candidates where candidate.isOut {
+            candidates.removeAll { $0.isOut }
+            return
+        }
     }
 
     private func takeGap(_ byteCount: Int, from direction: Direction) {
@@ -238,7 +260,7 @@ final class Detection {
     /// The strongest format that fits, unless a stronger one may still fit.
     private func decide() -> Choice? {
         if let known = known(isOver: false) { return known }
-        if Direction.allCases.contains(where: { signatures[$0].isUndecided }) { return nil }
+        if signatures.fromClient.isUndecided || signatures.fromServer.isUndecided { return nil }
         // Called for every byte: nothing is copied until there is a choice.
         var best = 0
         for candidate in candidates where candidate.plan.strength > best && candidate.fits {
@@ -255,7 +277,9 @@ final class Detection {
     /// The protocol that a side's first bytes belong to.
     private func known(isOver: Bool) -> Choice? {
         for direction in Direction.allCases {
-            guard let match = isOver ? signatures[direction].bestMatch : signatures[direction].match else { continue }
+            guard signatures[direction].mayMatch,
+                let match = isOver ? signatures[direction].bestMatch : signatures[direction].match
+            else { continue }
             // A format that frames the protocol has the first say.
             let name = match.signature.name
             if candidates.contains(where: { $0.detection.replaces == name && (isOver ? $0.fits : !$0.isOut) }) {

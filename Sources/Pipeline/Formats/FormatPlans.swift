@@ -24,6 +24,18 @@ final class FormatPlans {
         return plan
     }
 
+    /// The plan for connections of the first format that usually has a server's port; nil if none has.
+    func plan(forUsualPort port: UInt16) -> FormatPlan? { usual[port].map { plan(for: $0) } }
+
+    private lazy var usual: [UInt16: Format] =
+        if case .automatic(let formats) = options.choice {
+            Dictionary(
+                formats.flatMap { format in format.ports.map { ($0, format) } }, uniquingKeysWith: { first, _ in first }
+            )
+        } else {
+            [:]
+        }
+
     /// The plan for connections of a format: the requested one, or a recognised one.
     func plan(for format: Format) -> FormatPlan {
         if case .fixed = options.choice {
