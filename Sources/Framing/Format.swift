@@ -31,8 +31,8 @@ public struct Format: Sendable {
     package var states: ConversationStates?
     /// Values that are redacted by default.
     package var secrets: [Secret] = []
-    /// Known bugs of published receivers of this format, by name.
-    package var hazards: [String] = []
+    /// Known bugs of published receivers of this format.
+    package var hazards: [FormatHazard] = []
     /// Whether its streams are split into frames; false if they can only be recognized.
     package var isFramed = true
 }

@@ -1,3 +1,15 @@
+import Expressions
+
+/// A known bug of published receivers of a format.
+package struct FormatHazard: Sendable {
+    /// Which.
+    package var hazard: Hazard
+    /// The frames at which it matters, for the hazards that depend on what a frame says; nil: all.
+    package var condition: Expression?
+    /// Its name.
+    package var name: String { hazard.rawValue }
+}
+
 /// Known bugs of receivers: those of published ones, by the names used in format files.
 package enum Hazard: String, Sendable, CaseIterable {
     /// Requests exactly 0 bytes of a body, and is never called back.
@@ -38,7 +50,7 @@ package enum Hazard: String, Sendable, CaseIterable {
     case shortFirstRead = "short-first-read"
     /// Does not clear its buffer after some frames.
     case keptBuffer = "kept-buffer"
-    /// Always answers failure.
+    /// Answers failure whatever it has done.
     case alwaysFailure = "always-failure"
     /// Treats a read as a whole answer.
     case shortResponse = "short-response"

@@ -12,8 +12,8 @@ extension Hazard {
             return frame.shape.body == 0 && !frame.endsWithin
                 ? "stalls: waits for more than the header, until other bytes come" : nil
         case .wideID:
-            return frame.direction == .fromClient && Self.hasWideID(bytes, frame)
-                ? "misreads: ids are filled up by characters, so that the field has more bytes" : nil
+            return frame.direction == .fromClient && !frame.ids.isEmpty && !Self.isASCII(bytes.extracting(frame.ids))
+                ? Self.isWide : nil
         case .countsCharacters:
             return Self.isASCII(bytes) ? nil : "misreads: counts characters, and is out of step from here"
         case .splitFrame:
@@ -45,9 +45,7 @@ extension Hazard {
                 ? "loses data: drops what is behind the first answer of a read" : nil
         case .perRead:
             guard frame.direction == .fromClient, !frame.chunks.isEmpty else { return nil }
-            if !frame.isOneRead { return "misreads: takes each read for a line" }
-            return frame.type == "quit" && bytes.copied() != Array("esc\r\n".utf8)
-                ? "goes on: ends only at a read that is esc, CR and LF" : nil
+            return frame.isOneRead ? nil : "misreads: takes each read for a line"
         case .badHead, .endlessHead, .staleHead, .noMagicCheck, .noLengthLimit, .lostReceipt, .keyedByText,
             .sharedBuffer, .keptBuffer, .alwaysFailure:
             return nil  // the other evidence decides
@@ -77,16 +75,12 @@ extension Hazard {
         return true
     }
 
-    /// Whether the header has text beyond ASCII: ids.
-    private static func hasWideID(_ bytes: RawSpan, _ frame: HazardView) -> Bool {
-        guard frame.shape.head >= 57 else { return false }
-        return !isASCII(bytes.extracting(7..<57))
-    }
+    static let isWide = "misreads: ids are filled up by characters, so that the field has more bytes"
 
-    /// The same if the ids made a frame invalid: they are text all the same, up to the first NUL.
-    static func hasWideID(_ bytes: RawSpan) -> Bool {
-        guard bytes.byteCount >= 57 else { return false }
-        let ids = bytes.copied(7..<57)
+    /// Whether ids that made a frame invalid are text beyond ASCII all the same, up to the first NUL.
+    static func hasWideIDs(_ bytes: RawSpan, at place: Range<Int>) -> Bool {
+        guard !place.isEmpty, bytes.byteCount >= place.upperBound else { return false }
+        let ids = bytes.copied(place)
         guard let end = ids.firstIndex(of: 0), String(validating: ids[..<end], as: UTF8.self) != nil else {
             return false
         }

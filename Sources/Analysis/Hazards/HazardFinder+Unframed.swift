@@ -23,8 +23,7 @@ extension HazardFinder {
         // The beginning of a frame, and not just its continuation.
         let isCut = span.cut?.offset == run.offset
         let knownHead = state.sides[direction].head
-        for name in format.hazards {
-            guard let hazard = Hazard(rawValue: name), !span.reported.contains(hazard) else { continue }
+        for hazard in format.hazards.map(\.hazard) where !span.reported.contains(hazard) {
             var place = run.offset..<span.end
             let harm: String?
             switch (hazard, run.reason) {
@@ -46,10 +45,12 @@ extension HazardFinder {
                 if let long { place = run.offset + long..<span.end }
                 harm = long == nil ? nil : "waits for ever for a body of any length"
             case (.wideID, .tooLong), (.wideID, .incomplete):
+                let ids = side.usualIDs
                 let isWide =
-                    direction == .fromClient && span.start == run.offset && knownHead != 11
-                    && Hazard.hasWideID(run.bytes.span.bytes)
-                harm = isWide ? "misreads: ids are filled up by characters, so that the field has more bytes" : nil
+                    direction == .fromClient && span.start == run.offset
+                    && knownHead.map { $0 >= ids.upperBound } ?? true
+                    && Hazard.hasWideIDs(run.bytes.span.bytes, at: ids)
+                harm = isWide ? Hazard.isWide : nil
             case (.shortResponse, _) where direction == .fromServer:
                 harm = Hazard.shortRead(chunks, side.headLength).map(Hazard.takesForAnswer)
             case (.perRead, .incomplete), (.perRead, .tooLong):
@@ -76,7 +77,7 @@ extension HazardFinder {
         state.sides[direction].span = nil
         guard span.end == frame.info.offset else { return }
         func report(_ hazard: Hazard, _ harm: String, _ start: Int) {
-            guard format.hazards.contains(hazard.rawValue), !span.reported.contains(hazard) else { return }
+            guard format.has(hazard), !span.reported.contains(hazard) else { return }
             findings += self.report(hazard, harm, direction, span.time, start..<span.end, state, connection)
         }
         if let lost = span.lostStep { report(.noMagicCheck, Self.outOfStep, lost) }
@@ -101,7 +102,7 @@ extension HazardFinder {
             return
         }
         guard let head = cut.head, head != .unreadable,
-            connection.format?.hazards.contains(Hazard.staleHead.rawValue) == true
+            connection.format?.has(.staleHead) == true
         else { return }
         let harm = "goes deaf when it connects again: it keeps the head of this frame"
         findings += report(.staleHead, harm, direction, span.time, cut.offset..<span.end, state, connection)

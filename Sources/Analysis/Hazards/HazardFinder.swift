@@ -65,35 +65,40 @@ package final class HazardFinder: Analysis {
         let chunks = state.sides[direction].ends.chunks(of: info.offset..<info.offset + info.length)
         let view = HazardView(
             direction: direction, info: info, shape: frame.shape, type: side.type(of: bytes, frame.shape),
-            isHeartbeat: frame.isHeartbeat, chunks: chunks.places, reads: chunks.reads)
+            isHeartbeat: frame.isHeartbeat, ids: side.ids(ofLayout: frame.shape.layout), chunks: chunks.places,
+            reads: chunks.reads)
         endSpan(before: view, format, state, connection, into: &findings)
         state.sides[direction].reported = info.offset + info.length
         guard info.missing == 0 else { return }
-        for name in format.hazards {
-            guard let hazard = Hazard(rawValue: name) else { continue }
-            let harm =
-                hazard.harm(at: view, bytes) ?? self.harm(hazard, view, bytes, side, state, connection)
+        let values = FrameValues(info: info, direction: direction, isHeartbeat: frame.isHeartbeat)
+        var isKept = false
+        for known in format.hazards {
+            let hazard = known.hazard
+            func isMeant() -> Bool? {
+                known.condition.map { values.fulfil($0, content: bytes, shape: frame.shape, format: side) }
+            }
+            let harm = hazard.harm(at: view, bytes) ?? self.harm(hazard, view, bytes, state, connection, isMeant)
             if let harm { findings += report(hazard, harm, view, state, connection) }
+            if hazard == .keptBuffer, direction == .fromClient { isKept = isMeant() ?? true }
         }
         findings += lostReceipts(view, frame, bytes, format, state, connection)
-        if direction == .fromClient { state.isKept = view.type == "location" || view.type == "voice" }
+        if direction == .fromClient { state.isKept = isKept }
     }
 
-    /// The hazards that depend on more than the frame.
+    /// The hazards that depend on more than the frame, or on what it says: `isMeant` is whether it fulfils the format's
+    /// condition, nil if there is none.
     private func harm(
-        _ hazard: Hazard, _ frame: HazardView, _ bytes: RawSpan, _ format: DirectionFormat, _ state: HazardState,
-        _ connection: TracedConnection
+        _ hazard: Hazard, _ frame: HazardView, _ bytes: RawSpan, _ state: HazardState, _ connection: TracedConnection,
+        _ isMeant: () -> Bool?
     ) -> String? {
         let isRequest = frame.direction == .fromClient
         switch hazard {
         case .keptBuffer where isRequest && state.isKept:
             return Hazard.isKept
         case .alwaysFailure where !isRequest:
-            // No server knows a command without a name: failing is correct.
-            guard case .value(0)? = format.field("result", of: bytes, frame.shape)?.decimalInteger,
-                frame.type.flatMap({ Int($0) }) == nil
-            else { return nil }
-            return "answers failure, though what was sent may be stored"
+            return isMeant() == true ? "answers failure, though what was sent may be stored" : nil
+        case .perRead where isRequest && frame.isOneRead:
+            return isMeant() == true ? "goes on: compares the read with another line end" : nil
         case .sharedBuffer where isRequest: return mixed(frame, connection)
         case .keyedByText where isRequest: return keyed(frame, bytes, state, connection)
         default: return nil
@@ -125,7 +130,7 @@ package final class HazardFinder: Analysis {
         _ connection: TracedConnection
     ) -> [Finding] {
         guard connection.hasBegun, let broadcast = format.broadcast,
-            format.hazards.contains(Hazard.lostReceipt.rawValue)
+            format.has(.lostReceipt)
         else { return [] }
         let values = FrameValues(info: frame.info, direction: frame.direction, isHeartbeat: frame.isHeartbeat)
         let what = frame.direction == .fromServer ? broadcast.sent : broadcast.receipt

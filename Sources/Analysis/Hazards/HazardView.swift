@@ -9,6 +9,8 @@ struct HazardView {
     var shape: FrameShape
     var type: String?
     var isHeartbeat: Bool
+    /// Where the ids in its head are; empty if there are none.
+    var ids: Range<Int>
     /// The chunks that the frame spans, as ranges of the stream; empty if no longer known.
     var chunks: [Range<Int>]
     /// Which of the reads of all connections these are; nil if no longer known.
@@ -35,6 +37,27 @@ struct HazardView {
     }
     /// How many of its bytes are held at the end of each read but the last.
     var held: [Int] { chunks.dropLast().map { $0.upperBound - place.lowerBound } }
+}
+
+extension Format {
+    /// Whether a hazard of published receivers is known.
+    func has(_ hazard: Hazard) -> Bool { hazards.contains { $0.hazard == hazard } }
+}
+
+extension DirectionFormat {
+    /// Where the ids in the heads of a layout are: its texts of fixed size. Empty if it has none.
+    func ids(ofLayout number: Int) -> Range<Int> {
+        guard layouts.indices.contains(number), let head = layouts[number].head as? BinaryHead else { return 0..<0 }
+        let places = head.fixedOffsets.indices.compactMap { index -> Range<Int>? in
+            guard case .string(let size, _) = head.fields[index].kind else { return nil }
+            return head.fixedOffsets[index]..<head.fixedOffsets[index] + size
+        }
+        guard let first = places.first, let last = places.last else { return 0..<0 }
+        return first.lowerBound..<last.upperBound
+    }
+
+    /// The same for bytes that are no frame, so that no layout is known: those of the first layout that has any.
+    var usualIDs: Range<Int> { layouts.indices.lazy.map { self.ids(ofLayout: $0) }.first { !$0.isEmpty } ?? 0..<0 }
 }
 
 /// Where the chunks of a stream end, as far back as a frame may still begin.

@@ -63,12 +63,9 @@ extension FormatLoader {
                 "secret", .oneOrMore(.any([.shared(SecretLoader.value), .section(SecretLoader.section)])),
                 "[values](#secret-and-hazards) that are shown only on request"),
             FormatKey(
-                "hazards", .oneOrMore(.shared(hazard)),
+                "hazards", .oneOrMore(.any([.shared(HazardLoader.value), .section(HazardLoader.section)])),
                 "[known failures](#secret-and-hazards) of published receivers of this format, by name"),
         ])
-
-    private static let hazard: SharedValue = SharedValue(
-        "hazard", "a name", "a known failure of published receivers", .words(of: Hazard.self))
 
     static let innerKeys: KeySection = KeySection(
         "formats", "a format inside bodies", LayoutLoader.frames + LayoutLoader.sides(LayoutLoader.sideKeys))

@@ -91,7 +91,7 @@ package enum FormatLoader {
         let upgrade = RelayLoader.upgrade(top)
         let ports = ports(top)
         let secrets = SecretLoader.secrets(top)
-        let hazards = hazards(top)
+        let hazards = HazardLoader.hazards(top)
         let summary = top.text("summary") ?? ""
         let name = top.requiredText("format")
         if let name, name.isEmpty || !name.utf8.allSatisfy(isNameByte) {
@@ -154,15 +154,6 @@ package enum FormatLoader {
                 .init([.mapping(.init([(Node("it"), .mapping(.init([(Node("use"), Node(name))])))]))]))
             _ = StructureLoader(context: top.context, order: .big, outside: nil)
                 .structure(item, path: "types", isBounded: true)
-        }
-    }
-
-    private static func hazards(_ top: YAMLMap) -> [String] {
-        let known = Hazard.allCases.map(\.rawValue)
-        return top.texts("hazards").compactMap { text, node in
-            if known.contains(text) { return text }
-            top.context.add("there is no hazard \(text); \(LoadContext.hint(text, known))", at: node)
-            return nil
         }
     }
 
