@@ -95,7 +95,7 @@ extension Timestamp {
 
 extension Timestamp {
     /// The instant as RFC 3339 text in UTC with nine decimals: `2026-11-21T08:00:00.000012345Z`.
-    package var rfc3339: String {
+    public var rfc3339: String {
         var text = TimestampText()
         var bytes: [UInt8] = []
         text.rfc3339(self, into: &bytes)

@@ -170,7 +170,7 @@ import Testing
         let result = try Program.run("frametap", ["decode", capture, "--connection", number, "--as", "summary"])
         #expect(result.errors == "frametap: there is no connection \(number): 2 connections in all, numbered from 1\n")
         #expect(result.text.hasPrefix("im-json: 2 connections, "), "\(result.text)")
-        let there = try Program.run("frametap", ["decode", capture, "--connection", "2", "--as", "summary"])
+        let there = try Program.run("frametap", ["decode", capture, "--follow", "2", "--as", "summary"])
         #expect(there.errors.isEmpty)
     }
 

@@ -20,8 +20,8 @@ struct SelectionOptions: ParsableArguments {
     var grep: String?
 
     @Option(
-        name: .customLong("connection"),
-        help: ArgumentHelp("Show only this connection; may be repeated.", valueName: "n"))
+        name: [.customLong("connection"), .customLong("follow")],
+        help: ArgumentHelp("Follow only this connection, by its number in the trace; may be repeated.", valueName: "n"))
     var connections: [Int] = []
 
     @Option(
