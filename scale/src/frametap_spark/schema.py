@@ -33,6 +33,21 @@ LINE = {
     "reason": "VARCHAR",
     "detail": "VARCHAR",
     "hex": "VARCHAR",
+}
+
+#: The keys that only a few lines have, which are read once more for them: the lines, and their keys.
+RARELY = ("tls", "action")
+RARE = {
+    "event": "VARCHAR",
+    "connection": "BIGINT",
+    "leg": "VARCHAR",
+    "from": "VARCHAR",
+    "time": "TIMESTAMP_NS",
+    "index": "BIGINT",
+    "offset": "BIGINT",
+    "length": "BIGINT",
+    "type": "VARCHAR",
+    "detail": "VARCHAR",
     "decrypted": "VARCHAR",
     "version": "VARCHAR",
     "suite": "VARCHAR",
@@ -81,7 +96,7 @@ formats as (select connection, any_value(format) as format, any_value("by") as f
 secured as (select connection, any_value(json_object('decrypted', decrypted, 'version', version, 'suite', suite,
         'serverName', serverName, 'protocol', protocol, 'clientRandom', clientRandom, 'resumed', resumed,
         'certificate', certificate)) as tls
-    from lines where event = 'tls' group by connection)
+    from rare where event = 'tls' group by connection)
 select keyed.number, keyed.connection, closed.leg, keyed.client, keyed.server,
     regexp_replace(keyed.client, ':[0-9]+$', '') as client_address, regexp_replace(keyed.server, ':[0-9]+$', '') as server_address,
     {timestamp("opened_ns")} as opened, opened_ns, {timestamp("closed.ns")} as closed,
@@ -111,18 +126,22 @@ NUMBERS = '"(packet|lastPacket|requestPacket|oldestPacket|sentPacket)":[0-9]+'
 
 #: Findings, and whatever else a trace says of a connection. Those across connections (across.py) are made of the tables.
 FINDINGS = f"""
-select c.connection, l.leg, l."from" as sender, {timestamp("l.ns")} as time, l.ns as time_ns, coalesce(l.kind, l.event) as kind,
-    case when l.event in ('missing', 'unframed', 'dropped', 'action') then 'info' else l.severity end as severity, l.message,
-    case event
-        when 'finding' then regexp_replace(regexp_replace(cast(l.data as varchar), '{NUMBERS},', '', 'g'), ',?{NUMBERS}', '', 'g')
-        when 'missing' then cast(json_object('offset', l."offset", 'length', l.length) as varchar)
-        when 'action' then cast(json_object('rule', rule, 'action', action, 'index', l."index", 'type', type, 'offset',
-            l."offset", 'length', l.length, 'passed', passed, 'detail', detail, 'proven', proven, 'before', before,
-            'after', after) as varchar)
-        else cast(json_object('offset', l."offset", 'length', l.length, 'reason', reason, 'detail', detail, 'hex', hex) as varchar)
-    end as data, c.final, {day("l.ns")}
-from (select * from lines
-    where event in ('finding', 'missing', 'unframed', 'dropped', 'action') and kind is distinct from 'reconnect-storm') l
+select c.connection, l.leg, l.sender, {timestamp("l.time_ns")} as time, l.time_ns, l.kind, l.severity, l.message, l.data, c.final,
+    {day("l.time_ns")}
+from (
+    select connection, leg, "from" as sender, ns as time_ns, coalesce(kind, event) as kind,
+        case when event = 'finding' then severity else 'info' end as severity, message,
+        case event
+            when 'finding' then regexp_replace(regexp_replace(cast(data as varchar), '{NUMBERS},', '', 'g'), ',?{NUMBERS}', '', 'g')
+            when 'missing' then cast(json_object('offset', "offset", 'length', length) as varchar)
+            else cast(json_object('offset', "offset", 'length', length, 'reason', reason, 'detail', detail, 'hex', hex) as varchar)
+        end as data
+    from lines where event in ('finding', 'missing', 'unframed', 'dropped') and kind is distinct from 'reconnect-storm'
+    union all
+    select connection, leg, "from", epoch_ns(time), event, 'info', null, cast(json_object('rule', rule, 'action', action,
+        'index', "index", 'type', type, 'offset', "offset", 'length', length, 'passed', passed, 'detail', detail, 'proven', proven,
+        'before', before, 'after', after) as varchar)
+    from rare where event = 'action') l
 join known c on c.number = l.connection
 """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -22,8 +23,8 @@ ROWS, ROW_GROUP = 20_480, 8 * 2**20
 #: How much of a run of unframed bytes, in hex, the tables keep: as much as of a frame's body, unless that is set.
 HEX = 8_192
 
-#: How much of a trace is read at a time.
-PART = 8 * 2**20
+#: How much of a trace is read at a time, and DuckDB's tables hold after one look at it.
+PIECE, PART = 2**20, 64 * 2**20
 
 #: A line of a trace may have this many bytes.
 LINE = 8 * 2**20
@@ -39,36 +40,63 @@ def database(folder: Path) -> duckdb.DuckDBPyConnection:
 
 
 def read_trace(connection: duckdb.DuckDBPyConnection, trace: BinaryIO, folder: Path) -> None:
-    """Keeps a trace's lines as the view `lines`; `place` is a line's place in the trace.
+    """Keeps a trace's lines as the view `lines`, and what few lines have as the table `rare`. `place` is a line's place in the trace.
 
     Part by part, each a file of its own: nothing grows with the trace but files.
     """
     (folder / "lines").mkdir()
+    columns = ", ".join(f'"{name}" {kind}' for name, kind in schema.RARE.items())
+    connection.execute(f"create or replace table rare ({columns})")
     part = folder / "part.ndjson"
-    rest = b""
-    number = 0
-    while number == 0 or rest:
-        read = trace.read(PART)
-        whole, newline, rest = (rest + read).rpartition(b"\n")
-        if read and not newline:
-            continue
-        part.write_bytes(whole + newline)
-        connection.execute(f"copy ({_lines(part, number)}) to '{folder}/lines/{number:09}.parquet' (format parquet, compression lz4_raw)")
-        number += 1
+    for number, _ in enumerate(_parts(trace, part)):
+        kept = folder / f"lines/{number:09}.parquet"
+        connection.execute(
+            f"copy ({_lines(part, number)}) to '{kept}' "
+            f"(format parquet, compression lz4_raw, row_group_size {ROWS}, row_group_size_bytes {ROW_GROUP})"
+        )
+        if connection.execute(f"select 1 from read_parquet('{kept}') where event in {schema.RARELY} limit 1").fetchone():
+            connection.execute(f"insert into rare select * from {_json(part, schema.RARE)} where event in {schema.RARELY}")
     part.unlink()
     connection.execute(f"create or replace view lines as select * from read_parquet('{folder}/lines/*.parquet')")
 
 
+def _parts(trace: BinaryIO, path: Path) -> Iterator[None]:
+    """Writes a trace to `path`, so many whole lines at a time; at least once.
+
+    The file is overwritten, never emptied: with its blocks used again, this costs a fifth.
+    """
+    buffer = bytearray(PIECE)
+    rest = b""
+    more = True
+    with path.open("w+b") as file:
+        while more:
+            file.seek(0)
+            file.write(rest)
+            rest = b""
+            while more := (read := trace.readinto(buffer)) > 0:
+                end = buffer.rfind(b"\n", 0, read) + 1 if file.tell() + read >= PART else 0
+                file.write(memoryview(buffer)[: end or read])
+                if end:
+                    rest = bytes(memoryview(buffer)[end:read])
+                    break
+            file.truncate()
+            file.flush()
+            yield
+
+
+def _json(path: Path, keys: dict[str, str]) -> str:
+    """A file of a trace's lines, with these keys, in SQL."""
+    columns = ", ".join(f"'{name}': '{kind}'" for name, kind in keys.items())
+    return f"read_json('{path}', format = 'newline_delimited', auto_detect = false, maximum_object_size = {LINE}, columns = {{{columns}}})"
+
+
 def _lines(part: Path, number: int) -> str:
     """A part's lines, in SQL."""
-    columns = ", ".join(f"'{name}': '{kind}'" for name, kind in schema.LINE.items())
     # Times as numbers, once: whatever is made of the lines has them as numbers. An opening's text is part of a key.
     kept = f"replace (case when event = 'opened' then time end as time, left(hex, {HEX}) as hex)"
     times = f"{schema.nanoseconds('time')} as ns, {schema.nanoseconds('started')} as started_ns"
-    return (
-        f"select * exclude (started) {kept}, {times}, {number} * {PART} + row_number() over () as place from read_json('{part}', "
-        f"format = 'newline_delimited', auto_detect = false, maximum_object_size = {LINE}, columns = {{{columns}}})"
-    )
+    place = f"{number} * {PART} + row_number() over () as place"
+    return f"select * exclude (started) {kept}, {times}, {place} from {_json(part, schema.LINE)}"
 
 
 @dataclass
