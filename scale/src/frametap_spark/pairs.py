@@ -6,13 +6,16 @@ A trace says which requests have no answer, not which answer belongs to which re
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import duckdb
 import yaml
 
+from . import schema
 from .conditions import Unsupported, as_sql, value
 
 #: How many requests may wait on a connection; then the other side is not in the capture.
@@ -36,8 +39,9 @@ class Pairing:
     #: Nanoseconds until a request counts as unanswered; None: when the connection ends.
     within: int | None
     optional: bool
-    #: Whether `key` identifies a request.
+    #: Whether `key` identifies a request, and whether it is nothing but the order that matches them.
     identified: bool
+    in_order: bool
 
 
 def pairings_of(format_file: str) -> list[Pairing]:
@@ -72,6 +76,7 @@ def _pairing(rule: dict) -> Pairing:
         _duration(rule.get("within")),
         bool(rule.get("optional", False)),
         by not in ("order", "type"),
+        by == "order",
     )
 
 
@@ -151,28 +156,93 @@ class _Exchange:
             self.overdue.append(self.requests.popleft())
 
 
-def round_trips(connection: duckdb.DuckDBPyConnection, pairings: dict[str, list[Pairing]]) -> Iterator[tuple]:
-    """The round trips in `lines`, as schema.TRIP has them. `pairings` are those of each format."""
+def find_round_trips(connection: duckdb.DuckDBPyConnection, pairings: dict[str, list[Pairing]], scratch: Path) -> None:
+    """Makes the table `trips` of `lines`, with the columns of schema.TRIP. `pairings` are those of each format; `scratch` is a file.
+
+    Where each request is followed by its answer, SQL finds the pairs. What is left goes through Python, frame by frame.
+    """
+    columns = ", ".join(f"{name} {kind}" for name, kind in schema.TRIP.items())
+    connection.execute(f"create or replace table trips ({columns})")
     for name, rules in pairings.items():
         for rule in rules:
-            yield from _matched(connection, name, rule)
+            connection.execute(f"create or replace temp table steps as {STEPS.format(**_conditions(rule))}", [name])
+            connection.execute(f"create or replace temp table hard as {_hard(rule)}")
+            connection.execute(f"insert into trips {EASY.format(asked_by=rule.asked_by)}")
+            _insert(connection, _matched(connection, rule), scratch)
+    connection.execute("drop table if exists steps; drop table if exists hard")
 
 
-def _matched(connection: duckdb.DuckDBPyConnection, name: str, rule: Pairing) -> Iterator[tuple]:
+#: Frames that ask or answer, each with what came before it, of the same key.
+STEPS = """
+select *, lag(asks) over same as asked, lag("index") over same as asked_index, lag(type) over same as asked_type,
+    lag(ns) over same as asked_ns
+from (
+    select place, connection, "index", type, ns, asks, key from (
+        select place, connection, "index", type, ns, "from" = '{asked_by}' and {request} as asks,
+            "from" = '{answered_by}' and {answer} as answers, {key} as key
+        from lines where event = 'frame' and leg is distinct from 'out' and connection in (
+            select connection from lines where event = 'format' group by connection having max(format) = ?))
+    where (asks or answers) and key is not null)
+window same as (partition by connection, key order by place)
+"""
+
+#: Connections of which more has to be known: bytes were lost, the beginning was not seen, or requests and answers do not alternate.
+HARD = """
+select connection from lines where event in ('missing', 'unframed') and leg is distinct from 'out'
+union
+select connection from steps group by connection
+    having not bool_and(asks <> coalesce(asked, false) and (asks or {in_time})) or not ({few})
+union
+select connection from steps where connection not in (
+    select connection from lines where event = 'opened' group by connection having max(handshake))
+"""
+
+EASY = """
+select connection, asked_type, type, '{asked_by}', asked_index, "index", asked_ns, ns - asked_ns
+from steps where not asks and connection not in (from hard)
+"""
+
+
+def _conditions(rule: Pairing) -> dict[str, str]:
+    return {
+        "asked_by": rule.asked_by,
+        "answered_by": OTHER[rule.asked_by],
+        "request": rule.request,
+        "answer": rule.answer,
+        "key": rule.key,
+    }
+
+
+def _hard(rule: Pairing) -> str:
+    """HARD for a pairing. An answer in time is the request's, whatever else waits; if it is late, that depends on the others."""
+    in_time = "true" if rule.within is None else f"ns - asked_ns <= {rule.within}"
+    if rule.in_order:
+        return HARD.format(in_time=in_time, few="true")
+    # Requests with other keys wait, too, and all are forgotten if there are too many. By type, late ones are forgotten for others.
+    return HARD.format(in_time=in_time, few=f"count(*) filter (asks) <= {MOST_REQUESTS}" if rule.identified else "false")
+
+
+def _insert(connection: duckdb.DuckDBPyConnection, trips: Iterator[tuple], scratch: Path) -> None:
+    """Adds rows to `trips`, through a file: much faster than one by one."""
+    with scratch.open("w") as file:
+        file.writelines(json.dumps(dict(zip(schema.TRIP, trip, strict=True))) + "\n" for trip in trips)
+    columns = ", ".join(f"'{name}': '{kind}'" for name, kind in schema.TRIP.items())
+    if scratch.stat().st_size:
+        connection.execute(
+            f"insert into trips select * from read_json('{scratch}', format = 'newline_delimited', auto_detect = false, "
+            f"columns = {{{columns}}})"
+        )
+
+
+def _matched(connection: duckdb.DuckDBPyConnection, rule: Pairing) -> Iterator[tuple]:
+    """The round trips of the connections in `hard`."""
     cursor = connection.execute(
-        "with formats as (select connection, max(format) as format from lines where event = 'format' group by connection), "
-        "opened as (select connection, max(handshake) as handshake from lines where event = 'opened' group by connection), "
-        'roles as (select l.place, l.connection, handshake, event, "index", type, '
-        "ns, "
-        f"event = 'frame' and \"from\" = '{rule.asked_by}' and {rule.request} as asks, "
-        f"event = 'frame' and \"from\" = '{OTHER[rule.asked_by]}' and {rule.answer} as answers, {rule.key} as key "
-        "from (select * exclude (handshake, format) from lines "
-        "where event in ('frame', 'missing', 'unframed', 'closed') and leg is distinct from 'out') l "
-        "join formats on formats.connection = l.connection "
-        "join opened on opened.connection = l.connection where formats.format = ?) "
-        'select connection, handshake, event, "index", type, ns, asks, key from roles '
-        "where event <> 'frame' or ((asks or answers) and key is not null) order by place",
-        [name],
+        "with opened as (select connection, max(handshake) as handshake from lines where event = 'opened' group by connection), "
+        "roles as (select place, connection, 'frame' as event, \"index\", type, ns, asks, key from steps union all "
+        "select place, connection, event, null, null, ns, null, null from lines "
+        "where event in ('missing', 'unframed', 'closed') and leg is distinct from 'out') "
+        'select connection, handshake, event, "index", type, ns, asks, key from roles join opened using (connection) '
+        "where connection in (select connection from steps where connection in (from hard)) order by place"
     )
     exchanges: dict[int, _Exchange] = {}
     while rows := cursor.fetchmany(10_000):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import BinaryIO
 import duckdb
 
 from . import schema
-from .pairs import Pairing, round_trips
+from .pairs import Pairing, find_round_trips
 
 #: What DuckDB may hold; frametap and Python need the rest of a worker's 256 MiB.
 MEMORY = "128MB"
@@ -138,7 +137,7 @@ def write_tables(
     selection.apply(connection)
     # A connection with two legs has two rows; its other rows say themselves which leg they are of.
     connection.execute("create or replace table known as select distinct number, connection, format, final from kept")
-    _find_round_trips(connection, pairings, folder.parent / "trips.ndjson")
+    find_round_trips(connection, pairings, folder.parent / "trips.ndjson")
     connections = "select * exclude (number, pair) from kept"
     queries = (connections, schema.FRAMES, schema.FINDINGS, schema.ROUND_TRIPS)
     for table, query in zip(schema.TABLES, queries, strict=True):
@@ -158,15 +157,3 @@ def copy(connection: duckdb.DuckDBPyConnection, query: str, names: dict[bool, st
             f"to '{place}/{names[final]}.parquet' "
             f"(format parquet, compression zstd, row_group_size {ROWS}, row_group_size_bytes {ROW_GROUP})"
         )
-
-
-def _find_round_trips(connection: duckdb.DuckDBPyConnection, pairings: dict[str, list[Pairing]], path: Path) -> None:
-    """Makes the table `trips`."""
-    with path.open("w") as file:
-        for trip in round_trips(connection, pairings):
-            file.write(json.dumps(dict(zip(schema.TRIP, trip, strict=True))) + "\n")
-    columns = ", ".join(f"'{name}': '{kind}'" for name, kind in schema.TRIP.items())
-    connection.execute(
-        f"create or replace table trips as select * from read_json('{path}', format = 'newline_delimited', "
-        f"auto_detect = false, columns = {{{columns}}})"
-    )
