@@ -121,26 +121,28 @@ select c.connection, l.leg, l."from" as sender, l."index" as number, {timestamp(
 from (select * from lines where event = 'frame') l join known c on c.number = l.connection
 """
 
-#: Numbers of packets and connections are those of one trace, and mean nothing in a table.
-NUMBERS = '"(packet|lastPacket|requestPacket|oldestPacket|sentPacket)":[0-9]+'
+#: Numbers of packets and connections are those of one trace, and mean nothing in a table. Removed with one comma beside them.
+NUMBER = '"(packet|lastPacket|requestPacket|oldestPacket|sentPacket)":[0-9]+'
+NUMBERS = f"{NUMBER},|,?{NUMBER}"
 
 #: Findings, and whatever else a trace says of a connection. Those across connections (across.py) are made of the tables.
 FINDINGS = f"""
-select c.connection, l.leg, l.sender, {timestamp("l.time_ns")} as time, l.time_ns, l.kind, l.severity, l.message, l.data, c.final,
-    {day("l.time_ns")}
+select c.connection, l.leg, l.sender, {timestamp("l.time_ns")} as time, l.time_ns, l.kind, l.severity, l.message,
+    case l.event
+        when 'finding' then regexp_replace(l.data, '{NUMBERS}', '', 'g')
+        when 'missing' then cast(json_object('offset', l."offset", 'length', l.length) as varchar)
+        when 'action' then l.data
+        else cast(json_object('offset', l."offset", 'length', l.length, 'reason', l.reason, 'detail', l.detail, 'hex', l.hex) as varchar)
+    end as data, c.final, {day("l.time_ns")}
 from (
-    select connection, leg, "from" as sender, ns as time_ns, coalesce(kind, event) as kind,
-        case when event = 'finding' then severity else 'info' end as severity, message,
-        case event
-            when 'finding' then regexp_replace(regexp_replace(cast(data as varchar), '{NUMBERS},', '', 'g'), ',?{NUMBERS}', '', 'g')
-            when 'missing' then cast(json_object('offset', "offset", 'length', length) as varchar)
-            else cast(json_object('offset', "offset", 'length', length, 'reason', reason, 'detail', detail, 'hex', hex) as varchar)
-        end as data
+    select connection, event, leg, "from" as sender, ns as time_ns, coalesce(kind, event) as kind,
+        case when event = 'finding' then severity else 'info' end as severity, message, cast(data as varchar) as data,
+        "offset", length, reason, detail, hex
     from lines where event in ('finding', 'missing', 'unframed', 'dropped') and kind is distinct from 'reconnect-storm'
     union all
-    select connection, leg, "from", epoch_ns(time), event, 'info', null, cast(json_object('rule', rule, 'action', action,
+    select connection, event, leg, "from", epoch_ns(time), event, 'info', null, cast(json_object('rule', rule, 'action', action,
         'index', "index", 'type', type, 'offset', "offset", 'length', length, 'passed', passed, 'detail', detail, 'proven', proven,
-        'before', before, 'after', after) as varchar)
+        'before', before, 'after', after) as varchar), null, null, null, null, null
     from rare where event = 'action') l
 join known c on c.number = l.connection
 """

@@ -25,6 +25,9 @@ HEX = 8_192
 #: How much of a trace is read at a time, and DuckDB's tables hold after one look at it.
 PIECE, PART = 2**20, 64 * 2**20
 
+#: A day, in nanoseconds.
+DAY = 86_400 * 10**9
+
 #: A line of a trace may have this many bytes.
 LINE = 8 * 2**20
 
@@ -141,19 +144,21 @@ def write_tables(
     connections = "select * exclude (number, pair) from kept"
     queries = (connections, schema.FRAMES, schema.FINDINGS, schema.ROUND_TRIPS)
     for table, query in zip(schema.TABLES, queries, strict=True):
-        copy(connection, query, {True: f"{name}-final", False: f"{name}-live"}, folder / table)
+        time = "opened_ns" if table == "connections" else "time_ns"
+        copy(connection, query, {True: f"{name}-final", False: f"{name}-live"}, folder / table, time)
 
 
-def copy(connection: duckdb.DuckDBPyConnection, query: str, names: dict[bool, str], folder: Path) -> None:
-    """Writes a query's rows to folder/day=DAY/NAME.parquet: the name is that of their `final`.
+def copy(connection: duckdb.DuckDBPyConnection, query: str, names: dict[bool, str], folder: Path, time: str = "time_ns") -> None:
+    """Writes a query's rows to folder/day=DAY/NAME.parquet: the name is that of their `final`, the day that of the column `time`.
 
     One file after the other: what a writer holds is one row group.
     """
     for day, final in connection.execute(f"select distinct day, final from ({query}) order by all").fetchall():
         place = folder / f"day={datetime.date(1970, 1, 1) + datetime.timedelta(day)}"
         place.mkdir(parents=True, exist_ok=True)
+        # As a range of times, not as `day`: then other days' lines are not read.
         connection.execute(
-            f"copy (select * exclude (day, final) from ({query}) where day = {day} and final = {final}) "
-            f"to '{place}/{names[final]}.parquet' "
+            f"copy (select * exclude (day, final) from ({query}) where {time} between {day * DAY} and {(day + 1) * DAY - 1} "
+            f"and final = {final}) to '{place}/{names[final]}.parquet' "
             f"(format parquet, compression zstd, row_group_size {ROWS}, row_group_size_bytes {ROW_GROUP})"
         )
