@@ -103,7 +103,7 @@ def test_what_sql_finds_is_what_python_finds(tmp_path: Path, monkeypatch, rule: 
     """Python alone follows the rules of `frametap report` frame by frame; SQL only does what is easy."""
     random_ = random.Random(SEED)
     connection = database(tmp_path)
-    lines = sorted((line for number in range(600) for line in conversation(random_, number)), key=lambda line: line[0] % 50)
+    lines = sorted((line for number in range(400) for line in conversation(random_, number)), key=lambda line: line[0] % 50)
     (tmp_path / "lines.json").write_text("".join(json.dumps(dict(zip(LINE, line, strict=True))) + "\n" for line in lines))
     connection.execute(
         f"create table lines as select *, row_number() over () as place, null::varchar as leg, 'f' as format "

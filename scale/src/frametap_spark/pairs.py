@@ -162,7 +162,7 @@ def find_round_trips(connection: duckdb.DuckDBPyConnection, pairings: dict[str, 
     Where each request is followed by its answer, SQL finds the pairs. What is left goes through Python, frame by frame.
     """
     columns = ", ".join(f"{name} {kind}" for name, kind in schema.TRIP.items())
-    connection.execute(f"create or replace table trips ({columns})")
+    connection.execute(f"create or replace temp table trips ({columns})")
     for name, rules in pairings.items():
         for rule in rules:
             connection.execute(f"create or replace temp table steps as {STEPS.format(**_conditions(rule))}", [name])
@@ -175,7 +175,7 @@ def find_round_trips(connection: duckdb.DuckDBPyConnection, pairings: dict[str, 
 #: Frames that ask or answer, each with what came before it, of the same key.
 STEPS = """
 select *, lag(asks) over same as asked, lag("index") over same as asked_index, lag(type) over same as asked_type,
-    lag(ns) over same as asked_ns
+    lag(ns) over same as asked_ns, lag(place) over same as asked_place
 from (
     select place, connection, "index", type, ns, asks, key from (
         select place, connection, "index", type, ns, "from" = '{asked_by}' and {request} as asks,
@@ -186,9 +186,13 @@ from (
 window same as (partition by connection, key order by place)
 """
 
-#: Connections of which more has to be known: bytes were lost, the beginning was not seen, or requests and answers do not alternate.
+#: Connections of which more has to be known: bytes were lost between request and answer, the beginning was not seen, or requests
+#: and answers do not alternate.
 HARD = """
-select connection from lines where event in ('missing', 'unframed') and leg is distinct from 'out'
+with lost as (select connection, place from lines where event in ('missing', 'unframed') and leg is distinct from 'out'),
+answers as (select * from steps where not asks and connection in (select connection from lost))
+select answers.connection from answers asof join lost on lost.connection = answers.connection and lost.place < answers.place
+    where lost.place > answers.asked_place
 union
 select connection from steps group by connection
     having not bool_and(asks <> coalesce(asked, false) and (asks or {in_time})) or not ({few})

@@ -34,7 +34,7 @@ LINE = 8 * 2**20
 
 def database(folder: Path) -> duckdb.DuckDBPyConnection:
     """A database in a file, with one thread."""
-    connection = duckdb.connect(str(folder / "trace.duckdb"))
+    connection = duckdb.connect(":memory:")
     connection.execute(f"set threads = 1; set memory_limit = '{MEMORY}'; set temp_directory = '{folder}/spill'")
     # Row groups of Parquet are limited in bytes only if their order may change.
     connection.execute("set timezone = 'UTC'; set preserve_insertion_order = false")
@@ -48,7 +48,7 @@ def read_trace(connection: duckdb.DuckDBPyConnection, trace: BinaryIO, folder: P
     """
     (folder / "lines").mkdir()
     columns = ", ".join(f'"{name}" {kind}' for name, kind in schema.RARE.items())
-    connection.execute(f"create or replace table rare ({columns})")
+    connection.execute(f"create or replace temp table rare ({columns})")
     part = folder / "part.ndjson"
     for number, _ in enumerate(_parts(trace, part)):
         kept = folder / f"lines/{number:09}.parquet"
@@ -124,7 +124,7 @@ class Selection:
         final = "true" if self.horizon is None else f"{over} and closed_ns < {self.horizon}"
         after = "true" if self.after is None else f"not ({over} and closed_ns < {self.after})"
         connection.execute(
-            f"create or replace table kept as select *, {PAIR} as pair, bool_and({final}) over (partition by number) as final "
+            f"create or replace temp table kept as select *, {PAIR} as pair, bool_and({final}) over (partition by number) as final "
             f"from ({schema.CONNECTIONS}) where {after} and {PAIR} not in (select pair from elsewhere)"
         )
 
@@ -139,7 +139,7 @@ def write_tables(
     """Writes the four tables as folder/TABLE/day=DAY/NAME-final….parquet, and NAME-live….parquet for what a later run replaces."""
     selection.apply(connection)
     # A connection with two legs has two rows; its other rows say themselves which leg they are of.
-    connection.execute("create or replace table known as select distinct number, connection, format, final from kept")
+    connection.execute("create or replace temp table known as select distinct number, connection, format, final from kept")
     find_round_trips(connection, pairings, folder.parent / "trips.ndjson")
     connections = "select * exclude (number, pair) from kept"
     queries = (connections, schema.FRAMES, schema.FINDINGS, schema.ROUND_TRIPS)
