@@ -3,33 +3,45 @@
 from __future__ import annotations
 
 import struct
+from os import SEEK_CUR, SEEK_END
 from pathlib import Path
+from typing import BinaryIO
 
 SECTION, INTERFACE, STATISTICS = 0x0A0D0D0A, 1, 5
 IF_TSRESOL, ISB_ENDTIME = 9, 3
 
 
 def end_of(piece: Path) -> int | None:
-    """The latest end that the statistics of a shard state, in nanoseconds; None if it states none.
+    """The end that the statistics of a shard state, in nanoseconds; None if it states none.
 
-    frametap writes shards in little-endian order, one section each.
+    frametap writes shards in little-endian order, one section each, with one block of statistics, the last one: packets are not
+    looked at, unless their interface is described behind them.
     """
-    ends: list[int] = []
-    units: list[int] = []
     with piece.open("rb") as file:
-        while len(head := file.read(8)) == 8:
-            kind, length = struct.unpack("<II", head)
-            if kind not in (INTERFACE, STATISTICS):
-                file.seek(length - 8, 1)
-                continue
-            content = file.read(length - 8)[:-4]
-            if kind == INTERFACE:
-                units.append(_units(_options(content[8:]).get(IF_TSRESOL)))
-            elif end := _options(content[12:]).get(ISB_ENDTIME):
-                (interface,) = struct.unpack_from("<I", content)
-                high, low = struct.unpack("<II", end)
-                ends.append((high << 32 | low) * 10**9 // units[interface])
-    return max(ends, default=None)
+        size = file.seek(0, SEEK_END)
+        if size == 0:
+            return None
+        file.seek(size - 4)
+        (length,) = struct.unpack("<I", file.read(4))
+        file.seek(size - length)
+        kind, content = struct.unpack("<I", file.read(4))[0], file.read(length - 4)[4:-4]
+        end = _options(content[12:]).get(ISB_ENDTIME) if kind == STATISTICS else None
+        if end is None:
+            return None
+        high, low = struct.unpack("<II", end)
+        return (high << 32 | low) * 10**9 // _units_of(file, struct.unpack_from("<I", content)[0])
+
+
+def _units_of(file: BinaryIO, interface: int) -> int:
+    """How many units of time a second has on this interface, the first being 0."""
+    file.seek(0)
+    while len(head := file.read(8)) == 8:
+        kind, length = struct.unpack("<II", head)
+        if kind == INTERFACE and interface == 0:
+            return _units(_options(file.read(length - 8)[8:-4]).get(IF_TSRESOL))
+        interface -= kind == INTERFACE
+        file.seek(length - 8, SEEK_CUR)
+    raise OSError(f"{file.name}: statistics of an interface that is not described")
 
 
 def write_end(path: Path, end: int) -> None:
