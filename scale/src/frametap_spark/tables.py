@@ -13,8 +13,9 @@ import duckdb
 from . import schema
 from .pairs import Pairing, find_round_trips
 
-#: What DuckDB may hold; frametap and Python need the rest of a worker's 256 MiB.
-MEMORY = "128MB"
+#: What DuckDB may hold: while it reads, of which it needs so much only for lines of several MiB, and then, when it uses all of it.
+#: frametap and Python need the rest of a worker's 256 MiB.
+MEMORY, MEMORY_FOR_TABLES = "128MB", "104MB"
 
 #: How many rows, and how many bytes, a row group of the tables has at most, approximately.
 ROWS, ROW_GROUP = 20_480, 8 * 2**20
@@ -22,8 +23,12 @@ ROWS, ROW_GROUP = 20_480, 8 * 2**20
 #: How much of a run of unframed bytes, in hex, the tables keep: as much as of a frame's body, unless that is set.
 HEX = 8_192
 
-#: How much of a trace is read at a time, and DuckDB's tables hold after one look at it.
-PIECE, PART = 2**20, 64 * 2**20
+#: How much of a trace is read at a time.
+PIECE = 2**20
+
+#: How much of a trace DuckDB looks at, at most. It takes 2,048 lines at a time, whatever their length: if a piece has fewer
+#: lines than MANY, they are long, and the part ends sooner.
+PART, PART_OF_LONG_LINES, MANY = 64 * 2**20, 4 * 2**20, 256
 
 #: A day, in nanoseconds.
 DAY = 86_400 * 10**9
@@ -33,8 +38,8 @@ LINE = 8 * 2**20
 
 
 def database(folder: Path) -> duckdb.DuckDBPyConnection:
-    """A database in a file, with one thread."""
-    connection = duckdb.connect(":memory:")
+    """A database with one thread, in memory; what is too much for it goes to a folder in `folder`."""
+    connection = duckdb.connect()
     connection.execute(f"set threads = 1; set memory_limit = '{MEMORY}'; set temp_directory = '{folder}/spill'")
     # Row groups of Parquet are limited in bytes only if their order may change.
     connection.execute("set timezone = 'UTC'; set preserve_insertion_order = false")
@@ -74,9 +79,11 @@ def _parts(trace: BinaryIO, path: Path) -> Iterator[None]:
         while more:
             file.seek(0)
             file.write(rest)
-            rest = b""
+            rest, limit = b"", PART
             while more := (read := trace.readinto(buffer)) > 0:
-                end = buffer.rfind(b"\n", 0, read) + 1 if file.tell() + read >= PART else 0
+                if buffer.count(b"\n", 0, read) * PIECE < MANY * read:
+                    limit = PART_OF_LONG_LINES
+                end = buffer.rfind(b"\n", 0, read) + 1 if file.tell() + read >= limit else 0
                 file.write(memoryview(buffer)[: end or read])
                 if end:
                     rest = bytes(memoryview(buffer)[end:read])
@@ -137,6 +144,7 @@ def write_tables(
     connection: duckdb.DuckDBPyConnection, selection: Selection, pairings: dict[str, list[Pairing]], name: str, folder: Path
 ) -> None:
     """Writes the four tables as folder/TABLE/day=DAY/NAME-final….parquet, and NAME-live….parquet for what a later run replaces."""
+    connection.execute(f"set memory_limit = '{MEMORY_FOR_TABLES}'")
     selection.apply(connection)
     # A connection with two legs has two rows; its other rows say themselves which leg they are of.
     connection.execute("create or replace temp table known as select distinct number, connection, format, final from kept")

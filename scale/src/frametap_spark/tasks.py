@@ -162,7 +162,6 @@ def _decode_part(
             decoded.counts[event] = decoded.counts.get(event, 0) + count
     finally:
         connection.close()
-        (folder / "trace.duckdb").unlink(missing_ok=True)
         shutil.rmtree(folder / "lines", ignore_errors=True)
 
 
