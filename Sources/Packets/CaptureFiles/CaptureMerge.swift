@@ -63,12 +63,12 @@ package struct CaptureMerge<Source: ByteSource> {
         _ turn: Turn, to packets: inout MergedPackets<Receiver>
     ) -> Step {
         let capture = turn.capture
-        let before = readers[capture]?.bytesRead ?? 0
-        defer { bytesRead += (readers[capture]?.bytesRead ?? before) - before }
         packets.hasStopped = false
         packets.turn(to: capture)
         do {
-            switch try readers[capture]?.step(to: &packets) {
+            let step = try readers[capture]?.step(to: &packets)
+            count(capture)
+            switch step {
             case .more:
                 if !packets.isLooking { turns.insert(turn) }
             case .stopped where packets.isRefused:
@@ -77,20 +77,19 @@ package struct CaptureMerge<Source: ByteSource> {
             case .stopped:
                 packets.hasStopped = true
                 turns.insert(Turn(time: packets.next, capture: capture))
-            case .end, nil: close(capture, before)
+            case .end, nil: readers[capture] = nil
             }
             return .more
         } catch {
-            close(capture, before)
+            count(capture)
+            readers[capture] = nil
             return .failed(capture, error)
         }
     }
 
-    /// Releases a capture that has been read.
-    private mutating func close(_ capture: Int, _ before: Int) {
-        bytesRead += (readers[capture]?.bytesRead ?? before) - before
-        readers[capture] = nil
-    }
+    /// Adds what a capture's reader has read since the last time. Where captures alternate, this is done for each packet: a mutating
+    /// call leaves the reader where it is, while its value would be copied to be looked at.
+    private mutating func count(_ capture: Int) { bytesRead += readers[capture]?.takeBytesRead() ?? 0 }
 }
 
 /// The time of a capture's next packet: the least is next of all.

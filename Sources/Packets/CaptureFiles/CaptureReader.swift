@@ -48,6 +48,8 @@ package struct CaptureReader<Source: ByteSource> {
 
     /// How many bytes were read from the source, before decompression.
     package private(set) var bytesRead = 0
+    /// How many of them were taken account of.
+    private var bytesTaken = 0
     /// Whether the source is a gzip file, as far as it was read.
     package var isExpanding: Bool { gunzip != nil }
     /// How many packets were passed on.
@@ -62,6 +64,12 @@ package struct CaptureReader<Source: ByteSource> {
         self.source = source
         self.chunk = chunk
         buffer = [UInt8](repeating: 0, count: max(first ?? chunk, 64))
+    }
+
+    /// How many bytes were read since this was last asked for.
+    mutating func takeBytesRead() -> Int {
+        defer { bytesTaken = bytesRead }
+        return bytesRead - bytesTaken
     }
 
     /// Reads to the end, or until the receiver asks to stop.
