@@ -88,6 +88,10 @@ package struct FrameValues {
         if inTrace, first == "connection", path.count > 1, !ConnectionValues.names.contains(path[1]) {
             return "there is no value connection.\(path[1]); \(LoadContext.hint(path[1], ConnectionValues.names))"
         }
+        if path.count == 1, first == "body" {
+            return "body alone is no value; expected a part of it: body.length, body.text, body.json.…, body.protobuf.…"
+        }
+        if path.count == 1, first == "fields" { return "fields alone is no value; expected fields.NAME" }
         return names.contains(first) ? nil : "there is no value \(first); \(LoadContext.hint(first, names))"
     }
 

@@ -9,8 +9,9 @@ package struct ConnectionEnds: Hashable, Sendable {
     /// The upper end.
     package let upper: Endpoint
 
-    /// The ends of a packet.
+    /// The ends of a packet. IPv4-mapped addresses are the IPv4 addresses that they represent.
     package init(_ source: Endpoint, _ destination: Endpoint) {
+        let (source, destination) = (source.unmapped, destination.unmapped)
         (lower, upper) = Self.precedes(source, destination) ? (source, destination) : (destination, source)
     }
 
@@ -18,9 +19,6 @@ package struct ConnectionEnds: Hashable, Sendable {
     package init(between source: IPAddress, _ destination: IPAddress) {
         self.init(Endpoint(source, 0), Endpoint(destination, 0))
     }
-
-    /// Whether one of the ends has this address.
-    package func include(_ address: IPAddress) -> Bool { lower.address == address || upper.address == address }
 
     private static func precedes(_ left: Endpoint, _ right: Endpoint) -> Bool {
         if left.address.high != right.address.high { return left.address.high < right.address.high }

@@ -24,7 +24,8 @@ package struct HostPort: Hashable, Sendable, CustomStringConvertible {
         } else if host.contains(":") {
             return nil
         }
-        guard !host.isEmpty else { return nil }
+        // A resolver may take * for this machine alone, HAProxy's users mean every address: 0.0.0.0 or [::].
+        guard !host.isEmpty, host != "*" else { return nil }
         self.init(host: String(host), port: Int(port))
     }
 

@@ -76,3 +76,16 @@ extension Endpoint: CustomStringConvertible {
         address.isIPv4 ? "\(address):\(port)" : "[\(address)]:\(port)"
     }
 }
+
+extension IPAddress {
+    /// `::ffff:a.b.c.d` as the IPv4 address that it represents (RFC 4291 section 2.5.5.2).
+    package var unmapped: IPAddress {
+        guard !isIPv4, high == 0, low >> 32 == 0xffff else { return self }
+        return IPAddress(v4: UInt32(truncatingIfNeeded: low))
+    }
+}
+
+extension Endpoint {
+    /// With the IPv4 address that an IPv4-mapped one represents.
+    package var unmapped: Endpoint { Endpoint(address.unmapped, port) }
+}

@@ -165,6 +165,32 @@ import Testing
         #expect(file.text.hasPrefix("redis: ") && file.text.contains("0 unframed"), "\(file.text)")
     }
 
+    /// Otherwise the summary would depend on where reading happened to stop.
+    @Test func theSummaryCountsAllOfAFileOfWhichOnlySomeFramesAreShown() throws {
+        let capture = URL(filePath: #filePath).appending(path: "../../../fixtures/im-json/chat.pcap").standardized.path
+        let all = try Program.output("frametap", ["decode", capture]).text.split(separator: "\n")
+        let two = try Program.output("frametap", ["decode", capture, "--count", "2"]).text.split(separator: "\n")
+        #expect(two.last == all.last && two.count < all.count)
+    }
+
+    @Test func standardInputIsReadOnce() throws {
+        let result = try Program.run("frametap", ["decode", "-", "-"])
+        #expect(result.errors.contains("standard input can be read only once"), "\(result.errors)")
+    }
+
+    @Test func bodiesThatCannotBeWrittenAreAFailure() throws {
+        let capture = URL(filePath: #filePath).appending(path: "../../../fixtures/im-json/chat.pcap").standardized.path
+        let result = try Program.run("frametap", ["decode", capture, "--extract", "/dev/null"])
+        #expect(result.errors.contains("it is no folder") && result.text.isEmpty, "\(result.errors)")
+    }
+
+    @Test(arguments: [("body contains \"x\"", "body alone is no value"), ("fields == 3", "fields alone is no value")])
+    func aFilterSaysWhichPartOfAFrameItMeans(filter: String, complaint: String) throws {
+        let capture = URL(filePath: #filePath).appending(path: "../../../fixtures/im-json/chat.pcap").standardized.path
+        let result = try Program.run("frametap", ["decode", capture, "--filter", filter])
+        #expect(result.errors.contains(complaint), "\(result.errors)")
+    }
+
     @Test(arguments: ["7", "0"]) func aConnectionThatIsNotThereIsNamed(number: String) throws {
         let capture = URL(filePath: #filePath).appending(path: "../../../fixtures/im-json/chat.pcap").standardized.path
         let result = try Program.run("frametap", ["decode", capture, "--connection", number, "--as", "summary"])

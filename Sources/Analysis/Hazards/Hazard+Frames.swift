@@ -12,8 +12,9 @@ extension Hazard {
             return frame.shape.body == 0 && !frame.endsWithin
                 ? "stalls: waits for more than the header, until other bytes come" : nil
         case .wideID:
-            return frame.direction == .fromClient && !frame.ids.isEmpty && !Self.isASCII(bytes.extracting(frame.ids))
-                ? Self.isWide : nil
+            let head = bytes.extracting(0..<frame.shape.head)
+            let isWide = frame.ids.contains { $0.upperBound <= head.byteCount && !Self.isASCII(head.extracting($0)) }
+            return frame.direction == .fromClient && isWide ? Self.isWide : nil
         case .countsCharacters:
             return Self.isASCII(bytes) ? nil : "misreads: counts characters, and is out of step from here"
         case .splitFrame:
@@ -78,9 +79,9 @@ extension Hazard {
     static let isWide = "misreads: ids are filled up by characters, so that the field has more bytes"
 
     /// Whether ids that made a frame invalid are text beyond ASCII all the same, up to the first NUL.
-    static func hasWideIDs(_ bytes: RawSpan, at place: Range<Int>) -> Bool {
-        guard !place.isEmpty, bytes.byteCount >= place.upperBound else { return false }
-        let ids = bytes.copied(place)
+    static func hasWideIDs(_ bytes: RawSpan, at places: [Range<Int>]) -> Bool {
+        guard let last = places.last, bytes.byteCount >= last.upperBound else { return false }
+        let ids = places.flatMap { bytes.copied($0) }
         guard let end = ids.firstIndex(of: 0), String(validating: ids[..<end], as: UTF8.self) != nil else {
             return false
         }

@@ -48,7 +48,7 @@ extension HazardFinder {
                 let ids = side.usualIDs
                 let isWide =
                     direction == .fromClient && span.start == run.offset
-                    && knownHead.map { $0 >= ids.upperBound } ?? true
+                    && knownHead.map { $0 >= ids.last?.upperBound ?? 0 } ?? true
                     && Hazard.hasWideIDs(run.bytes.span.bytes, at: ids)
                 harm = isWide ? Hazard.isWide : nil
             case (.shortResponse, _) where direction == .fromServer:

@@ -65,7 +65,8 @@ package final class HazardFinder: Analysis {
         let chunks = state.sides[direction].ends.chunks(of: info.offset..<info.offset + info.length)
         let view = HazardView(
             direction: direction, info: info, shape: frame.shape, type: side.type(of: bytes, frame.shape),
-            isHeartbeat: frame.isHeartbeat, ids: side.ids(ofLayout: frame.shape.layout), chunks: chunks.places,
+            isHeartbeat: frame.isHeartbeat, ids: format.has(.wideID) ? side.ids(ofLayout: frame.shape.layout) : [],
+            chunks: chunks.places,
             reads: chunks.reads)
         endSpan(before: view, format, state, connection, into: &findings)
         state.sides[direction].reported = info.offset + info.length

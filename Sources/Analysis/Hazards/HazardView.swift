@@ -9,8 +9,8 @@ struct HazardView {
     var shape: FrameShape
     var type: String?
     var isHeartbeat: Bool
-    /// Where the ids in its head are; empty if there are none.
-    var ids: Range<Int>
+    /// Where the ids in its head are; empty if there are none, or nobody asks for them.
+    var ids: [Range<Int>]
     /// The chunks that the frame spans, as ranges of the stream; empty if no longer known.
     var chunks: [Range<Int>]
     /// Which of the reads of all connections these are; nil if no longer known.
@@ -45,19 +45,17 @@ extension Format {
 }
 
 extension DirectionFormat {
-    /// Where the ids in the heads of a layout are: its texts of fixed size. Empty if it has none.
-    func ids(ofLayout number: Int) -> Range<Int> {
-        guard layouts.indices.contains(number), let head = layouts[number].head as? BinaryHead else { return 0..<0 }
-        let places = head.fixedOffsets.indices.compactMap { index -> Range<Int>? in
+    /// Where the ids in the heads of a layout are: its texts of fixed size.
+    func ids(ofLayout number: Int) -> [Range<Int>] {
+        guard layouts.indices.contains(number), let head = layouts[number].head as? BinaryHead else { return [] }
+        return head.fixedOffsets.indices.compactMap { index in
             guard case .string(let size, _) = head.fields[index].kind else { return nil }
             return head.fixedOffsets[index]..<head.fixedOffsets[index] + size
         }
-        guard let first = places.first, let last = places.last else { return 0..<0 }
-        return first.lowerBound..<last.upperBound
     }
 
     /// The same for bytes that are no frame, so that no layout is known: those of the first layout that has any.
-    var usualIDs: Range<Int> { layouts.indices.lazy.map { self.ids(ofLayout: $0) }.first { !$0.isEmpty } ?? 0..<0 }
+    var usualIDs: [Range<Int>] { layouts.indices.lazy.map { self.ids(ofLayout: $0) }.first { !$0.isEmpty } ?? [] }
 }
 
 /// Where the chunks of a stream end, as far back as a frame may still begin.

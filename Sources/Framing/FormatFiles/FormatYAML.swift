@@ -16,6 +16,8 @@ package enum FormatYAML {
             context.add("aliases (*name) are not allowed in format files", line: line, column: column)
             return nil
         }
+        // Editors on Windows begin a file with a byte order mark, which would count as a column.
+        let yaml = yaml.unicodeScalars.first == "\u{feff}" ? String(yaml.unicodeScalars.dropFirst()) : yaml
         do {
             // The meaning of scalars follows from their keys; resolving it from their text is slow. The encoding is explicit,
             // since the default is looked up in the environment.

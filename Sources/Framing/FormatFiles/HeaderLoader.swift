@@ -228,6 +228,9 @@ struct HeaderLoader {
                 "\(name) needs a field of type bytes with a size of at most \(algorithm.byteCount), or of type string for its hex digits",
                 at: "checksum")
             return nil
+        case .unsigned(let width) where width < algorithm.byteCount:
+            map.fault("\(name) has \(algorithm.byteCount) bytes, the field has \(width)", at: "checksum")
+            return nil
         case .unsigned, .numeral(.digits): break
         default:
             map.fault("a checksum needs a field of type u8 to u64, or of digits", at: "checksum")

@@ -9,7 +9,7 @@ package struct ConnectionSelection: Hashable, Sendable {
 
     /// Those between given ends, and of given hosts.
     package init(ends: Set<ConnectionEnds>? = nil, hosts: Set<IPAddress>? = nil) {
-        (self.ends, self.hosts) = (ends, hosts)
+        (self.ends, self.hosts) = (ends, hosts.map { Set($0.map(\.unmapped)) })
     }
 
     /// Whether a connection is among them.

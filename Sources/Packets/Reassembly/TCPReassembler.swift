@@ -126,8 +126,8 @@ package struct TCPReassembler: ~Copyable {
         let role = segment.clientRole(serverPorts: shared.options.serverPorts)
         let opening = Opening(
             number: number, leg: key.leg, time: packet.time,
-            client: role.sourceIsClient ? segment.source : segment.destination,
-            server: role.sourceIsClient ? segment.destination : segment.source,
+            client: (role.sourceIsClient ? segment.source : segment.destination).unmapped,
+            server: (role.sourceIsClient ? segment.destination : segment.source).unmapped,
             handshake: isSYN, clientGuessed: role.isGuess)
         var flow = Flow(
             key: key, number: number, receiver: receiver.open(opening),

@@ -67,10 +67,4 @@ extension Endpoint {
     private var mapped: Endpoint {
         address.isIPv4 ? Endpoint(IPAddress(v6: 0, 0xffff_0000_0000 | address.low), port) : self
     }
-
-    /// `::ffff:a.b.c.d` as the IPv4 address that it represents (RFC 4291 section 2.5.5.2).
-    var unmapped: Endpoint {
-        guard !address.isIPv4, address.high == 0, address.low >> 32 == 0xffff else { return self }
-        return Endpoint(IPAddress(v4: UInt32(truncatingIfNeeded: address.low)), port)
-    }
 }

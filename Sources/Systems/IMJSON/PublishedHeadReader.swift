@@ -115,7 +115,7 @@ package struct PublishedHeadReader: MessageReader {
             if hazards.contains("bad-head") { return deaf("the published receiver has no read outstanding: goes deaf") }
             return [drop("no JSON head")]
         }
-        let isUsable = (0...Self.limit.frame - bytes.count).contains(head.size) && Self.hasCount(head)
+        let isUsable = head.size >= 0 && head.size <= Self.limit.frame - bytes.count && Self.hasCount(head)
         if head.size == 0, hazards.contains("zero-size-body") {
             held = bytes + held
             memory.head = head
@@ -175,7 +175,7 @@ package struct PublishedHeadReader: MessageReader {
         let size: Int
         switch fields.first(where: { $0.name == "size" })?.value {
         case .integer(let number): size = Int(number)
-        case .number(let number): size = Int(number)
+        case .number(let number): size = Int(exactly: number.rounded(.towardZero)) ?? 0
         case .text(let text): size = integerValue(text)
         default: size = 0
         }

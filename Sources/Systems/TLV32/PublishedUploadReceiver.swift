@@ -20,7 +20,7 @@ struct PublishedUploadReceiver {
 
     private static let head = 8
     /// The largest accepted frame, as in the format.
-    private static let limit = 16 << 20
+    private static let limit = 256 << 20
 
     private let hazards: Set<String>
     private var buffers: [Int: Buffer] = [:]

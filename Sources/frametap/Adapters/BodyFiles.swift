@@ -6,7 +6,9 @@ import Trace
 /// Writes each frame's body to a file of its own: `CONNECTION-SIDE-INDEX.bin`. Bodies with secrets are omitted.
 final class BodyFiles: TraceSink {
     private let folder: String
+    /// Whether a body could not be written; no more are written then.
     private var hasFailed = false
+    private let whenFailed: () -> Void
     private var secretBodies = 0
     /// The frames whose bodies are being written while they arrive.
     private var partial: [Side: Int] = [:]
@@ -25,10 +27,15 @@ final class BodyFiles: TraceSink {
     let bodyLimit = 0
 
     /// Creates the folder if it does not exist.
-    init(in folder: String) throws {
-        self.folder = folder
+    ///
+    /// - Parameter whenFailed: called if a body could not be written.
+    init(in folder: String, whenFailed: @escaping () -> Void) throws {
+        (self.folder, self.whenFailed) = (folder, whenFailed)
         if mkdir(folder, 0o700) != 0, errno != EEXIST {
             throw CommandError("cannot create the folder \(folder): \(systemError())")
+        }
+        guard FileStatus(of: folder)?.kind == .folder else {
+            throw CommandError("cannot write bodies to \(folder): it is no folder")
         }
     }
 
@@ -97,6 +104,7 @@ final class BodyFiles: TraceSink {
     private func fail(_ message: String) {
         guard !hasFailed else { return }
         hasFailed = true
+        whenFailed()
         warn("\(message); no more bodies are written")
     }
 

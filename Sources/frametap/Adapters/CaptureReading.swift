@@ -8,6 +8,7 @@ final class ReadingProgress: Sendable {
     private let done = Atomic(false)
     private let interrupted = Atomic(false)
     private let abandoned = Atomic(false)
+    private let failed = Atomic(false)
 
     /// Whether to stop reading. Data read so far still counts, unless a consumer already has all it asked for.
     var isOver: Bool { isDone || isInterrupted || isAbandoned }
@@ -29,6 +30,12 @@ final class ReadingProgress: Sendable {
     /// Makes INT and TERM end reading cleanly.
     func endingOnSignals() -> EndSignals {
         EndSignals { self.interrupted.store(true, ordering: .relaxed) }
+    }
+
+    /// Set by a consumer that could not keep what it was given; reading goes on for the others.
+    var hasFailed: Bool {
+        get { failed.load(ordering: .relaxed) }
+        set { failed.store(newValue, ordering: .relaxed) }
     }
 
     /// Set by a consumer that has all it asked for.

@@ -36,6 +36,9 @@ struct DecodeCommand: ParsableCommand {
         if raw, connections.isGiven || connections.folder != nil {
             throw ValidationError("--raw reads bare bytes; --connection-of, --host and --index are for captures")
         }
+        if files.count(where: { $0 == "-" }) > 1 {
+            throw ValidationError("- is given more than once; standard input can be read only once")
+        }
         try OutputFiles.check([("--output", output.output)], inputs: files + [decryption.keyLog].compactMap { $0 })
     }
 
@@ -50,7 +53,13 @@ struct DecodeCommand: ParsableCommand {
         let progress = ReadingProgress()
         let signals = progress.endingOnSignals()
         defer { signals.cancel() }
-        let sinks = try selection.apply(to: sink) { progress.isDone = true }
+        // A file is read to its end, so that its summary is true, and --fail-on sees everything.
+        let stops = !ParallelReading.suits(files) && !selection.failing.isGiven
+        let sinks = try selection.apply(to: sink) {
+            if stops { progress.isDone = true }
+        } whenFailed: {
+            progress.hasFailed = true
+        }
         let decoder = Decoder(options, sinks: sinks)
         var reassembly = reassembly.options(for: files)
         reassembly.serverPorts = options.serverPorts
@@ -63,7 +72,7 @@ struct DecodeCommand: ParsableCommand {
         decoder.flush()
         selection.warnOfMissingConnections(decoder.summary)
         connections.warnOfNone(decoder.summary)
-        if hasFailed { throw ExitCode(2) }
+        if hasFailed || progress.hasFailed { throw ExitCode(2) }
         if selection.failing.fails(decoder.summary) { throw ExitCode(1) }
     }
 

@@ -18,6 +18,9 @@ struct FailOptions: ParsableArguments {
 
     private static let known = Finding.Kind.allCases.map(\.rawValue) + ["unframed", "missing", "dropped"]
 
+    /// Whether the command is a check.
+    var isGiven: Bool { failOn != nil }
+
     private var kinds: [String] { (failOn ?? "").split(separator: ",").map(String.init) }
 
     /// What fails a check, for those who show it.

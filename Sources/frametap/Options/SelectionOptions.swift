@@ -36,7 +36,7 @@ struct SelectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Skip everything at or after this time.", valueName: "time"))
     var until: String?
 
-    @Option(help: ArgumentHelp("Show at most N frames.", valueName: "n"))
+    @Option(help: ArgumentHelp("Show at most N frames. The summary counts all of a file.", valueName: "n"))
     var count: Int?
 
     @Option(help: ArgumentHelp("Write each body to a file of its own in this folder.", valueName: "folder"))
@@ -112,9 +112,15 @@ struct SelectionOptions: ParsableArguments {
     }
 
     /// Puts the selection in front of a sink, together with the writer of body files.
-    func apply(to sink: (any TraceSink)?, whenDone: @escaping () -> Void) throws -> [any TraceSink] {
+    ///
+    /// - Parameters:
+    ///   - whenDone: called when all frames that were asked for have been shown.
+    ///   - whenFailed: called if a body could not be written.
+    func apply(
+        to sink: (any TraceSink)?, whenDone: @escaping () -> Void, whenFailed: @escaping () -> Void = {}
+    ) throws -> [any TraceSink] {
         let selection = try selection()
-        var sinks = [sink, try extract.map { try BodyFiles(in: $0) }].compactMap { $0 }
+        var sinks = [sink, try extract.map { try BodyFiles(in: $0, whenFailed: whenFailed) }].compactMap { $0 }
         if !selection.isEverything {
             sinks = sinks.map { SelectingSink(selection, to: $0, whenDone: whenDone) }
         }

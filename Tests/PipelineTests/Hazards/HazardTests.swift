@@ -1,5 +1,6 @@
 import Framing
 import Pipeline
+import TestSupport
 import Testing
 
 @testable import Systems
@@ -31,6 +32,27 @@ import Testing
             let peer = try #require(ReferencePeers.peer(for: format.name))
             #expect(peer.hazards == Set(format.hazards.map(\.name)), "\(format.name)")
         }
+    }
+
+    /// Only the texts of fixed size count, and a frame may be shorter than the header that its layout has.
+    @Test(arguments: [
+        ("{ rule: fixed, size: 12 }", Array("abcd".utf8) + [0x80, 0, 0, 0] + Array("efgh".utf8), false),
+        ("{ rule: fixed, size: 12 }", Array("abcd".utf8) + [0, 0, 0, 0] + Array("efé\0".utf8.prefix(4)), true),
+        ("{ rule: escaped, start: 0x7e, end: 0x7e, escape: 0x7d }", [0x7e, 0x61, 0x7e], false),
+        ("{ rule: escaped, start: 0x7e, end: 0x7e, escape: 0x7d }", [0x7e, 0xe1, 0xa1, 0x7e], false),
+    ]) func wideIDsAreInTextsOfTheHeader(framing: String, bytes: [UInt8], isWide: Bool) throws {
+        let format = try FormatLoader.load(
+            """
+            format: x
+            header: [{ from: { type: string, size: 4 } }, { number: u32 }, { to: { type: string, size: 4 } }]
+            framing: \(framing)
+            hazards: wide-id
+            """, file: "x")
+        var options = DecodingOptions(.fixed(format))
+        options.findsHazards = true
+        let lines = try Conversation(bytes).decode(options).lines
+        #expect(lines.contains { $0.event == "frame" })
+        #expect(lines.contains { $0.event == "finding" && $0.text(of: "data", "hazard") == "wide-id" } == isWide)
     }
 
     @Test func noneIsToldUnlessSomebodyAsks() throws {
