@@ -6,7 +6,7 @@ import PackageDescription
 let fuzzer = Context.environment["FRAMETAP_FUZZ"]
 let fuzzed: [SwiftSetting] = fuzzer == nil ? [] : [.unsafeFlags(["-sanitize=fuzzer,address"])]
 
-// A system's folder has its format file, which the format reader needs, and its peers, which need the format reader: two targets.
+// In the folders of the systems, beside their peers; Framing, which reads formats, has links to them.
 let systemFormats = [
     "Fixed/fixed.yaml", "IMJSON/im-json.yaml", "IMMagic/im-magic.yaml", "JSONEnvelope/json-envelope.yaml",
     "Len16ID/len16-id.yaml", "Line/line.yaml", "Marker/marker.yaml", "TLV32/tlv32.yaml",
@@ -40,12 +40,9 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
         .target(
-            name: "SystemFormats", path: "Sources/Systems", sources: ["SystemFormats.swift"],
-            resources: systemFormats.map { .embedInCode($0) }),
-        .target(
             name: "Framing",
             dependencies: [
-                "CZlib", "CZstd", "Expressions", "Platform", "Streams", "SystemFormats", "Yams",
+                "CZlib", "CZstd", "Expressions", "Platform", "Streams", "Yams",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
@@ -140,7 +137,7 @@ let package = Package(
         .systemLibrary(name: "CLibpcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"]), .brew(["libpcap"])]),
         .target(name: "LiveCapture", dependencies: ["CLibpcap", "Packets", "Platform", "Streams"]),
         .target(
-            name: "Systems", dependencies: ["Framing", "Streams"], exclude: ["SystemFormats.swift"] + systemFormats),
+            name: "Systems", dependencies: ["Framing", "Streams"], exclude: systemFormats),
         .target(
             name: "Peers",
             dependencies: [

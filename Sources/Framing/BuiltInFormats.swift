@@ -1,11 +1,19 @@
-import SystemFormats
-
 /// The formats built into frametap, in the order that decides between equally good matches.
 package enum BuiltInFormats {
     private typealias Source = (name: String, yaml: [UInt8])
 
-    /// The systems.
-    private static let systems: [Source] = SystemFormats.all.map { ($0.name, $0.yaml) }
+    /// The systems. A new format is one file in its system's folder, a link to it in `Formats/`, and one line here.
+    private static let systems: [Source] = [
+        ("im-json", PackageResources.im_json_yaml),
+        ("im-magic", PackageResources.im_magic_yaml),
+        ("fixed", PackageResources.fixed_yaml),
+        ("marker", PackageResources.marker_yaml),
+        ("json-envelope", PackageResources.json_envelope_yaml),
+        ("text-heartbeat", PackageResources.text_heartbeat_yaml),
+        ("len16-id", PackageResources.len16_id_yaml),
+        ("tlv32", PackageResources.tlv32_yaml),
+        ("line", PackageResources.line_yaml),
+    ]
 
     /// The framing rules, each usable by its own name without a format file. A new one is one file in `Formats/` and one line here.
     private static let rules: [Source] = [

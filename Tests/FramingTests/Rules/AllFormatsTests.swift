@@ -13,16 +13,9 @@ import Testing
 
     private static let root = #filePath.split(separator: "/").dropLast(4).reduce("") { $0 + "/" + $1 }
 
-    /// Where format files are: those of the rules, the systems and the examples.
-    private static func folders() throws -> [String] {
-        let systems = try FileManager.default.contentsOfDirectory(atPath: "\(root)/Sources/Systems").sorted()
-        return ["Sources/Framing/Formats", "docs/examples"]
-            + systems.filter { !$0.hasSuffix(".swift") }.map { "Sources/Systems/\($0)" }
-    }
-
     private static func formats() throws -> [Format] {
         var formats: [Format] = []
-        for folder in try folders() {
+        for folder in ["Sources/Framing/Formats", "docs/examples"] {
             for file in try FileManager.default.contentsOfDirectory(atPath: "\(root)/\(folder)").sorted()
             where file.hasSuffix(".yaml") {
                 let yaml = try String(contentsOfFile: "\(root)/\(folder)/\(file)", encoding: .utf8)
