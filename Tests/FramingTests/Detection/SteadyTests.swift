@@ -1,5 +1,5 @@
 import Foundation
-import Framing
+@testable import Framing
 import Streams
 import Testing
 
@@ -31,6 +31,20 @@ import Testing
             }
         }
         return streams
+    }
+
+    /// A flag that is left out of the comparison would not be noticed when it changes.
+    @Test func everyFlagOfAVerdictIsCompared() {
+        typealias Verdict = FormatProbe.Verdict
+        let flags: [WritableKeyPath<Verdict, Bool> & Sendable] = [
+            \.fits, \.isSure, \.isAlone, \.hasEnough, \.isOpenHead, \.isRefuted, \.blocks, \.isAmongOthers,
+        ]
+        #expect(MemoryLayout<Verdict>.size == flags.count, "a new flag is compared, too")
+        for flag in flags {
+            var other = Verdict()
+            other[keyPath: flag] = true
+            #expect(other != Verdict(), "\(flag)")
+        }
     }
 
     @Test(arguments: [true, false]) func theVerdictChangesWithTheLastByte(_ aligned: Bool) throws {

@@ -40,6 +40,7 @@ import Testing
         ("{ rule: fixed, size: 12 }", Array("abcd".utf8) + [0, 0, 0, 0] + Array("efé\0".utf8.prefix(4)), true),
         ("{ rule: escaped, start: 0x7e, end: 0x7e, escape: 0x7d }", [0x7e, 0x61, 0x7e], false),
         ("{ rule: escaped, start: 0x7e, end: 0x7e, escape: 0x7d }", [0x7e, 0xe1, 0xa1, 0x7e], false),
+        ("{ rule: escaped, start: 0x7e, end: 0x7e, escape: 0x7d }", [0x7e] + Array("hellö".utf8) + [0x7e], false),
     ]) func wideIDsAreInTextsOfTheHeader(framing: String, bytes: [UInt8], isWide: Bool) throws {
         let format = try FormatLoader.load(
             """
