@@ -17,9 +17,9 @@ package struct Recording: Sendable {
         connections = trace.connections.filter { $0.format == format && !$0.items.isEmpty }.map { connection in
             var connection = connection
             // A frame ended by a pause is reported when the pause is over: here, the frame that was seen first comes first.
-            let items = connection.items.joiningRuns().enumerated()
-            connection.items = items.sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(
-                \.element)
+            let items = connection.items.joiningRuns()
+            connection.items = items.selecting(
+                items.indices.sorted { (items.time(at: $0), $0) < (items.time(at: $1), $1) })
             return connection
         }
         var rules = rules

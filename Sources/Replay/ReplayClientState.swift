@@ -14,7 +14,7 @@ struct ReplayClientState {
         case done
     }
 
-    private let items: [RecordedItem]
+    private let items: RecordedItems
     /// When each of the awaited frames from the server arrived.
     private let answers: [Timestamp]
     private var echoes: Echoes
@@ -32,7 +32,7 @@ struct ReplayClientState {
         answers = connection.frames.filter { $0.from == .fromServer && !$0.isHeartbeat }.map(\.time)
         lastTime = connection.opened
         echoes = Echoes(rules)
-        for place in items.indices.reversed() where items[place].from == .fromServer {
+        for place in items.indices.reversed() where items.from(at: place) == .fromServer {
             expected[echoes.known(items[place]).kind, default: []].append(place)
         }
     }
@@ -51,8 +51,8 @@ struct ReplayClientState {
 
     /// The recorded time of the first event that has not happened here.
     var pendingTime: Timestamp {
-        let said = items[next...].first { $0.from == .fromClient }?.time ?? .distantFuture
-        return min(said, heard < answers.count ? answers[heard] : .distantFuture)
+        let said = items.indices[next...].first { items.from(at: $0) == .fromClient }.map { items.time(at: $0) }
+        return min(said ?? .distantFuture, heard < answers.count ? answers[heard] : .distantFuture)
     }
 
     /// The next action.

@@ -15,7 +15,14 @@ struct HeartbeatFolding {
     private struct Beats {
         var times: [Timestamp] = []
         var contents: [Int] = []
-        var frames: [FrameEvent] = []
+        /// Where they are among the connection's items.
+        var places: [Int] = []
+
+        mutating func add(_ time: Timestamp, _ content: Int, _ place: Int) {
+            times.append(time)
+            contents.append(content)
+            places.append(place)
+        }
     }
 
     /// Compares the heartbeats of two connections.
@@ -34,7 +41,8 @@ struct HeartbeatFolding {
                 let other = right.contents.firstIndex(where: { $0 != usual })
             {
                 difference.changes = table.changes(usual, right.contents[other])
-                (difference.expectedFrame, difference.actualFrame) = (left.frames.first, right.frames[other])
+                difference.expectedFrame = left.places.first.flatMap { expected.items[$0].frame }
+                difference.actualFrame = actual.items[right.places[other]].frame
             }
             return difference
         }
@@ -42,12 +50,15 @@ struct HeartbeatFolding {
 
     private static func beats(of connection: RecordedConnection, _ table: inout ContentTable) -> [Key: Beats] {
         var beats: [Key: Beats] = [:]
-        for item in connection.items {
-            guard let frame = item.frame, frame.isHeartbeat else { continue }
-            let key = Key(from: frame.from, type: frame.type)
-            beats[key, default: Beats()].times.append(frame.time)
-            beats[key]?.frames.append(frame)
-            beats[key]?.contents.append(table.enter(item).content)
+        let items = connection.items
+        let places = items.indices.filter { items.isHeartbeat(at: $0) }
+        if places.isEmpty { return [:] }
+        let entries = table.enter(items.filtered { items.isHeartbeat(at: $0) })
+        for (place, entry) in zip(places, entries) {
+            guard let content = items.content(at: place) else { continue }
+            let kind = items.kinds[Int(content.kind)]
+            beats[Key(from: kind.from, type: kind.type), default: Beats()].add(
+                items.time(at: place), entry.content, place)
         }
         return beats
     }
@@ -76,7 +87,7 @@ struct HeartbeatFolding {
     }
 
     private static func duration(of connection: RecordedConnection) -> Double {
-        let last = max(connection.closing?.time ?? connection.opened, connection.items.last?.time ?? connection.opened)
+        let last = max(connection.closing?.time ?? connection.opened, connection.lastTime)
         return (last - connection.opened).seconds
     }
 }

@@ -11,13 +11,13 @@ struct PauseComparison {
 
     /// Compares pauses if the comparison includes them.
     init(
-        _ expected: RecordedConnection, _ old: [RecordedItem], _ actual: RecordedConnection, _ new: [RecordedItem],
+        _ expected: RecordedConnection, _ old: RecordedItems, _ actual: RecordedConnection, _ new: RecordedItems,
         _ pairs: [ConversationAlignment.Pair], _ comparison: Comparison
     ) {
         guard comparison.aspects.contains(.times) else { return }
         var before = (expected.opened, actual.opened)
         for (index, pair) in pairs.enumerated() {
-            let times = (old[pair.old].time, new[pair.new].time)
+            let times = (old.time(at: pair.old), new.time(at: pair.new))
             let pauses = (times.0 - before.0, times.1 - before.1)
             if !comparison.tolerance.allows(pauses.1, for: pauses.0) {
                 changes[index] = FieldChange(path: "pause", old: .text(pauses.0.text()), new: .text(pauses.1.text()))

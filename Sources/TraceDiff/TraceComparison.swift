@@ -17,7 +17,7 @@ package struct TraceComparison {
 
     /// A connection without folded frames, and without anything that depends on segmentation.
     private struct Side {
-        var items: [RecordedItem] = []
+        var items = RecordedItems()
         var entries: [ContentTable.Entry] = []
     }
 
@@ -64,15 +64,9 @@ package struct TraceComparison {
     }
 
     private mutating func side(of connection: RecordedConnection) -> Side {
-        var side = Side()
-        side.items.reserveCapacity(connection.items.count)
-        side.entries.reserveCapacity(connection.items.count)
-        for item in connection.items.joiningRuns() {
-            if comparison.heartbeats != .exact, item.frame?.isHeartbeat ?? false { continue }
-            side.items.append(item)
-            side.entries.append(table.enter(item))
-        }
-        return side
+        var items = connection.items.joiningRuns()
+        if comparison.heartbeats != .exact { items = items.filtered { !items.isHeartbeat(at: $0) } }
+        return Side(items: items, entries: table.enter(items))
     }
 
     private func profile(_ connection: RecordedConnection, _ side: Side) -> ConnectionMatching.Profile {
@@ -86,22 +80,22 @@ package struct TraceComparison {
     ) {
         let alignment = ConversationAlignment(old.entries, new.entries, table)
         let crossed = crossings(in: alignment.pairs)
-        difference.crossings = crossed.count
+        difference.crossings = crossed.count(where: \.self)
         let times = PauseComparison(expected, old.items, actual, new.items, alignment.pairs, comparison)
-        var rows: [Int: ConversationDifference.Row] = [:]
+        var rows = [ConversationDifference.Row?](repeating: nil, count: old.items.count)
         for (index, pair) in alignment.pairs.enumerated() {
             var changes = self.changes(old, new, pair)
             if let change = times.change(at: index) { changes.append(change) }
             if !changes.isEmpty {
                 rows[pair.old] = .changed(expected: pair.old, actual: pair.new, changes)
-            } else if comparison.aspects.contains(.turns), crossed.contains(index) {
+            } else if comparison.aspects.contains(.turns), crossed[index] {
                 rows[pair.old] = .crossed(expected: pair.old, actual: pair.new)
             } else {
                 rows[pair.old] = .same(expected: pair.old, actual: pair.new)
             }
         }
         for pair in alignment.moved { rows[pair.old] = .moved(expected: pair.old, actual: pair.new) }
-        difference.rows = ordered(rows, old.items.count, new.items.count, moved: Set(alignment.moved.map(\.new)))
+        difference.rows = ordered(rows, new.items.count, moved: alignment.moved.map(\.new))
         if comparison.heartbeats == .count {
             difference.heartbeats = HeartbeatFolding.compare(expected, actual, &table)
         }
@@ -111,14 +105,15 @@ package struct TraceComparison {
 
     /// The rows in the order of the expected side; added ones are before the row they precede.
     private func ordered(
-        _ rows: [Int: ConversationDifference.Row], _ oldCount: Int, _ newCount: Int, moved: Set<Int>
+        _ rows: [ConversationDifference.Row?], _ newCount: Int, moved: [Int]
     ) -> [ConversationDifference.Row] {
         var partner = [Bool](repeating: false, count: newCount)
         for place in moved { partner[place] = true }
-        for row in rows.values {
-            if case .same(_, let new) = row { partner[new] = true }
-            if case .changed(_, let new, _) = row { partner[new] = true }
-            if case .crossed(_, let new) = row { partner[new] = true }
+        for row in rows {
+            switch row {
+            case .same(_, let new), .changed(_, let new, _), .crossed(_, let new): partner[new] = true
+            default: break
+            }
         }
         var ordered: [ConversationDifference.Row] = []
         var next = 0
@@ -128,21 +123,23 @@ package struct TraceComparison {
                 next += 1
             }
         }
-        for place in 0..<oldCount {
-            switch rows[place] {
+        ordered.reserveCapacity(max(rows.count, newCount))
+        for (place, row) in rows.enumerated() {
+            switch row {
             case .same(_, let new), .changed(_, let new, _), .crossed(_, let new): add(before: new)
             default: break
             }
-            ordered.append(rows[place] ?? .removed(expected: place))
+            ordered.append(row ?? .removed(expected: place))
         }
         add(before: newCount)
         return ordered
     }
 
-    /// The pairs that are not in the same order on both sides, as few of them as possible.
-    private func crossings(in pairs: [ConversationAlignment.Pair]) -> Set<Int> {
-        let inOrder = Set(LongestIncrease.places(in: pairs.map(\.new)))
-        return Set(pairs.indices).subtracting(inOrder)
+    /// For each pair whether it is not in the same order on both sides; as few of them as possible.
+    private func crossings(in pairs: [ConversationAlignment.Pair]) -> [Bool] {
+        var crossed = [Bool](repeating: true, count: pairs.count)
+        for place in LongestIncrease.places(in: pairs.map(\.new)) { crossed[place] = false }
+        return crossed
     }
 
     // MARK: Values
@@ -151,9 +148,9 @@ package struct TraceComparison {
         let (left, right) = (old.entries[pair.old], new.entries[pair.new])
         var changes = left.content == right.content ? [] : table.changes(left.content, right.content)
         changes += boundChanges(left, right)
-        guard case .frame(let expected) = old.items[pair.old], case .frame(let actual) = new.items[pair.new] else {
-            return changes
-        }
+        guard comparison.aspects.contains(.segments) || comparison.aspects.contains(.offsets),
+            case .frame(let expected) = old.items[pair.old], case .frame(let actual) = new.items[pair.new]
+        else { return changes }
         func compare(_ path: String, _ left: Int, _ right: Int) {
             if left != right {
                 changes.append(FieldChange(path: path, old: .number(String(left)), new: .number(String(right))))
@@ -175,6 +172,7 @@ package struct TraceComparison {
 
     /// Values of bindings: the first value on one side must occur wherever its partner occurs on the other.
     private mutating func boundChanges(_ old: ContentTable.Entry, _ new: ContentTable.Entry) -> [FieldChange] {
+        if old.bound.isEmpty { return [] }
         var changes: [FieldChange] = []
         for left in old.bound {
             guard let right = new.bound.first(where: { $0.path == left.path && $0.binding == left.binding }) else {
@@ -230,12 +228,10 @@ extension TraceComparison {
     }
 }
 
-extension [RecordedItem] {
+extension RecordedItems {
     /// The items with neighbouring pieces of one unframed run joined: traces split long ones.
-    package func joiningRuns() -> [RecordedItem] {
-        // Most traces have no unframed bytes that follow one another.
-        let runs = self.lazy.filter { if case .unframed = $0 { true } else { false } }.prefix(2).count
-        if runs < 2 { return self }
+    package func joiningRuns() -> RecordedItems {
+        guard hasRuns else { return self }
         var joined: [RecordedItem] = []
         var last: [Direction: Int] = [:]
         for item in self {
@@ -250,6 +246,6 @@ extension [RecordedItem] {
                 joined.append(item)
             }
         }
-        return joined
+        return joined.count == count ? self : RecordedItems(joined)
     }
 }

@@ -75,9 +75,9 @@ package struct ConversationDifference: Sendable {
     /// The connection of the actual trace; nil if the expected one has no partner.
     package var actual: RecordedConnection?
     /// The expected items, without folded heartbeats.
-    package var expectedItems: [RecordedItem] = []
+    package var expectedItems = RecordedItems()
     /// The actual items, without folded heartbeats.
-    package var actualItems: [RecordedItem] = []
+    package var actualItems = RecordedItems()
     /// Both conversations step by step.
     package var rows: [Row] = []
     /// Folded heartbeats, by sender and type.

@@ -19,13 +19,13 @@ import TraceDiff
                 let shift = Interval.milliseconds(Int64.random(in: -1_000_000...1_000_000, using: &generator))
                 other.connections[index].client = "[::1]:\(Int.random(in: 1...65_535, using: &generator))"
                 other.connections[index].opened = other.connections[index].opened + shift
-                other.connections[index].items = other.connections[index].items.map { item in
-                    guard case .frame(var frame) = item else { return item }
+                for place in other.connections[index].items.indices {
+                    guard case .frame(var frame) = other.connections[index].items[place] else { continue }
                     frame.time = frame.time + shift + .milliseconds(Int64.random(in: 0...90, using: &generator))
                     frame.segments = Int.random(in: 1...9, using: &generator)
                     frame.merged.toggle()
                     frame.offset += 17
-                    return .frame(frame)
+                    other.connections[index].items[place] = .frame(frame)
                 }
             }
             other.connections.shuffle(using: &generator)

@@ -29,14 +29,14 @@ enum Traces {
             var connection = RecordedConnection(
                 number: index + 1, opened: start, client: "127.0.0.1:\(40_000 + index)", server: "127.0.0.1:8088")
             connection.format = "im-json"
-            connection.items = frames.enumerated().map { place, frame in
+            for (place, frame) in frames.enumerated() {
                 var frame = frame
                 frame.connection = index + 1
                 if frame.time == start {
                     frame.time = start + .milliseconds(Int64(place) + 1)
                     frame.started = frame.time
                 }
-                return .frame(frame)
+                connection.items.append(.frame(frame))
             }
             let last = connection.items.last?.time ?? start
             connection.closing = ClosedEvent(time: last, reason: "fin", by: .fromClient)

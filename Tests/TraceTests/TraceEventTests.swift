@@ -49,6 +49,26 @@ import Testing
         for (read, made) in zip(read, both.events) { #expect(read == made) }
     }
 
+    /// A trace that is collected while it is decoded has what the lines say, without events in between.
+    @Test(arguments: try captures, [0, 20, 4_096]) func theCollectedTraceSaysTheSame(_ name: String, bodyLimit: Int)
+        throws
+    {
+        let file = Self.fixtures.appending(path: "\(name)/conversation.pcap")
+        let reading = TraceReading(of: "tests")
+        let decoded = DecodedCapture(
+            [UInt8](try Data(contentsOf: file)), options: DecodingOptions(.automatic(try BuiltInFormats.all())),
+            bodyLimit: bodyLimit, sinks: [reading.sink(tool: "tests", bodyLimit: bodyLimit)])
+        var reader = TraceReader()
+        try reader.begin(name)
+        try reader.read(Array(decoded.ndjson.utf8).span.bytes)
+        let (read, collected) = (try reader.finish().connections, reading.trace.connections)
+        #expect(read.count == collected.count && !read.isEmpty)
+        for (read, collected) in zip(read, collected) {
+            #expect(read.items == collected.items && !read.items.isEmpty)
+            #expect(read.findings == collected.findings && read.closing == collected.closing)
+        }
+    }
+
     /// What a rule did, with and without a frame: its line is read as the same event, and so is its annotation.
     @Test func actionsAreReadAsTheyWereWritten() throws {
         let time = Timestamp(nanoseconds: 1_795_000_000_123_456_789)

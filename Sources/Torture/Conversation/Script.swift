@@ -67,7 +67,7 @@ package struct Script: Sendable {
                     events.append((item.time, 1, .heard(place)))
                 }
             }
-            let end = connection.closing?.time ?? connection.items.last?.time ?? connection.opened
+            let end = connection.closing?.time ?? connection.lastTime
             let isServers = connection.closing?.by == .fromServer
             events.append(
                 (end, 2, .step(isServers ? .awaitEnd(connection: place) : .finish(connection: place))))

@@ -19,7 +19,7 @@ struct Judge: Sendable {
             var connection = RecordedConnection(
                 number: recorded.number, opened: Timestamp(nanoseconds: 0), client: "", server: "")
             connection.format = recorded.format
-            connection.items = items
+            connection.items = RecordedItems(items)
             return connection
         }
         return trace

@@ -11,6 +11,7 @@ package final class EventSink: TraceSink {
     /// The default for that.
     package static let defaultBodyLimit = 4_096
     private let take: (TraceEvent) -> Void
+    private let takeFrame: ((TracedFrame, RawSpan, TracedConnection) -> Void)?
     private let whenFlushed: () -> Void
 
     /// A sink that begins with the event of a trace's first line.
@@ -19,13 +20,16 @@ package final class EventSink: TraceSink {
     ///   - source: what is traced: a file's name, `-`, an address.
     ///   - tool: the program and its version.
     ///   - bodyLimit: at most how many bytes of a decoded body an event has.
+    ///   - takeFrame: takes each frame instead of `take`, as a sink receives it; nil: frames are events, too.
     ///   - whenFlushed: called when everything that happened so far has been taken, here and by other sinks.
     ///   - take: takes each event, immediately. It must not block: that would block the decoder.
     package init(
         source: String, tool: String, bodyLimit: Int = EventSink.defaultBodyLimit,
+        takeFrame: ((TracedFrame, RawSpan, TracedConnection) -> Void)? = nil,
         whenFlushed: @escaping () -> Void = {}, _ take: @escaping (TraceEvent) -> Void
     ) {
-        (self.bodyLimit, self.take, self.whenFlushed) = (bodyLimit, take, whenFlushed)
+        (self.bodyLimit, self.take, self.takeFrame) = (bodyLimit, take, takeFrame)
+        self.whenFlushed = whenFlushed
         take(.trace(TraceStart(version: NDJSONWriter.version, source: source, tool: tool)))
     }
 
@@ -44,6 +48,7 @@ package final class EventSink: TraceSink {
     }
 
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
+        if let takeFrame { return takeFrame(frame, bytes, connection) }
         if let event = FrameEvent(frame, bytes: bytes, on: connection, bodyLimit: bodyLimit) { take(.frame(event)) }
     }
 

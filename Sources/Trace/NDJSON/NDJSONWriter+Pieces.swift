@@ -87,10 +87,6 @@ extension NDJSONWriter {
         number(bytes.missing)
     }
 
-    func object(_ fields: [Field]) {
-        JSONOutput.object(fields, into: &output.bytes)
-    }
-
     func hex(_ bytes: RawSpan) {
         JSONOutput.hex(bytes, into: &output.bytes)
     }

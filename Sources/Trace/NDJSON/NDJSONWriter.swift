@@ -68,28 +68,8 @@ package final class NDJSONWriter: TraceSink {
         extent(info.length, info.segments, info.merged)
         kinds.writeType(frame.kind, bytes, frame.shape, into: &output.bytes)
         if frame.isHeartbeat { put(",\"heartbeat\":true,\"fields\":") } else { put(",\"heartbeat\":false,\"fields\":") }
-        let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
-        if kinds.hidesNothing(frame.kind), !frame.isSecret, info.missing == 0 {
-            kinds.writeFields(of: bytes, frame.shape, into: &output.bytes)
-            put(",\"body\":")
-            if bodyLimit == 0 {
-                self.body(body, DecodedBody(.opaque), missing: 0, streamed: info.streamed)
-            } else if frame.body != nil || info.streamed > 0 || !message(body, kinds, frame.kind) {
-                self.body(
-                    body, frame.body ?? kinds.shownBody(frame.kind, bytes, frame.shape), missing: 0,
-                    streamed: info.streamed)
-            }
-        } else {
-            let secrets = FrameSecrets(of: frame, bytes, kinds)
-            if secrets.hidesFields {
-                object(secrets.shown(kinds.format.fields(of: bytes, frame.shape)))
-            } else {
-                kinds.writeFields(of: bytes, frame.shape, into: &output.bytes)
-            }
-            put(",\"body\":")
-            let decoded = frame.decodedBody(of: bytes, kinds)
-            self.body(body, secrets.shown(decoded, of: body), missing: info.missing, streamed: info.streamed)
-        }
+        _ = FrameContent.write(
+            frame, bytes, kinds, bodyLimit: bodyLimit, separator: ",\"body\":", into: &output.bytes)
         end()
     }
 
@@ -179,60 +159,6 @@ package final class NDJSONWriter: TraceSink {
             lastExtent.text.replaceAll(with: output.bytes[start...])
         }
     }
-
-    /// Writes a body that is a Protobuf message without decoding it first; returns whether it is one that this is possible for.
-    private func message(_ body: RawSpan, _ kinds: FrameKinds, _ kind: Int?) -> Bool {
-        let start = output.bytes.count
-        put("{\"length\":")
-        number(body.byteCount)
-        put(",\"protobuf\":")
-        let json = output.bytes.count
-        if kinds.writeMessage(kind, body, into: &output.bytes), output.bytes.count - json <= bodyLimit {
-            put("}")
-            return true
-        }
-        output.bytes.removeLast(output.bytes.count - start)
-        return false
-    }
-
-    /// Writes a body. Truncated JSON is no longer JSON, so beyond the limit its beginning is shown as text.
-    ///
-    /// - Parameter streamed: how many bytes of the body are not available.
-    private func body(_ body: RawSpan, _ decoded: DecodedBody, missing: Int, streamed: Int) {
-        put("{\"length\":")
-        number(body.byteCount + streamed)
-        if missing > 0 {
-            put(",\"missing\":")
-            number(missing)
-        }
-        if bodyLimit > 0 { decoded.withBytes(of: body) { shown($0, decoded.form) } }
-        put("}")
-    }
-
-    private func shown(_ bytes: RawSpan, _ form: DecodedBody.Form) {
-        let isTruncated = bytes.byteCount > bodyLimit
-        switch form {
-        case .json where !isTruncated:
-            put(",\"json\":")
-            output.bytes.append(contentsOf: bytes)
-        case .protobuf where !isTruncated:
-            put(",\"protobuf\":")
-            output.bytes.append(contentsOf: bytes)
-        case .fields where !isTruncated:
-            put(",\"fields\":")
-            output.bytes.append(contentsOf: bytes)
-        case .text, .json, .protobuf, .fields:
-            put(",\"text\":\"")
-            let shown = isTruncated ? bytes.extracting(0..<bytes.characterBoundary(before: bodyLimit)) : bytes
-            shown.withUnsafeBytes { JSONOutput.escaped($0.bindMemory(to: UInt8.self), into: &output.bytes) }
-            put("\"")
-        case .opaque:
-            put(",\"hex\":\"")
-            hex(isTruncated ? bytes.extracting(0..<bodyLimit) : bytes)
-            put("\"")
-        }
-        if isTruncated { put(",\"truncated\":true") }
-    }
 }
 
 extension [UInt8] {
@@ -240,15 +166,5 @@ extension [UInt8] {
     fileprivate mutating func replaceAll(with bytes: ArraySlice<UInt8>) {
         removeAll(keepingCapacity: true)
         append(contentsOf: bytes)
-    }
-}
-
-extension RawSpan {
-    /// The last start of a character at or before `offset` in bytes that are valid UTF-8.
-    func characterBoundary(before offset: Int) -> Int {
-        guard offset < byteCount else { return byteCount }
-        var at = offset
-        while at > 0, self[byte: at] & 0xc0 == 0x80 { at -= 1 }
-        return at
     }
 }

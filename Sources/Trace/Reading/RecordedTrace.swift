@@ -44,7 +44,7 @@ public struct RecordedConnection: Sendable {
     /// The name of its format; nil if none was recognised.
     public var format: String?
     /// Its items, in the order of the trace.
-    public var items: [RecordedItem] = []
+    public var items = RecordedItems()
     /// What analyses found.
     public var findings: [FindingEvent] = []
     /// How it ended.
@@ -59,9 +59,10 @@ public struct RecordedConnection: Sendable {
     }
 
     /// Its frames.
-    public var frames: [FrameEvent] {
-        items.compactMap { if case .frame(let frame) = $0 { frame } else { nil } }
-    }
+    public var frames: [FrameEvent] { items.compactMap(\.frame) }
+
+    /// When its last item was seen; if it has none, when it opened.
+    package var lastTime: Timestamp { items.indices.last.map { items.time(at: $0) } ?? opened }
 }
 
 /// A frame on a connection, or bytes that are not in one.

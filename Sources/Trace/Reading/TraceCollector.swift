@@ -6,6 +6,8 @@ package struct TraceCollector {
     package private(set) var trace: RecordedTrace?
     /// Where each connection, or leg, is.
     private var places: [ConnectionLeg: Int] = [:]
+    /// Where the last frame's text was written.
+    private var scratch: [UInt8] = []
 
     /// A collector of nothing yet.
     package init() {}
@@ -48,6 +50,28 @@ package struct TraceCollector {
         return true
     }
 
+    /// Adds a frame that a sink received, of a connection that has opened.
+    ///
+    /// - Parameters:
+    ///   - bytes: the bytes that the sink received with it.
+    ///   - bodyLimit: at most how many bytes of the decoded body are kept.
+    package mutating func take(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, bodyLimit: Int) {
+        guard let place = places[connection.connectionLeg] else { return }
+        if connection.leg == .out {
+            trace?.passedOn[place].items.append(
+                frame, bytes: bytes, on: connection, bodyLimit: bodyLimit, scratch: &scratch)
+        } else {
+            trace?.connections[place].items.append(
+                frame, bytes: bytes, on: connection, bodyLimit: bodyLimit, scratch: &scratch)
+        }
+    }
+
+    /// Takes no more memory than the trace needs.
+    package mutating func compact() {
+        for place in trace?.connections.indices ?? 0..<0 { trace?.connections[place].items.compact() }
+        for place in trace?.passedOn.indices ?? 0..<0 { trace?.passedOn[place].items.compact() }
+    }
+
     private static func list(of leg: Leg?) -> WritableKeyPath<RecordedTrace, [RecordedConnection]> {
         leg == .out ? \.passedOn : \.connections
     }
@@ -72,7 +96,9 @@ extension RecordedConnection {
         case .missing(let run): items.append(.missing(run))
         case .unframed(let run): items.append(.unframed(run))
         case .finding(let finding): findings.append(finding)
-        case .closed(let closed): closing = closed
+        case .closed(let closed):
+            closing = closed
+            items.compact()
         case .trace, .opened, .tls, .action, .dropped, .summary: break
         }
     }

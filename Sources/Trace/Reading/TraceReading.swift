@@ -14,7 +14,10 @@ package final class TraceReading {
     ///
     /// - Parameter bodyLimit: at most how many bytes of a decoded body are kept.
     package func sink(tool: String, bodyLimit: Int) -> EventSink {
-        EventSink(source: source, tool: tool, bodyLimit: bodyLimit) { self.collector.take($0) }
+        EventSink(
+            source: source, tool: tool, bodyLimit: bodyLimit,
+            takeFrame: { self.collector.take($0, bytes: $1, on: $2, bodyLimit: bodyLimit) }
+        ) { self.collector.take($0) }
     }
 
     /// The items since the last call.

@@ -19,31 +19,37 @@ enum ConnectionMatching {
     struct Profile {
         /// The numbers of all contents, in order.
         var contents: [Int]
+        /// The numbers of their kinds.
+        var kinds: [Int]
         /// The format's name.
         var format: String?
-        private(set) var counts: [Int: Int] = [:]
-        private(set) var kinds: [Int: Int] = [:]
 
-        init(contents: [Int], kinds: [Int], format: String?) {
-            self.contents = contents
-            self.format = format
-            for content in contents { counts[content, default: 0] += 1 }
-            for kind in kinds { self.kinds[kind, default: 0] += 1 }
+        /// The cost of having no partner.
+        var alone: Int { 2 * contents.count + 1 }
+    }
+
+    /// How often a connection has each content and kind.
+    private struct Counts {
+        private let count: Int
+        private var contents: [Int: Int] = [:]
+        private var kinds: [Int: Int] = [:]
+
+        init(_ profile: Profile) {
+            count = profile.contents.count
+            for content in profile.contents { contents[content, default: 0] += 1 }
+            for kind in profile.kinds { kinds[kind, default: 0] += 1 }
         }
 
         /// The difference: 2 for an item without counterpart, 1 for one with a counterpart of its kind. Nil if nothing matches.
-        func distance(to other: Profile) -> Int? {
+        func distance(to other: Counts) -> Int? {
             func shared(_ left: [Int: Int], _ right: [Int: Int]) -> Int {
                 let (few, many) = left.count < right.count ? (left, right) : (right, left)
                 return few.reduce(0) { $0 + min($1.value, many[$1.key] ?? 0) }
             }
             let same = shared(kinds, other.kinds)
-            if same == 0, !contents.isEmpty, !other.contents.isEmpty { return nil }
-            return 2 * (contents.count + other.contents.count) - 2 * same - 2 * shared(counts, other.counts)
+            if same == 0, count > 0, other.count > 0 { return nil }
+            return 2 * (count + other.count) - 2 * same - 2 * shared(contents, other.contents)
         }
-
-        /// The cost of having no partner.
-        var alone: Int { 2 * contents.count + 1 }
     }
 
     private struct Key: Hashable {
@@ -75,13 +81,14 @@ enum ConnectionMatching {
         if left.isEmpty || right.isEmpty { return [:] }
         // In addition to its possible partners, each may have none.
         let size = left.count + right.count
+        let counts = (left.map { Counts(old[$0]) }, right.map { Counts(new[$0]) })
         var cost = [[Int]](repeating: [Int](repeating: 0, count: size), count: size)
         let never = 1 << 40
         for row in 0..<size {
             for column in 0..<size {
                 switch (row < left.count, column < right.count) {
                 case (true, true):
-                    let distance = old[left[row]].distance(to: new[right[column]])
+                    let distance = counts.0[row].distance(to: counts.1[column])
                     // All else being equal, in order of opening.
                     cost[row][column] = distance.map { $0 * 1_024 + min(1_023, abs(row - column)) } ?? never
                 case (true, false): cost[row][column] = old[left[row]].alone * 1_024
@@ -99,15 +106,16 @@ enum ConnectionMatching {
 
     private static func pick(_ left: [Int], _ right: [Int], _ old: [Profile], _ new: [Profile]) -> [Int: Int] {
         var partners: [Int: Int] = [:]
-        var rest = right
+        var rest = right.map { (place: $0, counts: Counts(new[$0])) }
         for place in left {
+            let counts = Counts(old[place])
             let known = rest.prefix(near).enumerated().compactMap { index, other in
-                old[place].distance(to: new[other]).map { (index: index, distance: $0) }
+                counts.distance(to: other.counts).map { (index: index, distance: $0) }
             }
             guard let best = known.min(by: { $0.distance < $1.distance }),
-                best.distance < old[place].alone + new[rest[best.index]].alone
+                best.distance < old[place].alone + new[rest[best.index].place].alone
             else { continue }
-            partners[place] = rest.remove(at: best.index)
+            partners[place] = rest.remove(at: best.index).place
         }
         return partners
     }

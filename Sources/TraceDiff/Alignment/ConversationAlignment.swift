@@ -35,7 +35,7 @@ struct ConversationAlignment {
         takeOutMoved(&gaps)
         let partners = Dictionary(uniqueKeysWithValues: exactInGaps.map { ($0.old, $0.new) })
         for gap in gaps { matchByLikeness(gap, partners) }
-        pairLeftMoved()
+        if pairs.count + moved.count < min(old.count, new.count) { pairLeftMoved() }
         pairs.sort { $0.old < $1.old }
         moved.sort { $0.old < $1.old }
     }
@@ -44,13 +44,19 @@ struct ConversationAlignment {
     private func slid(_ pairs: [Pair], _ direction: Direction) -> [Pair] {
         let left = old.indices.filter { old[$0].from == direction }
         let right = new.indices.filter { new[$0].from == direction }
-        let leftPlaces = Dictionary(uniqueKeysWithValues: left.enumerated().map { ($1, $0) })
-        let rightPlaces = Dictionary(uniqueKeysWithValues: right.enumerated().map { ($1, $0) })
+        let (leftRanks, rightRanks) = (Self.ranks(of: left, among: old.count), Self.ranks(of: right, among: new.count))
         let matches = pairs.compactMap { pair in
-            leftPlaces[pair.old].flatMap { place in rightPlaces[pair.new].map { (old: place, new: $0) } }
+            leftRanks[pair.old].flatMap { rank in rightRanks[pair.new].map { (old: rank, new: $0) } }
         }
         return MatchSliding.slide(matches, left.map { old[$0].content }, right.map { new[$0].content })
             .map { Pair(old: left[$0.old], new: right[$0.new]) }
+    }
+
+    /// For each place its rank among those of its direction; nil: it is not among them.
+    private static func ranks(of places: [Int], among count: Int) -> [Int?] {
+        var ranks = [Int?](repeating: nil, count: count)
+        for (rank, place) in places.enumerated() { ranks[place] = rank }
+        return ranks
     }
 
     /// The gap between two pairs of a direction: places of both sides.
@@ -93,6 +99,7 @@ struct ConversationAlignment {
 
     /// Content that occurs once on each side, and was not matched in order, has moved.
     private mutating func takeOutMoved(_ gaps: inout [Gap]) {
+        if gaps.isEmpty { return }
         let matched = Set(exactInGaps.map(\.old))
         var places: [Int: (old: Int?, new: Int?)] = [:]
         let counts = (Self.counts(old), Self.counts(new))

@@ -6,8 +6,17 @@ import Trace
 struct ContentTable {
     /// A value and its path; both are numbers of the table.
     struct Leaf: Hashable {
-        var path: Int
-        var value: Int
+        private let numbers: (path: UInt32, value: UInt32)
+        var path: Int { Int(numbers.path) }
+        var value: Int { Int(numbers.value) }
+
+        init(path: Int, value: Int) { numbers = (UInt32(path), UInt32(value)) }
+
+        static func == (left: Leaf, right: Leaf) -> Bool { left.numbers == right.numbers }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(UInt64(numbers.path) << 32 | UInt64(numbers.value))
+        }
     }
 
     /// A value of a binding.
@@ -19,17 +28,25 @@ struct ContentTable {
 
     /// An item, as it is compared.
     struct Entry {
-        var from: Direction
+        private let numbers: (content: UInt32, kind: UInt32)
+        let from: Direction
+        let bound: [Bound]
         /// The number of its compared content.
-        var content: Int
+        var content: Int { Int(numbers.content) }
         /// The number of its direction and type.
-        var kind: Int
-        var bound: [Bound] = []
+        var kind: Int { Int(numbers.kind) }
+
+        init(from: Direction, content: Int, kind: Int, bound: [Bound]) {
+            numbers = (UInt32(content), UInt32(kind))
+            (self.from, self.bound) = (from, bound)
+        }
     }
 
-    private struct Content: Hashable {
+    /// The compared content of an item.
+    private struct Content {
         var from: Direction
-        var leaves: [Leaf]
+        /// Its values among those of all contents.
+        var leaves: Range<Int>
     }
 
     private struct Kind: Hashable {
@@ -43,21 +60,23 @@ struct ContentTable {
 
     private(set) var paths: PathTable
     /// How much of the entered content is masked.
-    private(set) var share = MaskedShare()
-    private(set) var values: [JSONValue] = [.text("«any»")]
-    private var valueNumbers: [JSONValue: Int] = [:]
-    private var contentNumbers: [Content: Int] = [:]
+    var share = MaskedShare()
+    private(set) var values: [JSONValue] = []
+    private var valueNumbers = NumberIndex()
     private var contents: [Content] = []
+    private var contentNumbers = NumberIndex()
+    private var leaves: [Leaf] = []
     private var kinds: [Kind: Int] = [:]
-    /// The kind of each content.
-    private(set) var kindOfContent: [Int] = []
+    /// What was entered for frames that say the same.
+    var entered = EnteredFrames()
 
     init(_ rules: TraceRules) {
         paths = PathTable(rules)
+        _ = number(.text("«any»"))
     }
 
     /// The compared values of a content by path, sorted by the paths' numbers.
-    func leaves(of content: Int) -> [Leaf] { contents[content].leaves }
+    func leaves(of content: Int) -> ArraySlice<Leaf> { leaves[contents[content].leaves] }
 
     // MARK: Entering
 
@@ -85,7 +104,7 @@ struct ContentTable {
         if reading.isMasked { share.maskedFrames += 1 }
         var leaves = reading.leaves
         if zip(leaves, leaves.dropFirst()).contains(where: { $0.path >= $1.path }) { leaves.sort { $0.path < $1.path } }
-        let content = number(Content(from: item.from, leaves: leaves), kind: reading.kind)
+        let content = number(of: leaves, from: item.from)
         return Entry(from: item.from, content: content, kind: reading.kind, bound: reading.bound)
     }
 
@@ -100,26 +119,33 @@ struct ContentTable {
 
     private mutating func path(_ parent: Int, _ name: String) -> Int { paths.path(from: parent, .member(name)) }
 
-    private mutating func kind(_ from: Direction, _ type: String?, isFrame: Bool) -> Int {
+    mutating func kind(_ from: Direction, _ type: String?, isFrame: Bool) -> Int {
         let kind = Kind(from: from, type: type, isFrame: isFrame)
         if let known = kinds[kind] { return known }
         kinds[kind] = kinds.count
         return kinds.count - 1
     }
 
-    private mutating func number(_ content: Content, kind: Int) -> Int {
-        if let known = contentNumbers[content] { return known }
-        contentNumbers[content] = contents.count
-        contents.append(content)
-        kindOfContent.append(kind)
-        return contents.count - 1
+    private mutating func number(of new: [Leaf], from: Direction) -> Int {
+        var hasher = Hasher()
+        hasher.combine(from)
+        hasher.combine(new)
+        let hash = hasher.finalize()
+        let known = contentNumbers.find(hash) { number in
+            contents[number].from == from && leaves(of: number).elementsEqual(new)
+        }
+        if let known { return known }
+        let start = leaves.count
+        leaves += new
+        contents.append(Content(from: from, leaves: start..<leaves.count))
+        return contentNumbers.insert(hash)
     }
 
     private mutating func number(_ value: JSONValue) -> Int {
-        if let known = valueNumbers[value] { return known }
-        valueNumbers[value] = values.count
+        let hash = value.hashValue
+        if let known = valueNumbers.find(hash, where: { values[$0] == value }) { return known }
         values.append(value)
-        return values.count - 1
+        return valueNumbers.insert(hash)
     }
 
     /// The true length is compared only if part of the body is missing: otherwise a mask over the body would be useless.

@@ -29,12 +29,12 @@ extension ContentTable {
     /// Iterates over the paths of two contents, with the number of each one's value.
     func forEachPair(_ old: Int, _ new: Int, _ use: (_ path: Int, _ old: Int?, _ new: Int?) -> Void) {
         let (left, right) = (leaves(of: old), leaves(of: new))
-        var (i, j) = (0, 0)
-        while i < left.count || j < right.count {
-            if j == right.count || (i < left.count && left[i].path < right[j].path) {
+        var (i, j) = (left.startIndex, right.startIndex)
+        while i < left.endIndex || j < right.endIndex {
+            if j == right.endIndex || (i < left.endIndex && left[i].path < right[j].path) {
                 use(left[i].path, left[i].value, nil)
                 i += 1
-            } else if i == left.count || right[j].path < left[i].path {
+            } else if i == left.endIndex || right[j].path < left[i].path {
                 use(right[j].path, nil, right[j].value)
                 j += 1
             } else {

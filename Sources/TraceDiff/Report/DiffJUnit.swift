@@ -67,7 +67,7 @@ package enum DiffJUnit {
 
     private static func seconds(_ conversation: ConversationDifference) -> String {
         guard let connection = conversation.actual ?? conversation.expected else { return decimal(0) }
-        let end = max(connection.closing?.time ?? connection.opened, connection.items.last?.time ?? connection.opened)
+        let end = max(connection.closing?.time ?? connection.opened, connection.lastTime)
         return decimal((end - connection.opened).nanoseconds)
     }
 

@@ -1,0 +1,133 @@
+import Framing
+import Streams
+
+/// Writes what a frame says, as its line in a trace has it: the objects `fields` and `body`, with secrets redacted.
+enum FrameContent {
+    /// Writes both objects.
+    ///
+    /// - Parameters:
+    ///   - content: the bytes that a sink received with the frame.
+    ///   - separator: written between the two.
+    ///   - bodyLimit: at most how many bytes of the decoded body are written.
+    /// - Returns: how many bytes `fields` has.
+    @inline(__always)
+    static func write(
+        _ frame: TracedFrame, _ content: RawSpan, _ kinds: FrameKinds, bodyLimit: Int, separator: StaticString,
+        into bytes: inout [UInt8]
+    ) -> Int {
+        let info = frame.info
+        let start = bytes.count
+        let body = content.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
+        guard kinds.hidesNothing(frame.kind), !frame.isSecret, info.missing == 0 else {
+            return writeRedacted(frame, content, kinds, bodyLimit, separator, into: &bytes)
+        }
+        kinds.writeFields(of: content, frame.shape, into: &bytes)
+        let length = bytes.count - start
+        put(separator, &bytes)
+        if bodyLimit == 0 {
+            write(body, DecodedBody(.opaque), missing: 0, streamed: info.streamed, bodyLimit, into: &bytes)
+        } else if frame.body != nil || info.streamed > 0 || !message(body, kinds, frame.kind, bodyLimit, into: &bytes) {
+            write(
+                body, frame.body ?? kinds.shownBody(frame.kind, content, frame.shape), missing: 0,
+                streamed: info.streamed, bodyLimit, into: &bytes)
+        }
+        return length
+    }
+
+    private static func writeRedacted(
+        _ frame: TracedFrame, _ content: RawSpan, _ kinds: FrameKinds, _ bodyLimit: Int, _ separator: StaticString,
+        into bytes: inout [UInt8]
+    ) -> Int {
+        let start = bytes.count
+        let body = content.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
+        let secrets = FrameSecrets(of: frame, content, kinds)
+        if secrets.hidesFields {
+            JSONOutput.object(secrets.shown(kinds.format.fields(of: content, frame.shape)), into: &bytes)
+        } else {
+            kinds.writeFields(of: content, frame.shape, into: &bytes)
+        }
+        let length = bytes.count - start
+        put(separator, &bytes)
+        let decoded = frame.decodedBody(of: content, kinds)
+        write(
+            body, secrets.shown(decoded, of: body), missing: frame.info.missing, streamed: frame.info.streamed,
+            bodyLimit, into: &bytes)
+        return length
+    }
+
+    /// Writes a body that is a Protobuf message without decoding it first; returns whether it is one that this is possible for.
+    private static func message(
+        _ body: RawSpan, _ kinds: FrameKinds, _ kind: Int?, _ bodyLimit: Int, into bytes: inout [UInt8]
+    ) -> Bool {
+        let start = bytes.count
+        put("{\"length\":", &bytes)
+        JSONOutput.integer(Int64(body.byteCount), into: &bytes)
+        put(",\"protobuf\":", &bytes)
+        let json = bytes.count
+        if kinds.writeMessage(kind, body, into: &bytes), bytes.count - json <= bodyLimit {
+            put("}", &bytes)
+            return true
+        }
+        bytes.removeLast(bytes.count - start)
+        return false
+    }
+
+    /// Writes a body. Truncated JSON is no longer JSON, so beyond the limit its beginning is shown as text.
+    ///
+    /// - Parameter streamed: how many bytes of the body are not available.
+    private static func write(
+        _ body: RawSpan, _ decoded: DecodedBody, missing: Int, streamed: Int, _ bodyLimit: Int,
+        into bytes: inout [UInt8]
+    ) {
+        put("{\"length\":", &bytes)
+        JSONOutput.integer(Int64(body.byteCount + streamed), into: &bytes)
+        if missing > 0 {
+            put(",\"missing\":", &bytes)
+            JSONOutput.integer(Int64(missing), into: &bytes)
+        }
+        if bodyLimit > 0 { decoded.withBytes(of: body) { show($0, decoded.form, bodyLimit, into: &bytes) } }
+        put("}", &bytes)
+    }
+
+    private static func show(
+        _ body: RawSpan, _ form: DecodedBody.Form, _ bodyLimit: Int, into bytes: inout [UInt8]
+    ) {
+        let isTruncated = body.byteCount > bodyLimit
+        switch form {
+        case .json where !isTruncated:
+            put(",\"json\":", &bytes)
+            bytes.append(contentsOf: body)
+        case .protobuf where !isTruncated:
+            put(",\"protobuf\":", &bytes)
+            bytes.append(contentsOf: body)
+        case .fields where !isTruncated:
+            put(",\"fields\":", &bytes)
+            bytes.append(contentsOf: body)
+        case .text, .json, .protobuf, .fields:
+            put(",\"text\":\"", &bytes)
+            let shown = isTruncated ? body.extracting(0..<body.characterBoundary(before: bodyLimit)) : body
+            shown.withUnsafeBytes { JSONOutput.escaped($0.bindMemory(to: UInt8.self), into: &bytes) }
+            put("\"", &bytes)
+        case .opaque:
+            put(",\"hex\":\"", &bytes)
+            JSONOutput.hex(isTruncated ? body.extracting(0..<bodyLimit) : body, into: &bytes)
+            put("\"", &bytes)
+        }
+        if isTruncated { put(",\"truncated\":true", &bytes) }
+    }
+
+    @inline(__always)
+    private static func put(_ text: StaticString, _ bytes: inout [UInt8]) {
+        text.withUTF8Buffer { bytes.append(copying: UnsafeRawBufferPointer($0)) }
+    }
+}
+
+extension RawSpan {
+    /// The last start of a character at or before `offset` in bytes that are valid UTF-8.
+    func characterBoundary(before offset: Int) -> Int {
+        guard offset < byteCount else { return byteCount }
+        var at = offset
+        while at > 0, self[byte: at] & 0xc0 == 0x80 { at -= 1 }
+        return at
+    }
+}
