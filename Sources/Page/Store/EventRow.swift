@@ -72,21 +72,8 @@ enum EventRow {
 
     /// Whether a line shows that something of the frame is secret.
     static func hasSecrets(_ line: [UInt8]) -> Bool {
-        String(decoding: line, as: UTF8.self).utf8.firstRange(of: secret.utf8) != nil
+        line.span.bytes.firstRange(of: secretBytes, from: 0) != nil
     }
-}
 
-extension Collection where Element: Equatable {
-    /// Where a collection first occurs in this one; nil if it does not.
-    fileprivate func firstRange(of other: some Collection<Element>) -> Range<Index>? {
-        guard let first = other.first else { return nil }
-        var rest = self[...]
-        while let start = rest.firstIndex(of: first) {
-            if rest[start...].starts(with: other) {
-                return start..<index(start, offsetBy: other.count)
-            }
-            rest = rest[index(after: start)...]
-        }
-        return nil
-    }
+    private static let secretBytes = Array(secret.utf8)
 }

@@ -95,62 +95,16 @@ extension FrameEvent {
         bodyLimit: Int = 4_096
     ) {
         guard let kinds = connection.kinds?[frame.direction] else { return nil }
-        let (info, shape) = (frame.info, frame.shape)
-        let shown = ShownFrame(frame, bytes, kinds)
+        let info = frame.info
+        var text: [UInt8] = []
+        let split = FrameContent.write(frame, bytes, kinds, bodyLimit: bodyLimit, separator: "", into: &text)
         self.init(
             connection: connection.number, leg: connection.leg, from: frame.direction, index: info.index,
             time: info.time,
             started: info.started, offset: info.offset, length: info.length, segments: info.segments,
             merged: info.merged, type: kinds.type(of: frame, bytes), isHeartbeat: frame.isHeartbeat,
-            fields: .fields(shown.fields),
-            body: shown.body(bytes.extracting(shape.head..<shape.head + shape.body), limit: bodyLimit))
-    }
-}
-
-/// A frame as a trace shows it, with secrets redacted.
-private struct ShownFrame {
-    let fields: [Field]
-    private let decoded: DecodedBody
-    private let info: FrameInfo
-
-    init(_ frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds) {
-        info = frame.info
-        let fields = kinds.format.fields(of: bytes, frame.shape)
-        if kinds.hidesNothing(frame.kind), !frame.isSecret, info.missing == 0 {
-            self.fields = fields
-            decoded = frame.body ?? kinds.shownBody(frame.kind, bytes, frame.shape)
-        } else {
-            let secrets = FrameSecrets(of: frame, bytes, kinds)
-            let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
-            self.fields = secrets.shown(fields)
-            decoded = secrets.shown(frame.decodedBody(of: bytes, kinds), of: body)
-        }
-    }
-
-    /// The body as an object: its length, and its bytes in their form.
-    func body(_ body: RawSpan, limit: Int) -> JSONValue {
-        var members = [JSONValue.Member("length", .number(String(body.byteCount + info.streamed)))]
-        if info.missing > 0 { members.append(JSONValue.Member("missing", .number(String(info.missing)))) }
-        if limit > 0 { decoded.withBytes(of: body) { members += Self.shown($0, decoded.form, limit) } }
-        return .object(members)
-    }
-
-    private static func shown(_ bytes: RawSpan, _ form: DecodedBody.Form, _ limit: Int) -> [JSONValue.Member] {
-        let isTruncated = bytes.byteCount > limit
-        var members: [JSONValue.Member]
-        switch form {
-        case .json where !isTruncated: members = [JSONValue.Member("json", JSONValue(compact: bytes))]
-        case .protobuf where !isTruncated: members = [JSONValue.Member("protobuf", JSONValue(compact: bytes))]
-        case .fields where !isTruncated: members = [JSONValue.Member("fields", JSONValue(compact: bytes))]
-        case .text, .json, .protobuf, .fields:
-            let shown = isTruncated ? bytes.extracting(0..<bytes.characterBoundary(before: limit)) : bytes
-            members = [JSONValue.Member("text", .text(shown.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }))]
-        case .opaque:
-            let shown = isTruncated ? bytes.extracting(0..<limit) : bytes
-            members = [JSONValue.Member("hex", .text(JSONOutput.hex(shown)))]
-        }
-        if isTruncated { members.append(JSONValue.Member("truncated", .boolean(true))) }
-        return members
+            fields: JSONValue(compact: text.span.bytes.extracting(0..<split)),
+            body: JSONValue(compact: text.span.bytes.extracting(split..<text.count)))
     }
 }
 
