@@ -51,6 +51,8 @@ final class PeerRunner<Machine: PeerMachine>: Sendable {
     // MARK: A server
 
     /// Serves until the task is cancelled.
+    ///
+    /// - Throws: `PeerError` if it cannot listen there.
     func serve(at address: PeerAddress, bound: @Sendable (Endpoint) -> Void) async throws {
         let listener: any Channel
         do {
@@ -61,7 +63,7 @@ final class PeerRunner<Machine: PeerMachine>: Sendable {
                 .bind(host: address.host, port: address.port).get()
         } catch {
             try await end()
-            throw error
+            throw PeerError("\(name) cannot listen on \(address): \(shortDescription(of: error))")
         }
         if let endpoint = Endpoint(listener.localAddress) { bound(endpoint) }
         try await loop.submit { [self] in change { $0.started(at: .now) } }.get()

@@ -8,7 +8,7 @@ extension ReferencePeer {
     /// - Parameters:
     ///   - address: the address to listen on; port 0 takes a free one. SO_REUSEADDR is set.
     ///   - bound: called once, with the bound address, before any connection is accepted.
-    /// - Throws: the system's error if the address cannot be bound; `PeerError`.
+    /// - Throws: `PeerError`, also if it cannot listen there.
     package static func serve(
         at address: PeerAddress, options: PeerOptions, bound: @escaping @Sendable (Endpoint) -> Void,
         log: @escaping PeerLog

@@ -83,6 +83,15 @@ import Testing
         #expect(try result.text == Program.output("frametap", ["streams", path]).text)
     }
 
+    /// Somebody who has a trace may look for a command that reads it.
+    @Test(arguments: ["decode", "report", "streams"]) func aTraceIsNamedAsOne(command: String) throws {
+        let trace = try TemporaryFile(Array(#"{"event":"trace","version":2,"source":"a","tool":"b"}"#.utf8))
+        let result = try run([command, trace.path])
+        #expect(result.status == 2)
+        #expect(
+            result.errors.contains("\(trace.path) is a trace, not a capture: frametap view shows"), "\(result.errors)")
+    }
+
     @Test func aDamagedFileAmongOthersIsSaid() throws {
         let cut = try TemporaryFile(Array(capture.dropLast(3)))
         let page = try TemporaryFile(Array("<html>".utf8))

@@ -146,7 +146,10 @@ import Testing
         ("fixed:size=8,size=9", "size is given twice"),
         ("fixed:8", "expected parameters, such as fixed:key=value"),
         (#"delimiter:end=\q"#, "there is no such escape"),
-        ("fixd", "fixd: there is no such format"),
+        ("fixd", "fixd: there is no such format; did you mean fixed? "),
+        ("rediss", "rediss: there is no such format; did you mean example:redis? "),
+        ("somethingelse", "somethingelse: there is no such format; built in are "),
+        ("99999=line", "99999=line: 99999 is no port; expected a number from 0 to 65535"),
         ("im-json:size=8", "the format has no parameter size; it has none"),
     ])
     func wrongParametersAreSaid(format: String, part: String) throws {

@@ -54,9 +54,18 @@ package enum FormatName {
         if name.contains(":"), BuiltInFormats.yaml(of: built) != nil {
             return FormatNameError("\(text): expected parameters, such as \(built):key=value,…")
         }
-        let known = (BuiltInFormats.names + BuiltInFormats.ruleNames).joined(separator: ", ")
-        let hint = ExampleFormats.names.contains(name) ? "; did you mean \(ExampleFormats.prefix)\(name)?" : ""
+        let parts = name.split(separator: "=", maxSplits: 1).map(String.init)
+        if parts.count == 2, BuiltInFormats.yaml(of: parts[1]) != nil {
+            return FormatNameError("\(text): \(parts[0]) is no port; expected a number from 0 to 65535")
+        }
+        let known = BuiltInFormats.names + BuiltInFormats.ruleNames
+        var hint = ""
+        if let nearest = LoadContext.nearest(name, known + ExampleFormats.names) {
+            let prefix = known.contains(nearest) ? "" : ExampleFormats.prefix
+            hint = "did you mean \(prefix)\(nearest)? "
+        }
         return FormatNameError(
-            "\(text): there is no such format\(hint); built in are \(known). A format file's name ends in .yaml")
+            "\(text): there is no such format; \(hint)built in are \(known.joined(separator: ", ")). A format file's name "
+                + "ends in .yaml")
     }
 }

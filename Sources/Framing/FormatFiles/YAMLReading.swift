@@ -68,12 +68,14 @@ package final class LoadContext {
     /// The one of `known` that a misspelt word probably means, or all of them.
     package static func hint(_ name: String, _ known: [String]) -> String {
         if known.isEmpty { return "none are known" }
-        if let nearest = known.min(by: { editDistance($0, name) < editDistance($1, name) }),
-            editDistance(nearest, name) <= max(1, min(2, name.count / 2))
-        {
-            return "did you mean \(nearest)?"
-        }
+        if let nearest = nearest(name, known) { return "did you mean \(nearest)?" }
         return "known are \(known.joined(separator: ", "))"
+    }
+
+    /// The one of `known` that a misspelt word probably means; nil if it resembles none.
+    static func nearest(_ name: String, _ known: [String]) -> String? {
+        let nearest = known.min { editDistance($0, name) < editDistance($1, name) }
+        return nearest.flatMap { editDistance($0, name) <= max(1, min(2, name.count / 2)) ? $0 : nil }
     }
 }
 

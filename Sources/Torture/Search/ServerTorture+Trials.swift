@@ -94,6 +94,8 @@ extension ServerTorture {
             default: break
             }
         }
+        // One after the other, the first is to blame: a later one may still have reached the server while that was dying.
+        if batch.parallel == 1 { ended = Array(ended.prefix(1)) }
         let suspects = ended.isEmpty ? Array(silent.prefix(batch.parallel)) : ended
         for place in suspects {
             let (variation, outcome) = (variations[place], results[place].outcome)

@@ -130,6 +130,10 @@ struct CaptureReading {
 
     static func describe(_ error: any Error, _ path: String) -> String {
         switch error {
+        case CaptureReadFailure<CommandError>.damaged(let damage)
+        where damage.kind == .notACapture && TraceLoading.isTrace(path):
+            "\(path) is a trace, not a capture: frametap view shows traces, diff compares them, serve and connect replay "
+                + "them"
         case CaptureReadFailure<CommandError>.damaged(let damage):
             "\(path == "-" ? "standard input" : path): \(damage)"
         case CaptureReadFailure<CommandError>.unreadable(let error): "\(error)"
