@@ -63,7 +63,7 @@ final class PeerRunner<Machine: PeerMachine>: Sendable {
                 .bind(host: address.host, port: address.port).get()
         } catch {
             try await end()
-            throw PeerError("\(name) cannot listen on \(address): \(shortDescription(of: error))")
+            throw PeerError("cannot listen on \(address): \(shortDescription(of: error))")
         }
         if let endpoint = Endpoint(listener.localAddress) { bound(endpoint) }
         try await loop.submit { [self] in change { $0.started(at: .now) } }.get()
