@@ -90,6 +90,11 @@ import Testing
         #expect(result.status == 2)
         #expect(
             result.errors.contains("\(trace.path) is a trace, not a capture: frametap view shows"), "\(result.errors)")
+        // A pipe can be read only once.
+        let program = try Program.find("frametap").path
+        let piped = try Program.run(
+            "sh", ["-c", "cat '\(trace.path)' | timeout 20 '\(program)' \(command) /dev/stdin"])
+        #expect(piped.status == 2 && piped.errors.contains("/dev/stdin is a trace, not a capture"), "\(piped.errors)")
     }
 
     @Test func aDamagedFileAmongOthersIsSaid() throws {

@@ -4,6 +4,8 @@ package struct CaptureError: Error, Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// The file does not begin like a capture.
         case notACapture
+        /// The file begins like a trace of frametap.
+        case trace
         /// The file ends within a record.
         case truncated
         /// An impossible length field.

@@ -89,7 +89,8 @@ package struct CaptureParser: Sendable {
         // Four bytes are enough to reject a file that is not a capture.
         guard PcapHeader.isMagic(magic) else {
             throw CaptureError(
-                kind: .notACapture, offset: position, expected: "a pcap, pcapng or gzip magic number",
+                kind: magic == CaptureMagic.trace ? .trace : .notACapture, offset: position,
+                expected: "a pcap, pcapng or gzip magic number",
                 found: Self.shown(magic))
         }
         guard window.byteCount >= PcapHeader.byteCount else {

@@ -128,14 +128,14 @@ struct CaptureReading {
         complaints.append(Self.describe(error, path))
     }
 
+    private static func shown(_ path: String) -> String { path == "-" ? "standard input" : path }
+
     static func describe(_ error: any Error, _ path: String) -> String {
         switch error {
-        case CaptureReadFailure<CommandError>.damaged(let damage)
-        where damage.kind == .notACapture && TraceLoading.isTrace(path):
-            "\(path) is a trace, not a capture: frametap view shows traces, diff compares them, serve and connect replay "
-                + "them"
-        case CaptureReadFailure<CommandError>.damaged(let damage):
-            "\(path == "-" ? "standard input" : path): \(damage)"
+        case CaptureReadFailure<CommandError>.damaged(let damage) where damage.kind == .trace:
+            "\(shown(path)) is a trace, not a capture: frametap view shows traces, diff compares them, serve and connect "
+                + "replay them"
+        case CaptureReadFailure<CommandError>.damaged(let damage): "\(shown(path)): \(damage)"
         case CaptureReadFailure<CommandError>.unreadable(let error): "\(error)"
         default: "\(error)"
         }

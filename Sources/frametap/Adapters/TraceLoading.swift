@@ -33,16 +33,6 @@ struct TraceLoading {
         return kinds.first?.kind
     }
 
-    /// Whether a file begins with an event.
-    static func isTrace(_ path: String) -> Bool {
-        guard path != "-", let input = try? FileInput(path), !input.isFollowed else { return false }
-        defer { input.closeFile() }
-        let beginning = Array("{\"event\":\"".utf8)
-        var bytes = [UInt8](repeating: 0, count: beginning.count)
-        let count = (try? bytes.withUnsafeMutableBytes { try input.read(into: $0) }) ?? 0
-        return bytes.prefix(count) == beginning[...]
-    }
-
     /// Distinguished by the first bytes: those of a capture are not text.
     private static func kind(of path: String) throws -> Kind {
         guard path != "-" else { throw CommandError("- is standard input; expected a file") }
