@@ -66,12 +66,6 @@ package struct TraceCollector {
         }
     }
 
-    /// Takes no more memory than the trace needs.
-    package mutating func compact() {
-        for place in trace?.connections.indices ?? 0..<0 { trace?.connections[place].items.compact() }
-        for place in trace?.passedOn.indices ?? 0..<0 { trace?.passedOn[place].items.compact() }
-    }
-
     private static func list(of leg: Leg?) -> WritableKeyPath<RecordedTrace, [RecordedConnection]> {
         leg == .out ? \.passedOn : \.connections
     }
