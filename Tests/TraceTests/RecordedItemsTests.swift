@@ -77,6 +77,19 @@ import Testing
         #expect(items.map { $0.frame?.index } == Array(0..<1_000))
     }
 
+    /// Unicode calls both of these é; their bytes differ, and a type is shown and sent as it came.
+    @Test func equivalentTypesStayWhatTheyAre() {
+        var generator = SeededGenerator(seed: 1)
+        guard case .frame(var frame) = Self.frame(&generator) else { return }
+        var items = RecordedItems()
+        let types = ["\u{e9}", "e\u{301}", "\u{e9}"]
+        for type in types {
+            frame.type = type
+            items.append(.frame(frame))
+        }
+        #expect(items.map { Array(($0.frame?.type ?? "").utf8) } == types.map { Array($0.utf8) })
+    }
+
     @Test func textsHaveOneNumberEach() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)

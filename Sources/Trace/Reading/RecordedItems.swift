@@ -21,6 +21,13 @@ public struct RecordedItems: Sendable {
         package var isHeartbeat: Bool
         /// Its type.
         package var type: String?
+
+        /// Types with other bytes are others, even where Unicode calls them equivalent.
+        package static func == (left: Kind, right: Kind) -> Bool {
+            left.type == right.type && left.from == right.from && left.merged == right.merged
+                && left.isHeartbeat == right.isHeartbeat && left.connection == right.connection && left.leg == right.leg
+                && (left.type ?? "").utf8.elementsEqual((right.type ?? "").utf8)
+        }
     }
 
     /// A frame; or a run, which `index` is the place of.
@@ -30,13 +37,11 @@ public struct RecordedItems: Sendable {
         var offset: Int
         var length: Int
         var index: Int
+        /// 4,294,967,295 also stands for more.
         var segments: UInt32
-        /// The numbers of its kind and its texts.
-        var kind: UInt32
-        var fields: UInt32
-        var body: UInt32
+        var content: Content
 
-        static let run = UInt32.max
+        static let run = Content(kind: .max, fields: 0, body: 0)
     }
 
     /// What a frame says, as numbers of its list.
@@ -89,9 +94,11 @@ public struct RecordedItems: Sendable {
         records.append(
             Record(
                 time: info.time, started: info.started, offset: info.offset, length: info.length, index: info.index,
-                segments: UInt32(clamping: info.segments), kind: number(of: kind),
-                fields: UInt32(texts.number(of: scratch.span.bytes.extracting(0..<split))),
-                body: UInt32(texts.number(of: scratch.span.bytes.extracting(split..<scratch.count)))))
+                segments: UInt32(clamping: info.segments),
+                content: Content(
+                    kind: number(of: kind),
+                    fields: UInt32(texts.number(of: scratch.span.bytes.extracting(0..<split))),
+                    body: UInt32(texts.number(of: scratch.span.bytes.extracting(split..<scratch.count))))))
     }
 
     private mutating func record(_ item: RecordedItem) -> Record {
@@ -99,15 +106,16 @@ public struct RecordedItems: Sendable {
             runs.append(item)
             return Record(
                 time: item.time, started: item.time, offset: 0, length: 0, index: runs.count - 1, segments: 0,
-                kind: Record.run, fields: 0, body: 0)
+                content: Record.run)
         }
         let kind = Kind(
             connection: frame.connection, leg: frame.leg, from: frame.from, merged: frame.merged,
             isHeartbeat: frame.isHeartbeat, type: frame.type)
         return Record(
             time: frame.time, started: frame.started, offset: frame.offset, length: frame.length, index: frame.index,
-            segments: UInt32(clamping: frame.segments), kind: number(of: kind), fields: number(of: frame.fields),
-            body: number(of: frame.body))
+            segments: UInt32(clamping: frame.segments),
+            content: Content(
+                kind: number(of: kind), fields: number(of: frame.fields), body: number(of: frame.body)))
     }
 
     private mutating func number(of value: JSONValue) -> UInt32 {
@@ -141,9 +149,8 @@ public struct RecordedItems: Sendable {
 
     /// What the frame at a place says; nil if the item is none.
     package func content(at place: Int) -> Content? {
-        let record = records[place]
-        if record.kind == Record.run { return nil }
-        return Content(kind: record.kind, fields: record.fields, body: record.body)
+        let content = records[place].content
+        return content == Record.run ? nil : content
     }
 
     /// When the last byte of the item at a place was seen.
@@ -152,13 +159,12 @@ public struct RecordedItems: Sendable {
     /// Who sent the item at a place.
     package func from(at place: Int) -> Direction {
         let record = records[place]
-        return record.kind == Record.run ? runs[record.index].from : kinds[Int(record.kind)].from
+        return record.content == Record.run ? runs[record.index].from : kinds[Int(record.content.kind)].from
     }
 
     /// Whether the item at a place is a heartbeat.
     package func isHeartbeat(at place: Int) -> Bool {
-        let kind = records[place].kind
-        return kind != Record.run && kinds[Int(kind)].isHeartbeat
+        content(at: place).map { kinds[Int($0.kind)].isHeartbeat } ?? false
     }
 
     /// The items at the places that are chosen.
@@ -184,15 +190,16 @@ extension RecordedItems: RandomAccessCollection, MutableCollection, RangeReplace
     public subscript(place: Int) -> RecordedItem {
         get {
             let record = records[place]
-            if record.kind == Record.run { return runs[record.index] }
-            let kind = kinds[Int(record.kind)]
+            if record.content == Record.run { return runs[record.index] }
+            let kind = kinds[Int(record.content.kind)]
             return .frame(
                 FrameEvent(
                     connection: kind.connection, leg: kind.leg, from: kind.from, index: record.index,
                     time: record.time, started: record.started, offset: record.offset, length: record.length,
                     segments: Int(record.segments), merged: kind.merged, type: kind.type,
-                    isHeartbeat: kind.isHeartbeat, fields: texts.with(Int(record.fields)) { JSONValue(compact: $0) },
-                    body: texts.with(Int(record.body)) { JSONValue(compact: $0) }))
+                    isHeartbeat: kind.isHeartbeat,
+                    fields: texts.with(Int(record.content.fields)) { JSONValue(compact: $0) },
+                    body: texts.with(Int(record.content.body)) { JSONValue(compact: $0) }))
         }
         set { records[place] = record(newValue) }
     }
