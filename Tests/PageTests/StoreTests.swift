@@ -10,6 +10,18 @@ import Trace
 
 /// What is stored is what was traced, and memory is bounded.
 @Suite struct StoreTests {
+    /// A trace read from lines has no bytes: its secrets are known by how the lines show them.
+    @Test func framesWithSecretsAreMarked() throws {
+        let fields = [("{}", false), ("{\"password\":\"«secret»\"}", true), ("{\"password\":\"«secre»\"}", false)]
+        for (fields, isSecret) in fields {
+            let store = try EventStore()
+            store.take(try MadeUp.items([MadeUp.opened(1), MadeUp.frame(1, fields: fields)]))
+            let record = try #require(store.records(0..<store.count).last)
+            let row = try JSONValue(parsing: store.row(record).span.bytes)
+            #expect(row["secret"]?.boolean == isSecret, "\(fields)")
+        }
+    }
+
     @Test(arguments: Fixture.all) func linesAreThoseOfTheTrace(_ fixture: Fixture) async throws {
         let shown = try await ShownTrace(fixture)
         let store = shown.page.store

@@ -30,6 +30,22 @@ import TraceDiff
         return TraceComparison.compare(expected: old, actual: new, comparison)
     }
 
+    /// What frames say again counts as often as they say it.
+    @Test func repeatedFramesCountInTheMaskedShare() throws {
+        let frame = Traces.frame(.fromClient, "login", "ben", fields: ["token": .text("12345678")])
+        var comparison = Comparison()
+        comparison.rules = try RulesYAML.rules(in: "mask: [fields.token]\n", file: "r.yaml")
+        func share(_ count: Int) -> MaskedShare {
+            let trace = Traces.trace([[FrameEvent](repeating: frame, count: count)])
+            return TraceComparison.compare(expected: trace, actual: trace, comparison).share
+        }
+        let one = share(1)
+        #expect((one.frames, one.maskedFrames, one.masked) == (2, 2, 16) && one.characters > 16)
+        let five = share(5)
+        #expect((five.frames, five.maskedFrames, five.masked) == (10, 10, 80))
+        #expect(five.characters == 5 * one.characters)
+    }
+
     @Test func whatDiffersIsLearned() throws {
         let runs = [run("a1", "08:59:59.100"), run("b2", "09:00:00.200", number: 8), run("c3", "10:00:00.300")]
         let rules = RuleLearning.rules(from: runs)
