@@ -3,7 +3,7 @@
 
 BUILD is the folder that `swift build -c release --product frametap` wrote. The command is the build's own, but the program looks
 for libraries only where the system does. With --sysroot (see packaging/sysroot) it is linked against the C library there, and holds
-libpcap, zlib, zstd and libstdc++: it needs nothing that is not on every Linux with that C library, or a newer one.
+libpcap, libyaml, zlib, zstd and libstdc++: it needs nothing that is not on every Linux with that C library, or a newer one.
 """
 
 import argparse
@@ -49,8 +49,10 @@ def hold(sysroot, folder, compiler):
     for name in HELD:
         shutil.copy(libraries / name, folder)
     subprocess.run(["ar", "d", folder / "libpcap.a", "pcap-dbus.o"], check=True)
-    # That of this machine: Swift's libraries were compiled with it, or with one like it.
-    shutil.copy(output_of("gcc", "-print-file-name=libstdc++.a"), folder)
+    # Those of this machine: Swift's libraries were compiled with its libstdc++, or with one like it; Debian 11's libyaml reads question
+    # marks otherwise than later ones.
+    for name in ("libstdc++.a", "libyaml.a"):
+        shutil.copy(output_of("gcc", f"-print-file-name={name}"), folder)
     subprocess.run([compiler, f"--sysroot={sysroot}", "-O2", "-fPIC", "-c", HERE / "portable.c", "-o", folder / "portable.o"], check=True)
 
 

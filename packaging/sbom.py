@@ -99,8 +99,9 @@ def held():
     if options.sysroot:
         database = f"--admindir={options.sysroot}/var/lib/dpkg"
         yield from (debian(name, output_of("dpkg-query", database, "-W", "-f", "${Version}", name)) for name in HELD)
-        compiler = owner(os.path.realpath(output_of("gcc", "-print-file-name=libstdc++.a").strip()))
-        yield debian(compiler, output_of("dpkg-query", "-W", "-f", "${Version}", compiler))
+        for name in ("libstdc++.a", "libyaml.a"):
+            package = owner(os.path.realpath(output_of("gcc", f"-print-file-name={name}").strip()))
+            yield debian(package, output_of("dpkg-query", "-W", "-f", "${Version}", package))
 
 
 for file in options.files:

@@ -45,6 +45,7 @@ need_header() {
 # The headers that frametap is built with.
 need_libraries() {
     need_header pcap/pcap.h "libpcap headers" libpcap-dev libpcap
+    need_header yaml.h "libyaml headers" libyaml-dev libyaml
     need_header zstd.h "zstd headers" libzstd-dev zstd
     # macOS has them.
     [ "$(uname)" = Darwin ] || need_header zlib.h "zlib headers" zlib1g-dev -

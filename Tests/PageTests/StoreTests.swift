@@ -1,6 +1,7 @@
 import Foundation
 import Framing
 import Packets
+import Platform
 import Streams
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import Framing
+import Platform
 import Streams
 import TestSupport
 import Testing

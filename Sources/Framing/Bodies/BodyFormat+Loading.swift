@@ -1,4 +1,4 @@
-import Yams
+import YAML
 
 /// How a format file defines bodies.
 ///
@@ -129,7 +129,7 @@ extension BodyChain {
         let type = named(name, at: key, path, context)
         if type == FieldsBody.self, value.sequence != nil {
             // The list is all there is to say.
-            let options = Node.mapping(.init([(Node("of"), value)], .implicit, .any, node.mark))
+            let options = Node(.mapping([Node("of"): value]), mark: node.mark)
             let map = YAMLMap(options, path: "\(path).\(name)", context: context)
             return (map?.reading(FieldsBody.keys)).map { FieldsBody($0) }
         }

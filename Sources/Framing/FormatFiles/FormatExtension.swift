@@ -1,4 +1,4 @@
-import Yams
+import YAML
 
 /// `extends`: a format that takes what it does not say itself from another one, so that a family shares its header.
 ///
@@ -53,22 +53,24 @@ enum FormatExtension {
     }
 
     private static func merge(_ own: Node, over base: Node) -> Node {
-        guard case .mapping(var result) = base, case .mapping(let given) = own else { return own }
+        guard var result = base.mapping, let given = own.mapping else { return own }
         for (key, value) in given {
             let name = key.string ?? ""
-            if merged.contains(name), case .mapping(var inner)? = result[key], case .mapping(let more) = value {
-                for (key, value) in more { inner[key] = value }
-                result[key] = .mapping(inner)
+            if merged.contains(name), let inherited = result[name], var inner = inherited.mapping,
+                let more = value.mapping
+            {
+                for pair in more { inner.set(pair) }
+                result.set((key: key, value: Node(.mapping(inner), mark: value.mark)))
             } else {
-                result[key] = value
+                result.set((key: key, value: value))
             }
         }
         // What says how frames are cut replaces all of that.
         let layouts = ["oneOf", "alternatives", "states"]
-        for key in layouts where given[Node(key)] != nil {
-            for other in layouts where other != key && given[Node(other)] == nil { result[Node(other)] = nil }
+        for key in layouts where given[key] != nil {
+            for other in layouts where other != key && given[other] == nil { result.remove(other) }
         }
-        result[Node("extends")] = nil
-        return .mapping(result)
+        result.remove("extends")
+        return Node(.mapping(result), mark: base.mark)
     }
 }

@@ -1,6 +1,6 @@
 import Expressions
 import Streams
-import Yams
+import YAML
 
 /// Reads format files: YAML in, a checked `Format` out.
 package enum FormatLoader {
@@ -48,8 +48,8 @@ package enum FormatLoader {
     /// The outline of a file known to be valid: the rest is not parsed.
     static func outline(_ yaml: String) -> FormatOutline? {
         let context = LoadContext()
-        guard let node = FormatYAML.compose(yaml, context: context),
-            let top = YAMLMap(node, path: topPath, context: context), let name = top.text("format")
+        guard let head = try? Composer.compose(yaml, until: ["format", "summary", "ports"]),
+            let top = YAMLMap(Node(.mapping(head)), path: topPath, context: context), let name = top.text("format")
         else { return nil }
         return FormatOutline(name: name, summary: top.text("summary") ?? "", ports: ports(top))
     }
@@ -150,8 +150,8 @@ package enum FormatLoader {
         }
         // Those that nothing uses may have faults, too.
         for name in top.context.types.keys.sorted() {
-            let item = Node.sequence(
-                .init([.mapping(.init([(Node("it"), .mapping(.init([(Node("use"), Node(name))])))]))]))
+            let use = Node(.mapping([Node("use"): Node(name)]))
+            let item = Node(.sequence([Node(.mapping([Node("it"): use]))]))
             _ = StructureLoader(context: top.context, order: .big, outside: nil)
                 .structure(item, path: "types", isBounded: true)
         }

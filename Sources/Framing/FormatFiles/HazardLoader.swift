@@ -1,5 +1,5 @@
 import Expressions
-import Yams
+import YAML
 
 /// Reads a format's `hazards`.
 enum HazardLoader {
@@ -25,7 +25,7 @@ enum HazardLoader {
     /// `split-frame`, or `{ hazard: kept-buffer, when: type == "voice" }`, or a list of them.
     static func hazards(_ top: YAMLMap) -> [FormatHazard] {
         guard let node = top["hazards"] else { return [] }
-        let items = node.sequence.map(Array.init) ?? [node]
+        let items = node.sequence ?? [node]
         return items.enumerated().compactMap { index, item in
             guard item.mapping != nil else {
                 guard let text = top.context.text(of: item) else {

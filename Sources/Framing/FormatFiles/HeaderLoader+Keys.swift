@@ -1,4 +1,4 @@
-import Yams
+import YAML
 
 /// The types of fields, and their keys.
 extension HeaderLoader {

@@ -1,5 +1,5 @@
 import Streams
-import Yams
+import YAML
 
 /// Reads `header:` and `trailer:` lists.
 struct HeaderLoader {
@@ -35,7 +35,7 @@ struct HeaderLoader {
 
     /// A field by its name, and its type or a mapping.
     func field(_ name: String, _ node: Node, _ section: KeySection = Self.section) -> HeaderField? {
-        if node.scalar != nil {
+        if node.isScalar {
             guard let type = context.text(of: node) else { return nil }
             return kind(type, nil, node).map { HeaderField(name: name, kind: $0, order: order) }
         }
@@ -131,7 +131,7 @@ struct HeaderLoader {
 
     private func constant(_ map: YAMLMap, _ field: HeaderField) -> FieldValue? {
         // A list or a range is no constant.
-        guard map["equals"]?.scalar != nil, let text = map.text("equals"),
+        guard map["equals"]?.isScalar == true, let text = map.text("equals"),
             Int(number: text) != nil || !text.contains("..")
         else { return nil }
         let value: FieldValue
@@ -174,7 +174,7 @@ struct HeaderLoader {
     }
 
     private func nameList(_ map: YAMLMap) -> YAMLMap? {
-        guard map["names"]?.scalar != nil, let name = map.text("names") else { return map.map("names") }
+        guard map["names"]?.isScalar == true, let name = map.text("names") else { return map.map("names") }
         if let list = context.sharedNames[name] { return list }
         let known = context.sharedNames.keys.sorted()
         let hint = known.isEmpty ? "the format has none" : LoadContext.hint(name, known)
@@ -199,7 +199,7 @@ struct HeaderLoader {
                 context.add("\(field.name) has the bits 0 to \(8 * width - 1), found \(high)", at: key)
                 return nil
             }
-            if value.scalar != nil, let name = value.string, !name.isEmpty {
+            if value.isScalar, let name = value.string, !name.isEmpty {
                 return HeaderField.Bits(name: name, lowest: low, count: high - low + 1)
             }
             let path = "\(field.name).bits"

@@ -1,4 +1,4 @@
-import Yams
+import YAML
 
 /// The keys of the sections that describe frames: a kind, a state, a side, and the file itself.
 extension LayoutLoader {

@@ -1,5 +1,5 @@
 import Streams
-import Yams
+import YAML
 
 /// Reads the layout of one direction's frames: rules, headers, and the choices between them.
 ///
@@ -171,7 +171,7 @@ struct LayoutLoader {
     /// A section as inherited by the kinds in its own list.
     private static func withoutChoices(_ map: YAMLMap) -> YAMLMap {
         guard var mapping = map.node.mapping else { return map }
-        for key in ["oneOf", "alternatives", "first"] { mapping[Node(key)] = nil }
+        for key in ["oneOf", "alternatives", "first"] { mapping.remove(key) }
         return map.with(mapping)
     }
 

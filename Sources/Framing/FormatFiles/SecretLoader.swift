@@ -1,5 +1,5 @@
 import Expressions
-import Yams
+import YAML
 
 /// Reads a format's `secret` section.
 enum SecretLoader {
@@ -22,7 +22,7 @@ enum SecretLoader {
     /// `body.password`, or `{ value: body.2, when: type == "login" }`, or a list of them.
     static func secrets(_ top: YAMLMap) -> [Secret] {
         guard let node = top["secret"] else { return [] }
-        let items = node.sequence.map(Array.init) ?? [node]
+        let items = node.sequence ?? [node]
         return items.enumerated().compactMap { index, item in
             var text = top.context.text(of: item)
             var place = item

@@ -1,6 +1,6 @@
 import Expressions
 import Streams
-import Yams
+import YAML
 
 /// Reads `states` and `transitions`.
 enum StateLoader {

@@ -1,6 +1,6 @@
 import Expressions
 import Streams
-import Yams
+import YAML
 
 /// A structure while its items are read: the sequences so far, and the names that expressions may refer to.
 final class StructureBuilding {
@@ -164,7 +164,7 @@ final class StructureBuilding {
     }
 
     private func named(_ name: String, _ node: Node) -> Structure.Item? {
-        if node.scalar != nil {
+        if node.isScalar {
             return fields.field(name, node).map { Structure.Item(name: name, content: .field($0)) }
         }
         guard let map = YAMLMap(node, path: "the field \(name)", context: context) else { return nil }

@@ -1,4 +1,4 @@
-import Yams
+import YAML
 
 /// The values that keys of structures have, and which section an item is.
 extension StructureKeys {

@@ -1,4 +1,4 @@
-import Yams
+import YAML
 
 /// The items of structures, and their keys. What an item is follows from the keys that it has.
 enum StructureKeys {

@@ -1,5 +1,5 @@
 import Streams
-import Yams
+import YAML
 
 extension AllowedValues {
     /// The values under `equals`: one, or a list of them and of ranges `from..to`.

@@ -1,6 +1,6 @@
 import Expressions
 import Streams
-import Yams
+import YAML
 
 extension StructureLoader {
     /// The rule `fields` of a `framing:` section and a `header:` list; nil, with faults reported, if it cannot be built.

@@ -1,6 +1,6 @@
 import Expressions
 import Streams
-import Yams
+import YAML
 
 /// Reads a structure: the header of the rule `fields`, the body encoding `fields`, and `types`.
 ///

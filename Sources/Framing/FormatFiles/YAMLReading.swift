@@ -1,5 +1,5 @@
 import Streams
-import Yams
+import YAML
 
 /// The state of reading a file: the values of parameters, and the faults so far, so that all can be reported at once.
 package final class LoadContext {
@@ -140,7 +140,7 @@ package struct YAMLMap {
     /// The text at a key.
     package func text(_ key: String) -> String? {
         guard let node = self[key] else { return nil }
-        if node.scalar != nil { return context.text(of: node) }
+        if node.isScalar { return context.text(of: node) }
         context.add("\(name(key)) should be text, found \(node.kindName)", at: node)
         return nil
     }
@@ -159,8 +159,8 @@ package struct YAMLMap {
     func has(_ key: String) -> Bool { section?.names.contains(key) != false && self[key] != nil }
 
     /// The mapping with another node in place of its own.
-    func with(_ mapping: Node.Mapping) -> YAMLMap {
-        YAMLMap(node: .mapping(mapping), path: path, context: context, section: section)
+    func with(_ mapping: Mapping) -> YAMLMap {
+        YAMLMap(node: Node(.mapping(mapping), mark: node.mark), path: path, context: context, section: section)
     }
 
     /// The section at a key.
@@ -181,9 +181,9 @@ package struct YAMLMap {
 
     func texts(_ key: String) -> [(text: String, node: Node)] {
         guard let node = self[key] else { return [] }
-        let items = node.sequence.map(Array.init) ?? [node]
+        let items = node.sequence ?? [node]
         return items.compactMap { item in
-            guard item.scalar != nil, let text = context.text(of: item) else {
+            guard item.isScalar, let text = context.text(of: item) else {
                 context.add("\(name(key)) should list text, found \(item.kindName)", at: item)
                 return nil
             }
@@ -300,17 +300,15 @@ extension [UInt8] {
 extension Node {
     /// The value of a mapping's key; nil if there is none, or the node is not a mapping.
     func member(_ name: String) -> Node? {
-        guard case .mapping(let mapping) = self else { return nil }
-        return mapping.first { $0.key.scalar?.string == name }?.value
+        mapping?[name]
     }
 
     /// Human-readable: the kind of node.
     var kindName: String {
-        switch self {
+        switch content {
         case .mapping: "a mapping"
         case .sequence: "a list"
-        case .scalar(let scalar): scalar.string.isEmpty ? "nothing" : "\"\(scalar.string.prefix(40))\""
-        case .alias: "an alias"
+        case .scalar(let text, _): text.isEmpty ? "nothing" : "\"\(text.prefix(40))\""
         }
     }
 }

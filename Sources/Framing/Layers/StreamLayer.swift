@@ -1,5 +1,5 @@
 import Streams
-import Yams
+import YAML
 
 /// Turns the encoded bytes of one direction into those that are framed: decompresses or decrypts them. It has a state, and is used by
 /// one stream.
@@ -85,7 +85,7 @@ enum StreamEncodings {
     static func read(_ map: YAMLMap, _ key: String) -> [any StreamEncoding] {
         guard let node = map[key] else { return [] }
         let path = "\(map.path).\(key)"
-        let items = node.sequence.map(Array.init) ?? [node]
+        let items = node.sequence ?? [node]
         return items.compactMap { item in
             let pair = item.mapping.flatMap { $0.count == 1 ? $0.first : nil }
             guard let name = item.string ?? pair?.key.string else {

@@ -1,5 +1,5 @@
 import Streams
-import Yams
+import YAML
 
 /// The rule `escaped`: frames between flags; flag bytes inside them are escaped.
 ///

@@ -1,4 +1,4 @@
-import Yams
+import YAML
 
 /// A framing rule of the format language: it describes its keys, and is built from them.
 protocol LoadableRule: FramingRule {

@@ -1,5 +1,5 @@
 import Framing
-import Yams
+import YAML
 
 /// Reads rules: a file of them, or one in a line.
 ///
@@ -74,7 +74,7 @@ package enum RuleFile {
     }
 
     private static func maps(_ node: Node, _ path: String, _ context: LoadContext) -> [YAMLMap] {
-        (node.sequence.map(Array.init) ?? []).enumerated().compactMap {
+        (node.sequence ?? []).enumerated().compactMap {
             YAMLMap($1, path: "\(path)[\($0)]", context: context)
         }
     }

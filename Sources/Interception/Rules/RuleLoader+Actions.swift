@@ -1,7 +1,7 @@
 import Expressions
 import Framing
 import Streams
-import Yams
+import YAML
 
 /// Reads what a rule does.
 extension RuleLoader {
@@ -207,7 +207,7 @@ extension RuleLoader {
 
     /// A node as JSON: what is not in quotes may be a number, a truth value or null, except in `text` and `hex`.
     private static func write(_ node: Node, isText: Bool = false, into text: inout [UInt8]) {
-        switch node {
+        switch node.content {
         case .mapping(let mapping):
             text.append(UInt8(ascii: "{"))
             for (index, pair) in mapping.enumerated() {
@@ -225,14 +225,12 @@ extension RuleLoader {
                 write(item, into: &text)
             }
             text.append(UInt8(ascii: "]"))
-        case .scalar(let scalar):
-            let isPlain = scalar.style == .plain || scalar.style == .any
-            if isPlain, !isText, let value = Self.json(scalar.string) {
+        case .scalar(let string, let isPlain):
+            if isPlain, !isText, let value = Self.json(string) {
                 text += Array(value.utf8)
             } else {
-                JSONOutput.string(scalar.string, into: &text)
+                JSONOutput.string(string, into: &text)
             }
-        case .alias: text += Array("null".utf8)
         }
     }
 }

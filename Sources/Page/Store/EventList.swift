@@ -1,3 +1,4 @@
+import Platform
 import Streams
 
 /// An event in the list of its connection: what the time line needs.

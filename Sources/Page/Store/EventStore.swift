@@ -1,5 +1,6 @@
 import Analysis
 import Framing
+import Platform
 import Streams
 import Synchronization
 import Trace

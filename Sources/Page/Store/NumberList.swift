@@ -1,3 +1,5 @@
+import Platform
+
 /// An ascending list of event numbers: in memory while it is short, beyond that in a file.
 struct NumberList: Sendable {
     private var file: TemporaryFile?

@@ -1,4 +1,4 @@
-import Foundation
+import Platform
 import Streams
 
 /// How long something took: exact minimum and maximum, and counts in buckets that grow by a sixteenth of a power of two.

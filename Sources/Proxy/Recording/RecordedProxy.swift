@@ -1,5 +1,4 @@
 import Dispatch
-import Foundation
 
 /// A proxy in this process, and the recording of what passes through it.
 package enum RecordedProxy {
@@ -20,7 +19,7 @@ package enum RecordedProxy {
         // The recorder blocks while it waits for data: it gets a thread of its own, not one of a task's.
         let recorded = Task {
             await withCheckedContinuation { (continuation: CheckedContinuation<Record, Never>) in
-                Thread { continuation.resume(returning: record(queue)) }.start()
+                DispatchQueue(label: "recorder").async { continuation.resume(returning: record(queue)) }
             }
         }
         let proxy = ProxyServer(options, queue: queue)

@@ -1,5 +1,5 @@
-import Foundation
-import Synchronization
+import Dispatch
+import Platform
 
 /// A client that a shell command starts.
 struct ClientProcess: Sendable {
@@ -18,42 +18,27 @@ struct ClientProcess: Sendable {
 
     /// Runs it, and kills it after a time.
     func run(host: String, port: Int, atMost time: Duration) async throws -> Exit {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
         let command = command.replacing("{host}", with: host).replacing("{port}", with: "\(port)")
-        process.arguments = ["-c", command]
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        let errors = FileManager.default.temporaryDirectory.appendingPathComponent("frametap-\(UUID().uuidString)")
-        FileManager.default.createFile(atPath: errors.path, contents: nil, attributes: [.posixPermissions: 0o600])
-        defer { try? FileManager.default.removeItem(at: errors) }
-        process.standardError = try FileHandle(forWritingTo: errors)
+        // Not a pipe: what the client has started may keep that open.
+        let errors = try TemporaryFile()
         let start = ContinuousClock.now
-        let ended = AsyncStream<Void> { continuation in
-            process.terminationHandler = { _ in continuation.finish() }
-        }
-        try process.run()
-        let number = process.processIdentifier
+        let process = try ChildProcess(["/bin/sh", "-c", command], errors: errors.descriptor)
         let timer = Task {
             try await Task.sleep(for: time)
-            // The shell, and what it has started: Foundation gives each child a process group of its own.
-            kill(-number, SIGKILL)
-            kill(number, SIGKILL)
+            process.kill()
         }
-        await withTaskCancellationHandler {
-            for await _ in ended {}
+        let status = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                DispatchQueue(label: "client").async { continuation.resume(returning: process.wait()) }
+            }
         } onCancel: {
-            kill(-number, SIGKILL)
-            kill(number, SIGKILL)
+            process.kill()
         }
-        process.waitUntilExit()
         timer.cancel()
         try Task.checkCancellation()
         let took = ContinuousClock.now - start
-        let said = (try? Data(contentsOf: errors)) ?? Data()
-        let status = process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
         return Exit(
             status: status, isTimedOut: took >= time, took: took,
-            errors: String(decoding: said.suffix(2_000), as: UTF8.self))
+            errors: String(decoding: errors.end(2_000), as: UTF8.self))
     }
 }

@@ -2,7 +2,7 @@ import Expressions
 import Framing
 import Streams
 import Trace
-import Yams
+import YAML
 
 /// Rules as a YAML file (`docs/diff.md`).
 package enum RulesYAML {

@@ -1,5 +1,4 @@
 import Dispatch
-import Foundation
 import Platform
 
 /// The user's web browser.
@@ -38,8 +37,7 @@ enum Browser {
 
     /// A page that leads to an address.
     private static func leading(to address: String) -> String {
-        let escaped = address.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(
-            of: "\"", with: "&quot;")
+        let escaped = address.replacing("&", with: "&amp;").replacing("\"", with: "&quot;")
         return """
             <!doctype html>
             <meta charset="utf-8">
@@ -52,15 +50,12 @@ enum Browser {
     }
 
     private static func start(_ path: String) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         #if os(macOS)
-        process.arguments = ["open", path]
+        let opener = "open"
         #else
-        process.arguments = ["xdg-open", path]
+        let opener = "xdg-open"
         #endif
-        (process.standardInput, process.standardOutput, process.standardError) =
-            (FileHandle.nullDevice, FileHandle.nullDevice, FileHandle.nullDevice)
-        try? process.run()
+        guard let process = try? ChildProcess([opener, path]) else { return }
+        DispatchQueue(label: "browser").async { _ = process.wait() }
     }
 }

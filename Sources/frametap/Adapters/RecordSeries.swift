@@ -41,16 +41,7 @@ struct RecordSeries {
 
     /// The numbers of the existing files, in order.
     private func numbers() -> [Int] {
-        guard let directory = opendir(folder.isEmpty ? "." : folder) else { return [] }
-        defer { closedir(directory) }
-        var numbers: [Int] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if let number = number(of: name) { numbers.append(number) }
-        }
-        return numbers.sorted()
+        (Folder.names(in: folder.isEmpty ? "." : folder) ?? []).compactMap(number(of:)).sorted()
     }
 
     private func number(of name: String) -> Int? {

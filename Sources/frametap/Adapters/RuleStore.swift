@@ -1,9 +1,9 @@
 import Dispatch
 import Control
-import Foundation
 import Framing
 import Interception
 import Pipeline
+import Platform
 import Streams
 import Synchronization
 
@@ -140,17 +140,15 @@ final class RuleStore: Sendable {
     /// Reads the file again whenever it has changed. One with errors is reported, and the rules stay as they are.
     func watch() {
         guard let path = state.withLock({ $0.texts.file?.path }) else { return }
-        let thread = Thread { [self] in
+        DispatchQueue(label: "rules").async { [self] in
             var seen = Self.text(of: path)
             while true {
-                Thread.sleep(forTimeInterval: 0.5)
+                usleep(500_000)
                 guard let text = Self.text(of: path), text != seen else { continue }
                 seen = text
                 reload(text, path)
             }
         }
-        thread.name = "rules"
-        thread.start()
     }
 
     private func reload(_ text: String, _ path: String) {

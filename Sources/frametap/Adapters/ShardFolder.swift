@@ -43,18 +43,10 @@ struct ShardFolder {
 
     /// The paths of the shards in the folder, in order.
     private func shards() throws(CommandError) -> [String] {
-        guard let directory = opendir(folder) else {
+        guard let names = Folder.names(in: folder) else {
             throw CommandError("cannot read the folder \(folder): \(systemError())")
         }
-        defer { closedir(directory) }
-        var paths: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if Self.isShard(name) { paths.append("\(folder)/\(name)") }
-        }
-        return paths.sorted()
+        return names.filter(Self.isShard).sorted().map { "\(folder)/\($0)" }
     }
 
     private static func isShard(_ name: String) -> Bool {

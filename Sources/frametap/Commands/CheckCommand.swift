@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import Framing
 import Packets
 import Pipeline
@@ -50,7 +49,7 @@ struct CheckCommand: ParsableCommand {
             } else if bytes == nil, seen == nil {
                 return try check(output)
             }
-            Thread.sleep(forTimeInterval: 0.2)
+            usleep(200_000)
         }
     }
 

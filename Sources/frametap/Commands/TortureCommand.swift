@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import Framing
 import Platform
 import Proxy
@@ -127,7 +126,7 @@ struct TortureCommand: AsyncParsableCommand {
             (comparing.mask, comparing.ignore) = (mask, ignore)
             var options = TortureOptions(
                 try FormatOptions.format(format), try comparing.comparison(), seed: seed)
-            options.parallel = parallel ?? ProcessInfo.processInfo.activeProcessorCount
+            options.parallel = parallel ?? Int(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
             return (try await ClientTorture.run(client, to: to, options), "torture \(client)")
         }
         let loaded = try RecordingToPlay(replay, format: format, mask: mask, ignore: ignore, saying: .fromClient)

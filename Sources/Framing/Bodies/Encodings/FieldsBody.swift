@@ -1,5 +1,5 @@
 import Streams
-import Yams
+import YAML
 
 /// The encoding `fields`: a structure, shown as JSON.
 ///

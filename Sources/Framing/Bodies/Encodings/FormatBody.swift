@@ -1,5 +1,5 @@
 import Streams
-import Yams
+import YAML
 
 /// The encoding `format`: frames of another format, shown as a list. The format is one of the file's `formats`, or a built-in one.
 ///

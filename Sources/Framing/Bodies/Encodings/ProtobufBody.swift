@@ -1,5 +1,5 @@
 import Streams
-import Yams
+import YAML
 
 /// The encoding `protobuf`: a message, shown as JSON by field number, or by name with `--descriptor-set FILE`.
 ///

@@ -1,5 +1,3 @@
-import SwiftProtobuf
-
 /// Protobuf messages by name, from a descriptor set (`protoc --include_imports --descriptor_set_out=FILE`).
 package struct MessageSchema: Sendable {
     /// A message.
@@ -33,17 +31,11 @@ package struct MessageSchema: Sendable {
 
     /// The messages of a descriptor set.
     package init(descriptorSet bytes: [UInt8]) throws(BodyResourceError) {
-        let set: Google_Protobuf_FileDescriptorSet
         do {
-            set = try Google_Protobuf_FileDescriptorSet(serializedBytes: bytes)
+            // FileDescriptorSet: file = 1.
+            for file in try DescriptorMessage(bytes).messages(1) { try add(file) }
         } catch {
             throw BodyResourceError("not a descriptor set, as protoc --descriptor_set_out writes it: \(error)")
-        }
-        for file in set.file {
-            for type in file.enumType { add(type, in: file.package) }
-            // Since proto3, numbers are packed unless the file specifies otherwise.
-            let packs = file.syntax != "" && file.syntax != "proto2"
-            for type in file.messageType { add(type, in: file.package, packs: packs) }
         }
         guard !messages.isEmpty else { throw BodyResourceError("the descriptor set describes no message") }
     }
@@ -58,52 +50,76 @@ package struct MessageSchema: Sendable {
         return ending.count == 1 ? ending.first : nil
     }
 
-    private mutating func add(_ type: Google_Protobuf_EnumDescriptorProto, in scope: String) {
-        var names: [Int32: String] = [:]
-        // Of names for the same number the first wins.
-        for value in type.value where names[value.number] == nil { names[value.number] = value.name }
-        enumerations[MessageSchema.join(scope, type.name)] = names
+    /// FileDescriptorProto: package = 2, message_type = 4, enum_type = 5, syntax = 12.
+    private mutating func add(_ file: DescriptorMessage) throws(ProtobufError) {
+        let scope = file.text(2)
+        for type in try file.messages(5) { try add(enumeration: type, in: scope) }
+        // Since proto3, numbers are packed unless the file specifies otherwise.
+        let packs = file.text(12) != "" && file.text(12) != "proto2"
+        for type in try file.messages(4) { try add(message: type, in: scope, packs: packs) }
     }
 
-    private mutating func add(_ type: Google_Protobuf_DescriptorProto, in scope: String, packs: Bool) {
-        let name = MessageSchema.join(scope, type.name)
-        var message = Message(isMapEntry: type.options.mapEntry)
-        for field in type.field {
-            guard let number = UInt32(exactly: field.number), let kind = MessageSchema.kind(of: field) else { continue }
-            let isPacked = kind.packs && (field.options.hasPacked ? field.options.packed : packs)
-            message.fields[number] = Field(
-                name: field.name, kind: kind, isRepeated: field.label == .repeated, isPacked: isPacked)
-            message.numbers[field.name] = number
+    /// EnumDescriptorProto: name = 1, value = 2; EnumValueDescriptorProto: name = 1, number = 2.
+    private mutating func add(enumeration type: DescriptorMessage, in scope: String) throws(ProtobufError) {
+        var names: [Int32: String] = [:]
+        for value in try type.messages(2) {
+            let number = value.number(2) ?? 0
+            // Of names for the same number the first wins.
+            if names[number] == nil { names[number] = value.text(1) }
         }
+        enumerations[MessageSchema.join(scope, type.text(1))] = names
+    }
+
+    /// DescriptorProto: name = 1, field = 2, nested_type = 3, enum_type = 4, options = 7; MessageOptions: map_entry = 7.
+    private mutating func add(
+        message type: DescriptorMessage, in scope: String, packs: Bool
+    ) throws(ProtobufError) {
+        let name = MessageSchema.join(scope, type.text(1))
+        var message = Message(isMapEntry: try type.message(7)?.flag(7) ?? false)
+        for field in try type.messages(2) { try MessageSchema.add(field, to: &message, packs: packs) }
         messages[name] = message
-        for inner in type.enumType { add(inner, in: name) }
-        for inner in type.nestedType { add(inner, in: name, packs: packs) }
+        for inner in try type.messages(4) { try add(enumeration: inner, in: name) }
+        for inner in try type.messages(3) { try add(message: inner, in: name, packs: packs) }
+    }
+
+    /// FieldDescriptorProto: name = 1, number = 3, label = 4, options = 8; FieldOptions: packed = 2.
+    private static func add(
+        _ field: DescriptorMessage, to message: inout Message, packs: Bool
+    ) throws(ProtobufError) {
+        guard let number = field.number(3).flatMap(UInt32.init(exactly:)), let kind = kind(of: field) else { return }
+        let option = try field.message(8)?.flag(2)
+        let isPacked = kind.packs && option ?? packs
+        message.fields[number] = Field(
+            name: field.text(1), kind: kind, isRepeated: field.number(4) == 3, isPacked: isPacked)
+        message.numbers[field.text(1)] = number
     }
 
     private static func join(_ scope: String, _ name: String) -> String { scope.isEmpty ? name : scope + "." + name }
 
-    private static func kind(of field: Google_Protobuf_FieldDescriptorProto) -> Kind? {
+    /// FieldDescriptorProto: type = 5, type_name = 6.
+    private static func kind(of field: DescriptorMessage) -> Kind? {
         // Compilers write full names, with a dot before them.
-        let typeName = String(field.typeName.drop { $0 == "." })
-        switch field.type {
-        case .double: return .double
-        case .float: return .float
-        case .int64: return .int64
-        case .uint64: return .uint64
-        case .int32: return .int32
-        case .fixed64: return .fixed64
-        case .fixed32: return .fixed32
-        case .bool: return .bool
-        case .string: return .string
-        case .group: return .group(typeName)
-        case .message: return .message(typeName)
-        case .bytes: return .bytes
-        case .uint32: return .uint32
-        case .enum: return .enumeration(typeName)
-        case .sfixed32: return .sfixed32
-        case .sfixed64: return .sfixed64
-        case .sint32: return .sint32
-        case .sint64: return .sint64
+        let typeName = String(field.text(6).drop { $0 == "." })
+        switch field.number(5) ?? 1 {
+        case 1: return .double
+        case 2: return .float
+        case 3: return .int64
+        case 4: return .uint64
+        case 5: return .int32
+        case 6: return .fixed64
+        case 7: return .fixed32
+        case 8: return .bool
+        case 9: return .string
+        case 10: return .group(typeName)
+        case 11: return .message(typeName)
+        case 12: return .bytes
+        case 13: return .uint32
+        case 14: return .enumeration(typeName)
+        case 15: return .sfixed32
+        case 16: return .sfixed64
+        case 17: return .sint32
+        case 18: return .sint64
+        default: return nil
         }
     }
 }

@@ -1,4 +1,4 @@
-import Yams
+import YAML
 
 /// Takes note of the keys that are read from a file, and may change what is read: tests compare that with what sections declare.
 package final class KeyProbe {
@@ -46,6 +46,6 @@ package final class KeyProbe {
         if own == omitted { return nil }
         if value != nil { keys.insert(own) }
         guard value == nil, given.contains(own), let standard = section[key]?.standard else { return value }
-        return try? Yams.compose(yaml: standard, .basic, .default, .utf8)
+        return try? Composer.compose(standard)
     }
 }

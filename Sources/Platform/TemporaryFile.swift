@@ -1,18 +1,18 @@
-import Platform
-
 /// A file without a name: it is gone when the process is.
-final class TemporaryFile: Sendable {
+package final class TemporaryFile: Sendable {
     /// Why there is none.
-    struct Failure: Error, CustomStringConvertible {
-        var description: String
+    package struct Failure: Error, CustomStringConvertible {
+        package var description: String
+
+        package init(description: String) { self.description = description }
     }
 
-    private let descriptor: Int32
+    package let descriptor: Int32
 
     /// Creates it, in TMPDIR or /tmp, for this user alone.
-    init() throws(Failure) {
+    package init() throws(Failure) {
         let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var path = Array("\(folder)/frametap-page-XXXXXX".utf8CString)
+        var path = Array("\(folder)/frametap-XXXXXX".utf8CString)
         descriptor = mkstemp(&path)
         guard descriptor >= 0 else {
             throw Failure(description: "cannot create a file in \(folder): \(String(cString: strerror(errno)))")
@@ -22,7 +22,7 @@ final class TemporaryFile: Sendable {
     }
 
     /// Opens a file that there is.
-    init(opening path: String) throws(Failure) {
+    package init(opening path: String) throws(Failure) {
         descriptor = open(path, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw Failure(description: "cannot open \(path): \(String(cString: strerror(errno)))")
@@ -34,7 +34,7 @@ final class TemporaryFile: Sendable {
     /// Writes bytes at a position.
     ///
     /// - Returns: whether all were written.
-    func write(_ bytes: [UInt8], at position: Int64) -> Bool {
+    package func write(_ bytes: [UInt8], at position: Int64) -> Bool {
         bytes.withUnsafeBytes { raw in
             var done = 0
             while done < raw.count {
@@ -48,8 +48,14 @@ final class TemporaryFile: Sendable {
         }
     }
 
+    /// At most the last `count` bytes.
+    package func end(_ count: Int) -> [UInt8] {
+        let size = FileStatus(ofDescriptor: descriptor)?.size ?? 0
+        return read(min(count, size), at: Int64(max(0, size - count)))
+    }
+
     /// The bytes at a position; fewer at the end of the file.
-    func read(_ count: Int, at position: Int64) -> [UInt8] {
+    package func read(_ count: Int, at position: Int64) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, initialized in
             while initialized < count {
                 let start = buffer.baseAddress?.advanced(by: initialized)

@@ -1,0 +1,2 @@
+// libyaml, as the system has it.
+#include <yaml.h>
