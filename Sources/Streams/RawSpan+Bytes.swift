@@ -61,6 +61,36 @@ extension Array where Element == UInt8 {
         }
     }
 
+    /// Appends borrowed bytes, and then the low bytes of a number, least significant first.
+    @inlinable
+    @inline(__always)
+    package mutating func append(copying bytes: UnsafeRawBufferPointer, first: Int, of word: UInt64) {
+        append(addingCapacity: bytes.count + 8) { output in
+            output.withUnsafeMutableBufferPointer { room, count in
+                let room = UnsafeMutableRawBufferPointer(room)
+                room.copyMemory(from: bytes)
+                room.storeBytes(of: word.littleEndian, toByteOffset: bytes.count, as: UInt64.self)
+                count = bytes.count + Swift.min(first, 8)
+            }
+        }
+    }
+
+    /// Appends the first bytes of four numbers, the least significant one of each first.
+    @inlinable
+    @inline(__always)
+    package mutating func append(first: Int, of words: (UInt64, UInt64, UInt64, UInt64)) {
+        append(addingCapacity: 32) { output in
+            output.withUnsafeMutableBufferPointer { room, count in
+                let room = UnsafeMutableRawBufferPointer(room)
+                room.storeBytes(of: words.0.littleEndian, toByteOffset: 0, as: UInt64.self)
+                room.storeBytes(of: words.1.littleEndian, toByteOffset: 8, as: UInt64.self)
+                room.storeBytes(of: words.2.littleEndian, toByteOffset: 16, as: UInt64.self)
+                room.storeBytes(of: words.3.littleEndian, toByteOffset: 24, as: UInt64.self)
+                count = Swift.min(first, 32)
+            }
+        }
+    }
+
     /// Appends `count` numbers as eight bytes each, least significant first.
     @inlinable
     @inline(__always)

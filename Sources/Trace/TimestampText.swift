@@ -1,41 +1,42 @@
 import Framing
 import Streams
 
-/// Writes instants as RFC 3339 text, caching the date and second of the last one.
+/// Writes instants as RFC 3339 text, caching the last one.
 struct TimestampText {
-    private var second = Int64.min
-    private var prefix: [UInt8] = []
-    /// The last instant, and its text.
+    /// The last instant, and its whole seconds.
     private var last: Timestamp?
-    private var text: [UInt8] = []
+    private var second = Int64.min
+    /// Its text, eight bytes in each word, the first in the lowest byte.
+    private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
     /// `2026-11-21T08:00:00.000012345Z`
     mutating func rfc3339(_ time: Timestamp, into bytes: inout [UInt8]) {
-        if time == last {
-            bytes.append(contentsOf: text.span.bytes)
-            return
-        }
-        let start = bytes.count
+        if time != last { update(time) }
+        bytes.append(first: 30, of: words)
+    }
+
+    private mutating func update(_ time: Timestamp) {
         let (seconds, nanoseconds) = time.split
         if seconds != second {
             let parts = CalendarTime(secondsSince1970: seconds)
-            prefix = []
-            Self.decimal(parts.year, digits: 4, into: &prefix)
-            prefix.append(UInt8(ascii: "-"))
-            Self.decimal(parts.month, digits: 2, into: &prefix)
-            prefix.append(UInt8(ascii: "-"))
-            Self.decimal(parts.day, digits: 2, into: &prefix)
-            prefix.append(UInt8(ascii: "T"))
-            Self.clock(parts, into: &prefix)
-            prefix.append(UInt8(ascii: "."))
+            var text: [UInt8] = []
+            for (number, digits, end) in [
+                (parts.year, 4, "-"), (parts.month, 2, "-"), (parts.day, 2, "T"), (parts.hour, 2, ":"),
+                (parts.minute, 2, ":"), (parts.second, 2, "."),
+            ] {
+                Self.decimal(number, digits: digits, into: &text)
+                text.append(contentsOf: end.utf8)
+            }
+            func word(_ range: Range<Int>) -> UInt64 { text[range].reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+            words = (word(0..<8), word(8..<16), word(16..<20), 0)
             second = seconds
         }
-        bytes.append(contentsOf: prefix.span.bytes)
-        Self.decimal(nanoseconds, digits: 9, into: &bytes)
-        bytes.append(UInt8(ascii: "Z"))
+        // Nine digits and the Z: four behind the text of the second, the rest in a word of their own.
+        let first = UInt64(0x30 + nanoseconds / 100_000_000)
+        let rest = JSONOutput.digits(of: UInt32(nanoseconds % 100_000_000), least: 8).text
+        words.2 = words.2 & 0xffff_ffff | first << 32 | (rest & 0xff_ffff) << 40
+        words.3 = rest >> 24 | UInt64(UInt8(ascii: "Z")) << 40
         last = time
-        text.removeAll(keepingCapacity: true)
-        text.append(contentsOf: bytes[start...])
     }
 
     /// `08:00:00.013`, the milliseconds rounded down.

@@ -89,4 +89,34 @@ import Testing
     func membersAreFoundByName(text: String, value: FieldValue?) {
         #expect(JSONHead(sizeField: nil).field("k", of: Array(text.utf8).span.bytes) == value)
     }
+
+    /// Numbers of every length, and those around powers of ten, are written as Swift writes them.
+    @Test func numbersInDecimal() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SeededGenerator(seed: seed)
+        var numbers: [UInt64] = [0, .max, UInt64(Int64.max)]
+        var power: UInt64 = 1
+        for _ in 0..<19 {
+            power *= 10
+            numbers += [power - 1, power, power + 1]
+        }
+        for bits in 1...64 { for _ in 0..<20 { numbers.append(random.next() >> UInt64(64 - bits)) } }
+        for number in numbers {
+            var bytes: [UInt8] = []
+            JSONOutput.decimal(number, into: &bytes)
+            #expect(String(decoding: bytes, as: UTF8.self) == "\(number)", "seed \(seed)")
+            bytes = [1]
+            Array("a\":".utf8).withUnsafeBytes { JSONOutput.decimal(number, after: $0, into: &bytes) }
+            #expect(bytes == [1] + Array("a\":\(number)".utf8), "seed \(seed)")
+        }
+        for number in numbers where number < 100_000_000 {
+            for least in 1...8 {
+                var bytes: [UInt8] = []
+                JSONOutput.decimal(UInt32(number), digits: least, into: &bytes)
+                let text = "\(number)"
+                let zeros = String(repeating: "0", count: max(0, least - text.count))
+                #expect(String(decoding: bytes, as: UTF8.self) == zeros + text, "seed \(seed)")
+            }
+        }
+    }
 }

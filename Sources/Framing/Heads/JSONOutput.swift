@@ -99,16 +99,38 @@ package enum JSONOutput {
 
     /// A number of at most eight digits, zero-padded to the given number of digits.
     package static func decimal(_ value: UInt32, digits: Int, into bytes: inout [UInt8]) {
-        // The last digit is computed first, and shifted up by the others.
-        var text: UInt64 = 0
-        var count = 0
-        var rest = value
-        repeat {
-            text = text << 8 | UInt64(0x30 + rest % 10)
-            rest /= 10
-            count &+= 1
-        } while rest > 0 || count < digits
+        let (count, text) = Self.digits(of: value, least: digits)
         bytes.append(first: count, of: text)
+    }
+
+    /// Text, and a number in decimal behind it.
+    @inline(__always)
+    package static func decimal(_ value: UInt64, after text: UnsafeRawBufferPointer, into bytes: inout [UInt8]) {
+        guard value < 100_000_000 else {
+            bytes.append(copying: text)
+            return decimal(value, into: &bytes)
+        }
+        let (count, digits) = digits(of: UInt32(truncatingIfNeeded: value), least: 1)
+        bytes.append(copying: text, first: count, of: digits)
+    }
+
+    /// The digits of a number below 100,000,000, at least `least` of them, the first in the lowest byte.
+    @inline(__always)
+    package static func digits(of value: UInt32, least: Int) -> (count: Int, text: UInt64) {
+        let digits = eightDigits(value)
+        let zeros = min(digits.trailingZeroBitCount / 8, 8 - least)
+        return (8 - zeros, (digits | 0x3030_3030_3030_3030) >> UInt64(8 * zeros))
+    }
+
+    /// The values of the eight digits of a number below 100,000,000, the first in the lowest byte: halves are split into halves, all at once,
+    /// with products and shifts in place of divisions.
+    @inline(__always)
+    private static func eightDigits(_ value: UInt32) -> UInt64 {
+        let fours = UInt64(value / 10_000) | UInt64(value % 10_000) << 32
+        let hundreds = ((fours &* 10_486) >> 20) & 0x0000_007f_0000_007f
+        let twos = (fours &- hundreds &* 100) << 16 | hundreds
+        let tens = ((twos &* 103) >> 10) & 0x000f_000f_000f_000f
+        return (twos &- tens &* 10) << 8 | tens
     }
 
     /// An object of fields.

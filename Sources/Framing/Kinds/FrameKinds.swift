@@ -58,6 +58,8 @@ package final class FrameKinds {
     @exclusivity(unchecked) private var layouts: [LayoutKinds]
     /// Whether a frame's fields are those of its head, and no others.
     private let hasPlainFields: Bool
+    /// What to write for them, and the head's length, if they are numbers in the only layout there is.
+    private let numbers: (texts: FieldTexts, length: Int)?
     private let hasPlainBodies: Bool
     /// Whether some headers are structures, whose fields people look for.
     package let hasStructures: Bool
@@ -78,6 +80,13 @@ package final class FrameKinds {
         let side = self.format
         layouts = side.layouts.map { LayoutKinds(FrameReporting(side.typeName, in: $0)) }
         hasPlainFields = side.rule.noted.isEmpty && side.layouts.allSatisfy { $0.trailer == nil && $0.head != nil }
+        if hasPlainFields, side.layouts.count == 1, let head = side.layouts[0].head as? BinaryHead,
+            let length = head.fixedLength, length > 0, head.texts.areNumbers
+        {
+            numbers = (head.texts, length)
+        } else {
+            numbers = nil
+        }
         hasPlainBodies = side.hasPlainBodies
         hasStructures = side.layouts.contains { $0.head is StructuredHead }
         if layouts.count == 1, case .number(let place) = layouts[0].telling { self.place = place } else { place = nil }
@@ -181,7 +190,9 @@ extension FrameKinds {
 
     /// Writes the fields of a frame that has no secrets as a JSON object.
     package func writeFields(of content: RawSpan, _ shape: FrameShape, into bytes: inout [UInt8]) {
-        if hasPlainFields, shape.layout < format.layouts.count, let head = format.layouts[shape.layout].head {
+        if let numbers, shape.head >= numbers.length {
+            numbers.texts.write(content.extracting(0..<shape.head), into: &bytes) { _, _ in }
+        } else if hasPlainFields, shape.layout < format.layouts.count, let head = format.layouts[shape.layout].head {
             head.writeFields(of: content.extracting(0..<shape.head), into: &bytes)
         } else {
             JSONOutput.object(format.fields(of: content, shape), into: &bytes)

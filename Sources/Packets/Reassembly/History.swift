@@ -50,12 +50,18 @@ extension ReassemblyState {
         // All are dropped at the limit: which of them will be needed cannot be known.
         if historyCost > options.totalConflictHistory {
             reachedLimit = true
-            histories.removeAll()
+            histories.removeAll(keepingCapacity: true)
             historyCost = 0
         }
         let place = current * 2 + Int(direction.rawValue)
-        let history = histories[place] ?? History()
-        histories[place] = history
+        while histories.count <= place { histories.append(nil) }
+        let history: History
+        if let known = histories[place] {
+            history = known
+        } else {
+            history = History()
+            histories[place] = history
+        }
         let before = history.count
         history.add(payload, at: offset, limit: options.conflictHistory)
         historyCost += history.count - before
@@ -63,14 +69,15 @@ extension ReassemblyState {
 
     /// The bytes last passed on in a direction of the current connection.
     func history(_ direction: Direction) -> History? {
-        histories[current * 2 + Int(direction.rawValue)]
+        let place = current * 2 + Int(direction.rawValue)
+        return place < histories.count ? histories[place] : nil
     }
 
     /// Drops the bytes kept for the current connection.
     mutating func forgetHistory() {
-        guard !histories.isEmpty else { return }
-        for direction in Direction.allCases {
-            historyCost -= histories.removeValue(forKey: current * 2 + Int(direction.rawValue))?.count ?? 0
+        for place in current * 2..<current * 2 + Direction.allCases.count where place < histories.count {
+            historyCost -= histories[place]?.count ?? 0
+            histories[place] = nil
         }
     }
 }

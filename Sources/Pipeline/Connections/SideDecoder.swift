@@ -203,14 +203,22 @@ extension SideDecoder: FrameReceiver {
         if plan.hasBodies, pick.hasNewFault || output.frameSinks.count > 1 {
             traced.body = traced.decodedBody(of: content, sieve.kinds)
         }
-        output.analyse(plan.analysesOfAll, traced, content, connection)
-        if pick.isHeartbeat { output.analyse(plan.analysesOfHeartbeats, traced, content, connection) }
+        if plan.analysesSeeAll || pick.isHeartbeat || pick.isPaired || pick.hasNewFault {
+            analyse(traced, content, pick)
+        }
+        output.show(traced, content, on: connection)
+    }
+
+    /// Shows a frame to the analyses that want it.
+    @inline(never)
+    private func analyse(_ frame: TracedFrame, _ content: RawSpan, _ pick: FrameSieve.Pick) {
+        output.analyse(plan.analysesOfAll, frame, content, connection)
+        if pick.isHeartbeat { output.analyse(plan.analysesOfHeartbeats, frame, content, connection) }
         if pick.isPaired, !connection.skipsPairs {
-            output.analyse(plan.analysesOfPairs, traced, content, connection)
+            output.analyse(plan.analysesOfPairs, frame, content, connection)
         }
         counts.skipsPairs = connection.skipsPairs
-        if pick.hasNewFault { output.analyse(plan.analysesOfFaults, traced, content, connection) }
-        for sink in output.frameSinks { sink.frame(traced, bytes: content, on: connection) }
+        if pick.hasNewFault { output.analyse(plan.analysesOfFaults, frame, content, connection) }
     }
 
     /// Until a conversation has begun as its format requires, no frame is a heartbeat, a request or an answer.

@@ -10,6 +10,8 @@ final class SidePlan {
     let sieve: FrameSieve
     /// The analyses that need to see every frame, heartbeats, and frames with a faulty body.
     let analysesOfAll: [any Analysis]
+    /// Whether there is one that needs to see every frame.
+    let analysesSeeAll: Bool
     let analysesOfHeartbeats: [any Analysis]
     let analysesOfFaults: [any Analysis]
     /// … requests and answers.
@@ -38,6 +40,7 @@ final class SidePlan {
             zip(analyses, interests).filter { $1.contains(interest) }.map(\.0)
         }
         analysesOfAll = those(.all)
+        analysesSeeAll = !analysesOfAll.isEmpty
         analysesOfHeartbeats = those(.heartbeats)
         analysesOfFaults = those(.faultyBodies)
         analysesOfPairs = those(.paired)

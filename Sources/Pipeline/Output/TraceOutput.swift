@@ -11,6 +11,8 @@ final class TraceOutput {
     let sinks: [any TraceSink]
     /// The sinks that receive frames.
     let frameSinks: [any TraceSink]
+    /// The only one of them, if there is one.
+    private let onlyFrameSink: (any TraceSink)?
     /// The sinks that receive chunks.
     let chunkSinks: [any TraceSink]
     let analyses: [any Analysis]
@@ -29,6 +31,7 @@ final class TraceOutput {
         self.memoryLimit = memoryLimit
         packetAnalyses = analyses.filter(\.wantsPackets)
         frameSinks = sinks.filter(\.takesFrames)
+        onlyFrameSink = frameSinks.count == 1 ? frameSinks[0] : nil
         chunkSinks = sinks.filter(\.takesChunks)
         self.deadlines = deadlines ?? DecoderDeadlines(analyses)
     }
@@ -109,6 +112,12 @@ final class TraceOutput {
             if let deadline = analysis.nextDeadline, deadline < deadlines.earliest { deadlines.earliest = deadline }
         }
         passOnFindings()
+    }
+
+    /// Shows a frame to the sinks that want it.
+    func show(_ frame: TracedFrame, _ bytes: RawSpan, on connection: TracedConnection) {
+        if let onlyFrameSink { return onlyFrameSink.frame(frame, bytes: bytes, on: connection) }
+        for sink in frameSinks { sink.frame(frame, bytes: bytes, on: connection) }
     }
 
     /// Checks when the next deadline is, and passes on the findings.

@@ -79,10 +79,8 @@ extension NDJSONWriter {
     }
 
     private func write(_ frame: FrameEvent) {
-        beginFrame(ConnectionLeg(frame.connection, frame.leg), frame.from)
-        number(frame.index)
-        times(frame.time, frame.started)
-        number(frame.offset)
+        beginFrame(frame.index, ConnectionLeg(frame.connection, frame.leg), frame.from)
+        times(frame.time, frame.started, before: frame.offset)
         extent(frame.length, frame.segments, frame.merged)
         value(frame.type.map { .text($0) } ?? .null)
         put(",\"heartbeat\":")

@@ -61,10 +61,8 @@ package final class NDJSONWriter: TraceSink {
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
         guard let kinds = connection.kinds?[frame.direction] else { return }
         let info = frame.info
-        beginFrame(connection.connectionLeg, frame.direction)
-        number(info.index)
-        times(info.time, info.started)
-        number(info.offset)
+        beginFrame(info.index, connection.connectionLeg, frame.direction)
+        times(info.time, info.started, before: info.offset)
         extent(info.length, info.segments, info.merged)
         kinds.writeType(frame.kind, bytes, frame.shape, into: &output.bytes)
         if frame.isHeartbeat { put(",\"heartbeat\":true,\"fields\":") } else { put(",\"heartbeat\":false,\"fields\":") }
@@ -110,8 +108,8 @@ package final class NDJSONWriter: TraceSink {
 
     // MARK: Frames
 
-    /// Writes the beginning of a frame's line, up to its index. Often many frames of a side follow one another.
-    func beginFrame(_ connection: ConnectionLeg, _ direction: Direction) {
+    /// Writes the beginning of a frame's line, its index included. Often many frames of a side follow one another.
+    func beginFrame(_ index: Int, _ connection: ConnectionLeg, _ direction: Direction) {
         if beginning.connection != connection || beginning.direction != direction {
             let start = output.bytes.count
             begin("frame", connection.number)
@@ -119,18 +117,27 @@ package final class NDJSONWriter: TraceSink {
             put(",\"index\":")
             (beginning.connection, beginning.direction) = (connection, direction)
             beginning.text.replaceAll(with: output.bytes[start...])
+            number(index)
         } else {
-            let text = beginning.text
-            output.bytes.append(contentsOf: text.span.bytes)
+            put(beginning.text, then: index)
         }
     }
 
-    /// Writes a frame's times, up to its offset. Many frames have the same.
-    func times(_ time: Timestamp, _ started: Timestamp) {
-        if lastTimes.time == time, lastTimes.started == started, !lastTimes.text.isEmpty {
-            let text = lastTimes.text
+    /// Writes text that was written before, and a number behind it.
+    @inline(__always)
+    private func put(_ text: [UInt8], then value: Int) {
+        if value >= 0 {
+            text.withUnsafeBytes { JSONOutput.decimal(UInt64(value), after: $0, into: &output.bytes) }
+        } else {
             output.bytes.append(contentsOf: text.span.bytes)
-            return
+            number(value)
+        }
+    }
+
+    /// Writes a frame's times, and its offset. Many frames have the same times.
+    func times(_ time: Timestamp, _ started: Timestamp, before offset: Int) {
+        if lastTimes.time == time, lastTimes.started == started, !lastTimes.text.isEmpty {
+            return put(lastTimes.text, then: offset)
         }
         let start = output.bytes.count
         self.time(time)
@@ -139,6 +146,7 @@ package final class NDJSONWriter: TraceSink {
         put("\",\"offset\":")
         (lastTimes.time, lastTimes.started) = (time, started)
         lastTimes.text.replaceAll(with: output.bytes[start...])
+        number(offset)
     }
 
     /// Writes a frame's length and segmentation, up to its type. Many unsplit frames are alike.

@@ -30,7 +30,7 @@ enum PlainProtobuf {
         let end = bytes.byteCount
         var at = 0
         var last: UInt64 = 0
-        output.append(UInt8(ascii: "{"))
+        if end == 0 { output.append(UInt8(ascii: "{")) }
         while at < end {
             guard let tag = ProtobufReader.quickVarint(bytes, &at, end), tag >> 3 > 0, tag >> 3 < 1 << 29 else {
                 return .noMessage
@@ -38,12 +38,8 @@ enum PlainProtobuf {
             let number = tag >> 3
             // What is out of order may still be no message at all.
             guard number > last else { return .unknown }
-            if last > 0 { output.append(UInt8(ascii: ",")) }
+            key(number, isFirst: last == 0, into: &output)
             last = number
-            output.append(UInt8(ascii: "\""))
-            JSONOutput.decimal(number, into: &output)
-            output.append(UInt8(ascii: "\""))
-            output.append(UInt8(ascii: ":"))
             switch tag & 7 {
             case 0:
                 guard let value = ProtobufReader.quickVarint(bytes, &at, end) else { return .noMessage }
@@ -68,6 +64,22 @@ enum PlainProtobuf {
         }
         output.append(UInt8(ascii: "}"))
         return .written
+    }
+
+    /// A field's number as a member's name, behind the brace or comma before it.
+    @inline(__always)
+    private static func key(_ number: UInt64, isFirst: Bool, into output: inout [UInt8]) {
+        let before = UInt64(UInt8(ascii: isFirst ? "{" : ",")) | UInt64(UInt8(ascii: "\"")) << 8
+        let after = UInt64(UInt8(ascii: "\"")) | UInt64(UInt8(ascii: ":")) << 8
+        if number < 10_000 {
+            // All of it fits a word.
+            let (count, digits) = JSONOutput.digits(of: UInt32(truncatingIfNeeded: number), least: 1)
+            output.append(first: count + 4, of: before | digits << 16 | after << UInt64(16 + 8 * count))
+        } else {
+            output.append(first: 2, of: before)
+            JSONOutput.decimal(number, into: &output)
+            output.append(first: 2, of: after)
+        }
     }
 
     /// Text, a message, or hex.

@@ -9,8 +9,8 @@ package struct BinaryHead: Head {
     package let fixedLength: Int?
     /// The required bytes of each field that has a constant, and the fault if they differ.
     private let constants: [Constant?]
-    /// What traces write for each field.
-    let texts: [FieldText]
+    /// What traces write for the fields.
+    let texts: FieldTexts
     /// What a search evaluates of each field.
     let weights: [FieldWeight]
 
@@ -32,9 +32,7 @@ package struct BinaryHead: Head {
         }
         fixedOffsets = offsets
         fixedLength = offset
-        texts = fields.enumerated().map { index, field in
-            FieldText(field, index, offset: index < offsets.count ? offsets[index] : nil)
-        }
+        texts = FieldTexts(fields, offsets: offsets)
         weights = fields.map { FieldWeight($0) }
         constants = fields.map { field in
             guard let constant = field.constant, let bytes = try? Self.encode(constant, as: field) else { return nil }
