@@ -53,7 +53,9 @@ func shortDescription(of error: any Error) -> String {
     switch error {
     case let error as NIOConnectionError:
         if let failure = error.connectionErrors.first { return shortDescription(of: failure.error) }
-        return "cannot find \(error.host): \(error.dnsAError ?? error.dnsAAAAError ?? error)"
+        return (error.dnsAError ?? error.dnsAAAAError).map(shortDescription) ?? "cannot find \(error.host)"
+    case let error as SocketAddressError.UnknownHost:
+        return "cannot find \(error.host): \(error.errorDescription)"
     case let error as IOError:
         return String(cString: strerror(error.errnoCode))
     default:

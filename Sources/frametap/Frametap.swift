@@ -33,8 +33,10 @@ struct Frametap: AsyncParsableCommand {
 
     /// Runs the command that the arguments name. The parser reports wrong usage; any other error leads to exit status 2.
     static func main() async {
+        var running: (any ParsableCommand.Type)?
         do {
             var command = try parseAsRoot()
+            running = type(of: command)
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
@@ -46,8 +48,12 @@ struct Frametap: AsyncParsableCommand {
                     writeToStandardError(advice)
                     exit(withError: ExitCode.validationFailure)
                 }
-                // The parser's message repeats its input.
-                let lines = fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false)
+                // The parser's message repeats its input. Of what a command finds itself, it says the usage of the whole program.
+                let advice = running.flatMap { Self.path(to: $0, from: self) }.map { path in
+                    "Error: \(message(for: error))\n  See 'frametap \(path) --help' for more information."
+                }
+                let lines = (advice ?? fullMessage(for: error)).split(
+                    separator: "\n", omittingEmptySubsequences: false)
                 writeToStandardError(lines.map { PrintableText.of($0) + "\n" }.joined())
                 exit(withError: ExitCode.validationFailure)
             }
@@ -55,6 +61,15 @@ struct Frametap: AsyncParsableCommand {
             warn("\(error)")
             exit(withError: ExitCode(2))
         }
+    }
+
+    /// The names that lead from a command to one of its subcommands; nil if it has none of that type.
+    private static func path(to wanted: any ParsableCommand.Type, from command: any ParsableCommand.Type) -> String? {
+        for inner in command.configuration.subcommands {
+            if inner == wanted { return inner._commandName }
+            if let rest = path(to: wanted, from: inner) { return "\(inner._commandName) \(rest)" }
+        }
+        return nil
     }
 
     /// What to say of a first word that is no command; nil if it is one, or an option.

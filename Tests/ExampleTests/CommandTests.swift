@@ -148,6 +148,7 @@ import Testing
         (#"delimiter:end=\q"#, "there is no such escape"),
         ("fixd", "fixd: there is no such format; did you mean fixed? "),
         ("rediss", "rediss: there is no such format; did you mean example:redis? "),
+        ("example:rediss", "example:rediss: there is no such example; did you mean example:redis? the examples are "),
         ("somethingelse", "somethingelse: there is no such format; built in are "),
         ("99999=line", "99999=line: 99999 is no port; expected a number from 0 to 65535"),
         ("im-json:size=8", "the format has no parameter size; it has none"),
@@ -155,6 +156,20 @@ import Testing
     func wrongParametersAreSaid(format: String, part: String) throws {
         let result = try decode(format, "abcd")
         #expect(result.status == 64 && result.errors.contains(part), "\(result.status): \(result.errors)")
+        #expect(result.errors.hasSuffix("  See 'frametap decode --help' for more information.\n"), "\(result.errors)")
+    }
+
+    @Test func aCommandBelowAnotherIsNamedWhole() throws {
+        let result = try Program.run("frametap", ["formats", "show", "im-jsn"])
+        let unknown = try Program.run("frametap", ["formats", "show"])
+        #expect(
+            result.errors.contains("there is no format im-jsn; did you mean im-json? built in are "), "\(result.errors)"
+        )
+        #expect(
+            result.status == 64
+                && result.errors.hasSuffix("See 'frametap formats show --help' for more information.\n"),
+            "\(result.errors)")
+        #expect(unknown.status == 64 && unknown.errors.contains("Usage: frametap formats show"), "\(unknown.errors)")
     }
 
     @Test func aPortMayHaveAFormatWithParameters() throws {

@@ -54,6 +54,22 @@ import Testing
         #expect(unknown.status == 2 && unknown.errors.contains("no answer has a value token"), "\(unknown.errors)")
     }
 
+    @Test func aFrameHasNoOtherKeys() async throws {
+        let result = try await send([#"{"bdy":{"json":{"do":"login"}}}"#])
+        #expect(
+            result.status == 1 && result.errors.contains("a frame has no bdy; did you mean body?"), "\(result.errors)")
+        let traced = try await send([#"{"event":"frame","later":1,"index":3,"body":{"json":{"do":"login"}}}"#])
+        #expect(traced.status == 0, "\(traced.errors)")
+    }
+
+    @Test(arguments: [["send", "--format", "line", "{}"], ["connect", "line"]])
+    func aHostThatIsNotThereIsNamed(_ arguments: [String]) async throws {
+        let program = try Program("frametap", arguments + ["--to", "no-such-host.invalid:9"])
+        #expect(try await program.exitStatus() != 0)
+        #expect(program.errors.contains(" no-such-host.invalid: "), "\(program.errors)")
+        #expect(!program.errors.contains("SocketAddressError"), "\(program.errors)")
+    }
+
     @Test func variationsHaveConnectionsOfTheirOwn() async throws {
         let result = try await send([
             "--as", "ndjson", "--vary", "body.json.do=login,leave,other", #"{"body":{"json":{"do":"x"}}}"#,

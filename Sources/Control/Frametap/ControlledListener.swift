@@ -120,7 +120,9 @@ package final class ControlledListener: Sendable {
         let bytes: [UInt8]
         do throws(EncodingError) {
             let raw = try? JSONValue(parsing: line.span.bytes)["bytes"]?.string
-            guard let frame = try FrameLine(parsing: line.span.bytes) else { throw EncodingError("expected a frame") }
+            guard let frame = try FrameLine(parsing: line.span.bytes, others: ["bytes"]) else {
+                throw EncodingError("expected a frame")
+            }
             guard let from = frame.from else {
                 throw EncodingError("expected \"from\": client or server, on whose behalf it is sent")
             }
@@ -189,7 +191,7 @@ package final class ControlledListener: Sendable {
         case "drop": decision = .drop
         case "replace":
             do throws(EncodingError) {
-                guard let frame = try FrameLine(parsing: Array(line.compactText.utf8).span.bytes) else {
+                guard let frame = try FrameLine(parsing: Array(line.compactText.utf8).span.bytes, others: ["do"]) else {
                     throw EncodingError("expected a frame")
                 }
                 decision = .replace(

@@ -5,7 +5,7 @@ import Streams
 ///     {"from":"client","type":"txt","fields":{"type":"txt"},"body":{"text":"Hello"},"layout":"long"}
 ///
 /// All keys are optional. A body is one of `text`, `json`, `protobuf` and `hex`. `layout` names the kind of frame if a format has
-/// several and the fields do not determine it. Keys specific to traces are ignored.
+/// several and the fields do not determine it. Keys specific to traces are ignored; in a line without `event`, others are errors.
 package struct FrameLine: Sendable {
     /// Who sends it; nil if the line does not specify it.
     package private(set) var from: Direction?
@@ -20,12 +20,20 @@ package struct FrameLine: Sendable {
     /// How many bytes the body has, as a trace says; nil if the line does not.
     private(set) var bodyLength: Int?
 
+    /// The keys that are read, and those that only traces have.
+    private static let keys = ["from", "type", "layout", "fields", "body"]
+    private static let keysOfTraces: Set<String> = [
+        "connection", "leg", "index", "time", "started", "offset", "length", "segments", "merged", "heartbeat",
+    ]
+
     /// How deeply a body's JSON may nest.
     private static let deepest = 512
 
     /// Reads a line; nil if it is a line of a trace but not a frame.
-    package init?(parsing line: RawSpan) throws(EncodingError) {
-        var event: String?
+    ///
+    /// - Parameter others: keys that it may have for somebody else.
+    package init?(parsing line: RawSpan, others: Set<String> = []) throws(EncodingError) {
+        var (event, unknown): (String?, String?) = (nil, nil)
         for (key, member) in try Self.members(of: line, in: "the line") {
             switch key {
             case "event": event = member.value.plainText
@@ -38,8 +46,11 @@ package struct FrameLine: Sendable {
                     fields.append(Field(name, field.value))
                 }
             case "body": (body, bodyLength) = try Self.body(member.text.span.bytes)
-            default: continue
+            default: if !Self.keysOfTraces.contains(key), !others.contains(key) { unknown = unknown ?? key }
             }
+        }
+        if event == nil, let unknown {
+            throw EncodingError("a frame has no \(unknown); \(LoadContext.hint(unknown, Self.keys))")
         }
         guard event ?? "frame" == "frame" else { return nil }
         if fields.contains(where: { $0.value == .text(JSONRedaction.mark) }) { throw Self.secret("a field") }

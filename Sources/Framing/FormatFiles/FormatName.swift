@@ -39,8 +39,8 @@ package enum FormatName {
     private static func example(_ text: String) throws(FormatNameError) -> Format {
         let request = try FormatRequest(String(text.dropFirst(ExampleFormats.prefix.count)))
         guard let yaml = ExampleFormats.yaml(of: request.name) else {
-            let known = ExampleFormats.names.joined(separator: ", ")
-            throw FormatNameError("\(text): there is no such example; known are \(known)")
+            throw FormatNameError(
+                "\(text): there is no such example; \(known(near: ExampleFormats.prefix + request.name))")
         }
         do throws(FormatFileError) {
             return try FormatLoader.load(yaml, file: text, parameters: request.parameters)
@@ -58,14 +58,21 @@ package enum FormatName {
         if parts.count == 2, BuiltInFormats.yaml(of: parts[1]) != nil {
             return FormatNameError("\(text): \(parts[0]) is no port; expected a number from 0 to 65535")
         }
+        return FormatNameError(
+            "\(text): there is no such format; \(known(near: name)). A format file's name ends in .yaml")
+    }
+
+    /// The names that there are, after the one that a misspelt name probably means.
+    package static func known(near name: String) -> String {
         let known = BuiltInFormats.names + BuiltInFormats.ruleNames
+        let isExample = name.hasPrefix(ExampleFormats.prefix)
+        let own = isExample ? String(name.dropFirst(ExampleFormats.prefix.count)) : name
         var hint = ""
-        if let nearest = LoadContext.nearest(name, known + ExampleFormats.names) {
+        if let nearest = LoadContext.nearest(own, isExample ? ExampleFormats.names : known + ExampleFormats.names) {
             let prefix = known.contains(nearest) ? "" : ExampleFormats.prefix
             hint = "did you mean \(prefix)\(nearest)? "
         }
-        return FormatNameError(
-            "\(text): there is no such format; \(hint)built in are \(known.joined(separator: ", ")). A format file's name "
-                + "ends in .yaml")
+        let all = isExample ? ExampleFormats.names.map { ExampleFormats.prefix + $0 } : known
+        return "\(hint)\(isExample ? "the examples" : "built in") are \(all.joined(separator: ", "))"
     }
 }

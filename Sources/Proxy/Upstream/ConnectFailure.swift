@@ -5,7 +5,7 @@ import Streams
 
 /// A connection error, in words.
 package func connectionCause(of error: any Error) -> String {
-    error is NIOConnectionError || error is IOError || error is ChannelError
+    error is NIOConnectionError || error is IOError || error is ChannelError || error is SocketAddressError.UnknownHost
         ? ConnectFailure(error).cause : "\(error)"
 }
 
@@ -63,6 +63,12 @@ struct ConnectFailure: Error {
         if let system = error as? IOError { return String(cString: strerror(system.errnoCode)) }
         if case .connectTimeout(let amount)? = error as? ChannelError {
             return "no answer within \(amount.nanoseconds / 1_000_000) ms"
+        }
+        if let unknown = error as? SocketAddressError.UnknownHost {
+            return "no address for \(unknown.host): \(unknown.errorDescription)"
+        }
+        if let failed = error as? NIOConnectionError, let reason = failed.dnsAError ?? failed.dnsAAAAError {
+            return cause(of: reason)
         }
         if case .unixDomainSocketPathTooLong? = error as? SocketAddressError { return "the path is too long" }
         return "\(error)"

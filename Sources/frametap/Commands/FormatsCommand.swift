@@ -51,9 +51,7 @@ struct FormatsCommand: ParsableCommand {
                 ? ExampleFormats.yaml(of: String(name.dropFirst(ExampleFormats.prefix.count)))
                 : BuiltInFormats.yaml(of: name)
             guard let yaml else {
-                let examples = ExampleFormats.names.map { ExampleFormats.prefix + $0 }
-                let known = (BuiltInFormats.names + BuiltInFormats.ruleNames + examples).joined(separator: ", ")
-                throw ValidationError("there is no built-in format \(name); known are \(known)")
+                throw ValidationError("there is no format \(name); \(FormatName.known(near: name))")
             }
             print(yaml, terminator: "")
         }
