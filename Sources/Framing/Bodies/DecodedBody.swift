@@ -91,11 +91,46 @@ package struct DecodedBody: Sendable, Hashable {
         case .opaque, .text: return self
         case .json, .protobuf, .fields:
             let shorter = paths.filter { Self.formNames.contains($0[0]) }.map { Array($0.dropFirst()) }
+            if form == .protobuf, let bytes, !Self.mayHide(paths, inMessage: bytes.span.bytes) { return self }
             // The bytes of a structure as they came hold all of its values.
             let raw = form == .fields ? [[StructuredHead.raw]] : []
             var redaction = JSONRedaction(paths + shorter + raw)
             guard let bytes, let redacted = redaction.of(bytes.span.bytes) else { return hidden }
             return DecodedBody(form, bytes: redacted, faults: faults)
+        }
+    }
+
+    /// Whether something of a message, written as JSON, may be at one of these paths: false only if nothing is.
+    ///
+    /// Only the name of a path's first part is looked for, which JSON that is written here has as it is, in quotes before a colon.
+    package static func mayHide(_ paths: [[String]], inMessage json: RawSpan) -> Bool {
+        paths.contains { path in
+            guard let first = path.first else { return true }
+            guard formNames.contains(first) else { return mayHave(first, json) }
+            return path.count == 1 || mayHave(first, json) || mayHave(path[1], json)
+        }
+    }
+
+    private static func mayHave(_ name: String, _ json: RawSpan) -> Bool {
+        var name = name
+        return name.withUTF8 { name in
+            // Other characters may be written as escapes.
+            let isPlain = name.allSatisfy { byte in
+                UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
+                    || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte || byte == UInt8(ascii: "_")
+            }
+            guard isPlain, !name.isEmpty else { return true }
+            var end = name.count + 1
+            while end + 1 < json.byteCount {
+                if json[unchecked: end] == UInt8(ascii: "\""), json[unchecked: end + 1] == UInt8(ascii: ":"),
+                    json[unchecked: end - name.count - 1] == UInt8(ascii: "\""),
+                    name.indices.allSatisfy({ json[unchecked: end - name.count + $0] == name[$0] })
+                {
+                    return true
+                }
+                end += 1
+            }
+            return false
         }
     }
 

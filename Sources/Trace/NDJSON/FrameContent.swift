@@ -40,6 +40,7 @@ enum FrameContent {
     ) -> Int {
         let start = bytes.count
         let body = content.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
+        if let length = writeHarmless(frame, body, content, kinds, bodyLimit, separator, into: &bytes) { return length }
         let secrets = FrameSecrets(of: frame, content, kinds)
         if secrets.hidesFields {
             JSONOutput.object(secrets.shown(kinds.format.fields(of: content, frame.shape)), into: &bytes)
@@ -53,6 +54,29 @@ enum FrameContent {
             body, secrets.shown(decoded, of: body), missing: frame.info.missing, streamed: frame.info.streamed,
             bodyLimit, into: &bytes)
         return length
+    }
+
+    /// Writes both objects of a frame of which only the body may have secrets, if that is a message that has none.
+    ///
+    /// - Returns: how many bytes `fields` has; nil if nothing was written.
+    private static func writeHarmless(
+        _ frame: TracedFrame, _ body: RawSpan, _ content: RawSpan, _ kinds: FrameKinds, _ bodyLimit: Int,
+        _ separator: StaticString, into bytes: inout [UInt8]
+    ) -> Int? {
+        guard !frame.isSecret, frame.info.missing == 0, frame.info.streamed == 0, frame.body == nil, bodyLimit > 0,
+            let kind = frame.kind, let secrets = kinds.kinds[kind].secrets, secrets.fields.isEmpty
+        else { return nil }
+        let start = bytes.count
+        kinds.writeFields(of: content, frame.shape, into: &bytes)
+        let length = bytes.count - start
+        put(separator, &bytes)
+        let message = bytes.count
+        if self.message(body, kinds, kind, bodyLimit, into: &bytes) {
+            let written = bytes.span.bytes.extracting(message..<bytes.count)
+            if !DecodedBody.mayHide(secrets.body, inMessage: written) { return length }
+        }
+        bytes.removeLast(bytes.count - start)
+        return nil
     }
 
     /// Writes a body that is a Protobuf message without decoding it first; returns whether it is one that this is possible for.

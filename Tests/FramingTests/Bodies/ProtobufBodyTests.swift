@@ -25,6 +25,26 @@ import Testing
         #expect(try bodies("protobuf").encode(.protobuf(Array(json.utf8)), type: nil) == bytes(hex: data))
     }
 
+    /// A message that is surely without the names is not read again; what is shown is the same.
+    @Test(arguments: [
+        #"{"1":"a"}"#, #"{"2":"t"}"#, #"{"12":"x"}"#, #"{"22":"x"}"#, #"{"1":{"2":"x"}}"#, #"{"1":"\"2\":"}"#,
+        #"{"1":{"22":1},"2":3}"#, #"{"1":[{"2":1},{"2":[1,2]}]}"#, #"{"2":{"1":{"2":1}}}"#,
+    ])
+    func secretsAreRedacted(json: String) throws {
+        let body = try bodies("protobuf").encode(.protobuf(Array(json.utf8)), type: nil)
+        let decoded = try bodies("protobuf").decode(body.span.bytes, type: nil)
+        for paths in [
+            [["2"]], [["1", "2"]], [["protobuf", "2"]], [["12"], ["22"]], [["é"]], [["2", "1"], ["session"]],
+        ] {
+            let shown = decoded.redacting(paths, of: body.span.bytes)
+            let text = shown.withBytes(of: body.span.bytes) { String(decoding: $0.copied(), as: UTF8.self) }
+            var redaction = JSONRedaction(paths + paths.filter { $0[0] == "protobuf" }.map { Array($0.dropFirst()) })
+            let all = decoded.withBytes(of: body.span.bytes) { redaction.of($0) }
+            #expect(text == all.map { String(decoding: $0, as: UTF8.self) }, "\(paths)")
+            #expect(shown.form == .protobuf)
+        }
+    }
+
     @Test(arguments: [
         ("08ffffffffffffffffffff01", "longer than ten bytes"), ("08ffffffffffffffffff7f", "does not fit 64 bits"),
         ("08", "ends inside the varint at byte 1"), ("0880", "ends inside the varint"),
