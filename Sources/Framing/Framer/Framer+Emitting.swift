@@ -12,7 +12,7 @@ extension Framer {
         from bytes: RawSpan, at base: Int, firstIndex: Int, isUnfinished: Bool, scratch: FramingScratch,
         into receiver: any FrameReceiver
     ) {
-        let before = scratch.heldFrame == nil ? 0 : 1
+        let before = scratch.counted + (scratch.heldFrame == nil ? 0 : 1)
         let companions = before + scratch.items.count + (isUnfinished ? 1 : 0)
         let began = beganAs
         if isUnfinished, origin >= latest.range.lowerBound { beganAs = companions }

@@ -54,6 +54,10 @@ package struct Framer {
     @inline(__always)
     var seen: Int { underWay == nil ? pending.count : seenWithStreamed }
 
+    /// Whether there is such a search or body.
+    @inline(__always)
+    var isUnderWay: Bool { underWay != nil }
+
     private var seenWithStreamed: Int { pending.count + (underWay?.body?.byteCount ?? 0) }
     /// The position of the frame in progress among the frames of the chunk it began in.
     var beganAs = 1
@@ -236,7 +240,7 @@ package struct Framer {
     }
 
     /// Finds frames in a chunk's bytes in place, and keeps the rest.
-    private mutating func cutInPlace(_ bytes: RawSpan, scratch: FramingScratch, into receiver: any FrameReceiver) {
+    mutating func cutInPlace(_ bytes: RawSpan, scratch: FramingScratch, into receiver: any FrameReceiver) {
         let (base, frames) = (origin, counts.frames)
         let used = cut(bytes, ended: false, scratch: scratch)
         emit(

@@ -19,6 +19,10 @@ package final class FramingScratch {
     /// Whether one of them ends before the newest chunk.
     @exclusivity(unchecked) var endsEarlier = false
     @exclusivity(unchecked) var runs: [CompleteRun] = []
+    /// How many frames of the newest chunk were counted before, and are not among `items`.
+    @exclusivity(unchecked) var counted = 0
+
+    @exclusivity(unchecked) var spares = SpareBuffers()
 
     /// Empty working memory.
     package init() {}

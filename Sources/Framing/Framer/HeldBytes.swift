@@ -24,12 +24,36 @@ struct HeldBytes: Sendable {
         count = end
     }
 
+    /// Adds bytes after the others, in a spare buffer if there is one.
+    @inline(__always)
+    mutating func append(_ bytes: RawSpan, _ scratch: FramingScratch) {
+        if storage.count < count &+ bytes.byteCount { takeSpare(count + bytes.byteCount, scratch) }
+        append(bytes)
+    }
+
+    @inline(never)
+    private mutating func takeSpare(_ needed: Int, _ scratch: FramingScratch) {
+        guard let spare = scratch.spares.take(atLeast: needed) else { return }
+        var held = HeldBytes()
+        held.storage = spare
+        swap(&held, &self)
+        append(held.storage.span.bytes.extracting(0..<held.count))
+        if !held.storage.isEmpty { scratch.spares.put(held.storage) }
+    }
+
     @inline(never)
     private mutating func grow(to needed: Int) {
-        let room = max(needed, min(2 * storage.count, needed + max(1 << 20, needed / 4)), 64)
+        var room = max(needed, min(2 * storage.count, needed + max(1 << 20, needed / 4)), 64)
+        // Sizes that are used again: a spare buffer fits the next frame.
+        if room > Self.kept, room <= SpareBuffers.longest {
+            room = 1 << (Int.bitWidth - (room - 1).leadingZeroBitCount)
+        }
         storage.reserveCapacity(room)
         storage.append(contentsOf: repeatElement(0, count: room - storage.count))
     }
+
+    /// Removes the last of them, so that a number is left.
+    mutating func truncate(to left: Int) { count = left }
 
     /// Adds zeros.
     mutating func append(zeros: Int) {
@@ -41,6 +65,20 @@ struct HeldBytes: Sendable {
     mutating func removeAll() {
         count = 0
         if storage.count > Self.kept { storage = [] }
+    }
+
+    /// Removes all of them; a large buffer is spare then.
+    @inline(__always)
+    mutating func removeAll(_ scratch: FramingScratch) {
+        count = 0
+        if storage.count > Self.kept { giveSpare(scratch) }
+    }
+
+    @inline(never)
+    private mutating func giveSpare(_ scratch: FramingScratch) {
+        var spare: [UInt8] = []
+        swap(&spare, &storage)
+        scratch.spares.put(spare)
     }
 
     /// Removes the first of them.

@@ -24,6 +24,10 @@ struct HeldChunks: Sendable {
     @inline(__always)
     var memory: Int { places.count &* MemoryLayout<ChunkPlace>.stride }
 
+    /// Where the first of them begins; the end of any stream if there is none.
+    @inline(__always)
+    var start: Int { first?.range.lowerBound ?? .max }
+
     /// The chunks of a range of the stream.
     struct Extent {
         var first: ChunkPlace
@@ -34,6 +38,18 @@ struct HeldChunks: Sendable {
     /// Above this many, chunks are only counted in any case.
     private static let mostPlaces = 65_536
 
+    /// Remembers the first chunk.
+    ///
+    /// - Parameter isCounted: whether those that follow are only counted.
+    @inline(__always)
+    mutating func begin(with place: ChunkPlace, isCounted: Bool) {
+        first = place
+        guard isCounted else { return }
+        last = place
+        counted = 1
+    }
+
+    @inline(__always)
     mutating func append(_ place: ChunkPlace) {
         if counted > 0 {
             last = place

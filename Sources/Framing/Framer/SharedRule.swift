@@ -22,6 +22,8 @@ package class SharedRule {
     let keptBody: Int
     /// Frames of at most this many bytes are held whole.
     let streamedAbove: Int
+    /// How a number determines where its frames end, if nothing else does.
+    let lengths: PlainLengths?
 
     fileprivate init(
         _ rule: any FramingRule, keptBody: Int, streamedAbove: Int, _ conversation: Conversation?
@@ -31,6 +33,7 @@ package class SharedRule {
         follows = conversation != nil
         (self.keptBody, self.streamedAbove) = (keptBody, streamedAbove)
         idle = rule.idle
+        lengths = conversation == nil && rule.idle == nil ? rule.plainLengths : nil
         landmark = rule.landmark
         firstBytes = rule.firstBytes
         hasOpening = rule.hasOpening

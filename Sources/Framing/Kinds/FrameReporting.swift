@@ -45,18 +45,22 @@ struct NumberPlace: Sendable {
     func key(_ frame: RawSpan) -> UInt64 { frame.unsigned(at: offset, width: width, .big) }
 }
 
-/// A small cache of kinds by numbers, indexed by their low bits.
+/// A small cache of kinds by numbers.
 struct KindSlots {
     private var slots: [(key: UInt64, kind: Int32)] = Array(repeating: (0, -1), count: 256)
+
+    /// The place of a number among 256. Small numbers have different ones in either byte order.
+    @inline(__always)
+    static func slot(_ key: UInt64) -> Int { Int(truncatingIfNeeded: (key &* 0x9e37_79b9_7f4a_7c15) >> 56) }
 
     /// The kind of a number; -1 if absent.
     @inline(__always)
     func kind(of key: UInt64) -> Int {
-        let slot = slots[Int(truncatingIfNeeded: key & 255)]
+        let slot = slots[Self.slot(key)]
         return slot.key == key ? Int(slot.kind) : -1
     }
 
     mutating func remember(_ kind: Int, for key: UInt64) {
-        slots[Int(truncatingIfNeeded: key & 255)] = (key, Int32(kind))
+        slots[Self.slot(key)] = (key, Int32(kind))
     }
 }

@@ -41,6 +41,11 @@ package final class FrameSieve {
     /// The work for frames of the kinds that a number determines.
     @exclusivity(unchecked) private var work = WorkByNumber()
 
+    /// The number that determines kinds, if frames of which nothing is wanted can be counted without being recorded.
+    private let countedBy: FixedPlace?
+    /// Whether there are such frames.
+    package var countsAlone: Bool { countedBy != nil }
+
     /// A sieve for the frames of one direction.
     package init(_ kinds: FrameKinds, _ format: Format, wanted: FrameInterest) {
         self.kinds = kinds
@@ -49,6 +54,21 @@ package final class FrameSieve {
         hasHeartbeats = format.heartbeat != nil
         checksBodies = self.wanted.contains(.faultyBodies) && !kinds.format.hasPlainBodies
         transforms = kinds.format.rule.transforms
+        countedBy =
+            transforms || self.wanted.contains(.all)
+            ? nil : kinds.place.flatMap { FixedPlace(offset: $0.offset, width: $0.width, order: .big) }
+    }
+
+    /// Whether nothing is wanted of a whole frame but to count it; a faulty body is then counted, too.
+    @inline(__always)
+    func counts(_ frame: RawSpan, _ lengths: PlainLengths, _ counts: inout Counts) -> Bool {
+        guard let countedBy else { return false }
+        let work = work[countedBy.value(in: frame, at: 0)]
+        if work.examines(pairs: !counts.skipsPairs) { return false }
+        if !work.contains(.messageCheck) { return true }
+        let body = Range(uncheckedBounds: (lengths.head, frame.byteCount &- lengths.tail))
+        let isMessage = ProtobufReader.isMessage(frame.extracting(unchecked: body))
+        return isMessage == true || isMessage == false && counts.faults.countAnother(.badBody)
     }
 
     /// Goes through the frames of a batch. If frames' content differs from their bytes, all are picked, unjudged.
@@ -87,13 +107,11 @@ package final class FrameSieve {
             }
             let frame = bytes.extracting(item.start..<item.start &+ item.shape.total)
             let key = place.key(frame)
-            switch work[key] {
-            case .nothing: continue
-            case .messageCheck: if isPlainMessage(frame, item.shape, &counts) { continue }
-            case .nothingButPair: if counts.skipsPairs { continue }
-            case .messageCheckAndPair: if counts.skipsPairs, isPlainMessage(frame, item.shape, &counts) { continue }
-            case .everything: break
-            case .unknown: learn(key, frame, item.shape)
+            let work = work[key]
+            if work == .unknown {
+                learn(key, frame, item.shape)
+            } else if !work.examines(pairs: !counts.skipsPairs) {
+                if !work.contains(.messageCheck) || isPlainMessage(frame, item.shape, &counts) { continue }
             }
             judge(index &- batch.range.lowerBound, batch, frame, &counts, &picks)
         }
@@ -114,8 +132,8 @@ package final class FrameSieve {
         let isPaired = wanted.contains(.paired) && (traits.isPaired || traits.asksForPairs)
         let isPicked = wanted.contains(.all) || traits.isHeartbeat || traits.asksForHeartbeat
         switch checksBodies ? traits.check : .none {
-        case .none: work[key] = isPicked ? .everything : isPaired ? .nothingButPair : .nothing
-        case .protobuf: work[key] = isPicked ? .everything : isPaired ? .messageCheckAndPair : .messageCheck
+        case .none: work[key] = isPicked ? .everything : isPaired ? .pair : []
+        case .protobuf: work[key] = isPicked ? .everything : isPaired ? [.messageCheck, .pair] : .messageCheck
         case .closer: work[key] = .everything
         }
     }

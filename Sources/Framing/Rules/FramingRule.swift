@@ -27,6 +27,9 @@ package protocol FramingRule: Sendable {
         in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, into items: inout [FrameItem]
     ) -> FrameRun
 
+    /// How a number at a fixed place determines where frames end, if nothing else does: then frames can be counted without `scan`.
+    var plainLengths: PlainLengths? { get }
+
     /// How many of the bytes behind an incomplete frame can neither end it nor show that it is none: a quick check, since a format
     /// on trial is asked for nearly every byte.
     ///
@@ -108,6 +111,9 @@ package protocol FramingRule: Sendable {
 }
 
 extension FramingRule {
+    /// Other bytes do.
+    package var plainLengths: PlainLengths? { nil }
+
     /// None.
     package func inert(_ next: RawSpan, behind count: Int) -> Int { 0 }
 

@@ -101,6 +101,14 @@ package struct LengthField: FramingRule {
         return FrameRun(end: at)
     }
 
+    package var plainLengths: PlainLengths? {
+        // With a length of less than eight bytes nothing overflows.
+        guard let fixed, !negativeIsEmpty, fixed.width < 8,
+            let number = FixedPlace(offset: fixed.offset, width: fixed.width, order: fixed.order)
+        else { return nil }
+        return PlainLengths(number: number, head: fixed.length, tail: tail, added: added(fixed), limit: limit)
+    }
+
     /// How much longer a frame is than the value of its length field.
     private func added(_ fixed: FixedLength) -> Int {
         switch counts {

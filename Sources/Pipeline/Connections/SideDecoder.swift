@@ -23,6 +23,8 @@ final class SideDecoder {
     @exclusivity(unchecked) private var account = MemoryBudget.Account()
     /// Whether a sink receives chunks.
     private let tellsOfChunks: Bool
+    /// Whether most frames are only counted.
+    private let onlyCounts: Bool
     /// The secrets of the plan that the next frames contain, by their index.
     private var underWay: Set<Int> = []
     /// Removes the encodings of the stream, if states of its format have any.
@@ -43,6 +45,7 @@ final class SideDecoder {
         framer = Framer(
             rule ?? plan.sharedRule, direction: direction, aligned: connection.opening.handshake)
         layered = framer.conversation.flatMap { LayeredStream($0, direction) }
+        onlyCounts = sieve.countsAlone && !tellsOfChunks && layered == nil
     }
 
     /// Takes the next bytes; returns whether a pause of their sender may end a frame.
@@ -50,13 +53,24 @@ final class SideDecoder {
     func receive(_ bytes: RawSpan, at time: Timestamp, packet: Int) -> Bool {
         if let layered { return receive(bytes, through: layered, at: time, packet: packet) }
         if tellsOfChunks { tell(of: bytes.byteCount, at: time, packet: packet) }
-        let held = framer.receive(bytes, at: time, packet: packet, scratch: scratch, into: self)
+        let held = take(bytes, at: time, packet: packet)
         // A small amount that is not accounted for yet need not be.
         if held != account.held, held > Self.unaccounted || account.held > 0 {
             resources.budget.update(&account, of: self, to: held)
             resources.budget.enforce(at: time)
         }
         return plan.endsFramesByPauses
+    }
+
+    /// Frames bytes; returns approximately how much memory the framer holds.
+    @inline(__always)
+    private func take(_ bytes: RawSpan, at time: Timestamp, packet: Int) -> Int {
+        guard onlyCounts else { return framer.receive(bytes, at: time, packet: packet, scratch: scratch, into: self) }
+        let counted = framer.count(bytes, at: time, packet: packet, by: sieve, &counts, scratch: scratch)
+        if counted.frames > 0 { connection.count(counted.frames, from: framer.direction, at: time) }
+        if counted.bytes == bytes.byteCount { return counted.held }
+        return framer.receive(
+            restOf: bytes, behind: counted, at: time, packet: packet, scratch: scratch, into: self)
     }
 
     /// Takes bytes that may be encoded.

@@ -2,10 +2,25 @@ import Streams
 
 extension ProtobufReader {
     /// Whether bytes are a message, by number; nil if a full decode is needed to tell (very many fields).
+    @inline(__always)
     static func isMessage(_ bytes: RawSpan) -> Bool? {
         // No field is shorter than two bytes.
-        guard bytes.byteCount < 2 * 4_096 else { return nil }
-        return endOfFields(bytes, from: 0, tag: 0, depth: 0) == bytes.byteCount
+        let end = bytes.byteCount
+        guard end < 2 * 4_096 else { return nil }
+        // Most fields are small numbers, and less than 128 bytes of text or of a message.
+        var at = 0
+        while at &+ 1 < end {
+            let (tag, next) = (bytes[unchecked: at], bytes[unchecked: at &+ 1])
+            guard tag > 7, next < 0x80 else { break }
+            if tag & 0x87 == 2 {
+                at &+= 2 &+ Int(next)
+            } else if tag & 0x87 == 0 {
+                at &+= 2
+            } else {
+                break
+            }
+        }
+        return at >= end ? at == end : endOfFields(bytes, from: at, tag: 0, depth: 0) == end
     }
 
     /// Skips the fields of a message, or of a group and the tag that ends it.
