@@ -40,6 +40,18 @@ package final class NDJSONWriter: TraceSink {
         bodyLimit = 0
     }
 
+    /// A writer that begins with the `trace` line, and leaves what it writes in `output.bytes`.
+    convenience init(source: String, tool: String, bodyLimit: Int) {
+        self.init(bodyLimit: bodyLimit)
+        write(.trace(TraceStart(version: Self.version, source: source, tool: tool)))
+    }
+
+    /// A writer that leaves what it writes in `output.bytes`.
+    init(bodyLimit: Int) {
+        output = BufferedOutput(MemoryOutput(), limit: .max)
+        self.bodyLimit = bodyLimit
+    }
+
     // MARK: Events
 
     package func opened(_ connection: TracedConnection) {
@@ -60,8 +72,13 @@ package final class NDJSONWriter: TraceSink {
 
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
         guard let kinds = connection.kinds?[frame.direction] else { return }
+        write(frame, bytes, kinds, of: connection.connectionLeg)
+    }
+
+    /// Writes a frame's line.
+    func write(_ frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds, of connection: ConnectionLeg) {
         let info = frame.info
-        beginFrame(info.index, connection.connectionLeg, frame.direction)
+        beginFrame(info.index, connection, frame.direction)
         times(info.time, info.started, before: info.offset)
         extent(info.length, info.segments, info.merged)
         kinds.writeType(frame.kind, bytes, frame.shape, into: &output.bytes)

@@ -48,7 +48,7 @@ struct DecodeCommand: ParsableCommand {
         options.tls = raw ? nil : try decryption.decoding()
         try selection.check(against: options)
         let sink = try output.sink(
-            source: files.joined(separator: " "), failing: selection.failing.checked
+            source: files.joined(separator: " "), captures: files, failing: selection.failing.checked
         ) { $0.endProcess() }
         let progress = ReadingProgress()
         let signals = progress.endingOnSignals()

@@ -30,15 +30,21 @@ struct OutputOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - source: what is traced.
+    ///   - captures: the captures that it is made of, if those are read whole.
     ///   - endsOnSignal: whether a signal ends the wait for a reader.
     ///   - failing: what fails a check, in the forms that show that.
     func sink(
-        source: String, endsOnSignal: Bool = false, failing: CheckedKinds = CheckedKinds(),
+        source: String, captures: [String] = [], endsOnSignal: Bool = false, failing: CheckedKinds = CheckedKinds(),
         whenBroken: @escaping (FileOutput.Failure) -> Void
     ) throws -> (any TraceSink)? {
         let file = try output.map { try FileOutput(creating: $0) } ?? FileOutput.standardOutput()
         file.whenBroken = whenBroken
         file.endsOnSignal = endsOnSignal
+        if form == .ndjson, !captures.isEmpty,
+            let sink = ParallelLines.sink(for: captures, to: file, source: source, bodyLimit: bodyLimit)
+        {
+            return sink
+        }
         return form.sink(
             to: file, source: source, tool: Frametap.tool, text: textOptions(for: file), failing: failing,
             stepSummary: form == .github ? StepSummaryFile() : nil)

@@ -1,0 +1,99 @@
+import Dispatch
+import Platform
+import Synchronization
+import Trace
+
+/// Renders the lines of a trace on other threads, and writes them in order, on the thread that produces the trace.
+final class ParallelLines {
+    /// A batch on its way.
+    private struct Pending {
+        let batch: LineBatch
+        let isRendered = DispatchSemaphore(value: 0)
+    }
+
+    /// What the rendering threads share.
+    private final class Work: Sendable {
+        private let pending = Mutex<[Pending]>([])
+        private let count = DispatchSemaphore(value: 0)
+
+        func add(_ next: Pending) {
+            pending.withLock { $0.append(next) }
+            count.signal()
+        }
+
+        /// The next batch to render; waits for one.
+        func next() -> Pending? {
+            count.wait()
+            return pending.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        }
+
+        /// A thread ends that waits for a batch.
+        func end() { count.signal() }
+    }
+
+    private let output: any ByteOutput
+    private let work = Work()
+    private let threads: Int
+    /// The batches that were handed on and not written yet, in order.
+    private var pending: [Pending] = []
+    private var free: [LineBatch] = []
+
+    /// Smaller captures are read before other threads would have started.
+    private static let leastSize = 4 << 20
+
+    /// A sink that writes a trace as NDJSON, as quickly as the processor allows; nil if the captures are small, or followed.
+    static func sink(
+        for paths: [String], to output: any ByteOutput, source: String, bodyLimit: Int
+    ) -> (any TraceSink)? {
+        guard ParallelReading.suits(paths),
+            paths.reduce(0, { $0 + (FileStatus(of: $1)?.size ?? 0) }) >= leastSize
+        else { return nil }
+        let lines = ParallelLines(to: output, bodyLimit: bodyLimit)
+        return LineBatcher(
+            source: source, tool: Frametap.tool, bodyLimit: bodyLimit, handOn: lines.take, whenFlushed: lines.writeAll)
+    }
+
+    private init(to output: any ByteOutput, bodyLimit: Int) {
+        self.output = output
+        // One thread reads, and one frames.
+        let cores = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        threads = min(max(1, cores - 2), 4)
+        let work = work
+        for _ in 0..<threads {
+            // A queue of its own always has a thread, whatever waits elsewhere.
+            DispatchQueue(label: "lines").async {
+                let renderer = LineRenderer(bodyLimit: bodyLimit)
+                while let next = work.next() {
+                    renderer.render(next.batch)
+                    next.isRendered.signal()
+                }
+            }
+        }
+    }
+
+    deinit {
+        for _ in 0..<threads { work.end() }
+    }
+
+    /// Takes a batch to be rendered; returns an empty one.
+    private func take(_ batch: LineBatch) -> LineBatch {
+        let next = Pending(batch: batch)
+        pending.append(next)
+        work.add(next)
+        if pending.count > 2 * threads + 2 { write(pending.removeFirst()) }
+        return free.popLast() ?? LineBatch()
+    }
+
+    private func writeAll() {
+        for next in pending { write(next) }
+        pending.removeAll()
+    }
+
+    /// Writes a batch once it is rendered.
+    private func write(_ next: Pending) {
+        next.isRendered.wait()
+        output.write(next.batch.lines)
+        next.batch.empty()
+        free.append(next.batch)
+    }
+}
