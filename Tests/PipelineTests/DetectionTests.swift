@@ -67,6 +67,65 @@ import Trace
         }
     }
 
+    // MARK: Formats that have to wait
+
+    /// A format whose trial begins late is judged as if it had been on trial from the start: the same is recognised, with the same
+    /// chunk or gap.
+    @Test(arguments: [false, true]) func lateTrialsChangeNothing(withExamples: Bool) throws {
+        let formats = formats + (withExamples ? try ExampleFormats.recognised() : [])
+        let plans = formats.compactMap { TrialPlan($0) }
+        var late = 0
+        for _ in 0..<(withExamples ? 60 : 200) {
+            let seed = UInt64.random(in: 0...UInt64.max)
+            func run(defers: Bool) -> (choice: String, trials: Int) {
+                var generator = SeededGenerator(seed: seed)
+                var rest = PerDirection(fromClient: [UInt8](), fromServer: [UInt8]())
+                for direction in Direction.allCases {
+                    // Another kind may follow, and a byte may be wrong.
+                    rest[direction] = stream(using: &generator)
+                    if Int.random(in: 0..<3, using: &generator) == 0 { rest[direction] += stream(using: &generator) }
+                    if Bool.random(using: &generator), !rest[direction].isEmpty {
+                        let place = Int.random(in: 0..<min(rest[direction].count, 300), using: &generator)
+                        rest[direction][place] = .random(in: 0...255, using: &generator)
+                    }
+                }
+                let detection = Detection(
+                    plans, aligned: Bool.random(using: &generator), limit: 4_096, port: 1, defers: defers)
+                let longest = [1, 30, 900].randomElement(using: &generator) ?? 1
+                let zero = Streams.Timestamp(nanoseconds: 0)
+                var (events, trials) = (0, 0)
+                func text(_ choice: Detection.Choice?) -> String? {
+                    choice.map { "\($0.0.name): \($0.1.evidence) after \(events)" }
+                }
+                while !rest.fromClient.isEmpty || !rest.fromServer.isEmpty {
+                    let direction: Direction = Bool.random(using: &generator) ? .fromClient : .fromServer
+                    let count = min(rest[direction].count, Int.random(in: 1...longest, using: &generator))
+                    let bytes = Array(rest[direction].prefix(count))
+                    rest[direction].removeFirst(count)
+                    events += 1
+                    if bytes.isEmpty { continue }
+                    let choice =
+                        Int.random(in: 0..<60, using: &generator) == 0
+                        ? detection.missing(count, from: direction, at: zero)
+                        : detection.receive(bytes.span.bytes, from: direction, at: zero, packet: 0)
+                    trials = max(trials, detection.deferred.count)
+                    if let text = text(choice) { return (text, trials) }
+                    if detection.isExhausted { return (text(detection.conclude()) ?? "none", trials) }
+                }
+                for direction in Direction.allCases {
+                    if let text = text(detection.finished(.fin, from: direction, at: zero)) { return (text, trials) }
+                }
+                return (text(detection.conclude()) ?? "none", trials)
+            }
+            let (expected, none) = run(defers: false)
+            let (found, deferred) = run(defers: true)
+            #expect(found == expected, "seed \(seed)")
+            #expect(none == 0)
+            if deferred > 0 { late += 1 }
+        }
+        #expect(late > 5)
+    }
+
     private func stream(using generator: inout SeededGenerator) -> [UInt8] {
         var bytes: [UInt8] = []
         let kind = Int.random(in: 0..<7, using: &generator)

@@ -90,7 +90,9 @@ package final class FormatProbe {
     package func steady(_ next: RawSpan) -> Int {
         if verdict.isRefuted, !toleratesOthers { return .max }
         // Any byte may complete the proof that a frame begins.
-        if !isDemanding, isAligned || toleratesOthers, framer.isAligned, framer.shape == nil { return 1 }
+        if !isDemanding, isAligned || toleratesOthers, framer.shared.hasProof, framer.isAligned, framer.shape == nil {
+            return 1
+        }
         return framer.steady(next)
     }
 

@@ -9,6 +9,7 @@ package class SharedRule {
     let idle: Interval?
     let landmark: Landmark
     let firstBytes: ByteSet
+    let secondBytes: ByteSet
     let hasOpening: Bool
     /// The byte strings that end every frame, and the length of the longest.
     let ends: [[UInt8]]
@@ -22,6 +23,8 @@ package class SharedRule {
     let keptBody: Int
     /// Frames of at most this many bytes are held whole.
     let streamedAbove: Int
+    /// Whether the beginning of a frame may prove that it is one.
+    let hasProof: Bool
     /// How a number determines where its frames end, if nothing else does.
     let lengths: PlainLengths?
 
@@ -36,7 +39,9 @@ package class SharedRule {
         lengths = conversation == nil && rule.idle == nil ? rule.plainLengths : nil
         landmark = rule.landmark
         firstBytes = rule.firstBytes
+        secondBytes = rule.secondBytes
         hasOpening = rule.hasOpening
+        hasProof = rule.hasProof
         ends = landmark.ends
         longestEnd = ends.map(\.count).max() ?? 1
         var landmarkEnds = ByteSet()
@@ -109,7 +114,7 @@ private final class TypedRule<Rule: FramingRule>: SharedRule {
     override func mayStart(_ bytes: RawSpan, at start: Int) -> Bool { typed.mayStart(bytes, at: start) }
 
     override func firstHopeful(_ bytes: RawSpan, from start: Int) -> Int? {
-        let firstBytes = firstBytes
+        let (firstBytes, secondBytes) = (firstBytes, secondBytes)
         var at = start
         while at < bytes.byteCount {
             let byte = bytes[byte: at]
@@ -118,7 +123,8 @@ private final class TypedRule<Rule: FramingRule>: SharedRule {
                     at = end - FrameChain.zeroRun + 1
                     continue
                 }
-                if typed.mayStart(bytes, at: at) { return at }
+                let isRuledOut = at + 1 < bytes.byteCount && !secondBytes.contains(bytes[byte: at + 1])
+                if !isRuledOut, typed.mayStart(bytes, at: at) { return at }
             }
             at += 1
         }

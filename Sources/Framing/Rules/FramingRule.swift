@@ -44,6 +44,9 @@ package protocol FramingRule: Sendable {
     /// The bytes that frames may start with.
     var firstBytes: ByteSet { get }
 
+    /// The bytes that may come second in a frame, if it has two: with `firstBytes`, a search passes most places by them.
+    var secondBytes: ByteSet { get }
+
     /// Whether the first frames of a stream are unlike the rest, so that a place must be tried as one of them, too.
     var hasOpening: Bool { get }
 
@@ -94,6 +97,9 @@ package protocol FramingRule: Sendable {
     /// How many of the bytes at a frame's start prove that one starts there; nil if only its extent does.
     func proof(_ bytes: RawSpan) -> Int?
 
+    /// Whether `proof` may return anything.
+    var hasProof: Bool { get }
+
     /// The rule as part of a conversation, if frames depend on the other direction's; otherwise nil.
     func bound(to conversation: Conversation, _ direction: Direction) -> (any FramingRule)?
 
@@ -122,6 +128,9 @@ extension FramingRule {
 
     /// Any.
     package var firstBytes: ByteSet { .all }
+
+    /// Any.
+    package var secondBytes: ByteSet { .all }
 
     /// They are not.
     package var hasOpening: Bool { false }
@@ -170,6 +179,9 @@ extension FramingRule {
 
     /// Nothing but the extent.
     package func proof(_ bytes: RawSpan) -> Int? { nil }
+
+    /// It does not.
+    package var hasProof: Bool { false }
 
     /// Most rules' frames depend on nothing else.
     package func bound(to conversation: Conversation, _ direction: Direction) -> (any FramingRule)? { nil }

@@ -54,6 +54,17 @@ package struct HeadAndBody: FramingRule {
         }
     }
 
+    package func inert(_ next: RawSpan, behind count: Int) -> Int {
+        let most = max(0, min(next.byteCount, headLimit - count))
+        guard let last = delimiter.last else { return 0 }
+        let before = delimiter.count - 1
+        for at in 0..<most where next[byte: at] == last {
+            // What is held may end with the beginning of the delimiter.
+            if at < before || (0..<before).allSatisfy({ next[byte: at - before + $0] == delimiter[$0] }) { return at }
+        }
+        return most
+    }
+
     package var firstBytes: ByteSet { ByteSet { $0 == UInt8(ascii: "{") } }
 
     package func mayStart(_ bytes: RawSpan, at start: Int) -> Bool {

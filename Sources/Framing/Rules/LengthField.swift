@@ -180,6 +180,8 @@ package struct LengthField: FramingRule {
         return ByteSet { first.contains($0) && Int($0) <= highest }
     }
 
+    package var secondBytes: ByteSet { head.secondBytes }
+
     package func mayStart(_ bytes: RawSpan, at start: Int) -> Bool {
         guard let fixed = fixed ?? fixedBehindConstants, !negativeIsEmpty, fixed.width < 8 else { return true }
         if fixedBehindConstants != nil, !head.mayHaveItsConstants(bytes, at: start) { return false }

@@ -48,6 +48,8 @@ package struct Marker: FramingRule {
 
     package var landmark: Landmark { .at(start, how: "the next marker") }
 
+    package var hasProof: Bool { true }
+
     package func proof(_ bytes: RawSpan) -> Int? {
         guard bytes.byteCount >= start.count else { return nil }
         return start.indices.allSatisfy { bytes[byte: $0] == start[$0] } ? start.count : nil

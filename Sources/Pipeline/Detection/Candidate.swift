@@ -79,8 +79,11 @@ final class Candidate {
     let takesChunks: Bool
     /// The only side that is evidence; nil: both are.
     private let only: Direction?
+    /// Its place in the order of formats.
+    let order: Int
 
-    init(_ plan: TrialPlan, aligned: Bool) {
+    init(_ plan: TrialPlan, aligned: Bool, order: Int = 0) {
+        self.order = order
         let isAtStart = plan.sides.fromClient.startsStreams
         conversation = plan.rules == nil ? Conversation(plan.format, aligned: aligned || isAtStart) : nil
         self.plan = plan

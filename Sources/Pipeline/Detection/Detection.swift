@@ -22,11 +22,18 @@ final class Detection {
     /// The formats that are not ruled out yet.
     private var plans: [TrialPlan]
     /// Their trials; none while asleep.
-    @exclusivity(unchecked) private var candidates: [Candidate] = []
+    @exclusivity(unchecked) var candidates: [Candidate] = []
+    /// Those that need no trial yet.
+    @exclusivity(unchecked) var deferred: [Deferred] = []
+    /// Which of the held events the trials have come to.
+    @exclusivity(unchecked) private(set) var taken = 0
+    /// How many bytes of each direction they have been fed.
+    @exclusivity(unchecked) private(set) var fed = PerDirection(fromClient: 0, fromServer: 0)
     private(set) var isAwake = false
     /// How many bytes must be held before it wakes by itself.
     private var nextLook = 0
-    private let isAligned: Bool
+    let isAligned: Bool
+    private let defers: Bool
     @exclusivity(unchecked) private var signatures = PerDirection(
         fromClient: SignatureProbe(), fromServer: SignatureProbe())
     /// How many bytes of each direction have arrived, as far as they count.
@@ -34,10 +41,13 @@ final class Detection {
     /// How many of them the trials have seen, and the bytes that wait for the next position.
     @exclusivity(unchecked) private var seen = PerDirection(fromClient: 0, fromServer: 0)
     @exclusivity(unchecked) private var waiting = PerDirection<[UInt8]>(fromClient: [], fromServer: [])
-    private let limit: Int
+    let limit: Int
     private let port: UInt16
 
-    init(_ plans: [TrialPlan], aligned: Bool, limit: Int, port: UInt16) {
+    /// - Parameter defers: whether formats that have to wait for stronger ones are on trial only once they need not; it changes
+    ///   nothing but the time that is needed.
+    init(_ plans: [TrialPlan], aligned: Bool, limit: Int, port: UInt16, defers: Bool = true) {
+        self.defers = defers
         self.limit = limit
         self.port = port
         self.plans = plans
@@ -68,8 +78,9 @@ final class Detection {
     func sleep() {
         guard isAwake else { return }
         nextLook = max(2 * held.bytes.count, 256)
-        plans = candidates.map(\.plan)
-        (isAwake, candidates) = (false, [])
+        let left = candidates.map { ($0.order, $0.plan) } + deferred.map { ($0.order, $0.plan) }
+        plans = left.sorted { $0.0 < $1.0 }.map(\.1)
+        (isAwake, candidates, deferred) = (false, [], [])
         waiting = PerDirection(fromClient: [], fromServer: [])
         signatures = PerDirection(fromClient: SignatureProbe(), fromServer: SignatureProbe())
     }
@@ -86,11 +97,11 @@ final class Detection {
             case .received, .noticed, .opened, .closed, .advanced, .learned: continue
             }
         }
-        candidates.reserveCapacity(plans.count)
-        for plan in plans {
+        for (order, plan) in plans.enumerated() {
             if let first, plan.isOut(behindFirst: first.byte, from: first.direction, aligned: isAligned) { continue }
-            candidates.append(Candidate(plan, aligned: isAligned))
+            deferred.append(Deferred(order: order, plan: plan))
         }
+        beginStrongest(defers ? first?.direction : nil)
     }
 
     /// Begins the trials with the held events; returns the format if they settle it.
@@ -98,8 +109,10 @@ final class Detection {
         isAwake = true
         begin()
         seen = PerDirection(fromClient: 0, fromServer: 0)
+        fed = PerDirection(fromClient: 0, fromServer: 0)
         let held = held
-        for event in held.events {
+        for (index, event) in held.events.enumerated() {
+            taken = index
             switch event.kind {
             case .received:
                 let chunk = held.bytes.span.bytes.extracting(event.place..<event.place + event.count)
@@ -123,6 +136,7 @@ final class Detection {
         held.append(bytes, direction, time, packet: packet)
         counted[direction] = min(limit, counted[direction] + bytes.byteCount)
         guard isAwake else { return held.bytes.count >= nextLook || isExhausted ? wake() : nil }
+        taken = held.events.count - 1
         return take(bytes, from: direction)
     }
 
@@ -130,6 +144,7 @@ final class Detection {
     func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) -> Choice? {
         held.append(.missing(byteCount, direction, 0, time))
         guard isAwake else { return nil }
+        taken = held.events.count - 1
         takeGap(byteCount, from: direction)
         return decide()
     }
@@ -138,6 +153,7 @@ final class Detection {
     func finished(_ ending: Ending, from direction: Direction, at time: Timestamp) -> Choice? {
         held.append(.finished(ending, direction, 0, time))
         guard isAwake else { return wake() }
+        taken = held.events.count - 1
         finishTrials(of: direction)
         return decide()
     }
@@ -150,6 +166,8 @@ final class Detection {
     /// The best guess when no more can be seen.
     func conclude() -> Choice? {
         if !isAwake, let choice = wake() { return choice }
+        taken = max(0, held.events.count - 1)
+        makeUpForTrials { _ in true }
         for direction in Direction.allCases { finishTrials(of: direction) }
         if let known = known(isOver: true) { return known }
         let fitting = candidates.compactMap { candidate in
@@ -200,7 +218,7 @@ final class Detection {
     private static func step(at offset: Int) -> Int { offset < 256 ? 1 : offset < 2_048 ? 8 : 256 }
 
     /// The first of them that is not before an offset.
-    private static func place(atOrBehind offset: Int) -> Int {
+    static func place(atOrBehind offset: Int) -> Int {
         let step = step(at: offset - 1)
         return (offset + step - 1) / step * step
     }
@@ -224,6 +242,7 @@ final class Detection {
 
     private func feedTrials(_ bytes: RawSpan, of direction: Direction) {
         guard bytes.byteCount > 0 else { return }
+        fed[direction] += bytes.byteCount
         for candidate in candidates where !candidate.takesChunks { candidate.receive(bytes, from: direction) }
         signatures[direction].receive(bytes)
         dropRefuted()
@@ -261,17 +280,22 @@ final class Detection {
     private func decide() -> Choice? {
         if let known = known(isOver: false) { return known }
         if signatures.fromClient.isUndecided || signatures.fromServer.isUndecided { return nil }
+        if !deferred.isEmpty { makeUpForTrials() }
         // Called for every byte: nothing is copied until there is a choice.
         var best = 0
         for candidate in candidates where candidate.plan.strength > best && candidate.fits {
             best = candidate.plan.strength
         }
         guard best > 0 else { return nil }
-        for candidate in candidates where candidate.plan.strength > best {
-            let isSeen = Direction.allCases.contains { candidate.asks($0) && seen[$0] > 0 }
-            if isSeen, candidate.blocks { return nil }
-        }
+        for candidate in candidates where candidate.plan.strength > best && isBlocking(candidate) { return nil }
         return choose(candidates.filter { $0.fits }.map { ($0, $0.evidence) })
+    }
+
+    /// Whether weaker formats have to wait for a format.
+    func isBlocking(_ candidate: Candidate) -> Bool {
+        let isSeen =
+            candidate.asks(.fromClient) && seen.fromClient > 0 || candidate.asks(.fromServer) && seen.fromServer > 0
+        return isSeen && candidate.blocks
     }
 
     /// The protocol that a side's first bytes belong to.

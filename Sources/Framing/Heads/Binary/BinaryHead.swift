@@ -105,6 +105,12 @@ package struct BinaryHead: Head {
     /// The bytes of the last field, if it is a constant.
     var constantEnd: [UInt8]? { constants.last.flatMap { $0?.bytes } }
 
+    /// The bytes that may come second.
+    var secondBytes: ByteSet {
+        guard let second = constantBytes.first(where: { $0.offset == 1 }) else { return .all }
+        return ByteSet { $0 == second.byte }
+    }
+
     /// Whether the constants of a header of fixed length are correct, as far as bytes are available; bits are not checked.
     func mayHaveItsConstants(_ bytes: RawSpan, at start: Int) -> Bool {
         let available = bytes.byteCount - start

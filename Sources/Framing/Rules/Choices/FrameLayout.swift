@@ -109,6 +109,8 @@ extension CompositeRule {
 
     package var firstBytes: ByteSet { parts.reduce(into: ByteSet()) { $0.formUnion($1.rule.firstBytes) } }
 
+    package var secondBytes: ByteSet { parts.reduce(into: ByteSet()) { $0.formUnion($1.rule.secondBytes) } }
+
     package var hasOpening: Bool { parts.contains { $0.rule.hasOpening } }
 
     package func mayStart(_ bytes: RawSpan, at start: Int) -> Bool {
