@@ -38,4 +38,23 @@ import Testing
         #expect(alone.hasSuffix("\n" + shared), "\(alone.suffix(200)) instead of \(shared)")
         if files == 1 { #expect(shared.contains(" 50,000 frames"), "\(shared)") }
     }
+
+    /// More threads than cores, too; lines are rendered by several of them, and written in order.
+    @Test(arguments: ["summary", "ndjson"]) func threadsDoNotShow(form: String) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("threads-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appendingPathComponent("capture.pcap").path
+        try Data(Self.capture(50_000)).write(to: URL(fileURLWithPath: path))
+        func output(_ threads: [String]) throws -> String {
+            try Program.output("frametap", ["decode", path, "--format", "len16-id", "--as", form] + threads).text
+        }
+        let alone = try output(["--threads", "1"])
+        #expect(alone.contains(form == "ndjson" ? "\"index\":0" : " 50,000 frames"))
+        for threads in [[], ["--threads", "2"], ["--threads", "5"]] {
+            #expect(try output(threads) == alone, "\(threads)")
+        }
+        let refused = try Program.run("frametap", ["decode", path, "--threads", "0"])
+        #expect(refused.status == 64 && refused.errors.contains("expected 1 to 1024"), "\(refused)")
+    }
 }

@@ -51,11 +51,16 @@ import Trace
         return (output.text, count)
     }
 
-    @Test(arguments: ParallelDecodingTests.captures, [0, 20, 4_096])
+    /// Loading them takes longer than what they are used for.
+    private static let formats = Result { (try BuiltInFormats.all(), try ExampleFormats.recognised()) }
+
+    @Test(arguments: ParallelDecodingTests.captures, [0, 4_096])
     func linesAreThoseOfTheWriter(capture: String, bodyLimit: Int) throws {
         let bytes = [UInt8](try Data(contentsOf: Self.fixtures.appending(path: capture)))
-        let formats = try BuiltInFormats.all() + ExampleFormats.recognised()
-        let options = DecodingOptions(.automatic(formats))
+        let (builtIn, examples) = try Self.formats.get()
+        let name = URL(filePath: capture).deletingPathExtension().lastPathComponent
+        let example = capture.hasPrefix("examples/") ? examples.first { $0.name == name } : nil
+        let options = DecodingOptions(example.map { .fixed($0) } ?? .automatic(builtIn))
         let output = MemoryOutput()
         decode(bytes, options, to: NDJSONWriter(to: output, source: "s", tool: "t", bodyLimit: bodyLimit))
         let (text, _) = batched(bytes, options, bodyLimit: bodyLimit, behind: 0)

@@ -43,21 +43,18 @@ final class ParallelLines {
 
     /// A sink that writes a trace as NDJSON, as quickly as the processor allows; nil if the captures are small, or followed.
     static func sink(
-        for paths: [String], to output: any ByteOutput, source: String, bodyLimit: Int
+        for paths: [String], to output: any ByteOutput, source: String, bodyLimit: Int, threads: Int
     ) -> (any TraceSink)? {
-        guard ParallelReading.suits(paths),
+        guard !paths.isEmpty, ParallelReading.suits(paths),
             paths.reduce(0, { $0 + (FileStatus(of: $1)?.size ?? 0) }) >= leastSize
         else { return nil }
-        let lines = ParallelLines(to: output, bodyLimit: bodyLimit)
+        let lines = ParallelLines(to: output, bodyLimit: bodyLimit, threads: threads)
         return LineBatcher(
             source: source, tool: Frametap.tool, bodyLimit: bodyLimit, handOn: lines.take, whenFlushed: lines.writeAll)
     }
 
-    private init(to output: any ByteOutput, bodyLimit: Int) {
-        self.output = output
-        // One thread reads, and one frames.
-        let cores = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-        threads = min(max(1, cores - 2), 4)
+    private init(to output: any ByteOutput, bodyLimit: Int, threads: Int) {
+        (self.output, self.threads) = (output, threads)
         let work = work
         for _ in 0..<threads {
             // A queue of its own always has a thread, whatever waits elsewhere.

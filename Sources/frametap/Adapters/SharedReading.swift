@@ -9,9 +9,7 @@ import Trace
 /// Reads captures on several threads, each of which reads everything and decodes its share of the connections: used if no frames
 /// are shown, and the counts are added up.
 struct SharedReading {
-    /// The number of threads.
-    private static let threads = 2
-    /// Smaller captures are read before a second thread would have started.
+    /// Smaller captures are read before another thread would have started.
     private static let leastSize = 4 << 20
 
     private(set) var hasFailed = false
@@ -19,7 +17,9 @@ struct SharedReading {
 
     /// The shares of the threads, estimated from the first bytes of a capture; nil if the work could not be divided evenly, or if
     /// it is not worth it.
-    static func shares(of paths: [String], options: ReassemblyOptions) -> [CaptureShare]? {
+    ///
+    /// - Parameter threads: how many.
+    static func shares(_ threads: Int, of paths: [String], options: ReassemblyOptions) -> [CaptureShare]? {
         guard let first = paths.first, let input = try? FileInput(first) else { return nil }
         defer { input.closeFile() }
         guard let size = input.identity?.size, size >= leastSize else { return nil }

@@ -31,6 +31,7 @@ struct DecodeCommand: ParsableCommand {
     @OptionGroup(title: "Decryption") var decryption: DecryptionOptions
     @OptionGroup(title: "Reassembly") var reassembly: ReassemblyArguments
     @OptionGroup(title: "Memory") var memory: MemoryOptions
+    @OptionGroup var threads: ThreadOptions
 
     func validate() throws {
         if raw, connections.isGiven || connections.folder != nil {
@@ -48,7 +49,8 @@ struct DecodeCommand: ParsableCommand {
         options.tls = raw ? nil : try decryption.decoding()
         try selection.check(against: options)
         let sink = try output.sink(
-            source: files.joined(separator: " "), captures: files, failing: selection.failing.checked
+            source: files.joined(separator: " "), captures: raw ? [] : files, threads: threads,
+            failing: selection.failing.checked
         ) { $0.endProcess() }
         let progress = ReadingProgress()
         let signals = progress.endingOnSignals()
@@ -96,10 +98,10 @@ struct DecodeCommand: ParsableCommand {
     private func read(
         with options: ReassemblyOptions, _ plan: ReadingPlan?, to decoder: Decoder, _ progress: ReadingProgress
     ) throws -> (hasFailed: Bool, counters: CaptureCounters) {
-        if ParallelReading.suits(files) {
+        if !threads.isAlone, ParallelReading.suits(files) {
             // Hazards may depend on what several clients send at once.
             if plan == nil, !decoder.takesFrames, !self.format.hazards,
-                let shares = SharedReading.shares(of: files, options: options)
+                let shares = SharedReading.shares(threads.shares, of: files, options: options)
             {
                 var reading = SharedReading()
                 let isRead = try reading.read(

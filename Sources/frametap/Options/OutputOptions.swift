@@ -31,17 +31,20 @@ struct OutputOptions: ParsableArguments {
     /// - Parameters:
     ///   - source: what is traced.
     ///   - captures: the captures that it is made of, if those are read whole.
+    ///   - threads: how many may render it.
     ///   - endsOnSignal: whether a signal ends the wait for a reader.
     ///   - failing: what fails a check, in the forms that show that.
     func sink(
-        source: String, captures: [String] = [], endsOnSignal: Bool = false, failing: CheckedKinds = CheckedKinds(),
+        source: String, captures: [String] = [], threads: ThreadOptions? = nil, endsOnSignal: Bool = false,
+        failing: CheckedKinds = CheckedKinds(),
         whenBroken: @escaping (FileOutput.Failure) -> Void
     ) throws -> (any TraceSink)? {
         let file = try output.map { try FileOutput(creating: $0) } ?? FileOutput.standardOutput()
         file.whenBroken = whenBroken
         file.endsOnSignal = endsOnSignal
-        if form == .ndjson, !captures.isEmpty,
-            let sink = ParallelLines.sink(for: captures, to: file, source: source, bodyLimit: bodyLimit)
+        if form == .ndjson, let threads, !threads.isAlone,
+            let sink = ParallelLines.sink(
+                for: captures, to: file, source: source, bodyLimit: bodyLimit, threads: threads.renderers)
         {
             return sink
         }

@@ -17,7 +17,7 @@ from .errors import Problem, Refusal
 
 #: How `decode` is always called: a default of frametap's that depends on the size of files is fixed, so that shards are
 #: decoded as the whole is.
-FIXED = ("--conflict-history", "64KiB", "--as", "ndjson")
+FIXED = ("--conflict-history", "64KiB", "--as", "ndjson", "--threads", "1")
 
 #: How many connections are named in one command line.
 NAMED = 5_000
