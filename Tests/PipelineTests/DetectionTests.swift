@@ -126,6 +126,22 @@ import Trace
         #expect(late > 2)
     }
 
+    /// Bytes that waited for the next position rule out the format that others have to wait for, before the other side's next bytes are
+    /// looked at.
+    @Test(arguments: [false, true]) func waitingBytesEndTheWait(defers: Bool) throws {
+        let detection = Detection(
+            formats.compactMap { TrialPlan($0) }, aligned: true, limit: 8_192, port: 1, defers: defers)
+        let zero = Streams.Timestamp(nanoseconds: 0)
+        func receive(_ text: String, _ direction: Direction) -> String? {
+            let bytes = Array(text.utf8)
+            return detection.receive(bytes.span.bytes, from: direction, at: zero, packet: 0)?.0.name
+        }
+        let objects = String(repeating: "{\"x\":1}\n", count: 37)
+        #expect(receive("{\"a\":1}\n", .fromServer) == nil)
+        #expect(receive(objects + "{}\r\n", .fromClient) == nil)
+        #expect(receive("{\"a\":2}\nx", .fromServer) == "json-envelope")
+    }
+
     private func stream(using generator: inout SeededGenerator) -> [UInt8] {
         var bytes: [UInt8] = []
         let kind = Int.random(in: 0..<7, using: &generator)

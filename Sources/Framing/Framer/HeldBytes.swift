@@ -24,7 +24,7 @@ struct HeldBytes: Sendable {
         count = end
     }
 
-    /// Adds bytes after the others, in a spare buffer if there is one.
+    /// Adds bytes after the others, in a spare buffer if there is one of the size that would be allocated.
     @inline(__always)
     mutating func append(_ bytes: RawSpan, _ scratch: FramingScratch) {
         if storage.count < count &+ bytes.byteCount { takeSpare(count + bytes.byteCount, scratch) }
@@ -33,21 +33,24 @@ struct HeldBytes: Sendable {
 
     @inline(never)
     private mutating func takeSpare(_ needed: Int, _ scratch: FramingScratch) {
-        guard let spare = scratch.spares.take(atLeast: needed) else { return }
+        guard let spare = scratch.spares.take(room(for: needed)) else { return }
         var held = HeldBytes()
         held.storage = spare
         swap(&held, &self)
         append(held.storage.span.bytes.extracting(0..<held.count))
-        if !held.storage.isEmpty { scratch.spares.put(held.storage) }
+        if held.storage.count > Self.kept { scratch.spares.put(held.storage) }
+    }
+
+    /// The size of a buffer for a number of bytes. Sizes are used again, so that a spare buffer fits the next frame.
+    private func room(for needed: Int) -> Int {
+        let room = max(needed, min(2 * storage.count, needed + max(1 << 20, needed / 4)), 64)
+        guard room > Self.kept, room <= SpareBuffers.longest else { return room }
+        return 1 << (Int.bitWidth - (room - 1).leadingZeroBitCount)
     }
 
     @inline(never)
     private mutating func grow(to needed: Int) {
-        var room = max(needed, min(2 * storage.count, needed + max(1 << 20, needed / 4)), 64)
-        // Sizes that are used again: a spare buffer fits the next frame.
-        if room > Self.kept, room <= SpareBuffers.longest {
-            room = 1 << (Int.bitWidth - (room - 1).leadingZeroBitCount)
-        }
+        let room = room(for: needed)
         storage.reserveCapacity(room)
         storage.append(contentsOf: repeatElement(0, count: room - storage.count))
     }

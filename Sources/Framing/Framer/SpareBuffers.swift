@@ -7,10 +7,11 @@ struct SpareBuffers {
     private static let most = 16
     static let longest = 64 << 10
 
-    /// A buffer of at least `needed` bytes, and not of many times as many; nil if there is none. Its content is undefined.
-    mutating func take(atLeast needed: Int) -> [UInt8]? {
-        let index = buffers.lastIndex { $0.count >= needed && $0.count / 8 <= needed }
-        return index.map { buffers.remove(at: $0) }
+    /// A buffer of this size; nil if there is none. Its content is undefined.
+    mutating func take(_ size: Int) -> [UInt8]? {
+        guard let index = buffers.lastIndex(where: { $0.count == size }) else { return nil }
+        buffers.swapAt(index, buffers.count - 1)
+        return buffers.popLast()
     }
 
     /// Keeps a buffer, if there is room.

@@ -43,7 +43,7 @@ package final class FrameKinds {
     @exclusivity(unchecked) private(set) var traits: [Traits] = []
     /// The kinds of frames of the only layout, if a number determines them, and where it is.
     @exclusivity(unchecked) private(set) var slots = KindSlots()
-    let place: NumberPlace?
+    let place: FixedPlace?
 
     package let format: DirectionFormat
     let direction: Direction
@@ -95,7 +95,7 @@ package final class FrameKinds {
     /// A frame's kind; nil if no few bytes determine it.
     package func kind(of content: RawSpan, _ shape: FrameShape) -> Int? {
         if let place {
-            let kind = slots.kind(of: place.key(content))
+            let kind = slots.kind(of: place.value(in: content, at: 0))
             if kind >= 0 { return kind }
         }
         return kindByLayout(content, shape)
@@ -140,7 +140,7 @@ package final class FrameKinds {
                 isPaired: roles?.isEmpty == false, asksForPairs: roles == nil,
                 check: kind.bodyVaries ? .closer : kind.body.quickCheck,
                 hidesNothing: hidden?.isEmpty ?? false))
-        if let place { slots.remember(number, for: place.key(content)) }
+        if let place { slots.remember(number, for: place.value(in: content, at: 0)) }
         return number
     }
 

@@ -5,7 +5,7 @@ enum FrameReporting {
     /// None: all frames of the layout have the same.
     case same
     /// A number at a fixed place.
-    case number(NumberPlace)
+    case number(FixedPlace)
     /// The value of a member of a JSON head.
     case member(String)
     /// Each frame must be examined.
@@ -29,27 +29,19 @@ enum FrameReporting {
         guard index < head.fixedOffsets.count else { return .unknown }
         switch head.fields[index].kind {
         case .unsigned(let width), .signed(let width):
-            return .number(NumberPlace(offset: head.fixedOffsets[index], width: width))
+            // Which number it is does not matter as long as it is always the same: one order will do.
+            let place = FixedPlace(offset: head.fixedOffsets[index], width: width, order: .big)
+            return place.map { .number($0) } ?? .unknown
         default: return .unknown
         }
     }
-}
-
-/// Where a number is in a head.
-struct NumberPlace: Sendable {
-    var offset: Int
-    var width: Int
-
-    /// Its bytes as a number; which number does not matter as long as it is always the same.
-    @inline(__always)
-    func key(_ frame: RawSpan) -> UInt64 { frame.unsigned(at: offset, width: width, .big) }
 }
 
 /// A small cache of kinds by numbers.
 struct KindSlots {
     private var slots: [(key: UInt64, kind: Int32)] = Array(repeating: (0, -1), count: 256)
 
-    /// The place of a number among 256. Small numbers have different ones in either byte order.
+    /// The place of a number among 256: small numbers are spread, in either byte order.
     @inline(__always)
     static func slot(_ key: UInt64) -> Int { Int(truncatingIfNeeded: (key &* 0x9e37_79b9_7f4a_7c15) >> 56) }
 

@@ -54,9 +54,7 @@ package final class FrameSieve {
         hasHeartbeats = format.heartbeat != nil
         checksBodies = self.wanted.contains(.faultyBodies) && !kinds.format.hasPlainBodies
         transforms = kinds.format.rule.transforms
-        countedBy =
-            transforms || self.wanted.contains(.all)
-            ? nil : kinds.place.flatMap { FixedPlace(offset: $0.offset, width: $0.width, order: .big) }
+        countedBy = transforms || self.wanted.contains(.all) ? nil : kinds.place
     }
 
     /// Whether nothing is wanted of a whole frame but to count it; a faulty body is then counted, too.
@@ -66,9 +64,7 @@ package final class FrameSieve {
         let work = work[countedBy.value(in: frame, at: 0)]
         if work.examines(pairs: !counts.skipsPairs) { return false }
         if !work.contains(.messageCheck) { return true }
-        let body = Range(uncheckedBounds: (lengths.head, frame.byteCount &- lengths.tail))
-        let isMessage = ProtobufReader.isMessage(frame.extracting(unchecked: body))
-        return isMessage == true || isMessage == false && counts.faults.countAnother(.badBody)
+        return isPlainMessage(frame, lengths.head..<frame.byteCount &- lengths.tail, &counts)
     }
 
     /// Goes through the frames of a batch. If frames' content differs from their bytes, all are picked, unjudged.
@@ -95,7 +91,7 @@ package final class FrameSieve {
 
     /// The same if a number determines the kinds: a kind's properties are looked up, and little else is examined.
     private func sift(
-        _ batch: FrameBatch, by place: NumberPlace, in bytes: RawSpan, _ counts: inout Counts, _ picks: inout [Pick]
+        _ batch: FrameBatch, by place: FixedPlace, in bytes: RawSpan, _ counts: inout Counts, _ picks: inout [Pick]
     ) {
         let length = batch.chunk.range.count
         for index in batch.range {
@@ -106,12 +102,16 @@ package final class FrameSieve {
                 counts.merged &+= 1
             }
             let frame = bytes.extracting(item.start..<item.start &+ item.shape.total)
-            let key = place.key(frame)
+            let key = place.value(in: frame, at: 0)
             let work = work[key]
             if work == .unknown {
                 learn(key, frame, item.shape)
             } else if !work.examines(pairs: !counts.skipsPairs) {
-                if !work.contains(.messageCheck) || isPlainMessage(frame, item.shape, &counts) { continue }
+                if !work.contains(.messageCheck)
+                    || isPlainMessage(frame, item.shape.head..<item.shape.head &+ item.shape.body, &counts)
+                {
+                    continue
+                }
             }
             judge(index &- batch.range.lowerBound, batch, frame, &counts, &picks)
         }
@@ -119,8 +119,8 @@ package final class FrameSieve {
 
     /// Whether a body is a Protobuf message, or yet another of many that are not: then there is nothing more to do.
     @inline(__always)
-    private func isPlainMessage(_ frame: RawSpan, _ shape: FrameShape, _ counts: inout Counts) -> Bool {
-        let isMessage = ProtobufReader.isMessage(frame.extracting(shape.head..<shape.head &+ shape.body))
+    private func isPlainMessage(_ frame: RawSpan, _ body: Range<Int>, _ counts: inout Counts) -> Bool {
+        let isMessage = ProtobufReader.isMessage(frame.extracting(body))
         return isMessage == true || isMessage == false && counts.faults.countAnother(.badBody)
     }
 

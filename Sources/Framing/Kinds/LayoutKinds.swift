@@ -24,7 +24,7 @@ struct LayoutKinds {
         switch telling {
         case .same: return same
         case .unknown: return nil
-        case .number(let place): return numbers[place.key(content)]
+        case .number(let place): return numbers[place.value(in: content, at: 0)]
         case .member(let name):
             guard let place = Self.place(of: name, content, shape) else { return nil }
             for known in values where known.bytes.count == place.count {
@@ -39,7 +39,7 @@ struct LayoutKinds {
         switch telling {
         case .unknown: return false
         case .same: same = kind
-        case .number(let place): numbers[place.key(content)] = kind
+        case .number(let place): numbers[place.value(in: content, at: 0)] = kind
         case .member(let name):
             guard let place = Self.place(of: name, content, shape), place.count <= Self.longestValue,
                 values.count < Self.mostValues

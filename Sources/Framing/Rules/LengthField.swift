@@ -32,6 +32,8 @@ package struct LengthField: FramingRule {
     let limit: Int
     /// Where the length is, for the most common headers: an unsigned number at a fixed place.
     private let fixed: FixedLength?
+    /// The same if nothing else has to be looked at.
+    package private(set) var plainLengths: PlainLengths?
     /// The same if the header has constants.
     private let fixedBehindConstants: FixedLength?
     /// Lengths above this are such strong evidence against a frame that a search does not start at one.
@@ -65,6 +67,7 @@ package struct LengthField: FramingRule {
         }
         fixed = head.hasConstants ? nil : known
         fixedBehindConstants = head.hasConstants ? known : nil
+        plainLengths = fixed.flatMap { lengths($0) }
     }
 
     package func scan(
@@ -83,17 +86,11 @@ package struct LengthField: FramingRule {
     package func frames(
         in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, into items: inout [FrameItem]
     ) -> FrameRun {
-        // With a length of less than eight bytes nothing overflows: a frame is never longer than its limit.
-        guard let fixed, !negativeIsEmpty, fixed.width < 8 else { return FrameRun(end: start) }
-        let added = added(fixed)
-        let least = fixed.length + tail
+        guard let lengths = plainLengths else { return FrameRun(end: start) }
         let end = bytes.byteCount
         var at = start
-        while end &- at >= fixed.length {
-            let value = bytes.unsigned(at: at &+ fixed.offset, width: fixed.width, fixed.order)
-            let total = Int(truncatingIfNeeded: value) &+ added
-            guard total >= least, total <= limit else { break }
-            let shape = FrameShape(head: fixed.length, body: total &- least, tail: tail)
+        while end &- at >= lengths.head, let total = lengths.total(in: bytes, at: at) {
+            let shape = lengths.shape(total)
             guard total <= end &- at else { return FrameRun(end: at, next: shape) }
             items.append(FrameItem(start: at, shape: shape))
             at &+= total
@@ -101,9 +98,9 @@ package struct LengthField: FramingRule {
         return FrameRun(end: at)
     }
 
-    package var plainLengths: PlainLengths? {
-        // With a length of less than eight bytes nothing overflows.
-        guard let fixed, !negativeIsEmpty, fixed.width < 8,
+    private func lengths(_ fixed: FixedLength) -> PlainLengths? {
+        // With a length of less than eight bytes nothing overflows: a frame is never longer than its limit.
+        guard !negativeIsEmpty, fixed.width < 8,
             let number = FixedPlace(offset: fixed.offset, width: fixed.width, order: fixed.order)
         else { return nil }
         return PlainLengths(number: number, head: fixed.length, tail: tail, added: added(fixed), limit: limit)

@@ -1,8 +1,8 @@
 import Framing
 import Streams
 
-/// Formats that cannot be chosen for as long as a stronger one makes them wait are not on trial: most connections are recognised
-/// without them. When they are needed, their trials are made up for, with the held events.
+/// A format that has to wait for a stronger one goes on trial only when it no longer has to: it is then fed the held events. Most
+/// connections are recognised without that.
 extension Detection {
     /// A format that is not on trial yet, and its place in the order of formats.
     struct Deferred {
@@ -22,18 +22,18 @@ extension Detection {
         sortCandidates()
     }
 
-    /// Makes up for the trials of the formats that no stronger one makes wait any more.
-    func makeUpForTrials() {
+    /// Begins the trials of the formats that no longer have to wait, with the held events.
+    func catchUp() {
         while let strength = strongestDeferred, strength >= blockedBelow {
-            makeUpForTrials { $0.strength == strength }
+            catchUp { $0.strength == strength }
         }
     }
 
-    /// Makes up for the trials of some deferred formats.
-    func makeUpForTrials(where isNeeded: (TrialPlan) -> Bool) {
+    /// The same for some of the deferred formats, whether they have to wait or not.
+    func catchUp(where isNeeded: (TrialPlan) -> Bool) {
         for next in takeDeferred(isNeeded) {
             let candidate = Candidate(next.plan, aligned: isAligned, order: next.order)
-            makeUp(for: candidate)
+            feedHeld(to: candidate)
             if !candidate.isOut { candidates.append(candidate) }
         }
         sortCandidates()
@@ -58,37 +58,58 @@ extension Detection {
 
     private func sortCandidates() { candidates.sort { $0.order < $1.order } }
 
-    /// Passes a trial what the others have seen: up to the same positions, so that its verdict is the same.
-    private func makeUp(for candidate: Candidate) {
+    /// Passes a trial what the others have seen, up to the same positions, so that its verdict is the same.
+    private func feedHeld(to candidate: Candidate) {
         var position = PerDirection(fromClient: 0, fromServer: 0)
+        // Bytes that wait for the next position.
+        var rest = PerDirection<[UInt8]>(fromClient: [], fromServer: [])
+        func flush(_ direction: Direction) {
+            var bytes: [UInt8] = []
+            swap(&bytes, &rest[direction])
+            if !bytes.isEmpty { candidate.receive(bytes.span.bytes, from: direction) }
+        }
         let held = held
         for event in held.events[..<min(taken + 1, held.events.count)] {
             let direction = event.direction
             switch event.kind {
             case .received:
+                flush(direction.opposite)
                 let count = min(event.count, limit - position[direction])
                 let chunk = held.bytes.span.bytes.extracting(event.place..<event.place + count)
                 if candidate.takesChunks {
                     candidate.receive(chunk, from: direction)
                 } else {
-                    let end = min(count, fed[direction] - position[direction])
-                    feed(candidate, chunk.extracting(0..<max(0, end)), at: position[direction], of: direction)
+                    let start = position[direction] - rest[direction].count
+                    let known = max(0, min(count, fed[direction] - position[direction]))
+                    let bytes = rest[direction] + chunk.copied(0..<known)
+                    let used = feed(candidate, bytes.span.bytes, at: start, of: direction)
+                    rest[direction] = Array(bytes[used...])
                 }
                 position[direction] += count
-            case .missing: candidate.missing(event.count, from: direction)
-            case .finished: candidate.finish(direction)
+            case .missing:
+                flush(direction)
+                candidate.missing(event.count, from: direction)
+            case .finished:
+                flush(direction)
+                candidate.finish(direction)
             case .noticed, .opened, .closed, .advanced, .learned: continue
             }
         }
+        // The others have been fed these, too.
+        for direction in Direction.allCases { flush(direction) }
     }
 
-    private func feed(_ candidate: Candidate, _ bytes: RawSpan, at offset: Int, of direction: Direction) {
+    /// Feeds bytes up to each fixed position; returns how many were passed.
+    private func feed(_ candidate: Candidate, _ bytes: RawSpan, at offset: Int, of direction: Direction) -> Int {
         var at = 0
         while at < bytes.byteCount {
             let step = min(candidate.steady(bytes.extracting(at..<bytes.byteCount), from: direction), limit)
-            let end = min(Self.place(atOrBehind: offset + at + step) - offset, bytes.byteCount)
+            var end = min(Self.place(atOrBehind: offset + at + step), limit) - offset
+            if end > bytes.byteCount { end = Self.place(atOrBefore: offset + bytes.byteCount) - offset }
+            guard end > at else { break }
             candidate.receive(bytes.extracting(at..<end), from: direction)
             at = end
         }
+        return at
     }
 }

@@ -167,7 +167,7 @@ final class Detection {
     func conclude() -> Choice? {
         if !isAwake, let choice = wake() { return choice }
         taken = max(0, held.events.count - 1)
-        makeUpForTrials { _ in true }
+        catchUp { _ in true }
         for direction in Direction.allCases { finishTrials(of: direction) }
         if let known = known(isOver: true) { return known }
         let fitting = candidates.compactMap { candidate in
@@ -190,6 +190,8 @@ final class Detection {
         }
         let fed = seen[direction] - waiting[direction].count
         seen[direction] += count
+        // What was just passed may have been what others waited for.
+        if !deferred.isEmpty { catchUp() }
         if waiting[direction].isEmpty { return feed(bytes.extracting(0..<count), at: fed, of: direction) }
         var all: [UInt8] = []
         swap(&all, &waiting[direction])
@@ -224,7 +226,7 @@ final class Detection {
     }
 
     /// The last of them that is not behind an offset.
-    private static func place(atOrBefore offset: Int) -> Int {
+    static func place(atOrBefore offset: Int) -> Int {
         let step = step(at: offset)
         return offset / step * step
     }
@@ -280,7 +282,7 @@ final class Detection {
     private func decide() -> Choice? {
         if let known = known(isOver: false) { return known }
         if signatures.fromClient.isUndecided || signatures.fromServer.isUndecided { return nil }
-        if !deferred.isEmpty { makeUpForTrials() }
+        if !deferred.isEmpty { catchUp() }
         // Called for every byte: nothing is copied until there is a choice.
         var best = 0
         for candidate in candidates where candidate.plan.strength > best && candidate.fits {

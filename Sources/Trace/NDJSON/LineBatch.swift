@@ -28,6 +28,8 @@ package final class LineBatch: @unchecked Sendable {
     @exclusivity(unchecked) var bytes: [UInt8] = []
     @exclusivity(unchecked) var texts: [Text] = []
     @exclusivity(unchecked) var text: [UInt8] = []
+    /// How many bytes the frames' decoded bodies have.
+    var decoded = 0
     /// All formats known so far.
     var formats: [Format] = []
     /// All lines, once they are rendered.
@@ -40,7 +42,7 @@ package final class LineBatch: @unchecked Sendable {
     static let (size, mostFrames) = (256 << 10, 1_024)
 
     var isEmpty: Bool { frames.isEmpty && texts.isEmpty }
-    var isFull: Bool { frames.count >= Self.mostFrames || bytes.count + text.count >= Self.size }
+    var isFull: Bool { frames.count >= Self.mostFrames || bytes.count + text.count + decoded >= Self.size }
 
     /// Empties it for the next lines; small buffers are kept.
     package func empty() {
@@ -49,5 +51,6 @@ package final class LineBatch: @unchecked Sendable {
         bytes.empty(keeping: 2 * Self.size)
         text.empty(keeping: 2 * Self.size)
         lines.empty(keeping: 16 * Self.size)
+        decoded = 0
     }
 }

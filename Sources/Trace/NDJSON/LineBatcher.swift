@@ -40,6 +40,7 @@ package final class LineBatcher: TraceSink {
             return takeText()
         }
         batch.bytes.append(contentsOf: bytes)
+        if let body = frame.body?.bytes { batch.decoded += body.count }
         batch.frames.append(
             LineBatch.Frame(
                 frame: frame, connection: connection.connectionLeg, format: number(known), end: batch.bytes.count))

@@ -40,12 +40,15 @@ final class ParallelLines {
 
     /// Smaller captures are read before other threads would have started.
     private static let leastSize = 4 << 20
+    /// Lines with longer bodies would take too much memory.
+    private static let longestBody = 16 << 10
 
-    /// A sink that writes a trace as NDJSON, as quickly as the processor allows; nil if the captures are small, or followed.
+    /// A sink that writes a trace as NDJSON, as quickly as the processor allows; nil if the captures are small, or followed, or if long
+    /// bodies are shown.
     static func sink(
         for paths: [String], to output: any ByteOutput, source: String, bodyLimit: Int, threads: Int
     ) -> (any TraceSink)? {
-        guard !paths.isEmpty, ParallelReading.suits(paths),
+        guard bodyLimit <= longestBody, !paths.isEmpty, ParallelReading.suits(paths),
             paths.reduce(0, { $0 + (FileStatus(of: $1)?.size ?? 0) }) >= leastSize
         else { return nil }
         let lines = ParallelLines(to: output, bodyLimit: bodyLimit, threads: threads)

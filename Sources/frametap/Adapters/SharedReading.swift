@@ -29,7 +29,13 @@ struct SharedReading {
         // Each thread would have to decompress a compressed file.
         guard (try? reader.step(to: &decoder)) != nil, !reader.isExpanding else { return nil }
         decoder.finish()
-        return weights.shares(threads)
+        // Few hosts cannot be divided among many threads, but perhaps among some.
+        var count = threads
+        while count > 1 {
+            if let shares = weights.shares(count) { return shares }
+            count /= 2
+        }
+        return nil
     }
 
     /// Reads the files.
@@ -69,7 +75,8 @@ struct SharedReading {
         }
         let group = DispatchGroup()
         for index in 1..<decodings.count {
-            DispatchQueue.global().async(group: group) { read(index) }
+            // Queues of their own always have threads, and leave that of signals free.
+            DispatchQueue(label: "share").async(group: group) { read(index) }
         }
         read(0)
         group.wait()

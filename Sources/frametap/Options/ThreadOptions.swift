@@ -1,11 +1,11 @@
 import ArgumentParser
-import Platform
+import Proxy
 
-/// How many threads decode.
+/// How many processor cores decode.
 struct ThreadOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Decode captures on up to this many threads, with the same output; by default as many as there are processor cores.",
+            "Use this many processor cores for a capture, with the same output; 1 does everything on one thread. By default all cores, of which at most 8 are of use.",
             valueName: "n"))
     var threads: Int?
 
@@ -15,10 +15,10 @@ struct ThreadOptions: ParsableArguments {
         }
     }
 
-    /// The number of threads.
-    var count: Int { threads ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
+    /// The number of cores.
+    var count: Int { threads ?? ProxyServer.usualThreads }
 
-    /// How many threads count the frames of shares of the connections: each goes through all packets, so that more are of little use.
+    /// How many threads count the frames of shares of the connections. Each goes through all packets, so that more are of little use.
     var shares: Int { min(count, 8) }
 
     /// How many threads render lines: one reads, and one frames. With two cores one renders all the same, since reading takes little.

@@ -16,7 +16,7 @@ from typing import BinaryIO
 from .errors import Problem, Refusal
 
 #: How `decode` is always called: a default of frametap's that depends on the size of files is fixed, so that shards are
-#: decoded as the whole is.
+#: decoded as the whole is. Spark runs as many tasks as there are cores: each decodes on one thread.
 FIXED = ("--conflict-history", "64KiB", "--as", "ndjson", "--threads", "1")
 
 #: How many connections are named in one command line.
