@@ -106,7 +106,7 @@ package struct Framer {
     /// Approximately how much memory is held for bytes of incomplete frames.
     @inline(__always)
     package var heldMemory: Int {
-        pending.storage.count &+ chunks.memory &+ (openRun == nil ? 0 : openRunMemory)
+        pending.memory &+ chunks.memory &+ (openRun == nil ? 0 : openRunMemory)
     }
 
     private var openRunMemory: Int { openRun?.run.bytes.count ?? 0 }

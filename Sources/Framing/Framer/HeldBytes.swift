@@ -7,9 +7,21 @@ struct HeldBytes: Sendable {
     private(set) var count = 0
 
     /// A small buffer is kept when emptied, so that a split frame costs no allocation.
-    private static let kept = 256
+    static let kept = 256
 
     var isEmpty: Bool { count == 0 }
+
+    /// How much memory is accounted for: the size of the buffer, or where that is a spare one, of the one that would have been
+    /// allocated. So it depends on these bytes alone.
+    @inline(__always)
+    var memory: Int {
+        storage.count <= Self.kept || storage.count > SpareBuffers.longest
+            ? storage.count : Self.size(of: max(count, Self.kept))
+    }
+
+    /// The power of two that is not below a number.
+    @inline(__always)
+    private static func size(of needed: Int) -> Int { 1 << (Int.bitWidth - (needed - 1).leadingZeroBitCount) }
 
     /// Adds bytes after the others.
     @inline(__always)
@@ -24,7 +36,7 @@ struct HeldBytes: Sendable {
         count = end
     }
 
-    /// Adds bytes after the others, in a spare buffer if there is one of the size that would be allocated.
+    /// Adds bytes after the others, in a spare buffer if there is one of about the size that would be allocated.
     @inline(__always)
     mutating func append(_ bytes: RawSpan, _ scratch: FramingScratch) {
         if storage.count < count &+ bytes.byteCount { takeSpare(count + bytes.byteCount, scratch) }
@@ -38,14 +50,14 @@ struct HeldBytes: Sendable {
         held.storage = spare
         swap(&held, &self)
         append(held.storage.span.bytes.extracting(0..<held.count))
-        if held.storage.count > Self.kept { scratch.spares.put(held.storage) }
+        if !held.storage.isEmpty { scratch.spares.put(held.storage) }
     }
 
     /// The size of a buffer for a number of bytes. Sizes are used again, so that a spare buffer fits the next frame.
     private func room(for needed: Int) -> Int {
         let room = max(needed, min(2 * storage.count, needed + max(1 << 20, needed / 4)), 64)
-        guard room > Self.kept, room <= SpareBuffers.longest else { return room }
-        return 1 << (Int.bitWidth - (room - 1).leadingZeroBitCount)
+        guard room <= SpareBuffers.longest else { return room }
+        return Self.size(of: room)
     }
 
     @inline(never)

@@ -4,12 +4,16 @@ struct SpareBuffers {
     private var buffers: [[UInt8]] = []
 
     /// How many are kept, and of which size.
-    private static let most = 16
+    private static let most = 32
     static let longest = 64 << 10
 
-    /// A buffer of this size; nil if there is none. Its content is undefined.
+    /// A buffer of this size, or for a large one of twice the size; nil if there is none. Its content is undefined.
     mutating func take(_ size: Int) -> [UInt8]? {
-        guard let index = buffers.lastIndex(where: { $0.count == size }) else { return nil }
+        guard
+            let index = buffers.lastIndex(where: {
+                $0.count == size || $0.count == 2 * size && size > HeldBytes.kept
+            })
+        else { return nil }
         buffers.swapAt(index, buffers.count - 1)
         return buffers.popLast()
     }
