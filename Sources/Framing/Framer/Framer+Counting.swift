@@ -37,10 +37,11 @@ extension Framer {
         var at = counted.bytes
         var frames = 0
         var merged = 0
-        var next: Int?
+        // The length of the frame that does not end here; and whether a frame has to be looked at.
+        var (next, isStopped): (Int?, Bool) = (nil, false)
         while end &- at >= lengths.head {
             guard let total = lengths.total(in: chunk, at: at), total <= shared.streamedAbove else {
-                next = -1
+                isStopped = true
                 break
             }
             guard total <= end &- at else {
@@ -51,7 +52,7 @@ extension Framer {
                 sieve.counts(
                     chunk.extracting(unchecked: Range(uncheckedBounds: (at, at &+ total))), lengths, &tally)
             else {
-                next = -1
+                isStopped = true
                 break
             }
             if total < end { merged &+= 1 }
@@ -64,7 +65,7 @@ extension Framer {
         origin &+= at &- counted.bytes
         counted.frames &+= frames
         counted.bytes = at
-        if at < end, next != -1 {
+        if at < end, !isStopped {
             hold(
                 chunk.extracting(unchecked: Range(uncheckedBounds: (at, end))), next, lengths, behind: counted.frames,
                 scratch)
