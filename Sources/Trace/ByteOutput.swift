@@ -1,3 +1,5 @@
+import Streams
+
 /// Where a sink's bytes go: a file, a terminal, a test's array.
 public protocol ByteOutput: AnyObject {
     /// Takes bytes, in order. The output itself reports errors.
@@ -32,9 +34,15 @@ struct BufferedOutput {
         self.limit = limit
     }
 
-    /// Passes the bytes on if there are many.
+    /// Ends a line, and passes the bytes on if there are many.
     mutating func endLine() {
         bytes.append(UInt8(ascii: "\n"))
+        if bytes.count >= limit { flush() }
+    }
+
+    /// The same, with a last byte before the line's end.
+    mutating func endLine(with last: UInt8) {
+        bytes.append(first: 2, of: UInt64(last) | UInt64(UInt8(ascii: "\n")) << 8)
         if bytes.count >= limit { flush() }
     }
 

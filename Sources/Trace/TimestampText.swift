@@ -15,6 +15,16 @@ struct TimestampText {
         bytes.append(first: 30, of: words)
     }
 
+    /// The same, where there is room for 32 bytes.
+    @inline(__always)
+    mutating func rfc3339(_ time: Timestamp, into room: inout ByteRoom) {
+        if time != last { update(time) }
+        room.put(first: 8, of: words.0)
+        room.put(first: 8, of: words.1)
+        room.put(first: 8, of: words.2)
+        room.put(first: 6, of: words.3)
+    }
+
     private mutating func update(_ time: Timestamp) {
         let (seconds, nanoseconds) = time.split
         if seconds != second {

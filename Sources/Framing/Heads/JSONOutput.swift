@@ -11,6 +11,16 @@ package enum JSONOutput {
         bytes.append(UInt8(ascii: "\""))
     }
 
+    /// A string with its quotes, from bytes of which none has to be escaped.
+    @inline(__always)
+    static func quoted(_ text: RawSpan, into bytes: inout [UInt8]) {
+        bytes.append(upTo: text.byteCount + 2) { room in
+            room.put("\"")
+            room.put(text)
+            room.put("\"")
+        }
+    }
+
     /// The inside of a string from bytes that are valid UTF-8.
     package static func escaped(_ utf8: UnsafeBufferPointer<UInt8>, into bytes: inout [UInt8]) {
         let raw = UnsafeRawBufferPointer(utf8)
@@ -112,6 +122,35 @@ package enum JSONOutput {
         }
         let (count, digits) = digits(of: UInt32(truncatingIfNeeded: value), least: 1)
         bytes.append(copying: text, first: count, of: digits)
+    }
+
+    /// How many bytes a number takes at most in a `ByteRoom`.
+    package static let longestNumber = 8 + 20
+
+    /// A whole number in decimal, where there is room for `longestNumber` bytes.
+    @inline(__always)
+    package static func integer(_ value: Int, into room: inout ByteRoom) {
+        if value < 0 { room.put("-") }
+        decimal(UInt64(value.magnitude), into: &room)
+    }
+
+    /// A number in decimal, where there is room for `longestNumber` bytes.
+    @inline(__always)
+    package static func decimal(_ value: UInt64, into room: inout ByteRoom) {
+        if value < 10 { return room.put(first: 1, of: 0x30 | value) }
+        if value < 100 {
+            let tens = (value &* 103) >> 10
+            return room.put(first: 2, of: 0x3030 | tens | (value &- tens &* 10) << 8)
+        }
+        guard value < 100_000_000 else { return longDecimal(value, into: &room) }
+        let (count, text) = digits(of: UInt32(truncatingIfNeeded: value), least: 1)
+        room.put(first: count, of: text)
+    }
+
+    @inline(never)
+    private static func longDecimal(_ value: UInt64, into room: inout ByteRoom) {
+        decimal(value / 100_000_000, into: &room)
+        room.put(first: 8, of: digits(of: UInt32(truncatingIfNeeded: value % 100_000_000), least: 8).text)
     }
 
     /// The digits of a number below 100,000,000, at least `least` of them, the first in the lowest byte.

@@ -175,12 +175,23 @@ package final class FrameKinds {
 }
 
 extension FrameKinds {
-    /// Writes the type's name as a JSON string, or null.
-    package func writeType(_ kind: Int?, _ content: RawSpan, _ shape: FrameShape, into bytes: inout [UInt8]) {
+    /// Writes the type's name as a JSON string, or null, and text behind it.
+    @inline(__always)
+    package func writeType(
+        _ kind: Int?, _ content: RawSpan, _ shape: FrameShape, then text: StaticString, into bytes: inout [UInt8]
+    ) {
         if let kind {
             let json = kinds[kind].typeJSON
-            return bytes.append(contentsOf: json.span.bytes)
+            return bytes.append(upTo: json.count + text.utf8CodeUnitCount) { room in
+                room.put(json.span.bytes)
+                room.put(text)
+            }
         }
+        writeType(content, shape, into: &bytes)
+        text.withUTF8Buffer { bytes.append(copying: UnsafeRawBufferPointer($0)) }
+    }
+
+    private func writeType(_ content: RawSpan, _ shape: FrameShape, into bytes: inout [UInt8]) {
         if let type = format.type(of: content, shape) {
             JSONOutput.string(type, into: &bytes)
         } else {
@@ -191,7 +202,7 @@ extension FrameKinds {
     /// Writes the fields of a frame that has no secrets as a JSON object.
     package func writeFields(of content: RawSpan, _ shape: FrameShape, into bytes: inout [UInt8]) {
         if let numbers, shape.head >= numbers.length {
-            numbers.texts.write(content.extracting(0..<shape.head), into: &bytes) { _, _ in }
+            numbers.texts.writeNumbers(content.extracting(0..<shape.head), into: &bytes)
         } else if hasPlainFields, shape.layout < format.layouts.count, let head = format.layouts[shape.layout].head {
             head.writeFields(of: content.extracting(0..<shape.head), into: &bytes)
         } else {

@@ -23,10 +23,13 @@ enum FrameContent {
         }
         kinds.writeFields(of: content, frame.shape, into: &bytes)
         let length = bytes.count - start
-        put(separator, &bytes)
         if bodyLimit == 0 {
+            put(separator, &bytes)
             write(body, DecodedBody(.opaque), missing: 0, streamed: info.streamed, bodyLimit, into: &bytes)
-        } else if frame.body != nil || info.streamed > 0 || !message(body, kinds, frame.kind, bodyLimit, into: &bytes) {
+        } else if frame.body != nil || info.streamed > 0
+            || !message(body, kinds, frame.kind, bodyLimit, behind: separator, into: &bytes)
+        {
+            put(separator, &bytes)
             write(
                 body, frame.body ?? kinds.shownBody(frame.kind, content, frame.shape), missing: 0,
                 streamed: info.streamed, bodyLimit, into: &bytes)
@@ -69,24 +72,27 @@ enum FrameContent {
         let start = bytes.count
         kinds.writeFields(of: content, frame.shape, into: &bytes)
         let length = bytes.count - start
-        put(separator, &bytes)
-        let message = bytes.count
-        if self.message(body, kinds, kind, bodyLimit, into: &bytes) {
-            let written = bytes.span.bytes.extracting(message..<bytes.count)
+        if message(body, kinds, kind, bodyLimit, behind: separator, into: &bytes) {
+            let written = bytes.span.bytes.extracting(start + length + separator.utf8CodeUnitCount..<bytes.count)
             if !DecodedBody.mayHide(secrets.body, inMessage: written) { return length }
         }
         bytes.removeLast(bytes.count - start)
         return nil
     }
 
-    /// Writes a body that is a Protobuf message without decoding it first; returns whether it is one that this is possible for.
+    /// Writes a body that is a Protobuf message without decoding it first, and text before it; returns whether it is one that this is
+    /// possible for.
     private static func message(
-        _ body: RawSpan, _ kinds: FrameKinds, _ kind: Int?, _ bodyLimit: Int, into bytes: inout [UInt8]
+        _ body: RawSpan, _ kinds: FrameKinds, _ kind: Int?, _ bodyLimit: Int, behind text: StaticString,
+        into bytes: inout [UInt8]
     ) -> Bool {
         let start = bytes.count
-        put("{\"length\":", &bytes)
-        JSONOutput.integer(Int64(body.byteCount), into: &bytes)
-        put(",\"protobuf\":", &bytes)
+        bytes.append(upTo: text.utf8CodeUnitCount + 32 + JSONOutput.longestNumber) { room in
+            room.put(text)
+            room.put("{\"length\":")
+            JSONOutput.integer(body.byteCount, into: &room)
+            room.put(",\"protobuf\":")
+        }
         let json = bytes.count
         if kinds.writeMessage(kind, body, into: &bytes), bytes.count - json <= bodyLimit {
             put("}", &bytes)

@@ -79,9 +79,7 @@ extension NDJSONWriter {
     }
 
     private func write(_ frame: FrameEvent) {
-        beginFrame(frame.index, ConnectionLeg(frame.connection, frame.leg), frame.from)
-        times(frame.time, frame.started, before: frame.offset)
-        extent(frame.length, frame.segments, frame.merged)
+        beginFrame(FramePlace(frame), ConnectionLeg(frame.connection, frame.leg), frame.from)
         value(frame.type.map { .text($0) } ?? .null)
         put(",\"heartbeat\":")
         boolean(frame.isHeartbeat)

@@ -15,8 +15,7 @@ extension NDJSONWriter {
     }
 
     func end() {
-        output.bytes.append(UInt8(ascii: "}"))
-        output.endLine()
+        output.endLine(with: UInt8(ascii: "}"))
     }
 
     func put(_ text: StaticString) {

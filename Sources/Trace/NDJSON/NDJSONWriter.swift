@@ -13,14 +13,6 @@ package final class NDJSONWriter: TraceSink {
     @exclusivity(unchecked) var timestamps = TimestampText()
     package let bodyLimit: Int
     package var takesBothLegs: Bool { true }
-    /// The beginning of the last frame's line, and its times.
-    @exclusivity(unchecked) private var beginning = (
-        connection: ConnectionLeg(0), direction: Direction.fromClient, text: [UInt8]()
-    )
-    @exclusivity(unchecked) private var lastExtent = (length: -1, isMerged: false, text: [UInt8]())
-    @exclusivity(unchecked) private var lastTimes = (
-        time: Timestamp(nanoseconds: 0), started: Timestamp(nanoseconds: 0), text: [UInt8]()
-    )
 
     /// A writer that begins with the `trace` line.
     ///
@@ -77,12 +69,11 @@ package final class NDJSONWriter: TraceSink {
 
     /// Writes a frame's line.
     func write(_ frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds, of connection: ConnectionLeg) {
-        let info = frame.info
-        beginFrame(info.index, connection, frame.direction)
-        times(info.time, info.started, before: info.offset)
-        extent(info.length, info.segments, info.merged)
-        kinds.writeType(frame.kind, bytes, frame.shape, into: &output.bytes)
-        if frame.isHeartbeat { put(",\"heartbeat\":true,\"fields\":") } else { put(",\"heartbeat\":false,\"fields\":") }
+        beginFrame(FramePlace(frame.info), connection, frame.direction)
+        kinds.writeType(
+            frame.kind, bytes, frame.shape,
+            then: frame.isHeartbeat ? ",\"heartbeat\":true,\"fields\":" : ",\"heartbeat\":false,\"fields\":",
+            into: &output.bytes)
         _ = FrameContent.write(
             frame, bytes, kinds, bodyLimit: bodyLimit, separator: ",\"body\":", into: &output.bytes)
         end()
@@ -125,71 +116,51 @@ package final class NDJSONWriter: TraceSink {
 
     // MARK: Frames
 
-    /// Writes the beginning of a frame's line, its index included. Often many frames of a side follow one another.
-    func beginFrame(_ index: Int, _ connection: ConnectionLeg, _ direction: Direction) {
-        if beginning.connection != connection || beginning.direction != direction {
-            let start = output.bytes.count
-            begin("frame", connection.number)
-            from(direction, connection.leg)
-            put(",\"index\":")
-            (beginning.connection, beginning.direction) = (connection, direction)
-            beginning.text.replaceAll(with: output.bytes[start...])
-            number(index)
-        } else {
-            put(beginning.text, then: index)
+    /// Writes a frame's line up to its type: all of it at once, since there are many.
+    func beginFrame(_ place: FramePlace, _ connection: ConnectionLeg, _ direction: Direction) {
+        output.bytes.append(upTo: 256 + 5 * JSONOutput.longestNumber) { room in
+            room.put("{\"event\":\"frame\",\"connection\":")
+            JSONOutput.integer(connection.number, into: &room)
+            if direction == .fromClient { room.put(",\"from\":\"client\"") } else { room.put(",\"from\":\"server\"") }
+            switch connection.leg {
+            case .in: room.put(",\"leg\":\"in\"")
+            case .out: room.put(",\"leg\":\"out\"")
+            case nil: break
+            }
+            room.put(",\"index\":")
+            JSONOutput.integer(place.index, into: &room)
+            room.put(",\"time\":\"")
+            timestamps.rfc3339(place.time, into: &room)
+            room.put("\",\"started\":\"")
+            timestamps.rfc3339(place.started, into: &room)
+            room.put("\",\"offset\":")
+            JSONOutput.integer(place.offset, into: &room)
+            room.put(",\"length\":")
+            JSONOutput.integer(place.length, into: &room)
+            room.put(",\"segments\":")
+            JSONOutput.integer(place.segments, into: &room)
+            if place.isMerged {
+                room.put(",\"merged\":true,\"type\":")
+            } else {
+                room.put(",\"merged\":false,\"type\":")
+            }
         }
     }
 
-    /// Writes text that was written before, and a number behind it.
-    @inline(__always)
-    private func put(_ text: [UInt8], then value: Int) {
-        if value >= 0 {
-            text.withUnsafeBytes { JSONOutput.decimal(UInt64(value), after: $0, into: &output.bytes) }
-        } else {
-            output.bytes.append(contentsOf: text.span.bytes)
-            number(value)
-        }
-    }
+    /// Where a frame is, and when it was seen.
+    struct FramePlace {
+        var (index, offset, length, segments): (Int, Int, Int, Int)
+        var isMerged: Bool
+        var (time, started): (Timestamp, Timestamp)
 
-    /// Writes a frame's times, and its offset. Many frames have the same times.
-    func times(_ time: Timestamp, _ started: Timestamp, before offset: Int) {
-        if lastTimes.time == time, lastTimes.started == started, !lastTimes.text.isEmpty {
-            return put(lastTimes.text, then: offset)
+        init(_ info: FrameInfo) {
+            (index, offset, length, segments) = (info.index, info.offset, info.length, info.segments)
+            (isMerged, time, started) = (info.merged, info.time, info.started)
         }
-        let start = output.bytes.count
-        self.time(time)
-        put(",\"started\":\"")
-        timestamps.rfc3339(started, into: &output.bytes)
-        put("\",\"offset\":")
-        (lastTimes.time, lastTimes.started) = (time, started)
-        lastTimes.text.replaceAll(with: output.bytes[start...])
-        number(offset)
-    }
 
-    /// Writes a frame's length and segmentation, up to its type. Many unsplit frames are alike.
-    func extent(_ length: Int, _ segments: Int, _ isMerged: Bool) {
-        if segments == 1, lastExtent.length == length, lastExtent.isMerged == isMerged {
-            let text = lastExtent.text
-            output.bytes.append(contentsOf: text.span.bytes)
-            return
+        init(_ frame: FrameEvent) {
+            (index, offset, length, segments) = (frame.index, frame.offset, frame.length, frame.segments)
+            (isMerged, time, started) = (frame.merged, frame.time, frame.started)
         }
-        let start = output.bytes.count
-        put(",\"length\":")
-        number(length)
-        put(",\"segments\":")
-        number(segments)
-        if isMerged { put(",\"merged\":true,\"type\":") } else { put(",\"merged\":false,\"type\":") }
-        if segments == 1 {
-            (lastExtent.length, lastExtent.isMerged) = (length, isMerged)
-            lastExtent.text.replaceAll(with: output.bytes[start...])
-        }
-    }
-}
-
-extension [UInt8] {
-    /// Replaces all bytes, in the memory that there is.
-    fileprivate mutating func replaceAll(with bytes: ArraySlice<UInt8>) {
-        removeAll(keepingCapacity: true)
-        append(contentsOf: bytes)
     }
 }

@@ -84,9 +84,14 @@ enum PlainProtobuf {
 
     /// Text, a message, or hex.
     private static func bytes(_ bytes: RawSpan, depth: Int, into output: inout [UInt8]) -> Outcome {
-        if bytes.isPlainText {
+        switch bytes.plainness {
+        case .verbatim:
+            JSONOutput.quoted(bytes, into: &output)
+            return .written
+        case .text:
             string(bytes, into: &output)
             return .written
+        case .none: break
         }
         let start = output.count
         switch message(bytes, depth: depth + 1, into: &output) {

@@ -211,7 +211,7 @@ struct ProtobufDecoder {
             output.append(UInt8(ascii: "}"))
         case .bytes(let range):
             let inner = bytes.extracting(range)
-            if inner.isPlainText {
+            if inner.plainness != .none {
                 string(inner)
             } else if !guess(bytes, range, depth: depth) {
                 if inner.isPrintable { string(inner) } else { labelled("hex") { $0.hex(inner) } }
@@ -249,19 +249,5 @@ struct ProtobufDecoder {
         output.append(UInt8(ascii: "\""))
         JSONOutput.hex(bytes, into: &output)
         output.append(UInt8(ascii: "\""))
-    }
-}
-
-extension RawSpan {
-    /// Whether the bytes are valid UTF-8 without any control character.
-    var isPlainText: Bool {
-        // Most texts are ASCII, which one loop decides.
-        var (hasControls, all): (Bool, UInt8) = (false, 0)
-        for offset in 0..<byteCount {
-            let byte = self[unchecked: offset]
-            hasControls = hasControls || byte < 0x20 || byte == 0x7f
-            all |= byte
-        }
-        return !hasControls && (all < 0x80 || firstInvalidUTF8() == nil)
     }
 }

@@ -6,14 +6,12 @@ struct FieldTexts: Sendable {
     struct Field: Sendable {
         /// Where its name is in `keys`, with quotes, colon and the separator from the previous one.
         var key: Range<Int>
-        var value: Value
-    }
+        /// If it is an unsigned number of at most seven bytes at a fixed place: where. If not, `width` is 0.
+        var (offset, width): (Int, Int)
+        var order: ByteOrder
 
-    enum Value: Sendable {
-        /// An unsigned number of at most seven bytes at a fixed place.
-        case number(offset: Int, width: Int, order: ByteOrder)
-        /// Anything else.
-        case other(index: Int)
+        /// Whether it is such a number.
+        var isNumber: Bool { width > 0 }
     }
 
     private(set) var fields: [Field] = []
@@ -25,31 +23,40 @@ struct FieldTexts: Sendable {
             keys.append(UInt8(ascii: index == 0 ? "{" : ","))
             JSONOutput.string(field.name, into: &keys)
             keys.append(UInt8(ascii: ":"))
-            var value = Value.other(index: index)
+            var text = Field(key: start..<keys.count, offset: 0, width: 0, order: field.order)
             if index < offsets.count, field.bits.isEmpty, case .unsigned(let width) = field.kind, width < 8 {
-                value = .number(offset: offsets[index], width: width, order: field.order)
+                (text.offset, text.width) = (offsets[index], width)
             }
-            self.fields.append(Field(key: start..<keys.count, value: value))
+            self.fields.append(text)
         }
     }
 
     /// Whether all fields are numbers at fixed places.
-    var areNumbers: Bool {
-        fields.allSatisfy { if case .number = $0.value { true } else { false } }
+    var areNumbers: Bool { fields.allSatisfy(\.isNumber) }
+
+    /// Writes the object of a head's fields, if all are numbers at fixed places.
+    func writeNumbers(_ head: RawSpan, into bytes: inout [UInt8]) {
+        bytes.append(upTo: keys.count + fields.count * JSONOutput.longestNumber + 1) { room in
+            let keys = keys.span.bytes
+            for field in fields {
+                room.put(keys.extracting(unchecked: field.key))
+                JSONOutput.decimal(head.unsigned(at: field.offset, width: field.width, field.order), into: &room)
+            }
+            room.put("}")
+        }
     }
 
     /// Writes the object of a head's fields.
     ///
     /// - Parameter writeOther: writes the value of a field that is not a number at a fixed place.
-    @inline(__always)
     func write(_ head: RawSpan, into bytes: inout [UInt8], _ writeOther: (_ index: Int, inout [UInt8]) -> Void) {
         keys.span.bytes.withUnsafeBytes { keys in
-            for field in fields {
+            for (index, field) in fields.enumerated() {
                 let key = UnsafeRawBufferPointer(rebasing: keys[field.key])
-                switch field.value {
-                case .number(let offset, let width, let order):
-                    JSONOutput.decimal(head.unsigned(at: offset, width: width, order), after: key, into: &bytes)
-                case .other(let index):
+                if field.isNumber {
+                    let value = head.unsigned(at: field.offset, width: field.width, field.order)
+                    JSONOutput.decimal(value, after: key, into: &bytes)
+                } else {
                     bytes.append(copying: key)
                     writeOther(index, &bytes)
                 }

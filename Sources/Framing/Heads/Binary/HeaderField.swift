@@ -160,6 +160,7 @@ extension RawSpan {
     func unsigned(at start: Int, width: Int, _ order: ByteOrder) -> UInt64 {
         precondition(start >= 0 && width >= 0 && start <= byteCount - width, "byte offset out of bounds")
         switch (width, order) {
+        case (1, _): return UInt64(self[unchecked: start])
         case (2, .big): return UInt64(unsafeLoadUnaligned(fromByteOffset: start, as: UInt16.self).bigEndian)
         case (2, .little): return UInt64(unsafeLoadUnaligned(fromByteOffset: start, as: UInt16.self).littleEndian)
         case (4, .big): return UInt64(unsafeLoadUnaligned(fromByteOffset: start, as: UInt32.self).bigEndian)
