@@ -19,8 +19,13 @@ extension RecordingQueue {
         var isHeld = PerDirection(fromClient: false, fromServer: false)
         var isReportedHeld = PerDirection(fromClient: false, fromServer: false)
         /// The ends that followed dropped data.
-        var endings: [End] = []
-        private var finished: Set<Direction> = []
+        var endings: [End] {
+            get { keptEndings ?? [] }
+            set { keptEndings = newValue.isEmpty ? nil : newValue }
+        }
+        // It is copied for each chunk: what is rare has no reference to count.
+        private var keptEndings: [End]?
+        private var finished = PerDirection(fromClient: false, fromServer: false)
         private(set) var isOver = false
 
         enum End {
@@ -36,8 +41,8 @@ extension RecordingQueue {
         mutating func end(_ end: End) {
             switch end {
             case .finished(let direction, .fin):
-                finished.insert(direction)
-                isOver = finished.count == 2
+                finished[direction] = true
+                isOver = finished.fromClient && finished.fromServer
             case .finished(_, .reset), .ended: isOver = true
             }
         }

@@ -214,6 +214,10 @@ package final class RecordingQueue: Sendable {
             Self.drop(count, on: connection, from: direction, &state)
             return
         }
+        guard count > Self.chunkLimit else {
+            if count > 0 { state.events.append(.received(connection: number, direction, buffer, time)) }
+            return
+        }
         var rest = buffer
         while let chunk = rest.readSlice(length: min(rest.readableBytes, Self.chunkLimit)), chunk.readableBytes > 0 {
             state.events.append(.received(connection: number, direction, chunk, time))

@@ -90,8 +90,9 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         for end in [client, server] {
             guard let eventLoop = end.context?.eventLoop else { continue }
             let direction = end.direction
-            end.heldReading = HeldReading(on: eventLoop) { [weak shared] isHeld in
-                guard let shared, !shared.state.isOver else { return }
+            // Its owner has `shared`, too. A weak reference would make counting all others slow.
+            end.heldReading = HeldReading(on: eventLoop) { [unowned shared] isHeld in
+                guard !shared.state.isOver else { return }
                 shared.recording.held(isHeld, from: direction)
             }
         }
