@@ -27,6 +27,9 @@ package struct DecodingOptions: Sendable {
     /// How long a silence ends format detection.
     package var idleTimeout = Interval(nanoseconds: 3_600_000_000_000)
 
+    /// Whether connections of which a few undecided bytes were seen take less memory. The results are the same.
+    package var keepsUndecided = true
+
     /// How TLS is decrypted; nil: it is not looked at.
     package var tls: TLSDecoding? = TLSDecoding()
 

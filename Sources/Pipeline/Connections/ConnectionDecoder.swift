@@ -12,22 +12,24 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     /// How each direction is framed, once it has bytes; nil while the format is unknown.
     @exclusivity(unchecked) private var sides: PerDirection<SideDecoder?> = PerDirection(
         fromClient: nil, fromServer: nil)
-    private var isFraming = false
+    /// The first chunks of directions that have no `sides` yet.
+    private var undecided: UndecidedChunk?
     /// What both directions have come to, if their frames depend on each other.
     private var conversation: Conversation?
     private var detection: Detection?
     /// If nothing is framed: the rule that gives the reason.
     private var notDetected: SharedRule?
-    /// Which directions have a deadline pending at the decoder.
-    private var awaitsPause = PerDirection(fromClient: false, fromServer: false)
-    /// Whether its detection is in the queue of awake detections.
-    private var isQueued = false
     /// The memory that its detection holds; each side has an account of its own.
     private var account = MemoryBudget.Account()
     /// Removes TLS, if the connection begins with it.
     private var filter: TLSFilter?
     /// Where the conversation changes to TLS; nil if it does not, or already has.
     private var upgrade: TLSUpgradeWatch?
+    private var isFraming = false
+    /// Which directions have a deadline pending at the decoder.
+    private var awaitsPause = PerDirection(fromClient: false, fromServer: false)
+    /// Whether its detection is in the queue of awake detections.
+    private var isQueued = false
     /// Whether it has changed to TLS.
     private var isUpgraded = false
     /// Whether it is known whether the connection begins with TLS.
@@ -115,11 +117,32 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
 
     @inline(__always)
     private func frame(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
+        guard let side = direction == .fromClient ? sides.fromClient : sides.fromServer else {
+            return frameFirst(bytes, from: direction, at: time, packet: packet)
+        }
         // A side is never replaced, so it needs no retain while it is in use.
-        let mayPause = Unmanaged.passUnretained(side(direction))._withUnsafeGuaranteedRef {
+        let mayPause = Unmanaged.passUnretained(side)._withUnsafeGuaranteedRef {
             $0.receive(bytes, at: time, packet: packet)
         }
         if mayPause { expectPause(of: direction) }
+    }
+
+    /// Frames the first bytes of a direction, or those behind them if nothing followed from the first.
+    @inline(never)
+    private func frameFirst(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
+        let isFirst = undecided?.taking(direction) == nil
+        let side = begin(direction)
+        if side.receive(bytes, at: time, packet: packet) { return expectPause(of: direction) }
+        guard isFirst, upgrade == nil, conversation == nil, bytes.byteCount <= UndecidedChunk.longest,
+            resources.options.keepsUndecided, side.isUndecided(behind: bytes.byteCount)
+        else { return }
+        sides[direction] = nil
+        undecided = UndecidedChunk(bytes, from: direction, at: time, packet: packet, other: undecided)
+    }
+
+    /// A direction is framed from now on, even if nothing follows from its first bytes.
+    private func decide(_ direction: Direction) {
+        if undecided?.taking(direction) != nil { _ = begin(direction) }
     }
 
     /// Frames bytes up to where the conversation changes to TLS.
@@ -274,6 +297,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         for direction in Direction.allCases { output.settle(connection, before: closing.time, from: direction) }
         if !isFraming { giveUpDetection() }
         for direction in Direction.allCases {
+            decide(direction)
             sides[direction]?.close()
             guard awaitsPause[direction] else { continue }
             awaitsPause[direction] = false
@@ -318,6 +342,11 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         let side = SideDecoder(direction, of: connection, plan.sides[direction], resources, rule: rule)
         side.upgrade = upgrade
         sides[direction] = side
+        if let (chunk, rest) = undecided?.taking(direction) {
+            undecided = rest
+            let bytes = chunk.bytes
+            _ = side.receive(bytes.span.bytes, at: chunk.time, packet: chunk.packet)
+        }
         return side
     }
 
@@ -353,6 +382,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     }
 
     private func finish(_ direction: Direction, at time: Timestamp) {
+        decide(direction)
         sides[direction]?.finish()
         output.analyse { $0.finished(direction, at: time, on: connection, into: &$1) }
     }

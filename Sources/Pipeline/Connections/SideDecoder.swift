@@ -26,11 +26,11 @@ final class SideDecoder {
     /// Whether most frames are only counted.
     private let onlyCounts: Bool
     /// The secrets of the plan that the next frames contain, by their index.
-    private var underWay: Set<Int> = []
+    @exclusivity(unchecked) private var underWay: Set<Int> = []
     /// Removes the encodings of the stream, if states of its format have any.
     private let layered: LayeredStream?
     /// Notified of frames, one of which may ask for TLS; nil if none does.
-    var upgrade: TLSUpgradeWatch?
+    @exclusivity(unchecked) var upgrade: TLSUpgradeWatch?
 
     /// A direction of which nothing has been seen yet.
     ///
@@ -71,6 +71,11 @@ final class SideDecoder {
         if counted.bytes == bytes.byteCount { return counted.held }
         return framer.receive(
             restOf: bytes, behind: counted, at: time, packet: packet, scratch: scratch, into: self)
+    }
+
+    /// Whether nothing has followed from the bytes so far, a number of them: no result, and nothing that others know of.
+    func isUndecided(behind byteCount: Int) -> Bool {
+        framer.heldBytes == byteCount && account.held == 0 && layered == nil && !tellsOfChunks
     }
 
     /// Takes bytes that may be encoded.

@@ -1,0 +1,33 @@
+import Streams
+
+/// The first chunk of a direction, as long as nothing follows from it: a small part of a frame, or what a search for frames has not
+/// decided on. All that a `SideDecoder` would know by then follows from it again, so that of a million connections that send
+/// little, each needs little memory.
+final class UndecidedChunk {
+    let direction: Direction
+    let bytes: [UInt8]
+    let time: Timestamp
+    let packet: Int
+    /// That of the other direction.
+    let other: UndecidedChunk?
+
+    /// Longer chunks are not kept: they would have to be accounted for.
+    static let longest = 256
+
+    init(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int, other: UndecidedChunk?) {
+        (self.bytes, self.direction) = (bytes.copied(), direction)
+        (self.time, self.packet, self.other) = (time, packet, other)
+    }
+
+    private init(_ chunk: UndecidedChunk) {
+        (bytes, direction, time, packet) = (chunk.bytes, chunk.direction, chunk.time, chunk.packet)
+        other = nil
+    }
+
+    /// That of a direction, and what is left without it.
+    func taking(_ direction: Direction) -> (chunk: UndecidedChunk, rest: UndecidedChunk?)? {
+        if self.direction == direction { return (self, other) }
+        guard let other else { return nil }
+        return (other, UndecidedChunk(self))
+    }
+}

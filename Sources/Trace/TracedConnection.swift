@@ -1,0 +1,145 @@
+import Framing
+import Streams
+
+/// A connection as a trace knows it.
+public final class TracedConnection {
+    /// How it began.
+    public var opening: Opening { start.opening }
+    private let start: CompactOpening
+    /// Its format; nil while unknown, or if none was recognised.
+    public var format: Format? { known?.format }
+    /// How the format was chosen; nil while unknown.
+    public var choice: FormatChoice? { chosen?.choice }
+    private var chosen: SharedChoice?
+
+    /// The kinds of its frames; nil while its format is unknown.
+    package var kinds: PerDirection<FrameKinds>? { known?.kinds }
+    /// What it shares with other connections of its format.
+    private(set) var known: KnownFormat?
+    /// How many bodies were faulty; known when the connection is over.
+    package var faults: PerDirection<FaultCounts> {
+        get { counted?.faults ?? PerDirection(fromClient: FaultCounts(), fromServer: FaultCounts()) }
+        set { counted = CountedFaults(newValue) }
+    }
+    private var counted: CountedFaults?
+    /// The traffic so far. Nothing called while it changes re-enters it.
+    @exclusivity(unchecked) package var traffic = PerDirection(
+        fromClient: Traffic(), fromServer: Traffic())
+    /// Whether it began like conversations of its format: if not, the format's rules for heartbeats and requests do not apply.
+    package var hasBegun: Bool {
+        get { begun }
+        set { begun = newValue }
+    }
+    // Every frame asks for it. That exclusivity is not checked, only this module knows.
+    @exclusivity(unchecked) private var begun = true
+    /// Whether each side sent any bytes; known when the connection is over.
+    package var hadBytes = PerDirection(fromClient: false, fromServer: false)
+    /// Notified of segments during pauses; rarely set.
+    package var witnesses: [any SegmentWitness] = []
+    /// Whether its requests and answers are no longer paired.
+    package var skipsPairs = false
+    /// Whether each side sent a heartbeat; known when the connection is over.
+    package var hadHeartbeats = PerDirection(fromClient: false, fromServer: false)
+
+    /// A connection whose format is still unknown.
+    package init(_ opening: Opening) {
+        start = CompactOpening(opening)
+    }
+
+    /// Its number, from 1.
+    public var number: Int { start.number }
+    /// Which leg of the connection this is; nil if it has only one.
+    public var leg: Leg? { start.leg }
+    /// Its number, and which leg it is.
+    public var connectionLeg: ConnectionLeg { ConnectionLeg(start.number, start.leg) }
+
+    /// The type of one of its frames, as its format names it; nil if it has no name for it, or the connection has no format.
+    ///
+    /// - Parameter bytes: the bytes that the sink received with it.
+    public func type(of frame: TracedFrame, _ bytes: RawSpan) -> String? {
+        kinds?[frame.direction].type(of: frame, bytes)
+    }
+
+    /// Adds a number of complete frames of a side.
+    package func count(_ frames: Int, from direction: Direction, at time: Timestamp) {
+        if direction == .fromClient {
+            traffic.fromClient.add(frames, at: time)
+        } else {
+            traffic.fromServer.add(frames, at: time)
+        }
+    }
+
+    /// Sets the format.
+    package func recognise(_ format: Format?, _ choice: FormatChoice) {
+        chosen = SharedChoice(choice)
+        known = format.map { KnownFormat($0) }
+    }
+
+    /// Sets the format, and what is known of its frames from other connections.
+    package func recognise(_ format: KnownFormat, _ choice: FormatChoice) {
+        chosen = format.shared(choice)
+        known = format
+    }
+}
+
+/// The counts of a closed connection: while it is open, they take no memory.
+private final class CountedFaults {
+    let faults: PerDirection<FaultCounts>
+
+    init(_ faults: PerDirection<FaultCounts>) { self.faults = faults }
+}
+
+/// A format, and what is known of the frames of all its connections.
+package final class KnownFormat {
+    /// The format.
+    package let format: Format
+    /// The kinds of frames of each side.
+    package let kinds: PerDirection<FrameKinds>
+
+    /// A format of which no frame has been seen.
+    package init(_ format: Format) {
+        self.format = format
+        kinds = PerDirection(fromClient: FrameKinds(format, .fromClient), fromServer: FrameKinds(format, .fromServer))
+    }
+
+    /// How the format was chosen for the last connection: for the next it is usually the same.
+    private var lastChoice: SharedChoice?
+
+    fileprivate func shared(_ choice: FormatChoice) -> SharedChoice {
+        if let lastChoice, lastChoice.choice == choice { return lastChoice }
+        let shared = SharedChoice(choice)
+        lastChoice = shared
+        return shared
+    }
+}
+
+/// A choice shared by many connections.
+private final class SharedChoice {
+    let choice: FormatChoice
+
+    init(_ choice: FormatChoice) { self.choice = choice }
+}
+
+/// How a connection's format was chosen.
+public struct FormatChoice: Hashable, Sendable {
+    /// The ways to choose.
+    public enum Way: String, Sendable, CaseIterable {
+        /// By the bytes' content.
+        case content
+        /// By the server's port.
+        case port
+        /// As requested.
+        case option
+    }
+
+    /// How it was chosen.
+    public var by: Way
+    /// Human-readable: the evidence for it.
+    public var evidence: String
+
+    /// How a connection's format was chosen.
+    public init(by: Way, evidence: String) {
+        self.by = by
+        self.evidence = evidence
+    }
+}
