@@ -17,11 +17,11 @@ package struct Composer {
         try withComposer(text) { composer throws(YAMLError) in try composer.document() }
     }
 
-    /// The first keys of the outermost mapping, until all of these have been read: what follows them is not parsed.
+    /// The first keys of the outermost mapping, as long as they are among these: what follows them is not parsed.
     ///
     /// - Throws: as `compose`, for what is parsed.
-    package static func compose(_ text: String, until keys: Set<String>) throws(YAMLError) -> Mapping {
-        try withComposer(text) { composer throws(YAMLError) in try composer.mapping(until: keys) }
+    package static func compose(_ text: String, while keys: Set<String>) throws(YAMLError) -> Mapping {
+        try withComposer(text) { composer throws(YAMLError) in try composer.mapping(while: keys) }
     }
 
     private static func withComposer<Result>(
@@ -56,17 +56,17 @@ package struct Composer {
         }
     }
 
-    private func mapping(until keys: Set<String>) throws(YAMLError) -> Mapping {
+    private func mapping(while keys: Set<String>) throws(YAMLError) -> Mapping {
         var event = try next()
         while case .start = event.kind { event = try next() }
         guard case .mappingStart = event.kind else { return [:] }
-        var (pairs, missing): ([Mapping.Element], Set<String>) = ([], keys)
-        while !missing.isEmpty {
+        var pairs: [Mapping.Element] = []
+        while true {
             let event = try next()
             if case .mappingEnd = event.kind { break }
             let key = try node(event, depth: 1)
+            guard let name = key.string, keys.contains(name) else { break }
             pairs.append((key: key, value: try node(next(), depth: 1)))
-            missing.remove(key.string ?? "")
         }
         return Mapping(pairs)
     }

@@ -74,12 +74,13 @@ import Testing
         #expect(fault(String(repeating: "[", count: 500_000)) != nil)
     }
 
-    @Test func readingStopsOnceTheKeysAreThere() throws {
-        let text = "b: [1]\nc: 2\na: 3\nd: ["
-        #expect(try Composer.compose(text, until: ["a", "b"]).map { $0.key.string } == ["b", "c", "a"])
-        #expect(try Composer.compose("a: 1\nb: 2", until: ["z"]).count == 2)
-        for text in ["", "[a]", "a"] { #expect(try Composer.compose(text, until: ["a"]).isEmpty) }
-        #expect(throws: YAMLError.self) { try Composer.compose(text, until: ["z"]) }
+    @Test func readingStopsAtAnotherKey() throws {
+        let text = "b: [1]\na: 3\nc: 2\nd: ["
+        #expect(try Composer.compose(text, while: ["a", "b", "d"]).map { $0.key.string } == ["b", "a"])
+        #expect(try Composer.compose("a: 1\nb: 2", while: ["a", "b"]).count == 2)
+        #expect(try Composer.compose("a: 1\nb: 2", while: ["b"]).isEmpty)
+        for text in ["", "[a]", "a"] { #expect(try Composer.compose(text, while: ["a"]).isEmpty) }
+        #expect(throws: YAMLError.self) { try Composer.compose(text, while: ["a", "b", "c", "d"]) }
     }
 
     @Test func aMappingChangesByKey() {

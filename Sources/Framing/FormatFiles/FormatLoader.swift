@@ -48,7 +48,7 @@ package enum FormatLoader {
     /// The outline of a file known to be valid: the rest is not parsed.
     static func outline(_ yaml: String) -> FormatOutline? {
         let context = LoadContext()
-        guard let head = try? Composer.compose(yaml, until: ["format", "summary", "ports"]),
+        guard let head = try? Composer.compose(yaml, while: ["format", "summary", "ports"]),
             let top = YAMLMap(Node(.mapping(head)), path: topPath, context: context), let name = top.text("format")
         else { return nil }
         return FormatOutline(name: name, summary: top.text("summary") ?? "", ports: ports(top))

@@ -32,6 +32,8 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     private var isQueued = false
     /// Whether it has changed to TLS.
     private var isUpgraded = false
+    /// Whether it is over: what is undecided now will not be decided by more bytes.
+    private var isOver = false
     /// Whether it is known whether the connection begins with TLS.
     private var hasBegun: Bool
     /// Why it ends, if a recording of the proxy has said so.
@@ -133,7 +135,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         let isFirst = undecided?.taking(direction) == nil
         let side = begin(direction)
         if side.receive(bytes, at: time, packet: packet) { return expectPause(of: direction) }
-        guard isFirst, upgrade == nil, conversation == nil, bytes.byteCount <= UndecidedChunk.longest,
+        guard isFirst, !isOver, upgrade == nil, conversation == nil, bytes.byteCount <= UndecidedChunk.longest,
             resources.options.keepsUndecided, side.isUndecided(behind: bytes.byteCount)
         else { return }
         sides[direction] = nil
@@ -292,6 +294,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         if let annotatedEnd, closing.reason == .reset || closing.reason == .connectFailed {
             (closing.reason, closing.by) = (annotatedEnd.reason, annotatedEnd.by)
         }
+        isOver = true
         filter?.closed(at: closing.time)
         filter = nil
         for direction in Direction.allCases { output.settle(connection, before: closing.time, from: direction) }
