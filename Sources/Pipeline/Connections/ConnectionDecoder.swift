@@ -119,11 +119,11 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
 
     @inline(__always)
     private func frame(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
-        guard let side = direction == .fromClient ? sides.fromClient : sides.fromServer else {
+        if (direction == .fromClient ? sides.fromClient : sides.fromServer) == nil {
             return frameFirst(bytes, from: direction, at: time, packet: packet)
         }
-        // A side is never replaced, so it needs no retain while it is in use.
-        let mayPause = Unmanaged.passUnretained(side)._withUnsafeGuaranteedRef {
+        // A side is not replaced by what it calls, so it needs no retain while it is in use.
+        let mayPause = Unmanaged.passUnretained(side(direction))._withUnsafeGuaranteedRef {
             $0.receive(bytes, at: time, packet: packet)
         }
         if mayPause { expectPause(of: direction) }
