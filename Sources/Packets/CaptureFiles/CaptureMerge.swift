@@ -19,27 +19,86 @@ package struct CaptureMerge<Source: ByteSource> {
         case end
     }
 
-    /// How many bytes are read of a capture that waits for its turn.
-    private static var firstChunk: Int { 4 << 10 }
+    /// After how many turns of alternating captures a step ends.
+    private static var mostTurns: Int { 256 }
 
-    private var readers: [CaptureReader<Source>?]
-    /// How many captures were probed for the time of their first packet.
-    private var lookedAt = 0
-    private var turns = Heap<Turn>()
-    private var hasEnded = false
+    private var readers: MergedReaders
 
     /// How many bytes were read of all captures.
-    package private(set) var bytesRead = 0
+    package var bytesRead: Int { readers.bytesRead }
 
     /// A merge at the start of its sources.
     ///
     /// - Parameter chunk: how many bytes are requested at once.
     package init(_ sources: [Source], chunk: Int = 128 << 10) {
-        readers = sources.map { CaptureReader($0, chunk: chunk, first: Self.firstChunk) }
+        readers = MergedReaders(
+            sources.map { source in
+                var source = source
+                return MergedReaders.Input { try source.read(into: $0) }
+            }, chunk: chunk)
+    }
+
+    /// Reads once from the capture whose turn it is, and passes on the packets that are then complete; where captures alternate, goes on
+    /// with the others.
+    package mutating func step<Receiver: ~Copyable>(to packets: inout MergedPackets<Receiver>) -> Step {
+        for _ in 0..<Self.mostTurns {
+            switch readers.step(to: &packets) {
+            case .more where packets.hasStopped && !packets.isLooking: continue
+            case .more: return .more
+            case .failed(let capture, let failure): return .failed(capture, Self.typed(failure))
+            case .stopped: return .stopped
+            case .end: return .end
+            }
+        }
+        return .more
+    }
+
+    private static func typed(_ failure: CaptureReadFailure<any Error>) -> CaptureReadFailure<Source.Failure> {
+        switch failure {
+        case .damaged(let error): return .damaged(error)
+        case .unreadable(let error):
+            guard let error = error as? Source.Failure else {
+                preconditionFailure("a source throws failures of its own type only")
+            }
+            return .unreadable(error)
+        }
+    }
+}
+
+/// The captures of a merge, whatever their sources: not generic, since where captures alternate with every packet, generic code would
+/// look up its types for each.
+private struct MergedReaders {
+    /// A source.
+    struct Input: ByteSource {
+        let next: (UnsafeMutableRawBufferPointer) throws -> Int
+
+        func read(into buffer: UnsafeMutableRawBufferPointer) throws(any Error) -> Int { try next(buffer) }
+    }
+
+    /// How a step of reading ended, as in `CaptureMerge`.
+    enum Step {
+        case more
+        case failed(Int, CaptureReadFailure<any Error>)
+        case stopped
+        case end
+    }
+
+    /// How many bytes are read of a capture that waits for its turn.
+    private static let firstChunk = 4 << 10
+
+    private var readers: [CaptureReader<Input>?]
+    /// How many captures were probed for the time of their first packet.
+    private var lookedAt = 0
+    private var turns = Heap<Turn>()
+    private var hasEnded = false
+    private(set) var bytesRead = 0
+
+    init(_ inputs: [Input], chunk: Int) {
+        readers = inputs.map { CaptureReader($0, chunk: chunk, first: Self.firstChunk) }
     }
 
     /// Reads once from the capture whose turn it is, and passes on the packets that are then complete.
-    package mutating func step<Receiver: ~Copyable>(to packets: inout MergedPackets<Receiver>) -> Step {
+    mutating func step<Receiver: ~Copyable>(to packets: inout MergedPackets<Receiver>) -> Step {
         if lookedAt < readers.count {
             // To find the earliest, the first packet of each must be known.
             packets.isLooking = true
