@@ -21,6 +21,8 @@ package struct CaptureMerge<Source: ByteSource> {
 
     /// After how many turns of alternating captures a step ends.
     private static var mostTurns: Int { 256 }
+    /// A turn of fewer packets is one of many.
+    private static var shortTurn: Int { 16 }
 
     private var readers: MergedReaders
 
@@ -42,9 +44,11 @@ package struct CaptureMerge<Source: ByteSource> {
     /// with the others.
     package mutating func step<Receiver: ~Copyable>(to packets: inout MergedPackets<Receiver>) -> Step {
         for _ in 0..<Self.mostTurns {
+            let (isLooking, before) = (readers.isLooking, packets.packetCount)
             switch readers.step(to: &packets) {
-            case .more where packets.hasStopped && !packets.isLooking: continue
-            case .more: return .more
+            case .more:
+                let isShort = packets.hasStopped && packets.packetCount - before < Self.shortTurn
+                if isLooking || !isShort { return .more }
             case .failed(let capture, let failure): return .failed(capture, Self.typed(failure))
             case .stopped: return .stopped
             case .end: return .end
@@ -92,6 +96,8 @@ private struct MergedReaders {
     private var turns = Heap<Turn>()
     private var hasEnded = false
     private(set) var bytesRead = 0
+    /// Whether the time of a capture's first packet is still unknown.
+    var isLooking: Bool { lookedAt < readers.count }
 
     init(_ inputs: [Input], chunk: Int) {
         readers = inputs.map { CaptureReader($0, chunk: chunk, first: Self.firstChunk) }
@@ -99,7 +105,7 @@ private struct MergedReaders {
 
     /// Reads once from the capture whose turn it is, and passes on the packets that are then complete.
     mutating func step<Receiver: ~Copyable>(to packets: inout MergedPackets<Receiver>) -> Step {
-        if lookedAt < readers.count {
+        if isLooking {
             // To find the earliest, the first packet of each must be known.
             packets.isLooking = true
             defer { packets.isLooking = false }
