@@ -23,9 +23,17 @@ import Trace
     }
 
     /// Some connections at once, whose chunks, gaps and ends come in any order.
-    private func run(_ name: String, seed: UInt64, keepsUndecided: Bool) throws -> Run {
+    ///
+    /// - Parameter limit: of memory, in bytes.
+    private func run(
+        _ name: String, isNamed: Bool, limit: Int, seed: UInt64, keepsUndecided: Bool
+    ) throws -> Run {
         var generator = SeededGenerator(seed: seed)
-        var options = DecodingOptions(.fixed(try #require(try BuiltInFormats.format(named: name))))
+        let choice: DecodingOptions.Choice =
+            isNamed
+            ? .fixed(try #require(try BuiltInFormats.format(named: name))) : .automatic(try BuiltInFormats.all())
+        var options = DecodingOptions(choice)
+        options.memoryLimit = limit
         options.keepsUndecided = keepsUndecided
         let output = MemoryOutput()
         let decoder = Decoder(options, sinks: [NDJSONWriter(to: output, source: "-", tool: "test")])
@@ -60,7 +68,9 @@ import Trace
             held.append(decoder.heldMemory)
         }
         for connection in open {
-            if Bool.random(using: &generator) { connection.finished(.fin, from: .fromServer, at: now) }
+            for direction in Direction.allCases where Bool.random(using: &generator) {
+                connection.finished(.fin, from: direction, at: now)
+            }
             connection.closed(Closing(reason: .endOfInput, by: nil, time: now))
         }
         open = []
@@ -68,12 +78,18 @@ import Trace
         return Run(lines: output.text, held: held)
     }
 
-    @Test(arguments: frames.keys.sorted()) func whatFollowsIsTheSame(_ name: String) throws {
-        for _ in 0..<60 {
+    /// `marker` ends frames by pauses, so that nothing of it is forgotten. A small limit evicts.
+    @Test(
+        arguments: frames.keys.sorted(),
+        [(isNamed: true, limit: 1 << 20), (true, 300), (false, 1 << 20), (false, 5_000)])
+    func whatFollowsIsTheSame(_ name: String, _ options: (isNamed: Bool, limit: Int)) throws {
+        for _ in 0..<(options.isNamed ? 40 : 10) {
             let seed = UInt64.random(in: 0...UInt64.max)
-            let (kept, forgotten) = (
-                try run(name, seed: seed, keepsUndecided: false), try run(name, seed: seed, keepsUndecided: true)
-            )
+            func run(_ keepsUndecided: Bool) throws -> Run {
+                try self.run(
+                    name, isNamed: options.isNamed, limit: options.limit, seed: seed, keepsUndecided: keepsUndecided)
+            }
+            let (kept, forgotten) = (try run(false), try run(true))
             #expect(kept.lines == forgotten.lines, "seed \(seed)")
             #expect(kept.held == forgotten.held, "seed \(seed)")
         }

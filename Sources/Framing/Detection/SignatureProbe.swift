@@ -18,7 +18,7 @@ package struct SignatureProbe {
     /// The best match if no more of the beginning is seen.
     package var bestMatch: (signature: Signature, evidence: String)? { match ?? likely }
     /// Approximately how much memory is held.
-    package var memory: Int { start.capacity }
+    package var memory: Int { start.accountedCapacity }
 
     package init() {}
 

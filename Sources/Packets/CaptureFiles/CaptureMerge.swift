@@ -4,7 +4,7 @@ import Streams
 ///
 /// A capture's own packets keep their order, and of equal times the first capture's goes first. A packet without a time follows
 /// the one before it. Each capture waits for its turn with a small buffer; captures that do not overlap in time are read one
-/// after another, each as if alone.
+/// after another, each as if alone. Copies share their sources.
 package struct CaptureMerge<Source: ByteSource> {
     /// How a step of reading ended.
     package enum Step {
@@ -41,13 +41,18 @@ package struct CaptureMerge<Source: ByteSource> {
 
     /// Reads once from the capture whose turn it is, and passes on the packets that are then complete; where captures alternate, goes on
     /// with the others.
-    package mutating func step<Receiver: ~Copyable>(to packets: inout MergedPackets<Receiver>) -> Step {
+    ///
+    /// - Parameter goesOn: called between turns; returns whether to go on.
+    package mutating func step<Receiver: ~Copyable>(
+        to packets: inout MergedPackets<Receiver>,
+        goesOn: (inout MergedPackets<Receiver>) -> Bool = { (_: inout MergedPackets<Receiver>) in true }
+    ) -> Step {
         for _ in 0..<Self.mostTurns {
             let (isLooking, before) = (readers.isLooking, packets.packetCount)
             switch readers.step(to: &packets) {
             case .more:
                 let isShort = packets.hasStopped && packets.packetCount - before < Self.shortTurn
-                if isLooking || !isShort { return .more }
+                if isLooking || !isShort || !goesOn(&packets) { return .more }
             case .failed(let capture, let failure): return .failed(capture, Self.typed(failure))
             case .stopped: return .stopped
             case .end: return .end

@@ -1,8 +1,8 @@
 import HeapModule
 import Streams
 
-/// The captures of a merge, whatever their sources: not generic, since where captures alternate with every packet, generic code would
-/// look up its types for each.
+/// The captures of a merge, whatever the type of their sources: where captures alternate with every packet, code that is generic over it
+/// would look up types for each.
 struct MergedReaders {
     /// A source.
     struct Input: ByteSource {

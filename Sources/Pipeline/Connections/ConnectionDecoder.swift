@@ -9,7 +9,8 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     private let output: TraceOutput
     private let connection: TracedConnection
     private var plan: FormatPlan?
-    /// How each direction is framed, once it has bytes; nil while the format is unknown.
+    /// How each direction is framed, once something follows from its bytes; nil while the format is unknown. Who needs it in any case
+    /// calls `decide` or `side` first; a direction whose frames end by pauses has it from its first byte.
     @exclusivity(unchecked) private var sides: PerDirection<SideDecoder?> = PerDirection(
         fromClient: nil, fromServer: nil)
     /// The first chunks of directions that have no `sides` yet.
@@ -331,7 +332,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         output.count(totals, on: connection)
     }
 
-    /// How a direction is framed; known as soon as it has bytes.
+    /// How a direction is framed, from now on in any case.
     @inline(__always)
     private func side(_ direction: Direction) -> SideDecoder {
         if let known = direction == .fromClient ? sides.fromClient : sides.fromServer { return known }

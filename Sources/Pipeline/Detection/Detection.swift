@@ -57,7 +57,7 @@ final class Detection {
     /// Approximately how much memory is held.
     var memory: Int {
         let trials = candidates.reduce(0) { $0 + $1.heldMemory + Self.memoryOfTrial }
-        return held.memory + trials + waiting.fromClient.capacity + waiting.fromServer.capacity
+        return held.memory + trials + waiting.fromClient.accountedCapacity + waiting.fromServer.accountedCapacity
             + signatures.fromClient.memory + signatures.fromServer.memory
     }
 

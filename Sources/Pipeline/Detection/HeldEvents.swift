@@ -15,7 +15,9 @@ struct HeldEvents {
 
     /// Approximately how much memory they take.
     var memory: Int {
-        content.bytes.capacity + content.events.capacity * MemoryLayout<StreamEventBuffer.Event>.stride + noticeBytes
+        content.bytes.accountedCapacity + content.events.accountedCapacity
+            * MemoryLayout<StreamEventBuffer.Event>.stride
+            + noticeBytes
     }
 
     mutating func append(_ chunk: RawSpan, _ direction: Direction, _ time: Timestamp, packet: Int) {

@@ -35,7 +35,7 @@ struct TimelineReading {
     ///
     /// - Parameters:
     ///   - packets: receives the packets.
-    ///   - whenRead: called after each reading, between packets.
+    ///   - whenRead: called after each turn of a capture, between packets.
     mutating func read<Receiver: PacketReceiver & ~Copyable>(
         to packets: inout MergedPackets<Receiver>, progress: ReadingProgress, showsProgress: Bool,
         whenRead: (inout MergedPackets<Receiver>) -> Void
@@ -45,7 +45,11 @@ struct TimelineReading {
         defer { bar?.clear() }
         var merge = CaptureMerge(inputs)
         while !progress.isOver {
-            switch merge.step(to: &packets) {
+            let step = merge.step(to: &packets) { packets in
+                whenRead(&packets)
+                return !progress.isOver
+            }
+            switch step {
             case .more:
                 bar?.update(bytes: merge.bytesRead, packets: packets.packetCount)
                 whenRead(&packets)
