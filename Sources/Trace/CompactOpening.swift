@@ -4,7 +4,7 @@ import Streams
 struct CompactOpening {
     let number: Int
     private let time: Timestamp
-    /// The ends, unless both addresses are IPv4.
+    /// The addresses, unless both are IPv4.
     private let wide: WideEnds?
     /// The bits of both IPv4 addresses.
     private let (client, server): (UInt32, UInt32)
