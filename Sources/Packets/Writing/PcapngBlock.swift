@@ -61,6 +61,14 @@ struct PcapngBlock: ~Copyable {
         while (buffer.count - start) % 4 != 0 { buffer.append(0) }
     }
 
+    /// The length of type and length, which a block begins with.
+    static let headerLength = 8
+
+    /// The length that the header of a block gives, in bytes.
+    static func length(ofHeader block: RawSpan) -> Int {
+        (4..<headerLength).reduce(0) { $0 | Int(block[byte: $1]) << (8 * ($1 - 4)) }
+    }
+
     // MARK: Options
 
     /// Appends a text, truncated to the longest an option may be.

@@ -123,4 +123,15 @@ package struct PcapngWriter: Sendable {
             block.appendOption(8, number: delivered)
         }
     }
+
+    /// The length of the complete blocks that a truncated file of this writer begins with, in bytes.
+    package static func completeLength(of file: RawSpan) -> Int {
+        var length = 0
+        while file.byteCount - length >= PcapngBlock.headerLength {
+            let block = PcapngBlock.length(ofHeader: file.extracting(length...))
+            guard block >= PcapngBlock.headerLength, block <= file.byteCount - length else { break }
+            length += block
+        }
+        return length
+    }
 }

@@ -18,7 +18,7 @@ final class CiphertextRecord {
     init(_ path: String, limit: Int) throws {
         queue = RecordingQueue(limit: limit)
         let start = WallClock.now()
-        let file = try RecordFile(path, rotation: nil, keep: nil, start: start) { failure in
+        let file = try RecordFile(path, of: .blocks, rotation: nil, keep: nil, start: start) { failure in
             warn("\(failure.message); nothing more is written there, relaying goes on")
         }
         guard let format = try BuiltInFormats.format(named: "chunk", parameters: [:]) else { return }

@@ -3,9 +3,10 @@ import Trace
 
 /// A file that a record is written to, or a series of files; readable by their owner only.
 ///
-/// A write error is reported once; the file is cut to its last complete piece, and the next HUP tries again.
+/// A write error is reported once; the file is cut behind its last complete piece, and the next HUP tries again.
 final class RecordFile: RecordOutput {
     private let path: String
+    private let pieces: RecordPieces
     private let rotation: Rotation?
     private let series: RecordSeries?
     private let whenBroken: (FileOutput.Failure) -> Void
@@ -21,10 +22,11 @@ final class RecordFile: RecordOutput {
 
     /// Creates the file, or the next one of the series.
     init(
-        _ path: String, rotation: Rotation?, keep: Int?, start: Timestamp,
+        _ path: String, of pieces: RecordPieces, rotation: Rotation?, keep: Int?, start: Timestamp,
         whenBroken: @escaping (FileOutput.Failure) -> Void
     ) throws {
         self.path = path
+        self.pieces = pieces
         self.rotation = rotation
         self.whenBroken = whenBroken
         self.start = start
@@ -34,10 +36,12 @@ final class RecordFile: RecordOutput {
         adopt(file)
     }
 
+    /// Takes whole pieces.
     func write(_ bytes: [UInt8]) {
         guard !isBroken else { return }
         file.write(bytes)
-        if isBroken { file.cut(to: size) } else { size += bytes.count }
+        size += isBroken ? pieces.completeLength(of: bytes.prefix(max(0, file.length - size))) : bytes.count
+        if isBroken { file.cut(to: size) }
     }
 
     var isAskedForNext: Bool { HangUp.count != hangUps }

@@ -37,19 +37,20 @@ struct RecordOptions: ParsableArguments {
 
     /// Creates the file of the capture, if one is requested.
     func captureFile(start: Timestamp, whenBroken: @escaping (FileOutput.Failure) -> Void) throws -> RecordFile? {
-        try write.map { try file($0, start, whenBroken) }
+        try write.map { try file($0, of: .blocks, start, whenBroken) }
     }
 
     /// Creates the file of the trace, if one is requested.
     func traceFile(start: Timestamp, whenBroken: @escaping (FileOutput.Failure) -> Void) throws -> LineRecord? {
-        try trace.map { LineRecord(try file($0, start, whenBroken)) }
+        try trace.map { LineRecord(try file($0, of: .lines, start, whenBroken)) }
     }
 
     private func file(
-        _ path: String, _ start: Timestamp, _ whenBroken: @escaping (FileOutput.Failure) -> Void
+        _ path: String, of pieces: RecordPieces, _ start: Timestamp,
+        _ whenBroken: @escaping (FileOutput.Failure) -> Void
     ) throws -> RecordFile {
         HangUp.listen()
-        return try RecordFile(path, rotation: rotate, keep: keep, start: start, whenBroken: whenBroken)
+        return try RecordFile(path, of: pieces, rotation: rotate, keep: keep, start: start, whenBroken: whenBroken)
     }
 }
 

@@ -94,4 +94,26 @@ import Testing
         #expect(file.prefix(7) == [9, 9, 9, 0x0a, 0x0d, 0x0d, 0x0a])
         #expect(file.count == 3 + 40)
     }
+
+    @Test func aTruncatedFileIsCompleteUpToItsLastWholeBlock() {
+        var writer = PcapngWriter()
+        var file: [UInt8] = []
+        var ends = [0]
+        writer.appendSectionHeader(application: "frametap", to: &file)
+        ends.append(file.count)
+        _ = writer.appendInterface(name: "proxy", to: &file)
+        ends.append(file.count)
+        for length in [0, 1, 300, 70_000] {
+            let packet = [UInt8](repeating: 0xff, count: length)
+            writer.appendPacket(packet.span.bytes, at: Timestamp(nanoseconds: 1), interface: 0, to: &file)
+            ends.append(file.count)
+        }
+        for length in [0, 7, 8] + ends.flatMap({ [$0 - 1, $0, $0 + 1, $0 + 7, $0 + 8, $0 + 9] })
+        where (0...file.count).contains(length) {
+            let complete = PcapngWriter.completeLength(of: file.span.bytes.extracting(0..<length))
+            #expect(complete == ends.last { $0 <= length }, "\(length) bytes")
+        }
+        // A length that is shorter than the header does not stop it from ending.
+        #expect(PcapngWriter.completeLength(of: [UInt8](repeating: 0, count: 64).span.bytes) == 0)
+    }
 }
