@@ -6,6 +6,21 @@ import PackageDescription
 let fuzzer = Context.environment["FRAMETAP_FUZZ"]
 let fuzzed: [SwiftSetting] = fuzzer == nil ? [] : [.unsafeFlags(["-sanitize=fuzzer,address"])]
 
+// Swift's libraries in the program: it starts in half the time, and runs where Swift is not installed. Nothing loads the program as a
+// library: without symbols for that, it is a tenth smaller. Not where another package uses this one, in its folder of checkouts: SwiftPM
+// refuses it a program with such flags.
+let isDependency = Context.packageDirectory.split(separator: "/").dropLast().last == "checkouts"
+let staticallyLinked: [LinkerSetting] =
+    isDependency
+    ? []
+    : [
+        .unsafeFlags(
+            [
+                "-static-stdlib", "-l_FoundationCShims", "-l_FoundationCollections", "-Xlinker", "--no-export-dynamic",
+                "-Xlinker", "--icf=safe",
+            ], .when(platforms: [.linux], configuration: .release))
+    ]
+
 // In the folders of the systems, beside their peers; Framing, which reads formats, has links to them.
 let systemFormats = [
     "Fixed/fixed.yaml", "IMJSON/im-json.yaml", "IMMagic/im-magic.yaml", "JSONEnvelope/json-envelope.yaml",
@@ -154,15 +169,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
-            // Swift's libraries in the program: it starts in half the time, and runs where Swift is not installed. Nothing loads the
-            // program as a library: without symbols for that, it is a tenth smaller.
-            linkerSettings: [
-                .unsafeFlags(
-                    [
-                        "-static-stdlib", "-l_FoundationCShims", "-l_FoundationCollections", "-Xlinker",
-                        "--no-export-dynamic", "-Xlinker", "--icf=safe",
-                    ], .when(platforms: [.linux], configuration: .release))
-            ]),
+            linkerSettings: staticallyLinked),
         .testTarget(name: "PlatformTests", dependencies: ["Platform"]),
         .testTarget(name: "StreamsTests", dependencies: ["Streams"]),
         .testTarget(name: "YAMLTests", dependencies: ["TestSupport", "YAML"]),
