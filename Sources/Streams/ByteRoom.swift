@@ -2,19 +2,36 @@
 @usableFromInline
 package struct ByteRoom {
     /// The array's memory behind its last byte.
-    @usableFromInline let room: UnsafeMutableRawBufferPointer
+    @usableFromInline let start: UnsafeMutableRawPointer
+    /// How many bytes that are.
+    @usableFromInline let size: Int
     /// How many bytes of it are filled.
-    @usableFromInline var count = 0
+    @usableFromInline package private(set) var count = 0
 
-    @usableFromInline
-    init(_ room: UnsafeMutableRawBufferPointer) { self.room = room }
+    /// Room that is not behind an array: `size` bytes from `start` on, which the caller owns.
+    @inlinable
+    @inline(__always)
+    package init(_ start: UnsafeMutableRawPointer, size: Int) { (self.start, self.size) = (start, size) }
+
+    /// How many bytes there is still room for.
+    @inlinable
+    @inline(__always)
+    package var free: Int { size &- count }
+
+    /// Takes back what was put behind the first `count` bytes.
+    @inlinable
+    @inline(__always)
+    package mutating func takeBack(to count: Int) {
+        precondition(count >= 0 && count <= self.count, "so many bytes are not filled")
+        self.count = count
+    }
 
     /// Puts bytes behind the others. There must be room for them.
     @inlinable
     @inline(__always)
     package mutating func put(_ bytes: UnsafeRawBufferPointer) {
-        precondition(bytes.count <= room.count &- count, "no room for these bytes")
-        UnsafeMutableRawBufferPointer(rebasing: room[count...]).copyMemory(from: bytes)
+        precondition(bytes.count <= free, "no room for these bytes")
+        if let text = bytes.baseAddress { (start + count).copyMemory(from: text, byteCount: bytes.count) }
         count &+= bytes.count
     }
 
@@ -32,13 +49,39 @@ package struct ByteRoom {
         text.withUTF8Buffer { put(UnsafeRawBufferPointer($0)) }
     }
 
+    /// Puts a byte behind the others. There must be room for it.
+    @inlinable
+    @inline(__always)
+    package mutating func put(_ byte: UInt8) {
+        precondition(free >= 1, "no room for this byte")
+        start.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+        count &+= 1
+    }
+
     /// Puts the low bytes of a number behind the others, at most 8, least significant first. There must be room for all 8.
     @inlinable
     @inline(__always)
     package mutating func put(first: Int, of word: UInt64) {
-        precondition(room.count &- count >= 8, "no room for these bytes")
-        room.storeBytes(of: word.littleEndian, toByteOffset: count, as: UInt64.self)
+        precondition(free >= 8, "no room for these bytes")
+        start.storeBytes(of: word.littleEndian, toByteOffset: count, as: UInt64.self)
         count &+= Swift.min(first, 8)
+    }
+
+    /// How many bytes `put(first:ofWide:at:)` reads and writes.
+    @inlinable
+    package static var wide: Int { 16 }
+
+    /// Puts at most `wide` of the bytes from `offset` on behind the others: for a short text, a call costs more than the copy. There must
+    /// be room for `wide`, and as many bytes to read.
+    @inlinable
+    @inline(__always)
+    package mutating func put(first: Int, ofWide bytes: RawSpan, at offset: Int) {
+        precondition(free >= Self.wide && offset >= 0 && offset <= bytes.byteCount &- Self.wide, "no room to copy")
+        let low = bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self)
+        let high = bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset &+ 8, as: UInt64.self)
+        start.storeBytes(of: low, toByteOffset: count, as: UInt64.self)
+        start.storeBytes(of: high, toByteOffset: count &+ 8, as: UInt64.self)
+        count &+= Swift.min(first, Self.wide)
     }
 }
 
@@ -51,9 +94,11 @@ extension [UInt8] {
     @inlinable
     @inline(__always)
     package mutating func append(upTo most: Int, _ fill: (inout ByteRoom) -> Void) {
-        append(addingCapacity: most) { output in
+        // With capacity there is memory.
+        append(addingCapacity: Swift.max(most, 1)) { output in
             output.withUnsafeMutableBufferPointer { memory, count in
-                var room = ByteRoom(UnsafeMutableRawBufferPointer(memory))
+                guard let start = memory.baseAddress else { return }
+                var room = ByteRoom(start, size: memory.count)
                 fill(&room)
                 count = room.count
             }

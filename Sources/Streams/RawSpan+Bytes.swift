@@ -91,21 +91,6 @@ extension Array where Element == UInt8 {
         }
     }
 
-    /// Appends `count` numbers as eight bytes each, least significant first.
-    @inlinable
-    @inline(__always)
-    package mutating func append(words count: Int, _ word: (Int) -> UInt64) {
-        append(addingCapacity: 8 * count) { output in
-            output.withUnsafeMutableBufferPointer { room, initialized in
-                let room = UnsafeMutableRawBufferPointer(room)
-                for index in 0..<count {
-                    room.storeBytes(of: word(index).littleEndian, toByteOffset: 8 * index, as: UInt64.self)
-                }
-                initialized = 8 * count
-            }
-        }
-    }
-
     /// Appends the low bytes of a number, least significant first.
     @inlinable
     @inline(__always)

@@ -37,12 +37,18 @@ struct BufferedOutput {
     /// Ends a line, and passes the bytes on if there are many.
     mutating func endLine() {
         bytes.append(UInt8(ascii: "\n"))
-        if bytes.count >= limit { flush() }
+        flushIfFull()
     }
 
     /// The same, with a last byte before the line's end.
     mutating func endLine(with last: UInt8) {
         bytes.append(first: 2, of: UInt64(last) | UInt64(UInt8(ascii: "\n")) << 8)
+        flushIfFull()
+    }
+
+    /// Behind a line: passes the bytes on if there are many.
+    @inline(__always)
+    mutating func flushIfFull() {
         if bytes.count >= limit { flush() }
     }
 

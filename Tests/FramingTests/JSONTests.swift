@@ -52,13 +52,15 @@ import Testing
             "心", "😀",
         ]
         for _ in 0..<3_000 {
-            var text = String.UnicodeScalarView()
+            // Some around the end of a piece.
+            let before = Bool.random(using: &random) ? 0 : Int.random(in: 4_050...4_096, using: &random)
+            var text = String.UnicodeScalarView(repeating: "b", count: before)
             for _ in 0..<Int.random(in: 0...40, using: &random) {
                 let isPlain = Int.random(in: 0..<10, using: &random) > 0
                 text.append(isPlain ? "a" : special[Int.random(in: 0..<special.count, using: &random)])
             }
-            var expected = ""
-            for scalar in text {
+            var expected = String(repeating: "b", count: before)
+            for scalar in text.dropFirst(before) {
                 switch scalar.value {
                 case 0x22, 0x5c: expected += "\\" + String(scalar)
                 case 0x08, 0x09, 0x0a, 0x0c, 0x0d:

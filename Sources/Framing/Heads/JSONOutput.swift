@@ -11,39 +11,46 @@ package enum JSONOutput {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// A string with its quotes, from bytes of which none has to be escaped.
-    @inline(__always)
-    static func quoted(_ text: RawSpan, into bytes: inout [UInt8]) {
-        bytes.append(upTo: text.byteCount + 2) { room in
-            room.put("\"")
-            room.put(text)
-            room.put("\"")
+    /// The inside of a string from bytes that are valid UTF-8.
+    package static func escaped(_ utf8: UnsafeBufferPointer<UInt8>, into bytes: inout [UInt8]) {
+        let text = utf8.span.bytes
+        var start = 0
+        // Piece by piece: there is room for all of a piece to be escaped.
+        while start < text.byteCount {
+            var end = min(text.byteCount, start + 4_096)
+            // A character is not split.
+            for _ in 0..<3 where end < text.byteCount && text[byte: end] & 0xc0 == 0x80 { end -= 1 }
+            bytes.append(upTo: longestEscape * (end - start)) { escaped(text.extracting(start..<end), into: &$0) }
+            start = end
         }
     }
 
-    /// The inside of a string from bytes that are valid UTF-8.
-    package static func escaped(_ utf8: UnsafeBufferPointer<UInt8>, into bytes: inout [UInt8]) {
-        let raw = UnsafeRawBufferPointer(utf8)
+    /// How many bytes a byte takes at most when it is escaped.
+    static let longestEscape = 6
+
+    /// The inside of a string, where there is room for `longestEscape` bytes for each byte of it.
+    static func escaped(_ text: RawSpan, into room: inout ByteRoom) {
         var plain = 0
         var at = 0
-        while at < utf8.count {
-            if at &+ 8 <= raw.count, !mayNeedEscapes(raw.loadUnaligned(fromByteOffset: at, as: UInt64.self)) {
+        while at < text.byteCount {
+            if text.byteCount &- at >= 8,
+                !mayNeedEscapes(text.unsafeLoadUnaligned(fromUncheckedByteOffset: at, as: UInt64.self))
+            {
                 at &+= 8
                 continue
             }
-            let byte = utf8[at]
-            let isC1 = byte == 0xc2 && at + 1 < utf8.count && utf8[at + 1] < 0xa0
+            let byte = text[byte: at]
+            let isC1 = byte == 0xc2 && at + 1 < text.byteCount && text[byte: at + 1] < 0xa0
             guard byte < 0x20 || byte == 0x22 || byte == 0x5c || byte == 0x7f || isC1 else {
                 at += 1
                 continue
             }
-            bytes.append(contentsOf: utf8[plain..<at])
-            let scalar = isC1 ? utf8[at + 1] : byte
+            room.put(text.extracting(plain..<at))
+            escape(isC1 ? text[byte: at + 1] : byte, into: &room)
             at += isC1 ? 2 : 1
             plain = at
-            escape(scalar, into: &bytes)
         }
-        bytes.append(contentsOf: utf8[plain..<at])
+        room.put(text.extracting(plain..<text.byteCount))
     }
 
     /// Whether one of eight bytes may have to be escaped: false only if none has.
@@ -59,18 +66,18 @@ package enum JSONOutput {
         return (controls | quotes | others) & tops != 0
     }
 
-    private static func escape(_ scalar: UInt8, into bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "\\"))
+    private static func escape(_ scalar: UInt8, into room: inout ByteRoom) {
         switch scalar {
-        case 0x22, 0x5c: bytes.append(scalar)
-        case 0x08: bytes.append(UInt8(ascii: "b"))
-        case 0x0c: bytes.append(UInt8(ascii: "f"))
-        case 0x0a: bytes.append(UInt8(ascii: "n"))
-        case 0x0d: bytes.append(UInt8(ascii: "r"))
-        case 0x09: bytes.append(UInt8(ascii: "t"))
+        case 0x22: room.put("\\\"")
+        case 0x5c: room.put("\\\\")
+        case 0x08: room.put("\\b")
+        case 0x0c: room.put("\\f")
+        case 0x0a: room.put("\\n")
+        case 0x0d: room.put("\\r")
+        case 0x09: room.put("\\t")
         default:
-            bytes += [UInt8(ascii: "u"), UInt8(ascii: "0"), UInt8(ascii: "0")]
-            bytes += [hexDigit(scalar >> 4), hexDigit(scalar & 15)]
+            room.put("\\u00")
+            hex(scalar, into: &room)
         }
     }
 
@@ -186,13 +193,19 @@ package enum JSONOutput {
 
     /// Bytes in lower-case hex digits.
     package static func hex(_ raw: RawSpan, into bytes: inout [UInt8]) {
-        let inFours = raw.byteCount & ~3
-        bytes.append(words: inFours / 4) { word in
-            hexDigits(raw.unsafeLoadUnaligned(fromUncheckedByteOffset: word &* 4, as: UInt32.self))
+        bytes.append(upTo: 2 * raw.byteCount) { hex(raw, into: &$0) }
+    }
+
+    /// Bytes in lower-case hex digits, where there is room for two for each byte.
+    static func hex(_ raw: RawSpan, into room: inout ByteRoom) {
+        var at = 0
+        while raw.byteCount &- at >= 4 {
+            room.put(
+                first: 8, of: hexDigits(raw.unsafeLoadUnaligned(fromUncheckedByteOffset: at, as: UInt32.self)))
+            at &+= 4
         }
-        var at = inFours
         while at < raw.byteCount {
-            hex(raw[unchecked: at], into: &bytes)
+            hex(raw[unchecked: at], into: &room)
             at &+= 1
         }
     }
@@ -220,5 +233,10 @@ package enum JSONOutput {
     package static func hex(_ byte: UInt8, into bytes: inout [UInt8]) {
         bytes.append(hexDigit(byte >> 4))
         bytes.append(hexDigit(byte & 15))
+    }
+
+    private static func hex(_ byte: UInt8, into room: inout ByteRoom) {
+        room.put(hexDigit(byte >> 4))
+        room.put(hexDigit(byte & 15))
     }
 }

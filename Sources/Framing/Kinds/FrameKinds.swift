@@ -59,7 +59,7 @@ package final class FrameKinds {
     /// Whether a frame's fields are those of its head, and no others.
     private let hasPlainFields: Bool
     /// What to write for them, and the head's length, if they are numbers in the only layout there is.
-    private let numbers: (texts: FieldTexts, length: Int)?
+    let numbers: (texts: FieldTexts, length: Int)?
     private let hasPlainBodies: Bool
     /// Whether some headers are structures, whose fields people look for.
     package let hasStructures: Bool
@@ -175,20 +175,15 @@ package final class FrameKinds {
 }
 
 extension FrameKinds {
-    /// Writes the type's name as a JSON string, or null, and text behind it.
+    /// Writes the type's name as a JSON string, or null.
     @inline(__always)
-    package func writeType(
-        _ kind: Int?, _ content: RawSpan, _ shape: FrameShape, then text: StaticString, into bytes: inout [UInt8]
-    ) {
+    package func writeType(_ kind: Int?, _ content: RawSpan, _ shape: FrameShape, into bytes: inout [UInt8]) {
         if let kind {
             let json = kinds[kind].typeJSON
-            return bytes.append(upTo: json.count + text.utf8CodeUnitCount) { room in
-                room.put(json.span.bytes)
-                room.put(text)
-            }
+            bytes.append(contentsOf: json.span.bytes)
+        } else {
+            writeType(content, shape, into: &bytes)
         }
-        writeType(content, shape, into: &bytes)
-        text.withUTF8Buffer { bytes.append(copying: UnsafeRawBufferPointer($0)) }
     }
 
     private func writeType(_ content: RawSpan, _ shape: FrameShape, into bytes: inout [UInt8]) {
@@ -202,7 +197,7 @@ extension FrameKinds {
     /// Writes the fields of a frame that has no secrets as a JSON object.
     package func writeFields(of content: RawSpan, _ shape: FrameShape, into bytes: inout [UInt8]) {
         if let numbers, shape.head >= numbers.length {
-            numbers.texts.writeNumbers(content.extracting(0..<shape.head), into: &bytes)
+            bytes.append(upTo: numbers.texts.room) { numbers.texts.writeNumbers(content, into: &$0) }
         } else if hasPlainFields, shape.layout < format.layouts.count, let head = format.layouts[shape.layout].head {
             head.writeFields(of: content.extracting(0..<shape.head), into: &bytes)
         } else {
@@ -224,14 +219,6 @@ extension FrameKinds {
             if ProtobufReader.isMessage(body) == false { return DecodedBody(.opaque) }
         }
         return body(kind, content, shape)
-    }
-
-    /// Writes the body of a frame without secrets as JSON, if it is a Protobuf message that needs no decoder.
-    ///
-    /// - Returns: whether it was written; if not, `bytes` is as it was.
-    package func writeMessage(_ kind: Int?, _ body: RawSpan, into bytes: inout [UInt8]) -> Bool {
-        guard let kind, traits[kind].check == .protobuf, body.byteCount > 0 else { return false }
-        return PlainProtobuf.write(body, into: &bytes)
     }
 
     /// Decodes a frame's body.

@@ -86,20 +86,13 @@ enum FrameContent {
         _ body: RawSpan, _ kinds: FrameKinds, _ kind: Int?, _ bodyLimit: Int, behind text: StaticString,
         into bytes: inout [UInt8]
     ) -> Bool {
+        guard let most = kinds.roomForMessage(kind, body.byteCount) else { return false }
         let start = bytes.count
-        bytes.append(upTo: text.utf8CodeUnitCount + 32 + JSONOutput.longestNumber) { room in
+        bytes.append(upTo: text.utf8CodeUnitCount + PlainContent.roomForBody + most) { room in
             room.put(text)
-            room.put("{\"length\":")
-            JSONOutput.integer(body.byteCount, into: &room)
-            room.put(",\"protobuf\":")
+            if !PlainContent.write(message: body, kinds, bodyLimit, into: &room) { room.takeBack(to: 0) }
         }
-        let json = bytes.count
-        if kinds.writeMessage(kind, body, into: &bytes), bytes.count - json <= bodyLimit {
-            put("}", &bytes)
-            return true
-        }
-        bytes.removeLast(bytes.count - start)
-        return false
+        return bytes.count > start
     }
 
     /// Writes a body. Truncated JSON is no longer JSON, so beyond the limit its beginning is shown as text.

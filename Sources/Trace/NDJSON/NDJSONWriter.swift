@@ -69,14 +69,36 @@ package final class NDJSONWriter: TraceSink {
 
     /// Writes a frame's line.
     func write(_ frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds, of connection: ConnectionLeg) {
+        if writePlain(frame, bytes, kinds, of: connection) { return }
         beginFrame(FramePlace(frame.info), connection, frame.direction)
-        kinds.writeType(
-            frame.kind, bytes, frame.shape,
-            then: frame.isHeartbeat ? ",\"heartbeat\":true,\"fields\":" : ",\"heartbeat\":false,\"fields\":",
-            into: &output.bytes)
+        kinds.writeType(frame.kind, bytes, frame.shape, into: &output.bytes)
+        put(Self.heartbeat(frame))
         _ = FrameContent.write(
             frame, bytes, kinds, bodyLimit: bodyLimit, separator: ",\"body\":", into: &output.bytes)
         end()
+    }
+
+    /// Writes a frame's line at once if it is as plain as most are: see `PlainContent`.
+    private func writePlain(
+        _ frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds, of connection: ConnectionLeg
+    ) -> Bool {
+        guard let content = PlainContent(of: frame, kinds, bodyLimit: bodyLimit) else { return false }
+        var isWritten = false
+        output.bytes.append(upTo: Self.longestBeginning + content.room + 64) { room in
+            beginFrame(FramePlace(frame.info), connection, frame.direction, into: &room)
+            kinds.writeType(content.kind, into: &room)
+            room.put(Self.heartbeat(frame))
+            isWritten = PlainContent.write(
+                bytes, frame.shape, kinds, bodyLimit: bodyLimit, separator: ",\"body\":", into: &room)
+            if isWritten { room.put("}\n") } else { room.takeBack(to: 0) }
+        }
+        if isWritten { output.flushIfFull() }
+        return isWritten
+    }
+
+    @inline(__always)
+    private static func heartbeat(_ frame: TracedFrame) -> StaticString {
+        frame.isHeartbeat ? ",\"heartbeat\":true,\"fields\":" : ",\"heartbeat\":false,\"fields\":"
     }
 
     package func missing(_ gap: Gap, on connection: TracedConnection) {
@@ -116,34 +138,43 @@ package final class NDJSONWriter: TraceSink {
 
     // MARK: Frames
 
-    /// Writes a frame's line up to its type: all of it at once, since there are many.
+    /// Writes a frame's line up to its type.
     func beginFrame(_ place: FramePlace, _ connection: ConnectionLeg, _ direction: Direction) {
-        output.bytes.append(upTo: 256 + 5 * JSONOutput.longestNumber) { room in
-            room.put("{\"event\":\"frame\",\"connection\":")
-            JSONOutput.integer(connection.number, into: &room)
-            if direction == .fromClient { room.put(",\"from\":\"client\"") } else { room.put(",\"from\":\"server\"") }
-            switch connection.leg {
-            case .in: room.put(",\"leg\":\"in\"")
-            case .out: room.put(",\"leg\":\"out\"")
-            case nil: break
-            }
-            room.put(",\"index\":")
-            JSONOutput.integer(place.index, into: &room)
-            room.put(",\"time\":\"")
-            timestamps.rfc3339(place.time, into: &room)
-            room.put("\",\"started\":\"")
-            timestamps.rfc3339(place.started, into: &room)
-            room.put("\",\"offset\":")
-            JSONOutput.integer(place.offset, into: &room)
-            room.put(",\"length\":")
-            JSONOutput.integer(place.length, into: &room)
-            room.put(",\"segments\":")
-            JSONOutput.integer(place.segments, into: &room)
-            if place.isMerged {
-                room.put(",\"merged\":true,\"type\":")
-            } else {
-                room.put(",\"merged\":false,\"type\":")
-            }
+        output.bytes.append(upTo: Self.longestBeginning) { beginFrame(place, connection, direction, into: &$0) }
+    }
+
+    /// The most that a frame's line has up to its type.
+    private static let longestBeginning = 256 + 5 * JSONOutput.longestNumber
+
+    /// The same, where there is room for `longestBeginning`.
+    @inline(__always)
+    private func beginFrame(
+        _ place: FramePlace, _ connection: ConnectionLeg, _ direction: Direction, into room: inout ByteRoom
+    ) {
+        room.put("{\"event\":\"frame\",\"connection\":")
+        JSONOutput.integer(connection.number, into: &room)
+        if direction == .fromClient { room.put(",\"from\":\"client\"") } else { room.put(",\"from\":\"server\"") }
+        switch connection.leg {
+        case .in: room.put(",\"leg\":\"in\"")
+        case .out: room.put(",\"leg\":\"out\"")
+        case nil: break
+        }
+        room.put(",\"index\":")
+        JSONOutput.integer(place.index, into: &room)
+        room.put(",\"time\":\"")
+        timestamps.rfc3339(place.time, into: &room)
+        room.put("\",\"started\":\"")
+        timestamps.rfc3339(place.started, into: &room)
+        room.put("\",\"offset\":")
+        JSONOutput.integer(place.offset, into: &room)
+        room.put(",\"length\":")
+        JSONOutput.integer(place.length, into: &room)
+        room.put(",\"segments\":")
+        JSONOutput.integer(place.segments, into: &room)
+        if place.isMerged {
+            room.put(",\"merged\":true,\"type\":")
+        } else {
+            room.put(",\"merged\":false,\"type\":")
         }
     }
 

@@ -53,6 +53,18 @@ import Testing
         }
     }
 
+    /// Writes a message behind other bytes, with as much room as it asks for and no more, or with less.
+    private func write(_ message: [UInt8], into output: inout [UInt8], _ room: Int? = nil) -> Bool {
+        let size = room ?? PlainProtobuf.room(for: message.count)
+        return withUnsafeTemporaryAllocation(byteCount: size + 1, alignment: 1) { memory in
+            guard let start = memory.baseAddress else { return false }
+            var room = ByteRoom(start, size: size)
+            let isWritten = PlainProtobuf.write(message.span.bytes, into: &room)
+            output += memory[..<room.count]
+            return isWritten
+        }
+    }
+
     @Test func theSameAsTheDecoder() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var messages = Messages(generator: SeededGenerator(seed: seed))
@@ -64,7 +76,7 @@ import Testing
             }
             if round % 7 == 0 { message.removeLast(min(message.count, 1)) }
             var output: [UInt8] = [1, 2, 3]
-            guard PlainProtobuf.write(message.span.bytes, into: &output) else {
+            guard write(message, into: &output) else {
                 #expect(output == [1, 2, 3], "seed \(seed), \(message)")
                 continue
             }
@@ -80,6 +92,40 @@ import Testing
         var message: [UInt8] = [8, 1]
         for _ in 0..<40 { message = [10, UInt8(message.count)] + message }
         var output: [UInt8] = []
-        #expect(!PlainProtobuf.write(message.span.bytes, into: &output) && output.isEmpty)
+        #expect(!write(message, into: &output) && output.isEmpty)
+    }
+
+    /// With less room nothing is written, or all of it.
+    @Test func whereThereIsNoRoomNothingIsWritten() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var messages = Messages(generator: SeededGenerator(seed: seed))
+        for _ in 0..<300 {
+            let message = messages.message(depth: 0)
+            var all: [UInt8] = []
+            guard write(message, into: &all) else { continue }
+            for room in 0..<PlainProtobuf.room(for: message.count) {
+                var output: [UInt8] = []
+                let isWritten = write(message, into: &output, room)
+                #expect(output == (isWritten ? all : []), "seed \(seed), \(room), \(message)")
+            }
+        }
+    }
+
+    /// What takes most room in JSON has enough of it.
+    @Test(arguments: [
+        [0x08, 0x7f], [0x0d, 0xff, 0xff, 0xff, 0xff], [0x0a, 0x00], [0x0a, 0x01, 0xff], [0x0a, 0x01, 0x22],
+        [0x0a, 0x02, 0xc2, 0x80],
+        [0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01], [0x0a, 0x02, 0x08, 0x00],
+        [0x09, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], [0x0a, 0x03, 0x22, 0x22, 0x22],
+    ])
+    func whatTakesMostRoom(_ field: [UInt8]) {
+        for count in 1...15 {
+            let message = (1...count).flatMap { [field[0] & 7 | UInt8($0) << 3] + field.dropFirst() }
+            for message in [message, [0x0a, UInt8(message.count)] + message] where message.count < 128 {
+                var output: [UInt8] = []
+                #expect(write(message, into: &output), "\(message)")
+                #expect(ProtobufBody.json(ofMessage: message.span.bytes) == output, "\(message)")
+            }
+        }
     }
 }

@@ -45,7 +45,7 @@ import Testing
                     #expect(written == expected, "\(format.name), seed \(seed), \(bytes)")
                     guard head.texts.areNumbers, !head.texts.fields.isEmpty else { continue }
                     var numbers: [UInt8] = []
-                    head.texts.writeNumbers(bytes.span.bytes, into: &numbers)
+                    numbers.append(upTo: head.texts.room) { head.texts.writeNumbers(bytes.span.bytes, into: &$0) }
                     #expect(numbers == expected, "\(format.name), seed \(seed), \(bytes)")
                     compared += 1
                 }

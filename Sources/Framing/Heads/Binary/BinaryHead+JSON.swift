@@ -15,6 +15,7 @@ struct FieldTexts: Sendable {
     }
 
     private(set) var fields: [Field] = []
+    /// All names, and bytes behind them, so that each can be copied as `ByteRoom.wide` bytes.
     private(set) var keys: [UInt8] = []
 
     init(_ fields: [HeaderField], offsets: [Int]) {
@@ -29,21 +30,29 @@ struct FieldTexts: Sendable {
             }
             self.fields.append(text)
         }
+        keys += [UInt8](repeating: 0, count: ByteRoom.wide)
     }
 
     /// Whether all fields are numbers at fixed places.
     var areNumbers: Bool { fields.allSatisfy(\.isNumber) }
 
+    /// How much room the object of a head's fields takes, if all are numbers at fixed places.
+    var room: Int { keys.count + fields.count * JSONOutput.longestNumber + 1 }
+
     /// Writes the object of a head's fields, if all are numbers at fixed places.
-    func writeNumbers(_ head: RawSpan, into bytes: inout [UInt8]) {
-        bytes.append(upTo: keys.count + fields.count * JSONOutput.longestNumber + 1) { room in
-            let keys = keys.span.bytes
-            for field in fields {
-                room.put(keys.extracting(unchecked: field.key))
-                JSONOutput.decimal(head.unsigned(at: field.offset, width: field.width, field.order), into: &room)
+    ///
+    /// - Parameter room: that of `room`.
+    func writeNumbers(_ head: RawSpan, into room: inout ByteRoom) {
+        let keys = keys.span.bytes
+        for field in fields {
+            if field.key.count <= ByteRoom.wide {
+                room.put(first: field.key.count, ofWide: keys, at: field.key.lowerBound)
+            } else {
+                room.put(keys.extracting(field.key))
             }
-            room.put("}")
+            JSONOutput.decimal(head.unsigned(at: field.offset, width: field.width, field.order), into: &room)
         }
+        room.put("}")
     }
 
     /// Writes the object of a head's fields.
