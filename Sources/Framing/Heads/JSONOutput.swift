@@ -5,10 +5,19 @@ package enum JSONOutput {
     /// A string with its quotes. Control characters, DEL and C1 controls are escaped, so that they never reach a terminal;
     /// everything else is written as it is.
     package static func string(_ text: String, into bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "\""))
         var text = text
-        text.withUTF8 { escaped($0, into: &bytes) }
-        bytes.append(UInt8(ascii: "\""))
+        text.withUTF8 { utf8 in
+            if utf8.count <= longestPiece {
+                return bytes.append(upTo: longestEscape * utf8.count + 2) { room in
+                    room.put("\"")
+                    escaped(utf8.span.bytes, into: &room)
+                    room.put("\"")
+                }
+            }
+            bytes.append(UInt8(ascii: "\""))
+            escaped(utf8, into: &bytes)
+            bytes.append(UInt8(ascii: "\""))
+        }
     }
 
     /// The inside of a string from bytes that are valid UTF-8.
@@ -17,13 +26,16 @@ package enum JSONOutput {
         var start = 0
         // Piece by piece: there is room for all of a piece to be escaped.
         while start < text.byteCount {
-            var end = min(text.byteCount, start + 4_096)
+            var end = min(text.byteCount, start + longestPiece)
             // A character is not split.
             for _ in 0..<3 where end < text.byteCount && text[byte: end] & 0xc0 == 0x80 { end -= 1 }
             bytes.append(upTo: longestEscape * (end - start)) { escaped(text.extracting(start..<end), into: &$0) }
             start = end
         }
     }
+
+    /// How much of a text is written at once.
+    private static let longestPiece = 4_096
 
     /// How many bytes a byte takes at most when it is escaped.
     static let longestEscape = 6

@@ -225,7 +225,9 @@ extension FrameKinds {
     package func body(_ kind: Int?, _ content: RawSpan, _ shape: FrameShape) -> DecodedBody {
         guard let kind, !kinds[kind].bodyVaries else { return format.decodeBody(of: content, shape) }
         let body = content.extracting(shape.head..<shape.head + shape.body)
-        if traits[kind].check == .protobuf, body.byteCount > 0, let json = ProtobufBody.json(ofMessage: body) {
+        if traits[kind].check == .protobuf, body.byteCount > 0,
+            let json = PlainProtobuf.json(of: body) ?? ProtobufBody.json(ofMessage: body)
+        {
             return DecodedBody(.protobuf, bytes: json)
         }
         if hasPlainBodies { return kinds[kind].body.decode(body, type: kinds[kind].type) }

@@ -97,6 +97,8 @@ extension FrameEvent {
         guard let kinds = connection.kinds?[frame.direction] else { return nil }
         let info = frame.info
         var text: [UInt8] = []
+        // Enough for most: it does not grow.
+        text.reserveCapacity(960)
         let split = FrameContent.write(frame, bytes, kinds, bodyLimit: bodyLimit, separator: "", into: &text)
         self.init(
             connection: connection.number, leg: connection.leg, from: frame.direction, index: info.index,

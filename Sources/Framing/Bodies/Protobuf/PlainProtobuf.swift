@@ -33,6 +33,13 @@ enum PlainProtobuf {
         return false
     }
 
+    /// A message as JSON; nil if it is none of these.
+    static func json(of bytes: RawSpan) -> [UInt8]? {
+        var json: [UInt8] = []
+        json.append(upTo: room(for: bytes.byteCount)) { _ = write(bytes, into: &$0) }
+        return json.isEmpty ? nil : json
+    }
+
     private static func message(_ bytes: RawSpan, depth: Int, into room: inout ByteRoom) -> Outcome {
         guard depth < deepest, room.free >= slack else { return .unknown }
         let end = bytes.byteCount

@@ -30,7 +30,7 @@ struct FieldTexts: Sendable {
             }
             self.fields.append(text)
         }
-        keys += [UInt8](repeating: 0, count: ByteRoom.wide)
+        keys.append(contentsOf: repeatElement(0, count: ByteRoom.wide))
     }
 
     /// Whether all fields are numbers at fixed places.
