@@ -7,9 +7,11 @@ let fuzzer = Context.environment["FRAMETAP_FUZZ"]
 let fuzzed: [SwiftSetting] = fuzzer == nil ? [] : [.unsafeFlags(["-sanitize=fuzzer,address"])]
 
 // Swift's libraries in the program: it starts in half the time, and runs where Swift is not installed. Nothing loads the program as a
-// library: without symbols for that, it is a tenth smaller. Not where another package uses this one, in its folder of checkouts: SwiftPM
-// refuses it a program with such flags.
-let isDependency = Context.packageDirectory.split(separator: "/").dropLast().last == "checkouts"
+// library: without symbols for that, it is a tenth smaller. Not where another package uses this one, in its folder of checkouts or of a
+// registry's downloads: SwiftPM refuses it a program with such flags.
+let isDependency =
+    Context.packageDirectory.split(separator: "/").dropLast().last == "checkouts"
+    || Context.packageDirectory.contains("/registry/downloads/")
 let staticallyLinked: [LinkerSetting] =
     isDependency
     ? []

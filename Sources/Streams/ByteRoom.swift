@@ -3,12 +3,12 @@
 package struct ByteRoom {
     /// The array's memory behind its last byte.
     @usableFromInline let start: UnsafeMutableRawPointer
-    /// How many bytes that are.
+    /// How many bytes there are.
     @usableFromInline let size: Int
     /// How many bytes of it are filled.
     @usableFromInline package private(set) var count = 0
 
-    /// Room that is not behind an array: `size` bytes from `start` on, which the caller owns.
+    /// Room in other memory, for tests: `size` bytes from `start` on, which the caller owns.
     @inlinable
     @inline(__always)
     package init(_ start: UnsafeMutableRawPointer, size: Int) { (self.start, self.size) = (start, size) }

@@ -18,13 +18,17 @@ import Testing
         traffic = try await Traffic()
     }
 
-    /// Starts a proxy that records into the folder, and connects through it.
-    private func proxy(_ arguments: [String] = [], by shell: String? = nil) async throws -> Program {
+    /// Starts a proxy that records into the folder, or its trace on standard output, and connects through it.
+    private func proxy(
+        _ arguments: [String] = [], by shell: String? = nil, intoFolder: Bool = true
+    ) async throws -> Program {
+        let recorded =
+            intoFolder ? ["--write", files.path("a.pcapng"), "--trace", files.path("a.ndjson")] : ["--trace", "-"]
         let command =
             [
                 "proxy", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:\(traffic.server)", "--format", Traffic.format,
-                "--write", files.path("a.pcapng"), "--trace", files.path("a.ndjson"), "--as", "none",
-            ] + arguments
+                "--as", "none",
+            ] + recorded + arguments
         let program: Program
         if let shell {
             let path = try Program.find("frametap").path
@@ -175,6 +179,38 @@ import Testing
         let lines = try traceLines(trace)
         let longest = trace.split(separator: "\n").map(\.utf8.count).max() ?? 0
         #expect(frames(lines) > 0 && trace.utf8.count > (40 << 10) - 2 * longest, "\(trace.utf8.count) of 40,960 bytes")
+    }
+
+    @Test func completePiecesStay() {
+        let lines = Array("{}\n{\"a\":1}\n{".utf8)
+        var (writer, blocks) = (PcapngWriter(), [UInt8]())
+        writer.appendSectionHeader(application: "frametap", to: &blocks)
+        let whole = blocks.count
+        _ = writer.appendInterface(name: "proxy", to: &blocks)
+        // Some of a larger buffer.
+        for (pieces, bytes, complete) in [(RecordPieces.lines, lines, 11), (.blocks, Array(blocks.dropLast()), whole)] {
+            let slice = ([0x0a, 0x0a] + bytes)[2...]
+            #expect(pieces.completeLength(of: slice) == complete)
+            #expect(pieces.completeLength(of: slice.prefix(1)) == 0 && pieces.completeLength(of: []) == 0)
+        }
+    }
+
+    /// Standard output may be a file that has something already: after an error, that and what is complete stay.
+    @Test(arguments: ["exec >> 'FILE'", "exec 1<> 'FILE'; read -r _ <&1"])
+    func whatStandardOutputHadStays(_ redirection: String) async throws {
+        let path = files.path("out.ndjson")
+        try Data("before\n".utf8).write(to: URL(fileURLWithPath: path))
+        let program = try await proxy(
+            by: "ulimit -f 40; " + redirection.replacingOccurrences(of: "FILE", with: path), intoFolder: false)
+        try await traffic.send(String(repeating: "y", count: 999), count: 100)
+        try await eventually("a complaint") { program.errors.contains("cannot write standard output") }
+        // What follows is written behind, and not after a run of zeros.
+        program.signal(SIGHUP)
+        try await traffic.send("behind")
+        try await end(program)
+        let text = files.text("out.ndjson")
+        #expect(text.hasPrefix("before\n{\"event\":\"trace\"") && text.hasSuffix("\n") && !text.contains("\0"))
+        #expect(try frames(traceLines(String(text.dropFirst(7)))) > 0)
     }
 
     @Test func whereNoNextFileCanBeCreatedWritingGoesOn() async throws {

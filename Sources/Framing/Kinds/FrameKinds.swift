@@ -213,20 +213,26 @@ extension FrameKinds {
     }
 
     /// The decoded body of a frame without secrets. Its faults are not reported.
-    package func shownBody(_ kind: Int?, _ content: RawSpan, _ shape: FrameShape) -> DecodedBody {
+    ///
+    /// - Parameter triesPlain: false if it is known that `PlainProtobuf` does not write it.
+    package func shownBody(
+        _ kind: Int?, _ content: RawSpan, _ shape: FrameShape, triesPlain: Bool = true
+    ) -> DecodedBody {
         if let kind, traits[kind].check == .protobuf {
             let body = content.extracting(shape.head..<shape.head + shape.body)
             if ProtobufReader.isMessage(body) == false { return DecodedBody(.opaque) }
         }
-        return body(kind, content, shape)
+        return body(kind, content, shape, triesPlain: triesPlain)
     }
 
     /// Decodes a frame's body.
-    package func body(_ kind: Int?, _ content: RawSpan, _ shape: FrameShape) -> DecodedBody {
+    package func body(
+        _ kind: Int?, _ content: RawSpan, _ shape: FrameShape, triesPlain: Bool = true
+    ) -> DecodedBody {
         guard let kind, !kinds[kind].bodyVaries else { return format.decodeBody(of: content, shape) }
         let body = content.extracting(shape.head..<shape.head + shape.body)
         if traits[kind].check == .protobuf, body.byteCount > 0,
-            let json = PlainProtobuf.json(of: body) ?? ProtobufBody.json(ofMessage: body)
+            let json = (triesPlain ? PlainProtobuf.json(of: body) : nil) ?? ProtobufBody.json(ofMessage: body)
         {
             return DecodedBody(.protobuf, bytes: json)
         }

@@ -97,7 +97,7 @@ extension FrameEvent {
         guard let kinds = connection.kinds?[frame.direction] else { return nil }
         let info = frame.info
         var text: [UInt8] = []
-        // Enough for most: it does not grow.
+        // Room for a short body, so that it need not grow.
         text.reserveCapacity(960)
         let split = FrameContent.write(frame, bytes, kinds, bodyLimit: bodyLimit, separator: "", into: &text)
         self.init(

@@ -9,11 +9,12 @@ enum FrameContent {
     ///   - content: the bytes that a sink received with the frame.
     ///   - separator: written between the two.
     ///   - bodyLimit: at most how many bytes of the decoded body are written.
+    ///   - triesPlain: false if it is known that the body is no message that needs no decoder.
     /// - Returns: how many bytes `fields` has.
     @inline(__always)
     static func write(
         _ frame: TracedFrame, _ content: RawSpan, _ kinds: FrameKinds, bodyLimit: Int, separator: StaticString,
-        into bytes: inout [UInt8]
+        triesPlain: Bool = true, into bytes: inout [UInt8]
     ) -> Int {
         let info = frame.info
         let start = bytes.count
@@ -27,11 +28,11 @@ enum FrameContent {
             put(separator, &bytes)
             write(body, DecodedBody(.opaque), missing: 0, streamed: info.streamed, bodyLimit, into: &bytes)
         } else if frame.body != nil || info.streamed > 0
-            || !message(body, kinds, frame.kind, bodyLimit, behind: separator, into: &bytes)
+            || !(triesPlain && message(body, kinds, frame.kind, bodyLimit, behind: separator, into: &bytes))
         {
             put(separator, &bytes)
             write(
-                body, frame.body ?? kinds.shownBody(frame.kind, content, frame.shape), missing: 0,
+                body, frame.body ?? kinds.shownBody(frame.kind, content, frame.shape, triesPlain: false), missing: 0,
                 streamed: info.streamed, bodyLimit, into: &bytes)
         }
         return length

@@ -69,20 +69,24 @@ package final class NDJSONWriter: TraceSink {
 
     /// Writes a frame's line.
     func write(_ frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds, of connection: ConnectionLeg) {
-        if writePlain(frame, bytes, kinds, of: connection) { return }
+        let plain = PlainContent(of: frame, kinds, bodyLimit: bodyLimit)
+        if let plain, write(plain, frame, bytes, kinds, of: connection) { return }
         beginFrame(FramePlace(frame.info), connection, frame.direction)
         kinds.writeType(frame.kind, bytes, frame.shape, into: &output.bytes)
         put(Self.heartbeat(frame))
         _ = FrameContent.write(
-            frame, bytes, kinds, bodyLimit: bodyLimit, separator: ",\"body\":", into: &output.bytes)
+            frame, bytes, kinds, bodyLimit: bodyLimit, separator: ",\"body\":", triesPlain: plain == nil,
+            into: &output.bytes)
         end()
     }
 
-    /// Writes a frame's line at once if it is as plain as most are: see `PlainContent`.
-    private func writePlain(
-        _ frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds, of connection: ConnectionLeg
+    /// Writes a frame's line at once.
+    ///
+    /// - Returns: whether its body is a message; if not, nothing is written.
+    private func write(
+        _ content: PlainContent, _ frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds,
+        of connection: ConnectionLeg
     ) -> Bool {
-        guard let content = PlainContent(of: frame, kinds, bodyLimit: bodyLimit) else { return false }
         var isWritten = false
         output.bytes.append(upTo: Self.longestBeginning + content.room + 64) { room in
             beginFrame(FramePlace(frame.info), connection, frame.direction, into: &room)
@@ -143,7 +147,7 @@ package final class NDJSONWriter: TraceSink {
         output.bytes.append(upTo: Self.longestBeginning) { beginFrame(place, connection, direction, into: &$0) }
     }
 
-    /// The most that a frame's line has up to its type.
+    /// A frame's line has less than this up to its type.
     private static let longestBeginning = 256 + 5 * JSONOutput.longestNumber
 
     /// The same, where there is room for `longestBeginning`.

@@ -27,6 +27,9 @@ extension FileOutput {
 
     /// Removes a partial write, so that the rest is readable.
     func cut(to length: Int) {
-        if isRegular { ftruncate(descriptor, off_t(length)) }
+        guard isRegular else { return }
+        ftruncate(descriptor, off_t(length))
+        // What follows is written there, and not after a run of zeros.
+        lseek(descriptor, off_t(length), SEEK_SET)
     }
 }

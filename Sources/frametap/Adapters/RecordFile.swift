@@ -3,7 +3,7 @@ import Trace
 
 /// A file that a record is written to, or a series of files; readable by their owner only.
 ///
-/// A write error is reported once; the file is cut behind its last complete piece, and the next HUP tries again.
+/// A write error is reported once; the file is truncated after its last complete piece, and the next HUP tries again.
 final class RecordFile: RecordOutput {
     private let path: String
     private let pieces: RecordPieces
@@ -33,6 +33,8 @@ final class RecordFile: RecordOutput {
         series = rotation.map { _ in RecordSeries(path, keep: keep) }
         number = series?.nextNumber() ?? 0
         file = try FileOutput(creating: series?.path(number) ?? path)
+        // Standard output may be a file that has something already.
+        size = file.isRegular ? file.length : 0
         adopt(file)
     }
 

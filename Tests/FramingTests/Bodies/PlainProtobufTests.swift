@@ -55,7 +55,7 @@ import Testing
 
     /// Writes a message behind other bytes, with as much room as it asks for and no more, or with less.
     private func write(_ message: [UInt8], into output: inout [UInt8], _ room: Int? = nil) -> Bool {
-        let size = room ?? PlainProtobuf.room(for: message.count)
+        guard let size = room ?? PlainProtobuf.room(for: message.count) else { return false }
         return withUnsafeTemporaryAllocation(byteCount: size + 1, alignment: 1) { memory in
             guard let start = memory.baseAddress else { return false }
             var room = ByteRoom(start, size: size)
@@ -103,7 +103,7 @@ import Testing
             let message = messages.message(depth: 0)
             var all: [UInt8] = []
             guard write(message, into: &all) else { continue }
-            for room in 0..<PlainProtobuf.room(for: message.count) {
+            for room in 0..<(PlainProtobuf.room(for: message.count) ?? 0) {
                 var output: [UInt8] = []
                 let isWritten = write(message, into: &output, room)
                 #expect(output == (isWritten ? all : []), "seed \(seed), \(room), \(message)")
@@ -119,13 +119,31 @@ import Testing
         [0x09, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], [0x0a, 0x03, 0x22, 0x22, 0x22],
     ])
     func whatTakesMostRoom(_ field: [UInt8]) {
-        for count in 1...15 {
-            let message = (1...count).flatMap { [field[0] & 7 | UInt8($0) << 3] + field.dropFirst() }
-            for message in [message, [0x0a, UInt8(message.count)] + message] where message.count < 128 {
+        var messages = Messages(generator: SeededGenerator(seed: 0))
+        for size in [1, 20, 127, 1_000, 8_192] {
+            // Fields of this kind, in the order of their numbers.
+            var (message, number): ([UInt8], UInt64) = ([], 1)
+            while true {
+                let next = messages.varint(number << 3 | UInt64(field[0] & 7)) + field.dropFirst()
+                guard number == 1 || message.count + next.count <= size else { break }
+                message += next
+                number += 1
+            }
+            for message in [message, [0x0a] + messages.varint(UInt64(message.count)) + message]
+            where message.count <= 8_192 {
                 var output: [UInt8] = []
-                #expect(write(message, into: &output), "\(message)")
-                #expect(ProtobufBody.json(ofMessage: message.span.bytes) == output, "\(message)")
+                #expect(write(message, into: &output), "\(size), \(message.prefix(20))")
+                #expect(ProtobufBody.json(ofMessage: message.span.bytes) == output, "\(size), \(message.prefix(20))")
             }
         }
+    }
+
+    /// Longer messages are left to the decoder.
+    @Test func longMessagesAreLeft() {
+        #expect(PlainProtobuf.room(for: 8_192) != nil && PlainProtobuf.room(for: 8_193) == nil)
+        let message: [UInt8] = [10, 0x80, 0x40] + [UInt8](repeating: 0x61, count: 8_192)
+        #expect(PlainProtobuf.json(of: message.span.bytes) == nil)
+        #expect(ProtobufBody.json(ofMessage: message.span.bytes) != nil)
+        #expect(PlainProtobuf.json(of: message.span.bytes.extracting(3..<3)) == Array("{}".utf8))
     }
 }

@@ -1,6 +1,6 @@
 import Streams
 
-/// Writes most Protobuf messages by number straight into a line, in one pass: those whose fields come in the order of their numbers,
+/// Writes most Protobuf messages by number in one pass, without decoding them first: those whose fields come in the order of their numbers,
 /// each once, and without groups. The JSON is that of `ProtobufDecoder`, to the byte.
 enum PlainProtobuf {
     private enum Outcome {
@@ -14,11 +14,13 @@ enum PlainProtobuf {
     /// No longer messages, and no deeper ones, are tried.
     private static let (longest, deepest) = (8_192, 8)
 
-    /// How much room the JSON of a message of `byteCount` bytes may take: a field takes less than six times its bytes, and a text is
-    /// written only where there is room for all of it to be escaped.
-    static func room(for byteCount: Int) -> Int { byteCount <= longest ? 8 * byteCount + 2 * slack : 0 }
+    /// How much room a message of `byteCount` bytes needs: its JSON has at most six bytes for each of them, and a text is written only
+    /// where there is room for all of it to be escaped.
+    ///
+    /// - Returns: nil if no message as long as this is written.
+    static func room(for byteCount: Int) -> Int? { byteCount <= longest ? 8 * byteCount + 2 * slack : nil }
 
-    /// How much room there has to be for a field, in addition to its text.
+    /// How much room there has to be for a field in addition to its text, and is left behind a message.
     private static let slack = 96
 
     /// Writes a message.
@@ -26,7 +28,6 @@ enum PlainProtobuf {
     /// - Parameter room: at least that of `room(for:)`.
     /// - Returns: whether it was written; if not, `room` is as it was.
     static func write(_ bytes: RawSpan, into room: inout ByteRoom) -> Bool {
-        guard bytes.byteCount <= longest else { return false }
         let start = room.count
         if case .written = message(bytes, depth: 0, into: &room) { return true }
         room.takeBack(to: start)
@@ -35,8 +36,9 @@ enum PlainProtobuf {
 
     /// A message as JSON; nil if it is none of these.
     static func json(of bytes: RawSpan) -> [UInt8]? {
+        guard let most = room(for: bytes.byteCount) else { return nil }
         var json: [UInt8] = []
-        json.append(upTo: room(for: bytes.byteCount)) { _ = write(bytes, into: &$0) }
+        json.append(upTo: most) { _ = write(bytes, into: &$0) }
         return json.isEmpty ? nil : json
     }
 
@@ -77,7 +79,7 @@ enum PlainProtobuf {
             default: return .unknown
             }
         }
-        guard room.free > 0 else { return .unknown }
+        guard room.free >= slack else { return .unknown }
         room.put("}")
         return .written
     }
