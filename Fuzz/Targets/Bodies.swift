@@ -14,10 +14,22 @@ func fuzzBodies(_ input: FuzzInput) {
         _ = decoded.value(at: path, of: body.span.bytes)
     }
     guard decoded.faults.isEmpty, !body.isEmpty, let content = decoded.content(bytes) else { return }
-    guard let encoded = try? format.encode(content, type: "1") else { return }
-    let again = format.decode(encoded.span.bytes, type: "1")
-    let bytesAgain = again.withBytes(of: encoded.span.bytes) { $0.copied() }
+    guard let (again, bytesAgain, encoded) = round(content, format) else { return }
+    if again.form == .protobuf, bytes != bytesAgain, encoded.count < body.count, let content = again.content(bytesAgain)
+    {
+        // A number that takes more bytes than it needs takes fewer when it is encoded, and these may look like text, which no schema
+        // says they are not. From then on nothing changes.
+        guard let (third, bytes, _) = round(content, format) else { return }
+        return expect(third.form == again.form && bytes == bytesAgain, "\(name): \(again) became \(third)")
+    }
     expect(again.form == decoded.form && bytes == bytesAgain, "\(name): \(decoded) became \(again)")
+}
+
+/// Encodes a body and decodes it again; nil if it cannot be encoded.
+private func round(_ content: BodyContent, _ format: BodyFormat) -> (DecodedBody, bytes: [UInt8], encoded: [UInt8])? {
+    guard let encoded = try? format.encode(content, type: "1") else { return nil }
+    let again = format.decode(encoded.span.bytes, type: "1")
+    return (again, again.withBytes(of: encoded.span.bytes) { $0.copied() }, encoded)
 }
 
 extension DecodedBody {

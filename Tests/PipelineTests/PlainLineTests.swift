@@ -73,7 +73,8 @@ import Trace
         let text = try lines(stream, bodyLimit: bodyLimit, atOnce: true)
         #expect(try text == lines(stream, bodyLimit: bodyLimit, atOnce: false), "seed \(seed)")
         #expect(
-            text.split(separator: "\n").count >= 500 && text.contains("\"protobuf\":{") == (bodyLimit > 4), "seed \(seed)"
+            text.split(separator: "\n").count >= 500 && text.contains("\"protobuf\":{") == (bodyLimit > 4),
+            "seed \(seed)"
         )
     }
 }
