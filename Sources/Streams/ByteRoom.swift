@@ -22,7 +22,7 @@ package struct ByteRoom {
     @inlinable
     @inline(__always)
     package mutating func takeBack(to count: Int) {
-        precondition(count >= 0 && count <= self.count, "so many bytes are not filled")
+        precondition(count >= 0 && count <= self.count, "fewer bytes are filled")
         self.count = count
     }
 
