@@ -79,7 +79,7 @@ extension NDJSONWriter {
     }
 
     private func write(_ frame: FrameEvent) {
-        beginFrame(FramePlace(frame), ConnectionLeg(frame.connection, frame.leg), frame.from)
+        beginFrame(frame, ConnectionLeg(frame.connection, frame.leg), frame.from)
         value(frame.type.map { .text($0) } ?? .null)
         put(",\"heartbeat\":")
         boolean(frame.isHeartbeat)

@@ -71,7 +71,7 @@ package final class NDJSONWriter: TraceSink {
     func write(_ frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds, of connection: ConnectionLeg) {
         let plain = PlainContent(of: frame, kinds, bodyLimit: bodyLimit)
         if let plain, write(plain, frame, bytes, kinds, of: connection) { return }
-        beginFrame(FramePlace(frame.info), connection, frame.direction)
+        beginFrame(frame.info, connection, frame.direction)
         kinds.writeType(frame.kind, bytes, frame.shape, into: &output.bytes)
         put(Self.heartbeat(frame))
         _ = FrameContent.write(
@@ -88,8 +88,8 @@ package final class NDJSONWriter: TraceSink {
         of connection: ConnectionLeg
     ) -> Bool {
         var isWritten = false
-        output.bytes.append(upTo: Self.longestBeginning + content.room + 64) { room in
-            beginFrame(FramePlace(frame.info), connection, frame.direction, into: &room)
+        output.bytes.append(upTo: Self.longestBeginning + content.room + Self.longestBetween) { room in
+            beginFrame(frame.info, connection, frame.direction, into: &room)
             kinds.writeType(content.kind, into: &room)
             room.put(Self.heartbeat(frame))
             isWritten = PlainContent.write(
@@ -99,6 +99,9 @@ package final class NDJSONWriter: TraceSink {
         if isWritten { output.flushIfFull() }
         return isWritten
     }
+
+    /// What is between the parts of a plain frame's line, and behind them, has less than this.
+    private static let longestBetween = 64
 
     @inline(__always)
     private static func heartbeat(_ frame: TracedFrame) -> StaticString {
@@ -143,7 +146,7 @@ package final class NDJSONWriter: TraceSink {
     // MARK: Frames
 
     /// Writes a frame's line up to its type.
-    func beginFrame(_ place: FramePlace, _ connection: ConnectionLeg, _ direction: Direction) {
+    func beginFrame(_ place: some FramePlace, _ connection: ConnectionLeg, _ direction: Direction) {
         output.bytes.append(upTo: Self.longestBeginning) { beginFrame(place, connection, direction, into: &$0) }
     }
 
@@ -153,7 +156,7 @@ package final class NDJSONWriter: TraceSink {
     /// The same, where there is room for `longestBeginning`.
     @inline(__always)
     private func beginFrame(
-        _ place: FramePlace, _ connection: ConnectionLeg, _ direction: Direction, into room: inout ByteRoom
+        _ place: some FramePlace, _ connection: ConnectionLeg, _ direction: Direction, into room: inout ByteRoom
     ) {
         room.put("{\"event\":\"frame\",\"connection\":")
         JSONOutput.integer(connection.number, into: &room)
@@ -175,27 +178,24 @@ package final class NDJSONWriter: TraceSink {
         JSONOutput.integer(place.length, into: &room)
         room.put(",\"segments\":")
         JSONOutput.integer(place.segments, into: &room)
-        if place.isMerged {
+        if place.merged {
             room.put(",\"merged\":true,\"type\":")
         } else {
             room.put(",\"merged\":false,\"type\":")
         }
     }
-
-    /// Where a frame is, and when it was seen.
-    struct FramePlace {
-        var (index, offset, length, segments): (Int, Int, Int, Int)
-        var isMerged: Bool
-        var (time, started): (Timestamp, Timestamp)
-
-        init(_ info: FrameInfo) {
-            (index, offset, length, segments) = (info.index, info.offset, info.length, info.segments)
-            (isMerged, time, started) = (info.merged, info.time, info.started)
-        }
-
-        init(_ frame: FrameEvent) {
-            (index, offset, length, segments) = (frame.index, frame.offset, frame.length, frame.segments)
-            (isMerged, time, started) = (frame.merged, frame.time, frame.started)
-        }
-    }
 }
+
+/// Where a frame is, and when it was seen: as decoded, or as an event of a trace.
+protocol FramePlace {
+    var index: Int { get }
+    var offset: Int { get }
+    var length: Int { get }
+    var segments: Int { get }
+    var merged: Bool { get }
+    var time: Timestamp { get }
+    var started: Timestamp { get }
+}
+
+extension FrameInfo: FramePlace {}
+extension FrameEvent: FramePlace {}
