@@ -214,7 +214,9 @@ extension Value {
         case .integer(let value): self = .integer(value)
         case .unsigned(let value): self = .unsigned(value)
         case .number(let value): self = .number(value)
-        case .text(let text), .json(let text): self = .text(text)
+        case .text(let text): self = .text(text)
+        // A number of more digits than a Double has.
+        case .json(let text): self = field.double.map(Value.number) ?? .text(text)
         case .bytes(let bytes): self = .bytes(bytes)
         }
     }

@@ -8,7 +8,7 @@ package struct SequenceRule: Sendable {
     package var from: Direction?
     /// By how much the number grows.
     package var step: Int64
-    /// Behind how many values it begins again from 0; nil if it does not.
+    /// After how many values it begins again from 0; nil if it does not.
     package var modulus: Int64?
 
     /// The number that follows another one.
@@ -16,7 +16,8 @@ package struct SequenceRule: Sendable {
         let (next, overflow) = number.addingReportingOverflow(step)
         if overflow { return 0 }
         guard let modulus else { return next }
-        return ((next % modulus) + modulus) % modulus
+        let rest = next % modulus
+        return rest < 0 ? rest + modulus : rest
     }
 
     /// How many numbers were left out between the expected one and the one found; nil if that went back.
@@ -24,7 +25,8 @@ package struct SequenceRule: Sendable {
         guard step != 0 else { return nil }
         let (distance, overflow) = found.subtractingReportingOverflow(expected)
         if overflow { return nil }
-        var count = distance / step
+        var (count, isTooMuch) = distance.dividedReportingOverflow(by: step)
+        if isTooMuch { return nil }
         if let modulus, count < 0 { count += modulus / max(1, abs(step)) }
         // More than half of all values ahead is behind.
         if let modulus, count > modulus / (2 * max(1, abs(step))) { return nil }

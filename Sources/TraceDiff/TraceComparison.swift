@@ -238,6 +238,8 @@ extension RecordedItems {
             if case .unframed(let run) = item, let place = last[run.from], case .unframed(var before) = joined[place],
                 before.reason == run.reason, before.offset + before.length == run.offset
             {
+                // With another item in its place, the text is not copied for each piece.
+                joined[place] = item
                 before.length += run.length
                 before.hex += run.hex
                 joined[place] = .unframed(before)

@@ -93,6 +93,20 @@ import TraceDiff
         #expect(rows.map { $0["kind"]?.string } == ["changed", "removed", "changed"])
     }
 
+    /// What is left of a masked number is no number of JSON.
+    @Test func maskedNumbersAreText() throws {
+        func trace(_ id: String) -> RecordedTrace {
+            Traces.trace([[Traces.frame(.fromClient, "a", fields: ["id": .number(id)])]])
+        }
+        var comparison = Comparison()
+        comparison.rules = try RulesYAML.rules(in: "mask: [{ path: fields.id, pattern: '^12' }]", file: "r.yaml")
+        let difference = TraceComparison.compare(expected: trace("1234"), actual: trace("5678"), comparison)
+        let text = DiffJSON.of(difference)
+        let value = try JSONValue(parsing: Array(text.utf8).span.bytes)
+        #expect(value["same"] == .boolean(false))
+        #expect(text.contains(#""old":"«any»34","new":5678"#), "\(text)")
+    }
+
     @Test func junit() {
         let text = DiffJUnit.of(difference(), name: "a & b")
         #expect(

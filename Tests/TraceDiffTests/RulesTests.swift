@@ -137,6 +137,26 @@ import TraceDiff
         #expect(!compared(trace("user a1b2 is 5"), trace("user mary is 17"), rules).isEmpty, "an ordinary word")
     }
 
+    /// A pattern sees what is before the place where it might match.
+    @Test(arguments: [
+        ("^id=\\d+", "id=1 x", "id=2 x", true), ("^id=\\d+", "x id=1", "x id=2", false),
+        (#"\b[0-9a-f]{8}\b"#, "at 12345678", "at 12345679", true),
+        (#"\b[0-9a-f]{8}\b"#, "zz12345678", "zz12345679", false),
+        (#"\B\d"#, "a1", "a2", true), (#"\B\d"#, "é 1", "é 2", false), (#"\d$"#, "é1", "é2", true),
+    ])
+    func masksAreAnchored(pattern: String, old: String, new: String, isSame: Bool) throws {
+        func trace(_ text: String) -> RecordedTrace { Traces.trace([[Traces.frame(.fromClient, "a", text)]]) }
+        let rules = try RulesYAML.rules(in: "mask: [{ path: body.text, pattern: '\(pattern)' }]", file: "r.yaml")
+        #expect(compared(trace(old), trace(new), rules).isEmpty == isSame)
+    }
+
+    /// Texts that Unicode calls equivalent are different bytes for a receiver.
+    @Test func equivalentTextsDiffer() {
+        func trace(_ text: String) -> RecordedTrace { Traces.trace([[Traces.frame(.fromClient, "a", text)]]) }
+        #expect(!compared(trace("caf\u{e9}"), trace("cafe\u{301}"), TraceRules()).isEmpty)
+        #expect(compared(trace("caf\u{e9}"), trace("caf\u{e9}"), TraceRules()).isEmpty)
+    }
+
     @Test func finOrResetIsChanceUnlessAskedFor() {
         let old = Traces.trace([[Traces.frame(.fromClient, "a")]])
         var new = old

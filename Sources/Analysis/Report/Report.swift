@@ -69,7 +69,7 @@ package final class ConnectionReport {
 
     /// How it began.
     package let opening: Opening
-    /// The format's name; nil if it was not recognised.
+    /// The format's name; nil if it was not recognized.
     package internal(set) var format: String?
     /// How it ended.
     package internal(set) var closing: Closing?

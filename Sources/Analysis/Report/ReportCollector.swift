@@ -124,10 +124,14 @@ package final class ReportCollector: TraceSink {
             let silence = Interval.seconds(-(finding.data.number("silentFor") ?? 0))
             report.gaps.append(ConnectionReport.Gap(start: finding.time + silence, from: finding.from))
         case .heartbeatResumed, .heartbeatStopped:
-            guard let last = report.gaps.indices.last, report.gaps[last].end == nil else { return }
-            report.gaps[last].end = finding.time
-            report.gaps[last].blame = finding.data.text("blame") ?? ""
-            report.gaps[last].reason = finding.data.text("reason") ?? ""
+            // Several may be open: of both sides, and of several types that were learned.
+            let start = finding.time + Interval.seconds(-(finding.data.number("silentFor") ?? 0))
+            let open = report.gaps.indices.filter { report.gaps[$0].end == nil && report.gaps[$0].from == finding.from }
+            let distance = { (index: Int) in abs((report.gaps[index].start - start).nanoseconds) }
+            guard let ended = open.min(by: { distance($0) < distance($1) }) else { return }
+            report.gaps[ended].end = finding.time
+            report.gaps[ended].blame = finding.data.text("blame") ?? ""
+            report.gaps[ended].reason = finding.data.text("reason") ?? ""
         default: return
         }
     }

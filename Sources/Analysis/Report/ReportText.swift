@@ -27,7 +27,7 @@ package enum ReportText {
         "♥ heartbeat  ▪ other frames  ◆ both  ✗ no heartbeat for too long  ! missing or unframed bytes"
 
     private static func lines(_ connection: ConnectionReport, columns: Int) -> [String] {
-        let format = connection.format ?? "not recognised"
+        let format = connection.format ?? "not recognized"
         var lines = [
             "#\(connection.opening.number)  \(ReportWords.ends(connection))  \(format)  \(ReportWords.life(connection))"
         ]

@@ -52,10 +52,12 @@ package struct Pattern: Sendable {
         return matcher.search(bytes)
     }
 
-    /// The length in bytes of the longest match that starts with the first byte; nil if there is none.
-    package func prefixLength(in bytes: RawSpan) -> Int? {
+    /// The length in bytes of the longest match that starts at a byte; nil if there is none.
+    ///
+    /// - Parameter start: where it starts: at a character. What is before it counts for `^` and `\b`.
+    package func prefixLength(in bytes: RawSpan, from start: Int = 0) -> Int? {
         var matcher = PatternMatcher(program)
-        return matcher.prefix(bytes)
+        return matcher.prefix(bytes, from: start)
     }
 
     /// The pattern in quotes, as in expressions. One with a bare `"` was written in single quotes.

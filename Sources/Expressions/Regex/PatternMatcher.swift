@@ -39,14 +39,16 @@ struct PatternMatcher {
         }
     }
 
-    /// The length of the longest match that starts with the first byte; nil if there is none.
-    mutating func prefix(_ bytes: RawSpan) -> Int? {
+    /// The length of the longest match that starts at a byte; nil if there is none.
+    mutating func prefix(_ bytes: RawSpan, from start: Int) -> Int? {
         var longest: Int?
-        var offset = 0
-        var previous: UInt32?
+        var offset = start
+        var previous = bytes.scalar(before: start)
         while true {
             let next = bytes.scalar(at: offset)
-            if visit(at: offset, previous, next?.value, starts: offset == 0, stops: false) { longest = offset }
+            if visit(at: offset, previous, next?.value, starts: offset == start, stops: false) {
+                longest = offset - start
+            }
             guard let next, !pending.isEmpty else { return longest }
             previous = next.value
             offset += next.width
@@ -86,6 +88,14 @@ struct PatternMatcher {
 }
 
 extension RawSpan {
+    /// The scalar that ends before an offset; nil if there is none.
+    fileprivate func scalar(before offset: Int) -> UInt32? {
+        for width in stride(from: min(4, offset), to: 0, by: -1) {
+            if let found = scalar(at: offset - width), found.width == width { return found.value }
+        }
+        return nil
+    }
+
     /// The scalar at an offset and how many bytes it takes; a byte that is not part of valid UTF-8 represents itself.
     ///
     /// Well-formed sequences are those of the Unicode Standard, table 3-7.

@@ -16,7 +16,7 @@ public enum FieldValue: Hashable, Sendable {
     case text(String)
     /// Bytes that are not text.
     case bytes([UInt8])
-    /// A JSON array or object, as compact JSON.
+    /// A JSON array or object, as compact JSON, or a number of more digits than fit the cases above.
     case json(String)
 
     /// A count of bytes read from a field: a whole number, or a string of decimal digits.
@@ -42,6 +42,17 @@ public enum FieldValue: Hashable, Sendable {
             if digits.count < text.utf8.count { return .negative }
             return Int(text).map { .value($0) } ?? .tooLarge
         default: return nil
+        }
+    }
+
+    /// The nearest Double of a number; nil for everything else.
+    package var double: Double? {
+        switch self {
+        case .number(let value): value
+        case .integer(let value): Double(value)
+        case .unsigned(let value): Double(value)
+        case .json(let text): Double(text).flatMap { $0.isFinite ? $0 : nil }
+        default: nil
         }
     }
 

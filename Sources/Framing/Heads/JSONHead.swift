@@ -60,13 +60,17 @@ package struct JSONHead: Head {
         do throws(JSONSyntaxError) {
             try scanner.members(head) { key, kind, range in
                 let name = JSONText.string(key, escaped: true, in: head)
-                fields.removeAll { $0.name == name }
                 fields.append(Field(name, JSONText.value(kind, range, in: head)))
             }
         } catch {
             return []
         }
-        return fields.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        // Sorting is stable, so the last of those with the same name is the last one here, too.
+        fields.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        guard zip(fields, fields.dropFirst()).contains(where: { $0.name.hasBytes(of: $1.name) }) else { return fields }
+        return fields.indices.compactMap { index in
+            index + 1 < fields.count && fields[index + 1].name.hasBytes(of: fields[index].name) ? nil : fields[index]
+        }
     }
 
     package func field(_ name: String, of head: RawSpan) -> FieldValue? {

@@ -132,7 +132,7 @@ package enum JSONOutput {
         bytes.append(first: count, of: text)
     }
 
-    /// Text, and a number in decimal behind it.
+    /// Text, and a number in decimal after it.
     @inline(__always)
     package static func decimal(_ value: UInt64, after text: UnsafeRawBufferPointer, into bytes: inout [UInt8]) {
         guard value < 100_000_000 else {

@@ -67,10 +67,19 @@ package enum JSONText {
         if !fractional {
             if let value = Int64(digits) { return .integer(value) }
             if let value = UInt64(digits) { return .unsigned(value) }
+            return .json(digits)
         }
-        // Out of range for a Double: keep the text.
-        guard let value = Double(digits), value.isFinite else { return .json(digits) }
+        // Digits that a Double would lose are kept as text.
+        guard let value = Double(digits), value.isFinite, isExact(digits, value) else { return .json(digits) }
         return .number(value)
+    }
+
+    /// Whether a Double has all digits of a number: 15 significant ones always fit (IEEE 754 binary64).
+    private static func isExact(_ digits: String, _ value: Double) -> Bool {
+        let mantissa = digits.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }
+        let significant = mantissa.filter { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            .drop { $0 == UInt8(ascii: "0") }
+        return significant.count <= 15 || String(value) == digits
     }
 
     /// The text of a value without white space between tokens, DEL and C1 controls escaped.

@@ -102,7 +102,7 @@ package struct StructuredHead: Head {
         return true
     }
 
-    /// The case that holds behind a header, and the header's values; nil if none does.
+    /// The case that holds after a header, and the header's values; nil if none does.
     private func extent(behind head: RawSpan) -> (kind: BodyExtent.Kind?, scope: StructureScope)? {
         var walk = StructureWalk()
         var nothing = NoVisitor()

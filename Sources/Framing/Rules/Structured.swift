@@ -14,7 +14,7 @@ package struct Structured: FramingRule {
     let head: StructuredHead
     /// Where the body ends: the first case whose condition holds. Without any, there is no body.
     let bodies: [BodyExtent]
-    /// Behind the body, although its size is known.
+    /// After the body, although its size is known.
     let ends: [UInt8]
     /// The trailer's bytes.
     let trailer: Int
@@ -26,7 +26,7 @@ package struct Structured: FramingRule {
     var conversation: Conversation?
     /// What is remembered of the stream; nil: each scan begins anew.
     var memory: DirectionMemory?
-    /// What frames leave for those behind them; nil: nothing.
+    /// What frames leave for those after them; nil: nothing.
     let remembering: Remembering?
     let limit: Int
     /// The longest header.
@@ -126,11 +126,13 @@ package struct Structured: FramingRule {
         case .chunked:
             var chunks = ChunkedBody(at: max(length, memory.searchedTo - offset))
             switch chunks.end(in: frame) {
-            case .success(let end?): return shape(head: length, body: end - length, tail: 0, at: offset)
+            case .success(let end?):
+                return end > limit
+                    ? tooLong(at: offset) : shape(head: length, body: end - length, tail: 0, at: offset)
             case .success(nil):
                 memory.searchedTo = offset + chunks.at
                 let needed = max(chunks.needed, frame.byteCount + 1)
-                if needed > limit { return shape(head: length, body: needed - length, tail: 0, at: offset) }
+                if needed > limit { return tooLong(at: offset) }
                 return .incomplete(atLeast: needed)
             case .failure(let fault):
                 return .bad(BadBytes(.badLength, "\(fault.message) (head at offset \(offset))"))
@@ -138,20 +140,26 @@ package struct Structured: FramingRule {
         case .until(let ends):
             let from = max(length, memory.searchedTo - offset)
             if let found = frame.firstEnd(of: ends, from: from) {
-                return shape(head: length, body: found.lowerBound - length, tail: found.count, at: offset)
+                return found.upperBound > limit
+                    ? tooLong(at: offset)
+                    : shape(head: length, body: found.lowerBound - length, tail: found.count, at: offset)
             }
             memory.searchedTo = offset + max(length, frame.byteCount - (ends.first?.count ?? 1) + 1)
-            if frame.byteCount > limit {
-                return shape(head: length, body: frame.byteCount - length, tail: 0, at: offset)
-            }
+            if frame.byteCount > limit { return tooLong(at: offset) }
             return .incomplete(atLeast: frame.byteCount + 1)
         case .end:
+            if frame.byteCount > limit { return tooLong(at: offset) }
             if ended { return shape(head: length, body: frame.byteCount - length, tail: 0, at: offset) }
-            if frame.byteCount > limit {
-                return shape(head: length, body: frame.byteCount - length, tail: 0, at: offset)
-            }
             return .incomplete(atLeast: limit + 1)
         }
+    }
+
+    /// A frame whose length is not known yet, but too much: how many of its bytes are there depends on the chunks.
+    private func tooLong(at offset: Int) -> FrameScan {
+        .bad(
+            BadBytes(
+                .tooLong,
+                "the frame has more than \(limit) bytes (head at offset \(offset)), which is the limit of a frame"))
     }
 
     private func shape(head: Int, body: Int, tail: Int, at offset: Int) -> FrameScan {
@@ -195,7 +203,7 @@ package struct Structured: FramingRule {
         return bound
     }
 
-    /// Remembers what a complete frame leaves for those behind it.
+    /// Remembers what a complete frame leaves for those after it.
     ///
     /// - Parameters:
     ///   - body: the value of the frame's body at a path.
@@ -251,7 +259,7 @@ package struct Structured: FramingRule {
 
     package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String {
         guard let shape else { return "\(bytes.byteCount) bytes of a frame whose end is not known yet" }
-        return "\(bytes.byteCount - shape.head) of \(shape.body + shape.tail) bytes behind the head"
+        return "\(bytes.byteCount - shape.head) of \(shape.body + shape.tail) bytes after the head"
     }
 
     // MARK: Content
@@ -361,7 +369,7 @@ struct BodyExtent: Sendable {
     enum Kind: Sendable {
         /// After this many bytes.
         case size(Expression)
-        /// Behind its last chunk (RFC 9112 section 7.1).
+        /// After its last chunk (RFC 9112 section 7.1).
         case chunked
         /// Before the first of these, which belongs to the frame; longest first.
         case until([[UInt8]])

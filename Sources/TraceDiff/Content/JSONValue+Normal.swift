@@ -37,13 +37,16 @@ extension [Pattern] {
         var masked: [UInt8] = []
         var (at, count) = (0, 0)
         while at < bytes.count {
-            let length = map { $0.prefixLength(in: bytes.span.bytes.extracting(at..<bytes.count)) ?? 0 }.max() ?? 0
+            let length = map { $0.prefixLength(in: bytes.span.bytes, from: at) ?? 0 }.max() ?? 0
             if length > 0 {
                 masked += Array<UInt8>("«any»".utf8)
                 (at, count) = (at + length, count + length)
             } else {
-                masked.append(bytes[at])
-                at += 1
+                // A whole character: no match begins inside it.
+                repeat {
+                    masked.append(bytes[at])
+                    at += 1
+                } while at < bytes.count && bytes[at] & 0xc0 == 0x80
             }
         }
         return (String(decoding: masked, as: UTF8.self), count)

@@ -92,8 +92,13 @@ package enum DiffJSON {
     private static func change(_ change: FieldChange) -> JSONValue {
         .object(
             [
-                .init("path", .text(change.path)), .init("old", change.old ?? .null),
-                .init("new", change.new ?? .null),
+                .init("path", .text(change.path)), .init("old", printed(change.old)), .init("new", printed(change.new)),
             ] + (change.note.map { [.init("note", .text($0))] } ?? []))
+    }
+
+    /// A number that is partly masked is none in JSON: it is printed as text.
+    private static func printed(_ value: JSONValue?) -> JSONValue {
+        if case .number(let text)? = value, Double(text) == nil { return .text(text) }
+        return value ?? .null
     }
 }

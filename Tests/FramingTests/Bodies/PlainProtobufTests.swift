@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// Writes a message behind other bytes, with as much room as it asks for and no more, or with less.
+    /// Writes a message after other bytes, with as much room as it asks for and no more, or with less.
     private func write(_ message: [UInt8], into output: inout [UInt8], _ room: Int? = nil) -> Bool {
         guard let size = room ?? PlainProtobuf.room(for: message.count) else { return false }
         return withUnsafeTemporaryAllocation(byteCount: size + 1, alignment: 1) { memory in

@@ -114,6 +114,21 @@ import Testing
         return try bodies("{ protobuf: { \(options) } }", BodyResources(schema: schema))
     }
 
+    /// Each packed value takes a byte of the body, and much more while it is held.
+    @Test func packedValuesAreLimited() throws {
+        func packed(_ count: Int) -> [UInt8] {
+            var length = count
+            var bytes: [UInt8] = [0xc2, 0x01]
+            repeat {
+                bytes.append(UInt8(length & 0x7f) | (length > 0x7f ? 0x80 : 0))
+                length >>= 7
+            } while length > 0
+            return bytes + [UInt8](repeating: 1, count: count)
+        }
+        #expect(try named().show(packed(1_000)).kinds.isEmpty)
+        #expect(try named().show(packed(262_145)).kinds == [.badBody])
+    }
+
     @Test func whatProtocEncodedIsReadByName() throws {
         let body = try bytes(base64: Self.message)
         let shown = try named().show(body)

@@ -27,6 +27,30 @@ import Testing
         #expect(bytes == Array("18446744073709551615".utf8))
     }
 
+    /// What is read of a head and written again keeps every digit.
+    @Test(arguments: [
+        "123456789012345678901234", "-0.12345678901234567890", "1e400", "18446744073709551616", "0.30000000000000004",
+        "1.5", "9007199254740993", "-9223372036854775809", "100000000000000000000.0",
+    ])
+    func numbersKeepTheirDigits(number: String) throws {
+        let value = try JSONValue(parsing: Array(number.utf8).span.bytes)
+        let field = try #require(value.scalar)
+        var written: [UInt8] = []
+        JSONOutput.value(field, into: &written)
+        #expect(String(decoding: written, as: UTF8.self) == number)
+        let double = try #require(Double(number))
+        if double.isFinite { #expect(field.double == double) }
+    }
+
+    /// Of members with the same name the last counts; names are the same if their bytes are.
+    @Test func membersOfTheSameName() throws {
+        let format = try #require(try BuiltInFormats.format(named: "im-json"))
+        let head = try #require(format.directions.fromClient.layouts[0].head as? JSONHead)
+        let text = "{\"b\":1,\"\u{e9}\":2,\"b\":3,\"e\u{301}\":4,\"a\":5,\"b\":6}"
+        let fields = head.fields(of: Array(text.utf8).span.bytes)
+        #expect(fields.map(\.value) == [.integer(5), .integer(6), .integer(4), .integer(2)])
+    }
+
     /// The heads of all built-in formats, with any bytes.
     @Test func fields() throws {
         let seed = UInt64.random(in: 0...UInt64.max)

@@ -4,7 +4,7 @@ import Streams
 
 @testable import Framing
 
-/// Compresses a stream as a program does that flushes behind each message.
+/// Compresses a stream as a program does that flushes after each message.
 final class Compressor {
     private var stream = z_stream()
 
@@ -36,7 +36,7 @@ final class Compressor {
     }
 }
 
-/// Compresses a stream with zstd, as a program does that flushes behind each message.
+/// Compresses a stream with zstd, as a program does that flushes after each message.
 final class ZstdCompressor {
     private let context = ZSTD_createCStream()
 

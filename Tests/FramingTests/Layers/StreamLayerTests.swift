@@ -36,7 +36,7 @@ import Testing
             + (0..<count).map { UInt8(truncatingIfNeeded: $0 / 3) }
     }
 
-    /// Chunks of a conversation that compresses after "OK", which has its first compressed frame behind it in the same chunk.
+    /// Chunks of a conversation that compresses after "OK", which has its first compressed frame after it in the same chunk.
     private func conversation() -> [(Direction, [UInt8])] {
         let (client, server) = (Compressor(15), Compressor(15))
         return [
@@ -86,7 +86,7 @@ import Testing
         #expect(seen.frames.fromServer == ["0+6 OK", "6+45 1", "51+12 2"])
     }
 
-    /// zstd, cut anywhere; its frames may end behind each message, or not.
+    /// zstd, cut anywhere; its frames may end after each message, or not.
     @Test(arguments: [1, 9, 4_096], [true, false])
     func zstd(size: Int, ends: Bool) throws {
         let seen = LayeredConversation(try format("zstd"))
@@ -143,7 +143,7 @@ import Testing
         seen.finish()
         #expect(seen.frames.fromServer == ["0+3 OK", "3+9 1"])
         #expect(seen.unframed.fromServer == rest)
-        #expect(seen.reasons.contains { $0.contains("behind a gap of 20 bytes") }, "\(seen.reasons)")
+        #expect(seen.reasons.contains { $0.contains("after a gap of 20 bytes") }, "\(seen.reasons)")
         let counts = seen.counts(.fromServer)
         #expect(counts.bytes == 12 + 20 + rest.count && counts.missing == 20)
     }

@@ -65,6 +65,12 @@ import Testing
             framing: { rule: length-field, field: n, limit: 30 B }
             """, [0, 1, 2, 40]
         ),
+        (
+            """
+            header: [{ kind: u8 }]
+            framing: { rule: fields, limit: 20 B, body: [{ until: "\\0" }] }
+            """, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0]
+        ),
     ]
 
     @Test(arguments: formats.indices)

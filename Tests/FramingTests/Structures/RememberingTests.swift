@@ -3,7 +3,7 @@ import Testing
 
 @testable import Framing
 
-/// Values that frames leave for those behind them.
+/// Values that frames leave for those after them.
 @Suite struct RememberingTests {
     /// Messages in pieces: a header says whose message it is, and the first piece of a message how long it is.
     private static let yaml = """
@@ -117,7 +117,7 @@ import Testing
         #expect(again == bytes)
     }
 
-    /// A gap inside a body changes nothing but the value that the body had; behind any other, pieces have lost their message.
+    /// A gap inside a body changes nothing but the value that the body had; after any other, pieces have lost their message.
     @Test func gaps() throws {
         let begins: [UInt8] = [0x81, 0, 6, 1]
         let inside: [Piece] = [.bytes(begins + [1]), .gap(3), .bytes([0x01, 5, 6])]

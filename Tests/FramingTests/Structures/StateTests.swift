@@ -153,7 +153,7 @@ import Testing
             framers[direction].receive(
                 Array(text.utf8).span.bytes, at: Timestamp(nanoseconds: 0), packet: 0, scratch: scratch, into: log)
         }
-        // More than are remembered, a HEAD behind them, and a method too long to be remembered.
+        // More than are remembered, a HEAD after them, and a method too long to be remembered.
         for _ in 0..<1_500 { take("GET / HTTP/1.1\r\n\r\n", .fromClient) }
         take("HEAD / HTTP/1.1\r\n\r\n", .fromClient)
         for _ in 0..<1_501 { take("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na", .fromServer) }
@@ -205,7 +205,7 @@ import Testing
         #expect(log.results.count == 8)
     }
 
-    /// Behind 2xx to CONNECT, and only there, the bytes are another protocol's.
+    /// After 2xx to CONNECT, and only there, the bytes are another protocol's.
     @Test func aTransitionMayDependOnTheRequest() throws {
         guard let text = ExampleFormats.yaml(of: "http") else {
             Issue.record("no example http")

@@ -119,6 +119,28 @@ import Trace
         #expect(ReportText.lines(report).allSatisfy { !$0.contains("\u{1b}") && !$0.contains("\u{202e}") })
     }
 
+    /// Both sides fall silent; each one's next heartbeat ends its own gap.
+    @Test func gapsOfBothSidesEndBySide() throws {
+        func time(_ seconds: Double) -> Timestamp { Timestamp(nanoseconds: 0) + .seconds(seconds) }
+        func finding(_ kind: Finding.Kind, _ from: Direction, at seconds: Double, silent: Double) -> Finding {
+            Finding(
+                kind: kind, severity: .warning, connection: 1, format: nil, from: from, time: time(seconds),
+                message: "",
+                data: [Field("silentFor", .number(silent)), Field("blame", .text("\(from.sender) \(silent)"))])
+        }
+        let collector = ReportCollector()
+        let loopback = Endpoint(IPAddress(v4: 0x7f00_0001), 1)
+        collector.opened(TracedConnection(Opening(number: 1, time: time(0), client: loopback, server: loopback)))
+        collector.finding(finding(.heartbeatGap, .fromClient, at: 3, silent: 2.5))
+        collector.finding(finding(.heartbeatGap, .fromServer, at: 3.1, silent: 2.2))
+        collector.finding(finding(.heartbeatGap, .fromServer, at: 5, silent: 1))
+        collector.finding(finding(.heartbeatResumed, .fromClient, at: 10, silent: 9.5))
+        collector.finding(finding(.heartbeatResumed, .fromServer, at: 11, silent: 7))
+        let gaps = try #require(collector.report(source: "").connections.first?.gaps)
+        #expect(gaps.map(\.end) == [time(10), nil, time(11)])
+        #expect(gaps.map(\.blame) == ["client 9.5", "", "server 7.0"])
+    }
+
     @Test func percentilesAreThoseOfTheSortedTimes() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)

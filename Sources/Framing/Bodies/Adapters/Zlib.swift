@@ -51,7 +51,7 @@ struct Zlib: Sendable {
                     return output
                 }
                 guard wrapping == .gzip, data[byte: at] == 0x1f, inflateReset(&stream) == Z_OK else {
-                    throw Fault(description: "\(data.byteCount - at) bytes behind the end of the data")
+                    throw Fault(description: "\(data.byteCount - at) bytes after the end of the data")
                 }
             case Z_BUF_ERROR where at == data.byteCount:
                 throw Fault(description: "it ends too soon, after \(output.count) bytes were expanded")

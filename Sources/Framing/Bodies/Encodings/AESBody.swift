@@ -155,7 +155,7 @@ struct AESBody: BodyEncoding {
 
     func encode(_ content: BodyContent, type: String?) throws(EncodingError) -> [UInt8] {
         guard let cipher, !isLocked else {
-            throw EncodingError("the body is to be encrypted, and its key is not known")
+            throw EncodingError("the body is encrypted, and its key is not known; give it with --key")
         }
         var bytes = content.bytes
         let rest = AESCipher.blockSize - bytes.count % AESCipher.blockSize

@@ -1,13 +1,13 @@
 import Streams
 
-/// The encoding `blocks`: blocks of a size, each with a checksum behind it (DNP3, IEEE 1815; FT3 of IEC 60870-5-1).
+/// The encoding `blocks`: blocks of a size, each with a checksum after it (DNP3, IEEE 1815; FT3 of IEC 60870-5-1).
 ///
 ///     body: { blocks: { size: 16, checksum: CRC-16/DNP, byteOrder: little } }
 struct BlocksBody: BodyEncoding {
     static let name = "blocks"
     static let needsOptions = true
     static let keys = KeySection(
-        "body.blocks", "blocks [with a checksum behind each](#blocks-with-checksums)",
+        "body.blocks", "blocks [with a checksum after each](#blocks-with-checksums)",
         [
             FormatKey("checksum", .text("a [checksum](#header-and-trailer-the-fields)"), "its name", required: true),
             FormatKey("size", .integer(1...65_536), "the bytes of a block; the last one may have fewer", default: "16"),

@@ -5,7 +5,7 @@ import YAML
 ///
 ///     body: { fields: [{ topic: { type: string, size: u16 } }, { payload: { type: bytes, size: rest } }] }
 ///
-/// Sizes and conditions may refer to the header's fields. Bytes behind the last item are shown as `rest`; a body that ends inside a
+/// Sizes and conditions may refer to the header's fields. Bytes after the last item are shown as `rest`; a body that ends inside a
 /// list, as it came, too, as `raw`.
 struct FieldsBody: BodyEncoding {
     static let name = "fields"

@@ -27,6 +27,45 @@ public enum JSONValue: Hashable, Sendable {
             self.name = name
             self.value = value
         }
+
+        /// Whether names and values are the same.
+        public static func == (left: Member, right: Member) -> Bool {
+            left.name.hasBytes(of: right.name) && left.value == right.value
+        }
+
+        /// Adds name and value.
+        public func hash(into hasher: inout Hasher) {
+            name.hashBytes(into: &hasher)
+            hasher.combine(value)
+        }
+    }
+
+    /// Whether values are the same. Texts are if their bytes are: Unicode calls others equivalent (UAX #15), a receiver need not.
+    public static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.boolean(let left), .boolean(let right)): left == right
+        case (.number(let left), .number(let right)), (.text(let left), .text(let right)): left.hasBytes(of: right)
+        case (.array(let left), .array(let right)): left == right
+        case (.object(let left), .object(let right)): left == right
+        default: false
+        }
+    }
+
+    /// Adds the value.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .boolean(let value): hasher.combine(value)
+        case .number(let text):
+            hasher.combine(1)
+            text.hashBytes(into: &hasher)
+        case .text(let text):
+            hasher.combine(2)
+            text.hashBytes(into: &hasher)
+        case .array(let values): hasher.combine(values)
+        case .object(let members): hasher.combine(members)
+        }
     }
 
     /// The value of a member; nil if this is not an object, or has none of that name.
@@ -62,6 +101,19 @@ public enum JSONValue: Hashable, Sendable {
         case .boolean(let value): value ? "true" : "false"
         case .null, .array, .object: nil
         }
+    }
+}
+
+extension String {
+    /// Whether both have the same UTF-8.
+    package func hasBytes(of other: String) -> Bool {
+        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    }
+
+    /// Adds the UTF-8.
+    fileprivate func hashBytes(into hasher: inout Hasher) {
+        var text = self
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 }
 

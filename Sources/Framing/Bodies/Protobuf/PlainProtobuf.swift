@@ -20,7 +20,7 @@ enum PlainProtobuf {
     /// - Returns: nil if no message as long as this is written.
     static func room(for byteCount: Int) -> Int? { byteCount <= longest ? 8 * byteCount + 2 * slack : nil }
 
-    /// How much room there has to be for a field in addition to its text, and is left behind a message.
+    /// How much room there has to be for a field in addition to its text, and is left after a message.
     private static let slack = 96
 
     /// Writes a message.
@@ -84,7 +84,7 @@ enum PlainProtobuf {
         return .written
     }
 
-    /// A field's number as a member's name, behind the brace or comma before it.
+    /// A field's number as a member's name, after the brace or comma before it.
     @inline(__always)
     private static func key(_ number: UInt64, isFirst: Bool, into room: inout ByteRoom) {
         let before = UInt64(UInt8(ascii: isFirst ? "{" : ",")) | UInt64(UInt8(ascii: "\"")) << 8

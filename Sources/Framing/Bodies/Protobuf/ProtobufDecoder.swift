@@ -153,6 +153,10 @@ struct ProtobufDecoder {
             }
             var at = range.lowerBound
             while at < range.upperBound {
+                // Each takes as little as a byte, and is held as a value.
+                guard unpacked.count < ProtobufReader.fieldLimit else {
+                    throw ProtobufError(description: "more than \(ProtobufReader.fieldLimit) packed values")
+                }
                 switch field.kind.wireType {
                 case 1: unpacked.append(.fixed64(try ProtobufReader.fixed(8, bytes, &at, range.upperBound)))
                 case 5:

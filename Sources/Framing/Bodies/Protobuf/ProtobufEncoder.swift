@@ -121,11 +121,8 @@ struct ProtobufEncoder {
 
     private func double(_ value: FieldValue) -> Double? {
         switch value {
-        case .integer(let value): Double(value)
-        case .unsigned(let value): Double(value)
-        case .number(let value): value
         case .text(let text): ["NaN": Double.nan, "Infinity": .infinity, "-Infinity": -.infinity][text]
-        default: nil
+        default: value.double
         }
     }
 

@@ -52,12 +52,7 @@ extension BinaryHead {
             }
             return bytes(UInt64(bitPattern: number), width: width, field.order)
         case .float(let width):
-            let number: Double
-            switch value {
-            case .number(let value): number = value
-            case .integer(let value): number = Double(value)
-            default: throw unfit("a number")
-            }
+            guard let number = value.double else { throw unfit("a number") }
             let bits = width == 4 ? UInt64(Float(number).bitPattern) : number.bitPattern
             return bytes(bits, width: width, field.order)
         case .varint(let most):

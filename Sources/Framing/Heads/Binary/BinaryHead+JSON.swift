@@ -15,7 +15,7 @@ struct FieldTexts: Sendable {
     }
 
     private(set) var fields: [Field] = []
-    /// All names, and bytes behind them, so that each can be copied as `ByteRoom.wide` bytes.
+    /// All names, and bytes after them, so that each can be copied as `ByteRoom.wide` bytes.
     private(set) var keys: [UInt8] = []
 
     init(_ fields: [HeaderField], offsets: [Int]) {
@@ -83,7 +83,7 @@ extension BinaryHead {
         texts.write(head, into: &bytes) { writeValue($0, of: head, into: &$1) }
     }
 
-    /// Writes a field's value, and its named bits behind it.
+    /// Writes a field's value, and its named bits after it.
     private func writeValue(_ index: Int, of head: RawSpan, into bytes: inout [UInt8]) {
         guard let value = value(index, in: head) else { return }
         JSONOutput.value(value, into: &bytes)
