@@ -210,11 +210,15 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
             let whole = defragmenter.add(
                 payload, at: place, protocolNumber: protocolNumber, from: source, to: destination, now: time)
         else { return nil }  // the defragmenter counts datagrams that stay incomplete
-        let bytes = whole.span.bytes
-        if protocolNumber == IPProtocol.tcp {
+        let datagram = whole.span.bytes
+        guard let inner = IPv6Extensions.pass(datagram, first: protocolNumber, isIPv4: source.isIPv4) else {
+            return .malformed
+        }
+        let bytes = datagram.extracting(inner.start..<datagram.byteCount)
+        if inner.protocolNumber == IPProtocol.tcp {
             return take(bytes, bytes.byteCount, from: source, to: destination, packet)
         }
-        switch IPProtocol.inside(protocolNumber, bytes) {
+        switch IPProtocol.inside(inner.protocolNumber, bytes) {
         case .skipped(let reason): return reason
         case .layer(let layer, let offset, let end):
             guard offset <= bytes.byteCount, offset <= end else { return .malformed }

@@ -1,6 +1,6 @@
 import Streams
 
-/// Finds what packets belong to, as the decoder sees it: inside link layers and tunnels, and behind IP's fragments.
+/// Finds what packets belong to, as the decoder sees it: inside link layers and tunnels, and after IP's fragments.
 ///
 /// A fragment belongs where its datagram does. That is known as soon as the first fragment has been seen, if what it carries is
 /// TCP; otherwise, in tunnels, once the datagram is complete. Fragments before that wait; what they belong to follows in
@@ -113,7 +113,7 @@ package struct FlowFinder {
         return Found(hosts)
     }
 
-    /// The TCP segment behind an IP header.
+    /// The TCP segment after an IP header.
     private static func segment(
         _ bytes: RawSpan, _ length: Int, _ source: IPAddress, _ destination: IPAddress
     ) -> Found {
@@ -171,11 +171,15 @@ package struct FlowFinder {
 
     /// Follows the layers of a datagram that was fragmented.
     private mutating func follow(
-        datagram bytes: RawSpan, _ protocolNumber: UInt8, _ source: IPAddress, _ destination: IPAddress, depth: Int
+        datagram: RawSpan, _ first: UInt8, _ source: IPAddress, _ destination: IPAddress, depth: Int
     ) -> Found {
+        let hosts = ConnectionEnds(between: source, destination)
+        guard let (protocolNumber, start) = IPv6Extensions.pass(datagram, first: first, isIPv4: source.isIPv4) else {
+            return .other(hosts)
+        }
+        let bytes = datagram.extracting(start..<datagram.byteCount)
         if protocolNumber == IPProtocol.tcp { return Self.segment(bytes, bytes.byteCount, source, destination) }
         let inside = IPProtocol.inside(protocolNumber, bytes)
-        let hosts = ConnectionEnds(between: source, destination)
         let ends = Self.ends(hosts, inside, protocolNumber, bytes, source, destination)
         guard case .layer(let layer, let offset, let end) = inside, offset <= bytes.byteCount, offset <= end else {
             return .other(ends)
@@ -187,8 +191,12 @@ package struct FlowFinder {
 
     /// What a datagram belongs to, by its first fragment; nil if that does not decide.
     private static func peek(
-        _ payload: RawSpan, _ protocolNumber: UInt8, _ source: IPAddress, _ destination: IPAddress
+        _ fragment: RawSpan, _ first: UInt8, _ source: IPAddress, _ destination: IPAddress
     ) -> Found? {
+        guard let (protocolNumber, start) = IPv6Extensions.pass(fragment, first: first, isIPv4: source.isIPv4) else {
+            return nil
+        }
+        let payload = fragment.extracting(start..<fragment.byteCount)
         if protocolNumber == IPProtocol.tcp {
             guard payload.byteCount >= 4 else { return nil }
             return .part(ConnectionEnds(Endpoint(source, payload.u16(0)), Endpoint(destination, payload.u16(2))))

@@ -57,6 +57,24 @@ import Testing
         #expect(events(of: file.bytes).log.bytes(of: 1, from: .fromClient) == NetworkTests.payload)
     }
 
+    /// A fragment of the datagram after an extension header (destination options), in IPv6.
+    static func extendedFragment(_ range: Range<Int>) -> [UInt8] {
+        let whole: [UInt8] = [6, 0, 1, 4, 0, 0, 0, 0] + datagram
+        let place = range.lowerBound | (range.upperBound < whole.count ? 1 : 0)
+        return Headers.ipv6([60, 0] + big(place, 2) + big(99, 4) + whole[range], next: 44)
+    }
+
+    @Test func fragmentsOfExtensionHeadersInIPv6() {
+        let pieces = [0..<8, 8..<56, 56..<128].map { NetworkTests.extendedFragment($0) }
+        for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
+            var file = PcapFile(linkType: 229)
+            for index in order { file.add(pieces[index]) }
+            let (log, counters) = events(of: file.bytes)
+            #expect(log.bytes(of: 1, from: .fromClient) == NetworkTests.payload)
+            #expect(counters.segments == 1 && counters.skipped.isEmpty)
+        }
+    }
+
     @Test func fragmentsAreForgotten() {
         var file = PcapFile()
         file.add(NetworkTests.fragment(0..<40))

@@ -25,6 +25,38 @@ import Testing
         #expect(talk.story.last == "1 reset by client")
     }
 
+    /// Connections that end while the capture's clock stands still: no more of them are remembered than may be.
+    @Test func closedConnectionsDoNotAddUpWhereTimeStandsStill() {
+        var options = ReassemblyOptions()
+        options.closedLimit = 10
+        var reassembler = TCPReassembler(options: options, receiver: StreamEventLog())
+        func send(_ port: UInt16, _ sequence: UInt32, _ flags: TCPFlags, fromClient: Bool, count: Int = 0) {
+            let (client, server) = (Endpoint(IPAddress(v4: 1), port), Endpoint(IPAddress(v4: 2), 80))
+            let segment = TCPSegment(
+                source: fromClient ? client : server, destination: fromClient ? server : client, sequence: sequence,
+                acknowledgment: fromClient ? 200 : 100, flags: flags, payloadLength: count)
+            let payload = [UInt8](repeating: 7, count: count)
+            let time = Timestamp(nanoseconds: 0)
+            reassembler.advance(to: time)
+            reassembler.receive(segment, payload: payload.span.bytes, at: time, packet: 1)
+        }
+        for port in UInt16(1)...10_000 {
+            send(port, 99, .syn, fromClient: true)
+            send(port, 199, [.syn, .ack], fromClient: false)
+            send(port, 100, [.fin, .ack], fromClient: true)
+            send(port, 200, [.fin, .ack], fromClient: false)
+        }
+        let pending = reassembler.pendingDeadlines
+        #expect(pending <= 4_200)
+        // The last is remembered, and the first is not: what comes late opens another connection.
+        send(10_000, 101, .ack, fromClient: true, count: 1)
+        let remembered = reassembler.connectionCount
+        #expect(remembered == 10_000)
+        send(1, 101, .ack, fromClient: true, count: 1)
+        let forgotten = reassembler.connectionCount
+        #expect(forgotten == 10_001)
+    }
+
     /// Connections that become idle, send, and become idle again: only those that are idle now count.
     @Test func connectionsThatAreIdleAgainAndAgainCountOnce() {
         var options = ReassemblyOptions()

@@ -1,7 +1,8 @@
-import Packets
 import Streams
 import TestSupport
 import Testing
+
+@testable import Packets
 
 /// The bytes waiting after gaps, over all connections, stay within the limit.
 @Suite struct ReorderingLimitTests {
@@ -74,6 +75,37 @@ import Testing
                 #expect(reassembler.heldMemory <= 100_000)
             }
         }
+    }
+
+    /// What was passed on takes no memory, even if nothing more arrives while the rest waits for another gap.
+    @Test func whatWasPassedOnIsReleased() {
+        var reassembler = TCPReassembler(receiver: StreamEventLog())
+        Self.send(&reassembler, 1, 99, 0, .syn, at: 0)
+        for index in UInt32(0)..<100 {
+            Self.send(&reassembler, 1, 101 + index * 1_000 + (index < 80 ? 0 : 1), 1_000, at: 1)
+        }
+        Self.send(&reassembler, 1, 100, 1, at: 2)
+        let held = reassembler.shared.heldSides.compactMap { $0?.segments.bytes.count }
+        #expect(held == [20_000])
+    }
+
+    /// Of more directions with gaps than may be remembered, the earlier are forgotten. Threads divide the limit that all connections
+    /// share, and say when they reach it.
+    @Test(arguments: [2, 3]) func rememberedGapsAreLimited(connections: UInt16) {
+        var options = ReassemblyOptions()
+        options.reorderingSegmentLimit = 0
+        options.lostLimit = 4
+        let log = StreamEventLog()
+        var reassembler = TCPReassembler(options: options.taking(CaptureShare(0, of: 2)), receiver: log)
+        for port in 1...connections {
+            Self.send(&reassembler, port, 99, 0, .syn, at: 0)
+            Self.send(&reassembler, port, 101, 10, at: 0)
+        }
+        for port in 1...connections { Self.send(&reassembler, port, 100, 1, at: 0) }
+        let late = log.events.filter { if case .noticed(_, _, .late, _, _) = $0 { true } else { false } }
+        #expect(late.count == (connections > 2 ? 1 : 2))
+        let hasReachedLimit = reassembler.hasReachedLimit
+        #expect(hasReachedLimit == (connections > 2))
     }
 
     /// Streams that are picked up mid-stream wait only for their start to be settled: if nothing is missing, settling it early is

@@ -95,7 +95,7 @@ struct Blame {
             let since = (overtaken.since - pause.start).text(digits: true)
             return Blame(
                 .network,
-                "it was sent in time and arrived late: bytes behind it were seen \(since) after the last heartbeat")
+                "it was sent in time and arrived late: later bytes were seen \(since) after the last heartbeat")
         }
         if let start = pause.closed, let closed = disturbances?.closure(from: pause.due, to: pause.end),
             !pause.hadTime(since: closed.upperBound)
@@ -149,7 +149,7 @@ struct Blame {
         if let overtaken = disturbances?.overtaken, overtaken.time == heartbeat?.time {
             return Blame(
                 .unknown,
-                "cannot tell: it arrived out of order, and bytes behind it were seen \(after(overtaken.since)), which is too late as well"
+                "cannot tell: it arrived out of order, and later bytes were seen \(after(overtaken.since)), which is too late as well"
             )
         }
         if let ahead = evidence.aheadSince, ahead <= pause.deadline,
@@ -222,7 +222,7 @@ struct Blame {
             let since = (overtaken.since - pause.start).text(digits: true)
             return Blame(
                 .unknown,
-                "cannot tell: it arrived out of order, and bytes behind it were seen \(since) after the last heartbeat, which is too late as well"
+                "cannot tell: it arrived out of order, and later bytes were seen \(since) after the last heartbeat, which is too late as well"
             )
         }
         if let count, pause.overdue(among: [pause.lastFrame]) == nil {

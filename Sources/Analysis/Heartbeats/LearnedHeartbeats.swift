@@ -6,13 +6,15 @@ import Trace
 /// Finds gaps in frames that are as regular as heartbeats, if the format does not define any.
 ///
 /// It must see every frame, so it runs only on request.
-package final class LearnedHeartbeats: Analysis {
+package final class LearnedHeartbeats: SharedLimit {
     private var connections: [Int: [Key: Candidate]] = [:]
     /// When to check each type of a connection again.
     private var deadlines = PendingDeadlines<Deadline>()
 
-    /// At most how many connections it tracks at once, and how many types of each side.
-    private static let most = (connections: 16_384, types: 8)
+    /// At most how many connections it tracks at once.
+    private var mostConnections = 16_384
+    /// At most how many types of each side.
+    private static let mostTypes = 8
     /// After this many intervals without one there is a gap.
     private static let gap: Int64 = 3
 
@@ -41,8 +43,14 @@ package final class LearnedHeartbeats: Analysis {
         }
     }
 
+    /// Whether there were connections that it did not track.
+    package private(set) var hasReachedLimit = false
+
     /// Has seen nothing.
     package init() {}
+
+    /// Divides how many connections it tracks.
+    package func divideLimit(by count: Int) { mostConnections = max(1, mostConnections / count) }
 
     /// The earliest time at which a gap may have to be found.
     package var nextDeadline: Timestamp? { deadlines.first }
@@ -60,7 +68,10 @@ package final class LearnedHeartbeats: Analysis {
         guard let format = connection.format, format.heartbeat == nil else { return }
         let number = connection.number
         if connections[number] == nil {
-            guard connections.count < Self.most.connections else { return }
+            guard connections.count < mostConnections else {
+                hasReachedLimit = true
+                return
+            }
             connections[number] = [:]
         }
         let type = format.directions[frame.direction].type(of: bytes, frame.shape) ?? "frame"
@@ -68,7 +79,7 @@ package final class LearnedHeartbeats: Analysis {
         let info = frame.info
         guard var candidate = connections[number]?[key] else {
             let own = connections[number]?.count { $0.key.from == key.from } ?? 0
-            if own < Self.most.types { connections[number]?[key] = Candidate(last: info.time) }
+            if own < Self.mostTypes { connections[number]?[key] = Candidate(last: info.time) }
             return
         }
         candidate.interval.add(info.time - candidate.last)

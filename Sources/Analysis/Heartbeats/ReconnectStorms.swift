@@ -8,7 +8,7 @@ import Trace
 /// reconnect.
 ///
 /// A bounded number of endpoint pairs is remembered, and of each only the latest connections.
-package final class ReconnectStorms: Analysis {
+package final class ReconnectStorms: SharedLimit {
     /// A connection that opens this soon after the end of another is a reconnect.
     static let pause = Interval.seconds(2)
     /// This many reconnects within `window` are a storm.
@@ -18,8 +18,10 @@ package final class ReconnectStorms: Analysis {
     /// How long openings and ends are kept for sorting: a capture may report the end of a connection a little later than the
     /// opening of the next one.
     static let patience = Interval.milliseconds(2_500)
+    /// How many ends of connections are kept of an endpoint pair.
+    private static let mostEnded = 64
     /// How many endpoint pairs are remembered, and how many openings and ends are sorted at once.
-    private static let most = (ends: 8_192, events: 65_536, ended: 64)
+    private var most = (ends: 65_536, events: 65_536)
 
     private struct Ends: Hashable {
         var client: IPAddress
@@ -57,9 +59,17 @@ package final class ReconnectStorms: Analysis {
     private var histories: [Ends: History] = [:]
     /// When old entries were last removed from the table.
     private var cleared = Timestamp(nanoseconds: .min)
+    /// Whether a connection was left out, or sorted too early, because there were too many.
+    package private(set) var hasReachedLimit = false
 
     /// Has seen no connection.
     package init() {}
+
+    /// Divides the limits.
+    package func divideLimit(by count: Int) {
+        // Old pairs are removed once a second at most: with all of them in one table, it may be full with half as many that matter.
+        most = (max(1, most.ends / (2 * count)), max(1, most.events / count))
+    }
 
     /// When the next opening or end is old enough.
     package var nextDeadline: Timestamp? { events.min.map { $0.time + Self.patience } }
@@ -90,7 +100,10 @@ package final class ReconnectStorms: Analysis {
 
     private func keep(_ event: Event, into findings: inout [Finding]) {
         events.insert(event)
-        if events.count > Self.most.events, let first = events.popMin() { take(first, into: &findings) }
+        if events.count > most.events, let first = events.popMin() {
+            hasReachedLimit = true
+            take(first, into: &findings)
+        }
     }
 
     /// Processes entries that are old enough, in chronological order.
@@ -111,13 +124,16 @@ package final class ReconnectStorms: Analysis {
         let ends = Ends(client: opening.client.address, server: opening.server)
         // A mere opening need not be remembered.
         if event.isOpening, histories[ends] == nil { return }
-        if histories[ends] == nil, histories.count >= Self.most.ends, !makeRoom(at: event.time) { return }
+        if histories[ends] == nil, histories.count >= most.ends, !makeRoom(at: event.time) {
+            hasReachedLimit = true
+            return
+        }
         var history = histories[ends] ?? History()
         history.latest = max(history.latest, event.time)
         history.ended.removeAll { Self.pause < event.time - $0 }
         if !event.isOpening {
             history.ended.append(event.time)
-            if history.ended.count > Self.most.ended { history.ended.removeFirst() }
+            if history.ended.count > Self.mostEnded { history.ended.removeFirst() }
         } else if history.ended.popLast() != nil {
             history.reconnects.append(Opened(time: event.time, connection: event.connection))
             if history.reconnects.count > Self.reconnects { history.reconnects.removeFirst() }
@@ -131,7 +147,7 @@ package final class ReconnectStorms: Analysis {
         guard Interval.seconds(1) < time - cleared else { return false }
         cleared = time
         histories = histories.filter { !(Self.window < time - $0.value.latest) }
-        return histories.count < Self.most.ends
+        return histories.count < most.ends
     }
 
     private func report(_ history: inout History, _ ends: Ends, into findings: inout [Finding]) {

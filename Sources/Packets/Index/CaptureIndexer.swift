@@ -38,6 +38,8 @@ package struct CaptureIndexer: PacketReceiver {
     /// With how many bytes in between packets of a connection share an extent.
     private var gap = 4_096
     private var time = Timestamp(nanoseconds: 0)
+    /// The place of the last packet that had a time.
+    private var timedPlace = 0..<0
     /// The records of the chunk that is being written.
     private var chunk: [UInt8] = []
     private var output: [UInt8] = []
@@ -51,7 +53,7 @@ package struct CaptureIndexer: PacketReceiver {
     /// - Parameter memoryLimit: how many bytes connections may take before those that pause are written.
     package init(memoryLimit: Int = 64 << 20) { self.memoryLimit = memoryLimit }
 
-    /// What is to be appended to the index file, behind its header.
+    /// What is to be appended to the index file, after its header.
     package mutating func takeOutput() -> [UInt8] {
         defer { output = [] }
         return output
@@ -71,16 +73,20 @@ package struct CaptureIndexer: PacketReceiver {
         if packet.hasTime {
             let now = packet.time
             time = now
+            timedPlace = packet.place
             end.times = end.times.map { $0.including(now) } ?? now...now
         }
+        // A packet without a time gets that of the one before it, which is read with it.
+        let dating = packet.hasTime ? 0..<0 : timedPlace
         let found = finder.find(packet, bytes)
         for settled in finder.takeSettled() { settle(settled) }
         switch found {
-        case .segment(let segment): take(segment, packet.place)
+        case .segment(let segment): take(segment, packet.place, dating: dating)
         case .part(let ends):
             use(ends) { entry, gap in
                 entry.connection.packets += 1
                 entry.connection.lastPlace = packet.place.lowerBound
+                entry.runs.add(dating, joining: gap)
                 entry.runs.add(packet.place, joining: gap)
             }
         case .waiting(let datagram):
@@ -88,6 +94,7 @@ package struct CaptureIndexer: PacketReceiver {
             fragments.packets += 1
             fragments.lastPlace = packet.place.lowerBound
             fragments.times = fragments.times.including(time)
+            fragments.runs.add(dating, joining: gap)
             fragments.runs.add(packet.place, joining: gap)
             fragments.runs.coarsen(to: IndexFormat.mostExtents)
             held[datagram] = fragments
@@ -115,18 +122,20 @@ package struct CaptureIndexer: PacketReceiver {
 
     // MARK: Connections
 
-    private mutating func take(_ segment: TCPSegment, _ place: Range<Int>) {
+    private mutating func take(_ segment: TCPSegment, _ place: Range<Int>, dating: Range<Int>) {
         let ends = ConnectionEnds(segment.source, segment.destination)
         use(ends) { entry, gap in
             entry.connection.packets += 1
             entry.connection.payload += segment.payloadLength
             entry.connection.lastPlace = place.lowerBound
+            entry.runs.add(dating, joining: gap)
             entry.runs.add(place, joining: gap)
             // A SYN begins another connection between the same ends.
             if segment.flags.contains(.syn) { entry.connection.ending = [] }
             if segment.flags.contains(.rst) { entry.connection.ending.insert(.reset) }
             if segment.flags.contains(.fin) {
-                entry.connection.ending.insert(segment.source == ends.lower ? .lowerFinished : .upperFinished)
+                entry.connection.ending.insert(
+                    segment.source.unmapped == ends.lower ? .lowerFinished : .upperFinished)
             }
         }
     }

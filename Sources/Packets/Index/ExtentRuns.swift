@@ -6,7 +6,7 @@ package struct ExtentRuns: Hashable, Sendable {
     /// No places.
     package init() {}
 
-    /// Adds a place, nearly always behind all others.
+    /// Adds a place, nearly always after all others.
     ///
     /// - Parameter gap: with how many bytes in between, or less, extents are joined.
     package mutating func add(_ place: Range<Int>, joining gap: Int) {

@@ -16,7 +16,7 @@ package struct IndexReader<Source: ByteSource> {
         do throws(CaptureError) { return try IndexHeader(bytes) } catch { throw .damaged(error) }
     }
 
-    /// The records of the next chunk; nil behind the last one.
+    /// The records of the next chunk; nil after the last one.
     package mutating func next() throws(CaptureReadFailure<Source.Failure>) -> [IndexRecord]? {
         if hasEnded { return nil }
         let start = position
@@ -52,7 +52,7 @@ package struct IndexReader<Source: ByteSource> {
         var cursor = IndexCursor(content, base: base)
         var records: [IndexRecord] = []
         while !cursor.isAtEnd {
-            if hasEnded { throw cursor.error(expected: "nothing behind the last record", found: "another one") }
+            if hasEnded { throw cursor.error(expected: "nothing after the last record", found: "another one") }
             let record = try IndexRecord(&cursor)
             if case .end = record { hasEnded = true }
             records.append(record)

@@ -45,7 +45,8 @@ package struct IndexedConnection: Hashable, Sendable {
     package var lastPlace = 0
     /// What was seen of its end.
     package var ending: Ending = []
-    /// Where its packets are: bytes from the start of the file. Other packets may lie in between.
+    /// Where its packets are: bytes from the start of the file. Other packets may lie in between; one that has no time needs the one
+    /// that dates it.
     package var extents: [Range<Int>] = []
 
     /// A connection without packets.
@@ -98,12 +99,19 @@ extension IndexRecord {
     }
 
     private static func write(_ connection: IndexedConnection, to bytes: inout [UInt8]) {
-        let isIPv4 = connection.ends.lower.address.isIPv4
+        let ends = [connection.ends.lower, connection.ends.upper]
+        let isIPv4 = ends.allSatisfy { $0.address.isIPv4 }
         bytes.append(IndexFormat.Kind.connection)
         bytes.append(connection.ending.rawValue | (isIPv4 ? 0 : 1))
-        for end in [connection.ends.lower, connection.ends.upper] {
-            if !isIPv4 { bytes.append(network: end.address.high, 8) }
-            bytes.append(network: end.address.low, isIPv4 ? 4 : 8)
+        for end in ends {
+            if isIPv4 {
+                bytes.append(network: end.address.low, 4)
+            } else {
+                // An IPv4 end of a connection whose other end is not is IPv4-mapped; it is unmapped when it is read.
+                let prefix: UInt64 = end.address.isIPv4 ? 0xffff << 32 : 0
+                bytes.append(network: end.address.high, 8)
+                bytes.append(network: prefix | end.address.low, 8)
+            }
             bytes.append(network: UInt64(end.port), 2)
         }
         bytes.append(signed: connection.first.nanoseconds)

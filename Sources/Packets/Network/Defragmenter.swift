@@ -129,11 +129,15 @@ struct Defragmenter {
         }
     }
 
-    /// Abandons datagrams that timed out, or else the oldest.
+    /// Abandons datagrams that timed out, or else the oldest: in the order in which they began, since that of a dictionary differs
+    /// from run to run.
     private mutating func makeRoom(_ now: Timestamp) {
-        for (key, datagram) in datagrams where now - datagram.started > limits.timeout { abandon(key) }
+        let late = datagrams.filter { now - $0.value.started > limits.timeout }
+        for (key, _) in late.sorted(by: { $0.value.number < $1.value.number }) { abandon(key) }
         if datagrams.count >= limits.datagrams,
-            let oldest = datagrams.min(by: { $0.value.started < $1.value.started })?.key
+            let oldest = datagrams.min(by: {
+                ($0.value.started, $0.value.number) < ($1.value.started, $1.value.number)
+            })?.key
         {
             abandon(oldest)
         }

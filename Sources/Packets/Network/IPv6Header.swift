@@ -29,9 +29,30 @@ struct IPv6Header {
         totalLength = payloadLength == 0 ? nil : 40 + payloadLength
         source = IPAddress(v6: bytes.u64(8), bytes.u64(16))
         destination = IPAddress(v6: bytes.u64(24), bytes.u64(32))
-        protocolNumber = bytes[byte: 6]
-        headerLength = 40
         let end = min(bytes.byteCount, totalLength ?? .max)
+        guard let extensions = IPv6Extensions(bytes, 40..<end, first: bytes[byte: 6]) else { return nil }
+        (protocolNumber, headerLength) = (extensions.protocolNumber, extensions.end)
+        fragment = extensions.fragment
+    }
+}
+
+/// The extension headers before what an IPv6 datagram carries, up to a fragment header: what comes after that begins with
+/// others only in the datagram's first fragment.
+///
+/// Source: RFC 8200 section 4.
+struct IPv6Extensions {
+    /// What comes after them.
+    var protocolNumber: UInt8
+    /// Where that begins.
+    var end: Int
+    /// Where it belongs, if it is a fragment.
+    var fragment: FragmentPlace?
+
+    /// Reads the extension headers at the start of a range of `bytes`; nil if one is truncated.
+    ///
+    /// - Parameter first: the protocol number of the first one, or of what comes instead.
+    init?(_ bytes: RawSpan, _ range: Range<Int>, first: UInt8) {
+        (protocolNumber, end) = (first, range.lowerBound)
         // Each extension is at least 8 bytes long, so the loop terminates.
         while fragment == nil {
             let unit: Int
@@ -41,23 +62,37 @@ struct IPv6Header {
             case 44: unit = 0
             default: return
             }
-            guard end - headerLength >= 8 else { return nil }
-            let extensionStart = headerLength
+            guard range.upperBound - end >= 8 else { return nil }
+            let start = end
             if unit == 0 {
-                let place = bytes.u16(extensionStart + 2)
+                let place = bytes.u16(start + 2)
                 // An atomic fragment (RFC 6946) is a whole datagram.
                 if place & 0xfff9 != 0 {
                     fragment = FragmentPlace(
-                        identification: bytes.u32(extensionStart + 4), offset: Int(place & 0xfff8),
-                        hasMore: place & 1 == 1)
+                        identification: bytes.u32(start + 4), offset: Int(place & 0xfff8), hasMore: place & 1 == 1)
                 }
-                headerLength += 8
+                end += 8
             } else {
-                let length = Int(bytes[byte: extensionStart + 1])
-                headerLength += unit == 4 ? max(8, (length + 2) * 4) : (length + 1) * 8
-                guard headerLength <= end else { return nil }
+                let length = Int(bytes[byte: start + 1])
+                end += unit == 4 ? max(8, (length + 2) * 4) : (length + 1) * 8
+                guard end <= range.upperBound else { return nil }
             }
-            protocolNumber = bytes[byte: extensionStart]
+            protocolNumber = bytes[byte: start]
         }
+    }
+
+    /// What a datagram that was fragmented carries, and where: its payload, or that of its first fragment, may begin with extension
+    /// headers (RFC 8200 section 4.5). In IPv4 there are none.
+    ///
+    /// - Parameter first: the protocol number of the payload.
+    /// - Returns: nil if a header is truncated, or is that of a fragment again.
+    static func pass(
+        _ payload: RawSpan, first: UInt8, isIPv4: Bool
+    ) -> (protocolNumber: UInt8, start: Int)? {
+        if isIPv4 { return (first, 0) }
+        guard let extensions = IPv6Extensions(payload, 0..<payload.byteCount, first: first),
+            extensions.fragment == nil
+        else { return nil }
+        return (extensions.protocolNumber, extensions.end)
     }
 }

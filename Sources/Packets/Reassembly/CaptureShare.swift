@@ -68,6 +68,7 @@ extension ReassemblyOptions {
         options.totalReorderingLimit /= share.count
         options.totalConflictHistory /= share.count
         options.closedLimit /= share.count
+        options.lostLimit /= share.count
         options.idleLimit /= share.count
         options.connectionLimit /= share.count
         return options

@@ -80,7 +80,19 @@ extension Flow {
         resetTime = packet.time
         resetBy = direction
         resetSequence = segment.sequence
+        resetReach = reach(of: direction.opposite, shared)
         awaitGrace(&shared)
+    }
+
+    /// The sequence number after all that a direction is known to have sent, its FIN included; nil if nothing is known of it.
+    private func reach(of direction: Direction, _ shared: borrowing ReassemblyState) -> UInt32? {
+        let side = sides[direction]
+        let held = shared.held(side)
+        guard side.marks.contains(.started) || held != nil else { return nil }
+        var end = side.marks.contains(.finished) ? side.offset + 1 : side.offset
+        if side.marks.contains(.ackSeen) { end = max(end, side.position(of: side.acknowledged)) }
+        end = max(end, held?.segments.end ?? end, held?.fin.map { $0.offset + 1 } ?? end)
+        return side.next &+ UInt32(truncatingIfNeeded: end - side.offset)
     }
 
     /// Arms the deadline of a RST, unless it is pending: a series of RSTs, each disproved, must not accumulate deadlines.
@@ -118,10 +130,16 @@ extension Flow {
     }
 
     /// Whether a segment shows that the preceding RST was not its sender's, or was not accepted: a host that resets a connection
-    /// sends nothing new on it (RFC 5961 section 3 has hosts ignore most such forgeries).
+    /// sends nothing new on it, and acknowledges nothing that was sent after the RST (RFC 5961 section 3 has hosts ignore most
+    /// such forgeries).
     func disprovesReset(_ segment: TCPSegment, from direction: Direction) -> Bool {
-        resetTime != nil && direction == resetBy && segment.payloadLength > 0 && !segment.flags.contains(.rst)
-            && Int32(bitPattern: segment.sequence &- resetSequence) >= 0
+        guard resetTime != nil, direction == resetBy, !segment.flags.contains(.rst) else { return false }
+        if let resetReach, segment.flags.intersection([.syn, .ack]) == .ack,
+            (1..<1 << 20).contains(Int32(bitPattern: segment.acknowledgment &- resetReach))
+        {
+            return true
+        }
+        return segment.payloadLength > 0 && Int32(bitPattern: segment.sequence &- resetSequence) >= 0
             && (0..<1 << 20).contains(sides[direction].position(of: segment.sequence) - sides[direction].offset)
     }
 
@@ -185,7 +203,7 @@ extension Flow {
         shared.forgetLost()
         guard !shared.isEnding, reason != .timeout, reason != .evicted else { return }
         shared.note(\.closed, after: shared.options.closedMemory, number: number)
-        // Too many to remember: the oldest are forgotten as soon as time advances.
+        // Too many to remember: the oldest are forgotten as soon as time advances, or another opens.
         if shared.closed.count > shared.options.closedLimit { shared.nextDeadline = shared.now }
     }
 }

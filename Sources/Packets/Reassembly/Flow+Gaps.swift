@@ -17,7 +17,12 @@ extension Flow {
                 at: segment.time, segment.packet, &shared)
         }
         shared.heldCost += held.segments.cost - before
-        if held.segments.isEmpty, held.fin == nil { shared.release(&sides[direction]) }
+        if held.segments.isEmpty, held.fin == nil {
+            shared.release(&sides[direction])
+        } else {
+            // What was passed on is no longer counted: nothing may come that would drop it.
+            held.segments.compact()
+        }
     }
 
     /// Declares the first gap missing, or settles the start, and passes on what waited behind it.

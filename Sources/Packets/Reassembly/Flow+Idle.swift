@@ -75,6 +75,8 @@ extension TCPReassembler {
                 entry.isOf(table.flows[entry.flow].number) && table.flows[entry.flow].state == .open
             }
         }
+        // Time may stand still, and with it what is forgotten when it advances.
+        if shared.closed.count > shared.options.closedLimit { forgetClosed() }
         if shared.openCount >= shared.options.connectionLimit { evict() }
     }
 

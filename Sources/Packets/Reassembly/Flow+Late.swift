@@ -80,15 +80,15 @@ struct LostRanges {
 }
 
 extension ReassemblyState {
-    /// How many directions with gaps are remembered.
-    private static var lostLimit: Int { 1 << 16 }
-
     /// Remembers that bytes of the current connection were declared missing.
     mutating func lose(_ range: Range<Int>, from direction: Direction) {
         guard !isEnding else { return }
         let place = current * 2 + Int(direction.rawValue)
         // All are dropped at the limit: which of them will be filled late cannot be known.
-        if lost.count >= ReassemblyState.lostLimit, lost[place] == nil { lost.removeAll() }
+        if lost.count >= options.lostLimit, lost[place] == nil {
+            reachedLimit = true
+            lost.removeAll()
+        }
         lost[place, default: LostRanges()].append(range)
     }
 

@@ -12,6 +12,12 @@ extension Flow {
             // A SYN-ACK with another number: it belongs to another connection, whose SYN was not captured, if this one is over.
             return state == .closed && side.marks.contains(.synSeen) && side.startSequence != first
         }
+        if isTriedAgain(by: segment, from: direction) {
+            // Bytes that came before it are of a connection that is over.
+            let other = sides[direction.opposite]
+            return state == .closed || other.offset > 0 || other.isWaiting
+                || side.marks.union(other.marks).contains(.finished)
+        }
         if side.marks.contains(.started) {
             // The SYN-ACK came first, and acknowledged bytes that the SYN carried (RFC 7413).
             let brought = Int(Int32(bitPattern: side.startSequence &- first))
@@ -33,6 +39,15 @@ extension Flow {
             return !(0...overtaking).contains(Int(Int32(bitPattern: side.acknowledged &- first)))
         }
         return false
+    }
+
+    /// Whether a segment is the same SYN again after a RST that came before the handshake was complete: its sender tries again,
+    /// because the other side still had an older connection (RFC 9293 section 3.5.1), or refused this one.
+    func isTriedAgain(by segment: TCPSegment, from direction: Direction) -> Bool {
+        let (side, other) = (sides[direction], sides[direction.opposite])
+        return resetTime != nil && segment.flags.contains(.syn) && segment.flags.isDisjoint(with: [.ack, .rst])
+            && side.hasOnlySYN && side.startSequence == segment.sequence &+ 1
+            && !other.marks.isSuperset(of: [.synSeen, .ackSeen])
     }
 
     /// How many bytes may have overtaken the SYN before them.

@@ -41,6 +41,11 @@ extension Flow {
     /// Takes the initial sequence number of a direction.
     private mutating func takeSYN(_ segment: TCPSegment, from direction: Direction, _ shared: inout ReassemblyState) {
         let first = segment.sequence &+ 1
+        if isTriedAgain(by: segment, from: direction) {
+            // Nothing came of what was before the RST: what was acknowledged then are numbers of an older connection.
+            resetTime = nil
+            for side in Direction.allCases { sides[side].marks.remove(.ackSeen) }
+        }
         sides[direction].windowScale = segment.windowScale
         if !segment.isSynthetic { sides[direction].marks.insert(.hasPackets) }
         if segment.window >= SendingSide.tinyWindow { sides[direction].marks.insert(.offeredRoom) }

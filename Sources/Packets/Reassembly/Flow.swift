@@ -30,6 +30,8 @@ struct Flow {
     var packets: UInt32 = 0
     /// The sequence number of the RST.
     var resetSequence: UInt32 = 0
+    /// The sequence number after all that the other side had sent when the RST was seen; nil if nothing of it was known.
+    var resetReach: UInt32?
     /// Who sent the RST.
     var resetBy = Direction.fromClient
     /// Who sent the first FIN that was passed on.
@@ -124,6 +126,13 @@ struct Flow {
     mutating func acknowledge(
         _ segment: TCPSegment, by direction: Direction, _ packet: PacketStamp, _ shared: inout ReassemblyState
     ) {
+        // Before its own SYN a host can acknowledge only bytes of an older connection between the same ends (RFC 9293 section
+        // 3.5.1). If just its SYN was not captured, this ends with the first bytes of either side.
+        if !sides[direction].marks.contains(.started), sides[direction.opposite].hasOnlySYN,
+            sides[direction.opposite].position(of: segment.acknowledgment) > 0
+        {
+            return
+        }
         let isNew = sides[direction.opposite].takeAcknowledgment(
             segment.acknowledgment, by: direction, packet,
             fin: shared.held(sides[direction.opposite])?.fin?.offset ?? .max,

@@ -53,7 +53,7 @@ struct HeldSegments {
     /// When the first byte held was captured.
     var firstTime: Timestamp { only?.time ?? blocks.first?[taken].time ?? Timestamp(nanoseconds: .min) }
 
-    /// Removes the first. Its bytes stay where they are until the next insertion.
+    /// Removes the first. Its bytes stay where they are until `compact`.
     mutating func popFirst() -> HeldSegment? {
         if let segment = only {
             (only, count, byteCount) = (nil, 0, 0)
@@ -75,7 +75,7 @@ struct HeldSegments {
     var end: Int? { isEmpty ? nil : only?.end ?? blocks.last?.last?.end }
 
     /// Drops the bytes of segments already taken, once they outnumber the rest.
-    private mutating func compact() {
+    mutating func compact() {
         guard bytes.count > 2 * byteCount + 4096 else { return }
         var kept: [UInt8] = []
         kept.reserveCapacity(byteCount)

@@ -10,7 +10,7 @@ package enum OverlapPolicy: String, Sendable, Hashable, CaseIterable {
 
 /// Limits and choices of TCP reassembly.
 package struct ReassemblyOptions: Sendable, Hashable {
-    /// At most how many bytes of one direction are held behind a gap; then the gap is declared missing.
+    /// At most how many bytes of one direction are held after a gap; then the gap is declared missing.
     package var reorderingLimit = 4 << 20
     /// At most how many segments of one direction are held, so that tiny ones do not cost many times their size.
     package var reorderingSegmentLimit = 1 << 17
@@ -29,6 +29,8 @@ package struct ReassemblyOptions: Sendable, Hashable {
     package var closedMemory = Interval(nanoseconds: 120_000_000_000)
     /// At most how many closed connections are remembered.
     package var closedLimit = 1 << 16
+    /// In how many directions gaps that were declared missing are remembered, in case their bytes arrive late.
+    package var lostLimit = 1 << 16
     /// Which copy of a byte wins.
     package var overlap = OverlapPolicy.first
     /// How many bytes of each direction are kept after they were passed on, so that a later copy with different bytes is reported

@@ -47,7 +47,12 @@ extension SendingSide {
     ) -> Bool {
         let isNew = !marks.contains(.ackSeen) || Int32(bitPattern: number &- acknowledged) > 0
         guard isNew else { return false }
-        let before = marks.contains(.ackSeen) ? position(of: acknowledged) : 0
+        var before = 0
+        if marks.contains(.ackSeen) {
+            before = position(of: acknowledged)
+        } else if marks.contains(.synSeen), position(of: number) < 0 {
+            return false  // nothing precedes a SYN: it is of an older connection
+        }
         acknowledged = number
         marks.insert(.ackSeen)
         if let receiver, marks.contains(.started) {

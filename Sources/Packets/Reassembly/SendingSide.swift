@@ -49,6 +49,9 @@ struct SendingSide {
         offset &+ Int(Int32(bitPattern: sequence &- next))
     }
 
+    /// Whether its SYN was seen, and no bytes.
+    var hasOnlySYN: Bool { marks.contains(.synSeen) && offset == 0 && !isWaiting }
+
     /// The sequence number of the first byte of the stream.
     var startSequence: UInt32 { next &- UInt32(truncatingIfNeeded: offset) }
 
@@ -63,7 +66,7 @@ struct SendingSide {
 final class HeldSide {
     /// The place of its connection.
     let flow: Int
-    /// Segments behind a gap, or of a stream whose start is not yet settled.
+    /// Segments after a gap, or of a stream whose start is not yet settled.
     var segments = HeldSegments()
     /// The stream offset of the FIN, if one was seen, and when.
     var fin: (offset: Int, time: Timestamp)?

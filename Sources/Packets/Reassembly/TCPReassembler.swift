@@ -41,7 +41,7 @@ package struct TCPReassembler: ~Copyable {
 
     /// Advances time: never backwards, and after meeting the deadlines before it.
     ///
-    /// The receiver is notified only up to the oldest event held back, behind a gap or for a RST's grace period.
+    /// The receiver is notified only up to the oldest event held back, after a gap or for a RST's grace period.
     @inline(__always)
     package mutating func advance(to time: Timestamp) {
         guard time > shared.now else { return }
@@ -208,7 +208,8 @@ package struct TCPReassembler: ~Copyable {
         if lastIndex == index { lastKey = nil }
     }
 
-    private mutating func forgetClosed() {
+    /// Forgets closed connections that have been remembered for long enough, and the oldest if there are too many.
+    mutating func forgetClosed() {
         if shared.closed.count > shared.options.closedLimit { shared.reachedLimit = true }
         while let entry = shared.closed.popFirst(
             until: shared.closed.count > shared.options.closedLimit ? Timestamp(nanoseconds: .max) : shared.now)

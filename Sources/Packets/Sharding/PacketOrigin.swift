@@ -16,12 +16,12 @@ package struct PacketOrigin: Hashable, Sendable {
         (self.number, file) = (number, String(words[4]))
     }
 
-    /// What the comment has behind the mark of annotations.
+    /// What the comment has after the mark of annotations.
     private static let word = Array("packet ".utf8)
     /// What it has between the number and the file.
     private static let between = Array(" of ".utf8)
 
-    /// Whether this is such a comment, from what it has behind the mark of annotations: the decoder has no use for it.
+    /// Whether this is such a comment, from what it has after the mark of annotations: the decoder has no use for it.
     package static func isOrigin(annotation text: RawSpan) -> Bool {
         guard text.byteCount > word.count else { return false }
         for (offset, byte) in word.enumerated() where text[byte: offset] != byte { return false }

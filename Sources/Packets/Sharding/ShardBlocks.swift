@@ -101,7 +101,7 @@ struct ShardBlocks {
         return block
     }
 
-    /// The length of a block that is otherwise complete, behind its type and at its end.
+    /// The length of a block that is otherwise complete, after its type and at its end.
     static func close(_ block: inout [UInt8]) {
         let length = block.count + 4
         block.append(first: 4, of: UInt64(length))

@@ -61,6 +61,8 @@ private final class BatchFilling {
     private let queue: BatchQueue
     private var batch: EventBatch
     @exclusivity(unchecked) private var content = StreamEventBuffer()
+    /// How many bytes its notices have, which are not in `content.bytes`.
+    @exclusivity(unchecked) private var copiedBytes = 0
     private var freeSlots: [Int32] = []
     private var slots: Int32 = 0
     /// The time to which the receiver was advanced, and the time to which the decoder will have been.
@@ -86,7 +88,20 @@ private final class BatchFilling {
     }
 
     func notice(_ notice: StreamNotice, _ slot: Int32, from direction: Direction, at time: Timestamp, packet: Int) {
+        let copied = Self.streamBytes(of: notice)
+        copiedBytes += copied
         add(content.notice(notice, direction, slot, time, packet: packet))
+        // Not in `add`, which is called for every event.
+        if copied > 0, content.bytes.count + copiedBytes >= EventBatch.size { handOn() }
+    }
+
+    /// How many of a stream's bytes a notice has.
+    private static func streamBytes(of notice: StreamNotice) -> Int {
+        switch notice {
+        case .late(_, let bytes): bytes.count
+        case .conflict(_, let kept, let other): kept.count + other.count
+        default: 0
+        }
     }
 
     func receive(_ span: RawSpan, _ slot: Int32, from direction: Direction, at time: Timestamp, packet: Int) {
@@ -125,6 +140,7 @@ private final class BatchFilling {
     }
 
     private func handOn() {
+        copiedBytes = 0
         swap(&content, &batch.content)
         queue.putFilled(batch)
         batch = queue.takeFree()

@@ -1,3 +1,4 @@
+import Analysis
 import Dispatch
 import Packets
 import Pipeline
@@ -57,20 +58,24 @@ struct SharedReading {
         @Sendable func read(_ index: Int) {
             var own = decodings[index]
             own.memoryLimit /= shares.count
-            let part = Decoder(own, sinks: [])
+            let analyses = Decoder.allAnalyses(replacing: own.extraAnalyses())
+            let limited = analyses.compactMap { $0 as? any SharedLimit }
+            for analysis in limited { analysis.divideLimit(by: shares.count) }
+            let part = Decoder(own, analyses: analyses, sinks: [])
             var reading = CaptureReading(showsProgress: index == 0)
             // At a limit that all connections share, everything has to be read again, by one thread.
             reading.read(paths, options: options.taking(shares[index]), to: part, progress: progress) {
-                $0 || part.hasReachedMemoryLimit
+                $0 || part.hasReachedMemoryLimit || limited.contains { $0.hasReachedLimit }
             } whenRead: {
             }
             if progress.isAbandoned { return part.abandon() }
             part.finish()
+            let hasReachedLimit =
+                reading.hasReachedLimit || part.hasReachedMemoryLimit || limited.contains { $0.hasReachedLimit }
             parts.withLock {
                 $0.append(
                     Part(
-                        index: index, reading: reading, summary: part.summary,
-                        hasReachedLimit: reading.hasReachedLimit || part.hasReachedMemoryLimit))
+                        index: index, reading: reading, summary: part.summary, hasReachedLimit: hasReachedLimit))
             }
         }
         let group = DispatchGroup()

@@ -6,8 +6,9 @@ import Testing
 /// An index is read as it was written, and what is damaged is found.
 @Suite struct IndexFormatTests {
     private static func connection(_ random: inout SeededRandom) -> IndexedConnection {
-        let isIPv4 = Bool.random(using: &random)
+        // One end may be IPv4-mapped in packets of IPv6: then it is an IPv4 address, and the other is not.
         func endpoint(_ random: inout SeededRandom) -> Endpoint {
+            let isIPv4 = Bool.random(using: &random)
             let address = isIPv4 ? IPAddress(v4: random.word()) : IPAddress(v6: random.next(), random.next())
             return Endpoint(address, UInt16(truncatingIfNeeded: random.next()))
         }

@@ -67,6 +67,50 @@ import Testing
         #expect(index.end?.times == Timestamp(nanoseconds: 1_000)...Timestamp(nanoseconds: 6_000))
     }
 
+    /// One end is an IPv4-mapped address, and the other an IPv6 address.
+    @Test func endsOfDifferentFamilies() throws {
+        let mapped = big(0, 10) + [0xff, 0xff, 10, 0, 0, 1]
+        let other = big(0x2001_0db8, 4) + big(0, 8) + big(2, 4)
+        var file = PcapFile(linkType: 229)
+        func add(_ tcp: [UInt8], from source: [UInt8], to destination: [UInt8]) {
+            let start: [UInt8] = [0x60, 0, 0, 0] + big(tcp.count, 2) + [6, 64]
+            file.add(start + source + destination + tcp)
+        }
+        add(Headers.tcp([1], flags: [.ack, .fin]), from: mapped, to: other)
+        add(Headers.tcp([2], from: 80, to: 40_000, flags: [.ack, .fin]), from: other, to: mapped)
+        let index = IndexedCapture(file.bytes)
+        let connection = try #require(index.connections.first)
+        #expect(index.connections.count == 1)
+        #expect(
+            connection.ends
+                == ConnectionEnds(
+                    Endpoint(IPAddress(v4: 0x0a00_0001), 40_000),
+                    Endpoint(IPAddress(v6: 0x2001_0db8_0000_0000, 2), 80)))
+        #expect(connection.ending == [.lowerFinished, .upperFinished] && connection.isOver)
+    }
+
+    /// A packet without a time has that of the packet before it, whichever connection that belongs to.
+    @Test func packetsWithoutTimesAreDatedAsInTheWhole() {
+        var file = PcapngFile()
+        file.interface()
+        func frame(_ port: Int, _ sequence: UInt32) -> [UInt8] {
+            Headers.ethernet(Headers.ipv4(Headers.tcp([7], from: port, sequence: sequence)))
+        }
+        file.packet(frame(40_000, 1), at: 1_000)
+        // More than what is read because it lies in between.
+        for index in 0..<200 { file.packet(frame(40_001, UInt32(1 + index)), at: 2_000 + index) }
+        for sequence in UInt32(2)...3 {
+            let undated = frame(40_000, sequence)
+            file.simplePacket(undated, original: undated.count)
+        }
+        let bytes = file.file.bytes
+        let selection = ConnectionSelection(ends: [FlowFinderTests.ends])
+        let part = IndexedCapture(bytes).part(of: selection)
+        #expect(part.count < bytes.count / 4)
+        let whole = stories(of: [bytes], selection: selection)
+        #expect(stories(of: [part], selection: selection) == whole && !whole.isEmpty)
+    }
+
     /// Of a large capture with many connections at once, one connection needs little.
     @Test func oneConnectionOfManyTouchesFewBytes() {
         let seed = UInt64.random(in: 0...UInt64.max)

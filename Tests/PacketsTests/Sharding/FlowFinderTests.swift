@@ -76,6 +76,28 @@ import Testing
         #expect(finder.takeSettled() == [])
     }
 
+    /// What was fragmented begins with an extension header; the first fragment says what comes after that, unless it is too short.
+    @Test(arguments: [0..<40, 0..<8]) func fragmentsOfExtensionHeaders(first: Range<Int>) {
+        let address = { (low: UInt64) in IPAddress(v6: 0x2001_0db8_0000_0000, low) }
+        let ends = ConnectionEnds(Endpoint(address(1), 40_000), Endpoint(address(2), 80))
+        var finder = FlowFinder()
+        func find(_ range: Range<Int>) -> FlowFinder.Found {
+            Self.find(NetworkTests.extendedFragment(range), in: &finder, linkType: 229)
+        }
+        #expect(find(80..<128) == .waiting(datagram: 1))
+        let isDecided = first.count > 8
+        let expected: FlowFinder.Found = isDecided ? .part(ends) : .waiting(datagram: 1)
+        let settled = [FlowFinder.Settled(1, .part(ends))]
+        #expect(find(first) == expected)
+        #expect(finder.takeSettled() == (isDecided ? settled : []))
+        guard case .segment(let segment) = find(first.upperBound..<80) else {
+            Issue.record("not complete")
+            return
+        }
+        #expect(ConnectionEnds(segment.source, segment.destination) == ends && segment.payloadLength == 100)
+        #expect(finder.takeSettled() == (isDecided ? [] : settled))
+    }
+
     /// Fragments of a tunnel's packets wait until the packet inside is whole, even if that is a fragment as well.
     @Test func fragmentsInTunnels() {
         let inner = [0..<64, 64..<120].map { Array(NetworkTests.fragment($0).dropFirst(14)) }
@@ -104,6 +126,23 @@ import Testing
             }
         }
         #expect(Set(waiting) == [1, 3])
+    }
+
+    /// Of too many incomplete datagrams the first are given up, in their order, even if all began at the same time.
+    @Test func theFirstAreGivenUpFirst() {
+        var finder = FlowFinder()
+        func wait(_ identifications: ClosedRange<Int>, milliseconds: Int64) {
+            for identification in identifications {
+                let fragment = NetworkTests.fragment(40..<80, identification: identification)
+                let found = Self.find(fragment, in: &finder, milliseconds: milliseconds)
+                #expect(found == .waiting(datagram: identification))
+            }
+        }
+        wait(1...1_044, milliseconds: 0)
+        #expect(finder.takeSettled().map(\.datagram) == Array(1...20))
+        // All others time out at once.
+        wait(1_045...1_045, milliseconds: 60_001)
+        #expect(finder.takeSettled().map(\.datagram) == Array(21...1_044))
     }
 
     @Test func whatStaysIncompleteIsGivenUp() {

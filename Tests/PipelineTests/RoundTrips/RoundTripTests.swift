@@ -192,7 +192,7 @@ import Trace
         let steps: [Step] = [
             .report("q9", 0), .ask("a1", 0), .ask("b2", 10), .report("b2", 15), .report("x7", 16), .report("a1", 40),
         ]
-        // The body of a frame of two bytes is what is behind the header: nothing. So the type tells, and the id.
+        // The body of a frame of two bytes is what is after the header: nothing. So the type tells, and the id.
         let optional = try play("by: fields.id, within: 1 s, optional: true", steps + [.ask("c3", 50)])
         #expect(optional.times == [5, 40] && optional.kinds == [], "what is optional is never missed")
     }

@@ -111,7 +111,7 @@ import Trace
         #expect(lines.contains { $0.event == "tls" && $0["version"] == "TLS 1.3" && $0["serverName"] == "localhost" })
     }
 
-    /// A refusal, plaintext between request and answer, and no TLS behind an answer.
+    /// A refusal, plaintext between request and answer, and no TLS after an answer.
     @Test func whatIsNoUpgrade() throws {
         let text = """
             format: starttls
