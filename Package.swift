@@ -250,8 +250,8 @@ let package = Package(
         .testTarget(
             name: "ProxyTests",
             dependencies: [
-                "Framing", "Interception", "Packets", "Pipeline", "Proxy", "Streams", "TLS", "TestSupport", "Trace",
-                "frametap",
+                "Control", "Framing", "Interception", "Packets", "Pipeline", "Proxy", "Streams", "TLS", "TestSupport",
+                "Trace", "frametap",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],

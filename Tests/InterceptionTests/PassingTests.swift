@@ -12,7 +12,8 @@ import Testing
         "hold: heartbeat; for: 20 ms", "segment: every-byte; probability: 0.1", "segment: merge 2",
         "duplicate: all; after: index == 5; times: 2", "inject: 0x780a; probability: 0.1", "drop: type == \"none\"",
         "drop: nth == 4", "delay: 3 ms; overtaken: true; probability: 0.2", "drop: all; window: 10 ms to 20 ms",
-        "latency: 2 ms", "truncate: 1; when: index == 30",
+        "latency: 2 ms", "truncate: 1; when: index == 30", "hold: index == 2; until: from == server",
+        "hold: index == 3; from: server; until: from == client and index > 4",
     ]
 
     @Test(arguments: BuiltInFormats.names) func passingIsTaking(_ name: String) throws {
@@ -54,6 +55,24 @@ import Testing
         #expect(untouched > 0 || name == "marker", "seed \(seed)")
     }
 
+    /// A frame that no rule selects may be what the other side waits for.
+    @Test func whatEndsAHoldIsNotPassedAsItIs() throws {
+        let format = try #require(try BuiltInFormats.format(named: "line"))
+        let rule = try RuleFile.rule("hold: body.text == \"stop\"; until: from == server", number: 1, format: format)
+        var chain = try #require(RuleSet([rule], seed: 1).stages(of: 1, format: format))
+        let (stop, go, now) = (Array("stop\n".utf8), Array("go\n".utf8), Timestamp(nanoseconds: 1_000))
+        _ = chain.take(.began, at: now)
+        let first = chain.pass(stop.span.bytes, .fromClient, at: now)
+        let held = try #require(first)
+        #expect(!held.contains(where: \.isWrite) && chain.heldBytes(.fromClient) == stop.count)
+        let second = chain.pass(go.span.bytes, .fromServer, at: now)
+        let writes = try #require(second).filter(\.isWrite)
+        #expect(writes == [.write(stop, .fromClient), .write(go, .fromServer)], "\(writes)")
+        #expect(chain.heldBytes(.fromClient) == 0)
+        let next = chain.pass(go.span.bytes, .fromServer, at: now)
+        #expect(next == nil, "nothing waits any more")
+    }
+
     /// Mostly as it was sent; now and then in other pieces.
     private static func cut(
         _ pieces: [Conversations.Piece], _ generator: inout SeededGenerator
@@ -66,4 +85,9 @@ import Testing
             }
         }
     }
+}
+
+extension StageChain.Output {
+    /// Whether bytes are written.
+    fileprivate var isWrite: Bool { if case .write = self { true } else { false } }
 }

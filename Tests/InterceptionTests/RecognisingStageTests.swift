@@ -36,7 +36,7 @@ import Testing
         for case .write(let bytes, let direction, _) in outputs { passed[direction] += bytes }
     }
 
-    /// What has begun to pass passes; of what begins behind it, everything is dropped. Two formats are left out: where their frames
+    /// What has begun to pass passes; of what begins after it, everything is dropped. Two formats are left out: where their frames
     /// end depends on time, or on the pieces.
     @Test(arguments: BuiltInFormats.names.filter { !["marker", "text-heartbeat"].contains($0) })
     func rulesBeginAtABoundary(_ name: String) throws {
@@ -92,7 +92,7 @@ import Testing
         #expect(other.take(.bytes(Array("b\n".utf8), .fromClient), at: now) == [.write(Array("b\n".utf8), .fromClient)])
     }
 
-    /// Other stages are there from the beginning, and segmentation is behind them.
+    /// Other stages are there from the beginning, and segmentation is after them.
     @Test func otherRulesDoNotWait() throws {
         let format = try #require(try BuiltInFormats.format(named: "line"))
         var chain = try Self.stages(

@@ -61,6 +61,7 @@ import Testing
         #expect((15...45).contains(share), "\(share) of 60 with a toxicity of 0.5")
 
         // Disabling, reset, populate, deleting.
+        #expect(seen["before disabling"] as? Bool == true)
         #expect(seen["disabled"] as? Bool == false && text("disabled end") == "reset")
         #expect(text("disabled connect") == "refused")
         #expect(seen["reset"] as? Int == 204 && seen["after reset"] as? Bool == true)
@@ -72,8 +73,15 @@ import Testing
         proxy.signal(SIGTERM)
         #expect(try await proxy.exitStatus() == 0)
         // What toxics did is in the trace.
-        let actions = try traceLines(folder.text("trace.ndjson")).filter { $0.event == "action" }
+        let trace = try traceLines(folder.text("trace.ndjson"))
+        let actions = trace.filter { $0.event == "action" }
         #expect(Set(actions.compactMap { $0["rule"] }).isSuperset(of: ["timeout_downstream", "reset_peer_downstream"]))
+        // A connection that was open when its proxy was disabled, with four bytes each way: the command ended it.
+        let disabled = trace.filter { line in
+            line.event == "closed" && ["client", "server"].allSatisfy { line.number("bytes", of: $0) == 4 }
+        }
+        #expect(disabled.map { $0["reason"] } == ["rule", "rule"], "\(disabled.map(\.text))")
+        #expect(disabled.allSatisfy { $0.text.contains("\"by\":null") })
     }
 
     @Test func eachTestHasItsOwnListener() async throws {
@@ -175,6 +183,6 @@ import Testing
     @Test func withoutListenerOrControlNothingStarts() async throws {
         let proxy = try Program("frametap", ["proxy"])
         #expect(try await proxy.exitStatus() != 0)
-        #expect(proxy.errors.contains("expected --listen and --to, or --control"), "\(proxy.errors)")
+        #expect(proxy.errors.contains("nothing to listen on; expected --listen ADDRESS:PORT --to"), "\(proxy.errors)")
     }
 }

@@ -34,6 +34,18 @@ import Testing
         #expect(stack.take(.ended) == [], "it is over")
     }
 
+    /// What a client had sent before its layers began belongs to the layer that wants it, or to the relay.
+    @Test func earlyBytesAreTakenInTurn() {
+        var fixed = stack(FixedServerLayer(server: Self.place))
+        #expect(fixed.begin(with: ByteBuffer(bytes: [1, 2])) == [.connect(Self.place)])
+        #expect(fixed.take(.connected(bound: nil)) == [.done])
+        #expect(Array(fixed.takeUnread().readableBytesView) == [1, 2])
+        var socks = stack(SOCKSLayer())
+        #expect(
+            socks.begin(with: ByteBuffer(bytes: Self.request + [7])) == [.sendToClient([5, 0]), .connect(Self.place)])
+        #expect(Array(socks.takeUnread().readableBytesView) == [7])
+    }
+
     @Test func aServerThatCannotBeReachedResetsTheClient() {
         var stack = stack(FixedServerLayer(server: Self.place))
         _ = stack.begin()

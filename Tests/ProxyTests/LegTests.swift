@@ -152,6 +152,29 @@ import Trace
         #expect(ComparableTrace(live).differences(to: ComparableTrace(offline)) == [])
     }
 
+    /// What a slow line still has when a RST stops waiting is reported, although nothing is received any more.
+    @Test func whatARSTCannotWaitForIsReported() throws {
+        let rules = RuleSet([try RuleFile.rule("rate: 1 KiB/s", number: 1, format: nil)], seed: 1)
+        let record = try Record("chunk")
+        let proxy = EmbeddedProxy(listener, queue: record.queue) { options in
+            options.stages = { connection, _ in rules.stages(of: connection, format: nil) }
+        }
+        let left = try proxy.accept()
+        let right = try #require(try proxy.connect())
+        left.receive([UInt8](repeating: 7, count: 20_480))
+        left.reset()
+        for _ in 0..<12 {
+            proxy.loop.advanceTime(by: .seconds(1))
+            record.clock.pass(1_000_000_000)
+        }
+        #expect(!right.isOpen)
+        let (live, offline) = try record.end()
+        let discarded = live.filter { $0.event == "action" && $0["action"] == "discard" }
+        #expect(discarded.map { $0[number: "length"] } == [20_480 - right.sent.count])
+        #expect(discarded.map(\.text) == offline.filter { $0.event == "action" }.map(\.text))
+        #expect(closed(live, "in", "client").bytes == 20_480 && closed(live, "out", "client").bytes == right.sent.count)
+    }
+
     /// Neither side has ended it, on either leg.
     @Test func whatIsOpenWhenTheProxyStops() throws {
         let rules = RuleSet([try RuleFile.rule("latency: 1 s", number: 1, format: nil)], seed: 1)

@@ -103,6 +103,21 @@ import Testing
         #expect(files.text(last).contains(#"{"event":"summary""#))
     }
 
+    /// Letters of several bytes do not hide the earlier files of a series, and those of others are none of it.
+    @Test(arguments: ["größe.pcapng", "größe", "日本.x.é", ".ß"]) func aSeriesMayHaveAnyName(_ name: String) throws {
+        let series = RecordSeries(files.path(name), keep: 2)
+        #expect(series.nextNumber() == 1)
+        var paths = (1...5).map(series.path)
+        for path in paths { try Data([1]).write(to: URL(fileURLWithPath: path)) }
+        for other in ["größer-0009.pcapng", "größe-00x9.pcapng", "größe-009.pcapng", "größe-0009.pcap"] {
+            _ = try files.write([1], to: other)
+        }
+        #expect(series.nextNumber() == 6)
+        series.deleteOld(current: 5)
+        paths.removeAll { FileManager.default.fileExists(atPath: $0) }
+        #expect(paths == (1...3).map(series.path), "the one that is being written does not count")
+    }
+
     @Test func aFileThatIsOldEnoughIsEnded() async throws {
         let program = try await proxy(["--rotate", "300ms"])
         try await traffic.send("first")
@@ -205,7 +220,7 @@ import Testing
         try await traffic.send(String(repeating: "y", count: 999), count: 100)
         try await eventually("a complaint") { program.errors.contains("cannot write standard output") }
         #if os(Linux)
-        // There is room again: what follows is written behind, and not after a run of zeros.
+        // There is room again: what follows is written after, and not after a run of zeros.
         _ = try await Program.run("prlimit", ["--pid", "\(program.processIdentifier)", "--fsize=unlimited"])
         #endif
         program.signal(SIGHUP)

@@ -79,7 +79,7 @@ import Testing
             "recorded when it was seen and when it was passed on, and once")
     }
 
-    /// What passes as it is waits for its flush; what is cut behind it is not written together with it.
+    /// What passes as it is waits for its flush; what is cut after it is not written together with it.
     @Test func whatPassesAndWhatIsCutAreSeparateWrites() throws {
         let format = try #require(try BuiltInFormats.format(named: "line"))
         let rule = try RuleFile.rule("segment: every-byte; when: body.text == \"b\"", number: 1, format: format)
@@ -93,6 +93,80 @@ import Testing
         client.channel.pipeline.fireChannelReadComplete()
         proxy.loop.advanceTime(by: .seconds(1))
         #expect(server.flushed == [Array("a\n".utf8), Array("b".utf8), Array("\n".utf8)])
+    }
+
+    // MARK: Cuts
+
+    private func everyByte() throws -> (rules: RuleSet, format: Format) {
+        let format = try #require(try BuiltInFormats.format(named: "line"))
+        return (RuleSet([try RuleFile.rule("segment: every-byte", number: 1, format: format)], seed: 1), format)
+    }
+
+    /// A relay that writes each byte by itself.
+    private func segmented(deliveryTimeout: Double) throws -> (proxy: EmbeddedProxy, client: Wire, server: Wire) {
+        let (rules, format) = try everyByte()
+        let proxy = EmbeddedProxy(Self.listener) { options in
+            options.deliveryTimeout = deliveryTimeout
+            options.stages = { connection, _ in rules.stages(of: connection, format: format) }
+        }
+        let client = try proxy.accept()
+        return (proxy, client, try #require(try proxy.connect()))
+    }
+
+    private func reports(_ proxy: EmbeddedProxy) -> [ActionReport] {
+        proxy.recorded().compactMap { if case .noticed(_, _, .action(let report), _) = $0 { report } else { nil } }
+    }
+
+    /// Two seconds would pass until all of it is written.
+    @Test func aRSTDoesNotWaitForCutsForLong() throws {
+        let (proxy, client, server) = try segmented(deliveryTimeout: 0.5)
+        client.receive([UInt8](repeating: 120, count: 2_000) + [10])
+        client.reset()
+        proxy.loop.advanceTime(by: .milliseconds(499))
+        #expect(server.isOpen)
+        proxy.loop.advanceTime(by: .milliseconds(1))
+        #expect(!server.isOpen && (400...600).contains(server.sent.count), "\(server.sent.count)")
+        let lost = reports(proxy).filter { $0.action == "discard" }
+        #expect(lost.map(\.length) == [2_001 - server.sent.count] && lost.first?.rule == ActionReport.limits)
+    }
+
+    /// Many short writes take more memory than their bytes.
+    @Test func manyCutsPauseReading() throws {
+        let (proxy, client, server) = try segmented(deliveryTimeout: 10)
+        client.receive([UInt8](repeating: 120, count: 2_000) + [10])
+        let before = client.reads
+        client.channel.read()
+        proxy.loop.run()
+        #expect(client.reads == before)
+        proxy.loop.advanceTime(by: .seconds(3))
+        #expect(client.reads == before + 1 && server.sent.count == 2_001)
+    }
+
+    /// A receiver that does not read is waited for once in a frame, and not at each of its cuts.
+    @Test func whoDoesNotReadIsWaitedForOnceInAFrame() throws {
+        let (rules, format) = try everyByte()
+        let chain = try #require(rules.stages(of: 1, format: format))
+        let proxy = EmbeddedProxy(Self.listener)
+        let client = try proxy.accept()
+        let server = try #require(try proxy.connect())
+        let ends = try [client, server].map { wire in
+            try wire.channel.pipeline.syncOperations.handler(type: RelayHandler.self)
+        }
+        let address = Endpoint(Wire.address(9_000))
+        let recording = QueuedRecording(
+            proxy.queue, connection: proxy.queue.open(client: address, server: address), passedOn: nil, on: proxy.loop)
+        let driver = StageDriver(
+            chain, on: proxy.loop, from: ends[0], to: ends[1], recording, deliveryTimeout: 10, proof: { _ in false })
+        driver.take(.began)
+        driver.take(ByteBuffer(string: "abcdef\nxy\n"), from: .fromClient, isRecorded: false)
+        // What was written before the frame is waited for, too.
+        proxy.loop.advanceTime(by: .milliseconds(999))
+        #expect(server.sent == [])
+        proxy.loop.advanceTime(by: .milliseconds(101))
+        #expect(server.sent == Array("abcdef\n".utf8))
+        proxy.loop.advanceTime(by: .milliseconds(1_100))
+        #expect(server.sent == Array("abcdef\nxy\n".utf8))
+        #expect(reports(proxy).map(\.isProven) == [false, false])
     }
 
     @Test(arguments: [false, true]) func aRSTAfterAFINReachesTheOtherEnd(stage: Bool) throws {

@@ -162,7 +162,10 @@ def main():
             ends.append(read(sock, 2)[1])
     seen["toxicity"] = ends.count("fin")
 
+    toxic("latency")
     with connect() as sock:
+        # It is relayed, and not merely accepted.
+        seen["before disabling"] = took(sock, b"open")[2]
         listen = call("GET", "/proxies/p")[1]["listen"]
         seen["disabled"] = call("POST", "/proxies/p", {"enabled": False})[1]["enabled"]
         seen["disabled end"] = read(sock)[1]

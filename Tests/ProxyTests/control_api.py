@@ -118,7 +118,7 @@ def main():
         seen["passed"] = sock.recv(100).decode()
         thread.join()
         seen["late"] = texts(waited["late"][1])
-        # From the cursor behind a frame, it does not count again.
+        # From the cursor after a frame, it does not count again.
         seen["none"] = call("GET", "/listeners/one/wait", query={"when": 'body.text == "first" and from == "client"', "after": early["next"], "timeout": 0.2})
         # Bytes reach the client before they are recorded.
         call("GET", "/listeners/listener-2/wait", query={"when": 'from == "server"'})

@@ -165,7 +165,7 @@ def slow_reader():
 
 
 def stalled():
-    """The server stops reading while the client sends lines, with a heartbeat before and behind them: what the client sends
+    """The server stops reading while the client sends lines, with a heartbeat before and after them: what the client sends
     has to wait for two seconds."""
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
     stuck = threading.Event()

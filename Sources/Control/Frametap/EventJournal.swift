@@ -6,23 +6,53 @@ import Trace
 ///
 /// It is bounded: the oldest events are evicted, and a reader that asks for them gets the number of those it missed.
 package final class EventJournal: Sendable {
+    private struct Entry {
+        let event: TraceEvent
+        /// About how many bytes of memory it takes.
+        let cost: Int
+
+        init(_ event: TraceEvent) {
+            self.event = event
+            cost = MemoryLayout<Entry?>.stride + event.contentCost
+        }
+    }
+
     private struct State {
-        var events: [TraceEvent] = []
+        /// Those that are evicted are nil, until many are: then they are removed together.
+        var events: [Entry?] = []
         /// The events that are not published yet.
-        var pending: [TraceEvent] = []
-        /// The number of the first of them, and how many of the array's first entries are evicted.
+        var pending: [Entry] = []
+        /// The number of the first of them, how many of the array's first entries are evicted, and what the others take.
         var first = 0
         var dropped = 0
+        var cost = 0
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var nextWaiting = 0
         var isOver = false
+
+        /// Evicts the oldest event.
+        mutating func evict() {
+            cost -= events[dropped]?.cost ?? 0
+            events[dropped] = nil
+            dropped += 1
+            if dropped > events.count / 4 {
+                events.removeFirst(dropped)
+                first += dropped
+                dropped = 0
+            }
+        }
     }
 
-    /// At most how many events are kept.
     private let most: Int
+    private let limit: Int
     private let state = Mutex(State())
 
-    package init(most: Int = 100_000) { self.most = most }
+    /// An empty journal.
+    ///
+    /// - Parameters:
+    ///   - most: at most how many events are kept.
+    ///   - limit: at most how many bytes of memory they take; the last one stays in any case.
+    package init(most: Int = 100_000, limit: Int = 64 << 20) { (self.most, self.limit) = (most, limit) }
 
     /// Events from a number on.
     struct Page {
@@ -37,23 +67,25 @@ package final class EventJournal: Sendable {
     }
 
     /// Takes the next event. Readers see it when it is published.
-    package func take(_ event: TraceEvent) { state.withLock { $0.pending.append(event) } }
+    package func take(_ event: TraceEvent) {
+        let entry = Entry(event)
+        state.withLock { $0.pending.append(entry) }
+    }
 
     /// Everything that happened so far has been recorded: readers see it, together with its packets.
     package func publish() {
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             guard !state.pending.isEmpty else { return [] }
-            state.events += state.pending
-            state.pending.removeAll(keepingCapacity: state.pending.count < 1_024)
-            let excess = state.events.count - state.dropped - most
-            if excess > 0 {
-                state.dropped += excess
-                if state.dropped > most / 4 {
-                    state.events.removeFirst(state.dropped)
-                    state.first += state.dropped
-                    state.dropped = 0
+            for entry in state.pending {
+                state.events.append(entry)
+                state.cost += entry.cost
+                while state.events.count - state.dropped > most
+                    || state.cost > limit && state.events.count - state.dropped > 1
+                {
+                    state.evict()
                 }
             }
+            state.pending.removeAll(keepingCapacity: state.pending.count < 1_024)
             defer { state.waiting = [:] }
             return Array(state.waiting.values)
         }
@@ -82,8 +114,9 @@ package final class EventJournal: Sendable {
                 events: [], next: max(number, oldest), missed: max(0, oldest - number),
                 latest: state.first + state.events.count)
             while page.next < state.first + state.events.count, page.events.count < count {
-                let event = state.events[page.next - state.first]
-                if isWanted(event) { page.events.append((page.next, event)) }
+                if let event = state.events[page.next - state.first]?.event, isWanted(event) {
+                    page.events.append((page.next, event))
+                }
                 page.next += 1
             }
             return page

@@ -34,7 +34,7 @@ package actor FrametapAPI {
         (self.seed, self.formatNamed) = (seed, formatNamed)
     }
 
-    /// Answers a request, whose path begins behind `/api/v1`.
+    /// Answers a request, whose path begins after `/api/v1`.
     /// Requests that change something wait for one another.
     package func answer(_ request: HTTPRequest, _ path: [String]) async -> HTTPResponse {
         await changes.perform(request) { await self.perform($0, path) }
@@ -194,7 +194,7 @@ package actor FrametapAPI {
         }
     }
 
-    /// The events of a page, each with the cursor behind it.
+    /// The events of a page, each with the cursor after it.
     private static func lines(_ page: EventJournal.Page) -> [JSONValue] {
         page.events.map { entry -> JSONValue in
             guard case .object(var members) = entry.event.json else { return .null }

@@ -37,7 +37,7 @@ package final class ControlServer: Sendable {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let (pipeline, upgraders) = (channel.pipeline.syncOperations, upgraders())
-                    // What is read behind an upgrade is no request any more.
+                    // What is read after an upgrade is no request any more.
                     let upgrade: NIOHTTPServerUpgradeConfiguration = (
                         upgraders, { $0.pipeline.removeHandler(name: RequestHandler.name, promise: nil) }
                     )

@@ -7,7 +7,7 @@ package struct HTTPRequest: Sendable {
     package var method: HTTPMethod
     /// The path's parts, without escapes.
     package var path: [String]
-    /// The values behind the path, by name.
+    /// The values after the path, by name.
     package var query: [String: String]
     /// The headers.
     package var headers: HTTPHeaders

@@ -2,14 +2,14 @@ import Expressions
 import Framing
 import Streams
 
-/// Stops frames for which a condition holds, until a command says what becomes of them. What is behind a stopped frame in its
+/// Stops frames for which a condition holds, until a command says what becomes of them. What is after a stopped frame in its
 /// direction waits for it.
 ///
 /// What waits for too long passes, as with every stage.
 struct BreakStage: Stage {
     /// One direction beyond its framer.
     private struct Line {
-        /// What was found and has not been dealt with, behind the first `done`.
+        /// What was found and has not been dealt with, after the first `done`.
         var items: [FrameCollector.Item] = []
         var done = 0
         /// The frame that is stopped: the first of them.
@@ -95,7 +95,7 @@ struct BreakStage: Stage {
 
     // MARK: Frames
 
-    /// The connection began, and these bytes have passed already: frames may be stopped that begin behind them.
+    /// The connection began, and these bytes have passed already: frames may be stopped that begin after them.
     mutating func begin(
         at time: Timestamp, behind passed: [(direction: Direction, bytes: [UInt8])], _ now: Timestamp
     ) {

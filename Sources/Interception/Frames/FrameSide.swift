@@ -4,7 +4,7 @@ import Streams
 /// One direction of a connection whose frames rules apply to: what has arrived, and what waits.
 struct FrameSide {
     var framer: Framer
-    /// What has arrived and has not been dealt with, behind the first `taken` bytes; from this offset of the stream on.
+    /// What has arrived and has not been dealt with, after the first `taken` bytes; from this offset of the stream on.
     private var buffer: [UInt8] = []
     private var taken = 0
     private(set) var base = 0
@@ -50,7 +50,7 @@ struct FrameSide {
 
     /// Splits bytes into frames; nothing waits here.
     ///
-    /// - Returns: the offset of the first byte, and whether the next byte behind these begins a frame.
+    /// - Returns: the offset of the first byte, and whether the next byte after these begins a frame.
     mutating func frame(
         _ bytes: RawSpan, at now: Timestamp, _ scratch: FramingScratch, into found: FrameCollector
     ) -> (base: Int, isWhole: Bool) {

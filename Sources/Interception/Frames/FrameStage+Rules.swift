@@ -166,7 +166,7 @@ extension FrameStage {
             report(index, seen, passed: total(fate.frames), "\(copies) times", at: now)
         case .swap:
             fate.isSwapped = true
-            report(index, seen, passed: total(fate.frames), "behind the next frame", at: now)
+            report(index, seen, passed: total(fate.frames), "after the next frame", at: now)
         case .hold(let hold):
             fate.hold = (index, hold)
             report(index, seen, passed: total(fate.frames), at: now)
@@ -303,7 +303,7 @@ extension FrameStage {
         return isNew || rule.passing == nil || !seen.fulfils(rule.passing)
     }
 
-    /// A rule ends a direction behind these bytes; everything before them passes.
+    /// A rule ends a direction after these bytes; everything before them passes.
     private mutating func end(
         _ direction: Direction, with last: [[UInt8]], _ ending: Ending, at now: Timestamp
     ) {

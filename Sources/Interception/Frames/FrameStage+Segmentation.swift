@@ -45,7 +45,7 @@ extension FrameStage {
         }
         emit(Array(frame[start...]), direction, at: now)
         let shown = places.prefix(20).map(String.init).joined(separator: ", ") + (places.count > 20 ? ", …" : "")
-        let detail = places.isEmpty ? "not cut" : "cut behind byte \(shown)"
+        let detail = places.isEmpty ? "not cut" : "cut after byte \(shown)"
         actions.append(.cut(direction, report: report(on: seen, by: index, passed: frame.count, detail, at: now)))
     }
 

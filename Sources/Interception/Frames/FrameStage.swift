@@ -81,8 +81,10 @@ struct FrameStage: Stage {
 
     /// Whole frames that no rule is about pass as they are.
     mutating func pass(_ bytes: RawSpan, _ direction: Direction, at now: Timestamp) -> [StageAction]? {
-        // By name: a subscript would copy the side.
-        guard canSkip, direction == .fromClient ? sides.fromClient.isIdle : sides.fromServer.isIdle else {
+        // By name: a subscript would copy the side. What the other side holds may wait for a frame of this one.
+        guard canSkip, direction == .fromClient ? sides.fromClient.isIdle : sides.fromServer.isIdle,
+            direction == .fromClient ? sides.fromServer.hold == nil : sides.fromClient.hold == nil
+        else {
             return take(.bytes(bytes.copied(), direction), at: now)
         }
         let found = collector
@@ -135,7 +137,7 @@ struct FrameStage: Stage {
 
     // MARK: Framing
 
-    /// The connection began, and these bytes have passed already: rules apply to the frames that begin behind them.
+    /// The connection began, and these bytes have passed already: rules apply to the frames that begin after them.
     mutating func begin(
         at time: Timestamp, behind passed: [(direction: Direction, bytes: [UInt8])], _ now: Timestamp
     ) {

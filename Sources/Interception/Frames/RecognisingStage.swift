@@ -1,7 +1,7 @@
 import Framing
 import Streams
 
-/// A stage that deals with frames, and may begin behind what has passed.
+/// A stage that deals with frames, and may begin after what has passed.
 protocol LateStage: Stage {
     /// The connection began, and these bytes have passed already.
     mutating func begin(at time: Timestamp, behind passed: [(direction: Direction, bytes: [UInt8])], _ now: Timestamp)
@@ -11,7 +11,7 @@ extension FrameStage: LateStage {}
 extension BreakStage: LateStage {}
 
 /// Applies rules to frames whose format is not known before the connection speaks: until it is recognised, everything passes; from
-/// then on, the rules apply to the frames that begin behind what has passed.
+/// then on, the rules apply to the frames that begin after what has passed.
 struct RecognisingStage: Stage {
     private enum State {
         /// With what has passed so far: at most as much as the search looks at.

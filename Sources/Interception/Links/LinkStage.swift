@@ -45,6 +45,14 @@ package struct LinkStage: Stage {
         set(rules, at: nil)
     }
 
+    /// What waits for its turn is lost if a RST does not wait for it.
+    package var heldBytes: PerDirection<Int> {
+        PerDirection(fromClient: lines.fromClient.waiting.count, fromServer: lines.fromServer.waiting.count)
+    }
+
+    /// A slow line stays slow, however long that takes.
+    package var releases: Bool { false }
+
     /// Takes an event of its connection.
     package mutating func take(_ event: StageEvent, at now: Timestamp) -> [StageAction] {
         switch event {
@@ -197,14 +205,17 @@ package struct LinkStage: Stage {
                 due = due + amount + rules[index].chances[direction].interval(upTo: jitter)
             }
         }
+        var start = 0
         for (piece, pause) in pieces(of: count, direction, at: now) {
             if pause > .seconds(0) {
                 due = max(due, (lines[direction].sliced ?? due) + pause)
                 lines[direction].sliced = due
             }
-            actions.append(.emit(Array(lines[direction].waiting.prefix(piece)), direction, at: due))
-            lines[direction].waiting.removeFirst(piece)
+            actions.append(.emit(Array(lines[direction].waiting[start..<start + piece]), direction, at: due))
+            start += piece
         }
+        // Together: each removal moves what is left.
+        lines[direction].waiting.removeFirst(start)
     }
 
     /// In which pieces bytes are written, each after a pause.

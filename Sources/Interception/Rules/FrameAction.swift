@@ -10,7 +10,7 @@ package enum FrameAction: Sendable {
     case delay(by: Interval, jitter: Interval, isOvertaken: Bool)
     /// It passes several times.
     case duplicate(copies: Int)
-    /// It passes behind the next frame of its direction.
+    /// It passes after the next frame of its direction.
     case swap
     /// It and what follows in its direction wait.
     case hold(Hold)

@@ -48,7 +48,7 @@ package struct Rule: Sendable {
 
 /// Which of a direction's frames a rule applies to. All conditions must hold; they are checked in this order.
 package struct FrameSelection: Sendable {
-    /// A frame of either side behind which the rule applies to the connection.
+    /// A frame of either side after which the rule applies to the connection.
     package var after: Expression?
     /// What holds for the frame.
     package var when: Expression?

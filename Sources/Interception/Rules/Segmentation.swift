@@ -5,7 +5,7 @@ import Streams
 package enum Segmentation: Hashable, Sendable {
     /// Each byte is a write of its own.
     case everyByte
-    /// Cuts behind this many bytes of a frame; negative: before its last ones.
+    /// Cuts after this many bytes of a frame; negative: before its last ones.
     case at([Int])
     /// Cuts at and inside every field of the head, at the body, inside characters of several bytes, and at and inside what ends the
     /// frame.
@@ -25,7 +25,7 @@ package enum Segmentation: Hashable, Sendable {
         }
     }
 
-    /// Where a frame is cut: behind how many of its bytes, in order.
+    /// Where a frame is cut: after how many of its bytes, in order.
     func places(
         _ frame: [UInt8], _ shape: FrameShape, _ format: DirectionFormat, _ chance: inout Chance
     ) -> [Int] {

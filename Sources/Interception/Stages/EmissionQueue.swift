@@ -46,7 +46,7 @@ struct EmissionQueue: Sendable {
         emissions.insert(Emission(content: content, due: due, since: now), at: place)
     }
 
-    /// Appends a cut directly behind the last bytes.
+    /// Appends a cut directly after the last bytes.
     mutating func cut(_ report: ActionReport?, at now: Timestamp) {
         emissions.insert(Emission(content: .cut(report: report), due: now, since: now), at: end)
     }

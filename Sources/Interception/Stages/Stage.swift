@@ -13,6 +13,9 @@ package protocol Stage {
     /// Since when the oldest of these bytes has been kept, if the stage knows; nil if it does not.
     var heldSince: PerDirection<Timestamp?>? { get }
 
+    /// Whether these bytes must be emitted when they have been kept for too long.
+    var releases: Bool { get }
+
     /// Takes an event of its connection.
     ///
     /// - Parameter now: the time, on a clock that never goes backwards.
@@ -31,6 +34,9 @@ extension Stage {
 
     /// Most stages do not know: it is since when they have kept any.
     package var heldSince: PerDirection<Timestamp?>? { nil }
+
+    /// Most stages emit what they have kept for too long.
+    package var releases: Bool { true }
 
     /// Most stages do something to most bytes.
     package mutating func pass(_ bytes: RawSpan, _ direction: Direction, at now: Timestamp) -> [StageAction]? {

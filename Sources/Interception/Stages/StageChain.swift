@@ -10,7 +10,7 @@ package struct StageChain {
     package struct Limits: Hashable, Sendable {
         /// If more than this many bytes of a direction are held, reading it pauses until half of them have passed.
         package var bytes = 1 << 20
-        /// Data held for this long passes, whatever the stages say.
+        /// Data held for this long passes, whatever the stages say; but what waits for a slow line waits on.
         package var time = Interval.seconds(60)
         /// How long a RST waits for the data emitted before it.
         package var reset = Interval.seconds(10)
@@ -137,8 +137,9 @@ package struct StageChain {
     /// Passes on what a stage has emitted, and notes since when it keeps bytes.
     private mutating func settle(_ index: Int, at now: Timestamp) {
         let (held, since) = (steps[index].stage.heldBytes, steps[index].stage.heldSince)
+        let releases = steps[index].stage.releases
         for direction in Direction.allCases {
-            if held[direction] == 0 {
+            if held[direction] == 0 || !releases {
                 steps[index].keepsSince[direction] = nil
             } else if let since {
                 steps[index].keepsSince[direction] = since[direction] ?? now
@@ -187,7 +188,7 @@ package struct StageChain {
                     outputs.append(.write(bytes, direction, cause: cause))
                 }
             case .cut(let report):
-                // A stage behind this one decides anew what is written together.
+                // A stage after this one decides anew what is written together.
                 if index + 1 == steps.count, ended[direction] == nil {
                     outputs.append(.cut(direction, report: report))
                 } else if let report {

@@ -30,10 +30,12 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var place: (place: Place, address: SocketAddress?)?
     /// What the client's end of the relay must be notified of once it exists.
     private var ends = RelayHandler.EarlyEnds()
+    /// What a client that has ended already had sent: the system delivers it unasked, before the layers have begun.
+    private var early = ByteBuffer()
     private var state = State.admitting
 
     private enum State {
-        /// Nothing is read before the layers have begun.
+        /// Nothing is asked for before the layers have begun.
         case admitting
         case entering
         /// Input is discarded until the client has been sent the reason.
@@ -64,17 +66,28 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
             context?.reset()
             return
         }
-        proxy.isItself(channel).assumeIsolated().whenSuccess { isItself in
-            self.state = .entering
-            if isItself { return self.perform([.close(Self.loopFault, isOrderly: false)]) }
-            if self.stack.awaitsClient {
-                let amount = TimeAmount.nanoseconds(Int64(self.proxy.options.connectTimeout * 1e9))
-                self.patience = self.channel.eventLoop.assumeIsolated().scheduleTask(in: amount) {
-                    self.perform(self.stack.expire())
-                }
+        proxy.isItself(channel).assumeIsolated().whenSuccess { self.enter(isItself: $0) }
+    }
+
+    /// The layers begin, with what the client has done meanwhile.
+    private func enter(isItself: Bool) {
+        state = .entering
+        let early = early
+        self.early = ByteBuffer()
+        if isItself { return perform([.close(Self.loopFault, isOrderly: false)]) }
+        if stack.awaitsClient {
+            let amount = TimeAmount.nanoseconds(Int64(proxy.options.connectTimeout * 1e9))
+            patience = channel.eventLoop.assumeIsolated().scheduleTask(in: amount) {
+                self.perform(self.stack.expire())
             }
-            self.perform(self.stack.begin())
         }
+        perform(stack.begin(with: early))
+        if ends.hasInputEnded || ends.isInactive { takeEnd() }
+    }
+
+    /// The client sent FIN, or its connection is gone. Layers that have not begun are told when they have.
+    private func takeEnd() {
+        if state == .entering { perform(stack.take(.ended)) }
     }
 
     private static let loopFault = EntryFault(
@@ -109,7 +122,12 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if state == .entering { perform(stack.receive(unwrapInboundIn(data))) }
+        var bytes = unwrapInboundIn(data)
+        switch state {
+        case .admitting: early.writeBuffer(&bytes)
+        case .entering: perform(stack.receive(bytes))
+        case .dismissed, .over: break
+        }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -121,7 +139,7 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
         guard case .inputClosed? = event as? ChannelEvent else { return context.fireUserInboundEventTriggered(event) }
         ends.hasInputEnded = true
         if state == .dismissed { return context.close(promise: nil) }
-        perform(stack.take(.ended))
+        takeEnd()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -131,7 +149,7 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         ends.isInactive = true
-        perform(stack.take(.ended))
+        takeEnd()
         // A handshake with the server alone is of no use.
         if state == .entering, serverTLS != nil, clientTLS == nil {
             let text = "the client closed the connection during the handshake"

@@ -21,7 +21,15 @@ struct EntryStack: Sendable {
     var needsBytes: Bool { layers.first?.needsBytes ?? false }
 
     /// Begins with the first layer.
-    mutating func begin() -> [EntryAction] { take(.began) }
+    ///
+    /// - Parameter early: the bytes that the client sent before: there already if a server is connected at once.
+    mutating func begin(with early: ByteBuffer = ByteBuffer()) -> [EntryAction] {
+        var early = early
+        connection.unread.writeBuffer(&early)
+        let actions = take(.began)
+        guard connection.unread.readableBytes > 0, needsBytes else { return actions }
+        return actions + take(.bytes)
+    }
 
     /// The client sent bytes.
     mutating func receive(_ bytes: ByteBuffer) -> [EntryAction] {

@@ -122,9 +122,20 @@ package final class ManagedListener: Sendable {
             try? await listening.close()
             forget()
         }
+        resetOpen()
+    }
+
+    /// Resets the open connections: on their event loops, soon.
+    func resetOpen() {
         for channel in state.withLock({ Array($0.channels.values) }) {
-            channel.resetOnClose()
-            channel.close(promise: nil)
+            channel.eventLoop.execute {
+                // Of one that is relayed, both ends are: closing its client alone would look like what the client did.
+                if let end = try? channel.pipeline.syncOperations.handler(type: RelayHandler.self) {
+                    return end.endByCommand()
+                }
+                channel.resetOnClose()
+                channel.close(promise: nil)
+            }
         }
     }
 }

@@ -6,6 +6,8 @@ final class QueuedRecording: RelayRecording {
     private let queue: RecordingQueue
     private let connection: Int
     private let eventLoop: any EventLoop
+    /// The directions whose end was received.
+    private var endsReceived: Set<Direction> = []
     /// What stages pass on; nil if the connection has no stages.
     private var leg: PassedOn?
 
@@ -43,14 +45,20 @@ final class QueuedRecording: RelayRecording {
     }
 
     func noticed(_ notice: StreamNotice, from direction: Direction) {
+        // What stages do when nothing is received any more is recorded with what they pass on: that has not ended.
+        if case .action = notice, endsReceived.count == 2, let leg, leg.ended.count < 2 {
+            return queue.notice(notice, on: leg.handle, from: direction)
+        }
         queue.notice(notice, on: connection, from: direction)
     }
 
     func finished(_ ending: Ending, from direction: Direction) {
+        endsReceived.formUnion(ending == .reset ? Direction.allCases : [direction])
         queue.finish(ending, on: connection, from: direction)
     }
 
     func ended(_ reason: CloseReason) {
+        endsReceived = Set(Direction.allCases)
         queue.end(connection, because: reason)
         guard let leg, leg.ended.count < 2 else { return }
         queue.end(leg.handle, because: reason)

@@ -26,7 +26,7 @@ protocol RelayRecording: AnyObject {
 
     /// Bytes were read and passed on as they are.
     ///
-    /// - Parameter isReceived: whether they count as read: not behind the connection's end.
+    /// - Parameter isReceived: whether they count as read: not after the connection's end.
     func relayed(_ buffer: ByteBuffer, from direction: Direction, isReceived: Bool)
 
     /// Stages passed bytes on, of those that were read or of their own.

@@ -97,7 +97,9 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
             }
         }
         if let eventLoop, let stages {
-            shared.stages = StageDriver(stages, on: eventLoop, from: client, to: server, recording)
+            shared.stages = StageDriver(
+                stages, on: eventLoop, from: client, to: server, recording,
+                deliveryTimeout: client.options.deliveryTimeout)
             shared.stages?.take(.began)
         }
         if early.readableBytes > 0 { client.forward(early) }
@@ -190,7 +192,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
             case .plaintext(let count):
                 if let piece = rest.readSlice(length: count) { forward(piece) }
             case .premature:
-                let text = "plaintext behind the request for TLS, before it was answered (CVE-2021-23222)"
+                let text = "plaintext after the request for TLS, before it was answered (CVE-2021-23222)"
                 return breakOff(text)
             case .tls: return takeTLS(rest, upgrade)
             }
@@ -202,7 +204,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     private func takeTLS(_ buffer: ByteBuffer, _ upgrade: RelayUpgrade) {
         if direction == .fromClient { return upgrade.receive(buffer) }
         guard tls != nil else {
-            return breakOff("plaintext behind the answer that begins TLS (CVE-2021-23222)")
+            return breakOff("plaintext after the answer that begins TLS (CVE-2021-23222)")
         }
         holdEarly(buffer)
     }
@@ -434,6 +436,16 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         shared.recording.ended(.rule)
         shared.state.stop()
         end(.reset)
+    }
+
+    /// A command ends the connection: neither side has, and neither must see a clean end.
+    func endByCommand() {
+        guard let shared else { return }
+        if !shared.state.isOver {
+            shared.recording.ended(.rule)
+            shared.state.stop()
+        }
+        perform([.cutOff])
     }
 
     /// Ends the output, after everything that was written.

@@ -10,12 +10,16 @@ final class StageDriver {
     private struct Gate {
         /// Whether what was written has to be read before more is written.
         var isShut = false
-        /// What waits for that, and how many bytes these are.
+        /// What waits for that, and how many bytes of memory it takes.
         var waiting: Deque<StageChain.Output> = []
         var waitingBytes = 0
         /// How many cuts there were since the last report, and how many of them are proven.
         var cuts = 0
         var proven = 0
+        /// Whether the receiver has not read in time since then.
+        var isUnproven = false
+        /// When a RST among what waits does not wait any longer.
+        var resetDeadline: Scheduled<Void>?
         /// Whether the stages, or too many waiting bytes, keep its sender from being read.
         var isPausedByStages = false
         var isFull = false
@@ -29,21 +33,29 @@ final class StageDriver {
     private var gates = PerDirection(fromClient: Gate(), fromServer: Gate())
     /// Records what the stages did, and what they passed on.
     private let recording: any RelayRecording
+    /// Says instead of the kernel whether a receiver has read everything; nil: the kernel is asked.
+    private let proof: ((RelayHandler) -> Bool?)?
     private lazy var diagnosis = SocketDiagnosis()
+    /// How long a RST waits for what is to be written before it.
+    private let deliveryTimeout: TimeAmount
 
     /// How long a receiver may take to read what was written, before the next write.
     private static let patience = TimeAmount.seconds(1)
     /// The pause between two writes where it cannot be known whether the first one was read.
     private static let pause = TimeAmount.milliseconds(1)
-    /// If more bytes than this wait for writes before them to be read, reading their sender pauses.
+    /// If what waits for writes before it to be read takes more memory than this, reading its sender pauses.
     private static let mostWaiting = 256 << 10
 
+    /// - Parameters:
+    ///   - deliveryTimeout: how long a RST waits for what is to be written before it, in seconds.
+    ///   - proof: says instead of the kernel whether a receiver has read everything, and nil if that cannot be known.
     init(
         _ chain: StageChain, on eventLoop: any EventLoop, from client: RelayHandler, to server: RelayHandler,
-        _ recording: any RelayRecording
+        _ recording: any RelayRecording, deliveryTimeout: Double, proof: ((RelayHandler) -> Bool?)? = nil
     ) {
         (self.chain, self.eventLoop, self.client, self.server) = (chain, eventLoop, client, server)
-        self.recording = recording
+        (self.recording, self.proof) = (recording, proof)
+        self.deliveryTimeout = .nanoseconds(Int64(deliveryTimeout * 1e9))
     }
 
     private func record(_ report: ActionReport) { recording.noticed(.action(report), from: report.direction) }
@@ -73,7 +85,7 @@ final class StageDriver {
             receiver.write(buffer)
             return recording.relayed(buffer, from: direction, isReceived: isRecorded)
         }
-        // What stages do is recorded behind the bytes that they do it to.
+        // What stages do is recorded after the bytes that they do it to.
         if isRecorded { recording.received(buffer, from: direction) }
         perform(outputs ?? [.write(Array(buffer.readableBytesView), direction)])
         scheduleWake()
@@ -90,7 +102,8 @@ final class StageDriver {
         for output in outputs {
             if let direction = output.written, gates[direction].isShut {
                 gates[direction].waiting.append(output)
-                gates[direction].waitingBytes += output.byteCount
+                gates[direction].waitingBytes += output.cost
+                if case .end(.reset, _) = output { limitWait(of: direction) }
                 adjustReading(of: direction)
             } else {
                 perform(output)
@@ -113,7 +126,10 @@ final class StageDriver {
             gates[direction].isShut = true
             awaitReceipt(direction, report, since: eventLoop.now)
         case .end(let ending, let direction):
-            if ending == .reset { sender(of: direction)?.wasResetByStage() }
+            if ending == .reset {
+                gates[direction].resetDeadline?.cancel()
+                sender(of: direction)?.wasResetByStage()
+            }
             if client?.isStopping != true { recording.passedOn(ending, from: direction) }
             receiver(of: direction)?.end(ending)
         case .pause(let direction):
@@ -141,15 +157,24 @@ final class StageDriver {
     /// Waits until the receiver of a direction has read what was written to it.
     private func awaitReceipt(_ direction: Direction, _ report: ActionReport?, since start: NIODeadline) {
         let waited = eventLoop.now - start
-        guard let receiver = receiver(of: direction), waited < Self.patience else {
+        // A receiver that does not read is waited for once in a frame, and not at each of its cuts.
+        let patience = gates[direction].isUnproven ? Self.pause : Self.patience
+        guard let receiver = receiver(of: direction), waited < patience else {
+            if waited >= Self.patience { gates[direction].isUnproven = true }
             return open(direction, report, isProven: false)
         }
-        guard let hasRead = diagnosis.flatMap({ receiver.hasBeenRead($0) }) else {
+        guard let hasRead = hasRead(receiver) else {
             if waited >= Self.pause { return open(direction, report, isProven: false) }
             return again(direction, report, since: start, in: Self.pause)
         }
         if hasRead { return open(direction, report, isProven: true) }
         again(direction, report, since: start, in: waited < .milliseconds(5) ? .microseconds(50) : .milliseconds(1))
+    }
+
+    /// Whether a receiver has read everything that was written to it; nil if that cannot be known.
+    private func hasRead(_ receiver: RelayHandler) -> Bool? {
+        if let proof { return proof(receiver) }
+        return diagnosis.flatMap { receiver.hasBeenRead($0) }
     }
 
     private func again(_ direction: Direction, _ report: ActionReport?, since start: NIODeadline, in time: TimeAmount) {
@@ -167,12 +192,31 @@ final class StageDriver {
             if cuts != proven { report.detail += ", \(proven) of \(cuts) proven" }
             record(report)
             (gates[direction].cuts, gates[direction].proven) = (0, 0)
+            gates[direction].isUnproven = false
         }
         gates[direction].isShut = false
         while !gates[direction].isShut, let output = gates[direction].waiting.popFirst() {
-            gates[direction].waitingBytes -= output.byteCount
+            gates[direction].waitingBytes -= output.cost
             perform(output)
         }
+        adjustReading(of: direction)
+    }
+
+    /// A RST waits for what is to be written before it, but not for long.
+    private func limitWait(of direction: Direction) {
+        guard gates[direction].resetDeadline == nil else { return }
+        gates[direction].resetDeadline = eventLoop.assumeIsolated().scheduleTask(in: deliveryTimeout) { [weak self] in
+            guard let self else { return }
+            self.cutOff(direction)
+        }
+    }
+
+    /// A RST stops waiting: what was to be written before it is lost.
+    private func cutOff(_ direction: Direction) {
+        let lost = gates[direction].waiting.reduce(0) { $0 + $1.byteCount }
+        (gates[direction].waiting, gates[direction].waitingBytes) = ([], 0)
+        if lost > 0 { perform(.discarded(lost, direction)) }
+        perform(.end(.reset, direction))
         adjustReading(of: direction)
     }
 
@@ -213,4 +257,7 @@ extension StageChain.Output {
     }
 
     fileprivate var byteCount: Int { if case .write(let bytes, _, _) = self { bytes.count } else { 0 } }
+
+    /// About how many bytes of memory it takes: most of them are short.
+    fileprivate var cost: Int { byteCount + MemoryLayout<StageChain.Output>.stride }
 }

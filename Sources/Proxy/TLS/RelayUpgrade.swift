@@ -42,7 +42,7 @@ final class RelayUpgrade {
         buffer.withUnsafeReadableBytes { framing.take($0.bytes, from: direction) }
     }
 
-    /// Bytes of the client behind the plaintext.
+    /// Bytes of the client after the plaintext.
     func receive(_ buffer: ByteBuffer) { perform(stack.receive(buffer)) }
 
     private func perform(_ actions: [EntryAction]) {

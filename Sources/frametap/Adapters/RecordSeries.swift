@@ -10,13 +10,14 @@ struct RecordSeries {
 
     /// - Parameter path: the requested name.
     init(_ path: String, keep: Int?) {
-        let slash = path.lastIndex(of: "/")
-        let name = slash.map { path[path.index(after: $0)...] } ?? path[...]
-        folder = slash.map { String(path[...$0]) } ?? ""
+        // By bytes, as the system takes names: a character may be a slash or a dot together with what follows it.
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let start = slash.map { path.utf8.index(after: $0) } ?? path.startIndex
         // A leading dot does not begin an extension.
-        let dot = name.dropFirst().lastIndex(of: ".") ?? name.endIndex
-        stem = String(name[..<dot])
-        ending = String(name[dot...])
+        let dot = path.utf8[start...].dropFirst().lastIndex(of: UInt8(ascii: ".")) ?? path.endIndex
+        folder = String(path[..<start])
+        stem = String(path[start..<dot])
+        ending = String(path[dot...])
         kept = keep
     }
 
@@ -45,9 +46,11 @@ struct RecordSeries {
     }
 
     private func number(of name: String) -> Int? {
-        guard name.hasPrefix(stem + "-"), name.hasSuffix(ending) else { return nil }
-        let digits = name.dropFirst(stem.utf8.count + 1).dropLast(ending.count)
-        guard digits.utf8.count >= 4, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
-        return Int(digits)
+        let (bytes, start, end) = (Array(name.utf8), Array((stem + "-").utf8), Array(ending.utf8))
+        guard bytes.count >= start.count + 4 + end.count, bytes.starts(with: start), bytes.suffix(end.count) == end[...]
+        else { return nil }
+        let digits = bytes[start.count..<bytes.count - end.count]
+        guard digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+        return Int(String(decoding: digits, as: UTF8.self))
     }
 }

@@ -87,7 +87,7 @@ import Testing
         #expect(server == "more\n" && client == "busy\nok\n")
     }
 
-    /// Bytes between and behind frames pass, whatever the rules are.
+    /// Bytes between and after frames pass, whatever the rules are.
     @Test func whatIsNoFramePasses() throws {
         let format = try FormatLoader.load(
             "format: sized\nheader: [{ magic: { type: u16, equals: 0xbeef } }, { size: u8 }]\n"

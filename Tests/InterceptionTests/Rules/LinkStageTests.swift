@@ -111,4 +111,46 @@ import Testing
                 .pause(.fromClient)))
         #expect(chain.take(.wake, at: start + .seconds(2)).contains(.resume(.fromClient)))
     }
+
+    /// What a slow line still has when a RST stops waiting is lost, and reported.
+    @Test func whatARSTDoesNotWaitForIsReported() throws {
+        let set = RuleSet([try RuleFile.rule("rate: 1 KiB/s", number: 1, format: nil)], seed: 1)
+        var chain = try #require(set.stages(of: 1, format: nil))
+        let start = Timestamp(nanoseconds: 0)
+        var outputs = chain.take(.began, at: start)
+        outputs += chain.take(.bytes([UInt8](repeating: 1, count: 20_480), .fromClient), at: start)
+        outputs += chain.take(.end(.reset, .fromClient), at: start)
+        while let wake = chain.nextWake, wake <= start + .seconds(10) { outputs += chain.take(.wake, at: wake) }
+        let passed = outputs.reduce(0) { if case .write(let bytes, _, _) = $1 { $0 + bytes.count } else { $0 } }
+        #expect((10_000...10_250).contains(passed))
+        #expect(outputs.suffix(2) == [.discarded(20_480 - passed, .fromClient), .end(.reset, .fromClient)])
+        #expect(chain.heldBytes(.fromClient) == 0)
+    }
+
+    /// A slow line stays slow, and one that lets nothing pass keeps what it has, for longer than anything else is held.
+    @Test func aLineReleasesNothing() throws {
+        let stalled = try play("stall: 120 s", pieces: [bytes(3)])
+        #expect(stalled.writes.map(\.time) == [120_000] && stalled.released == 0)
+        let rule = LineRule(name: "bandwidth", action: .rate(bytesPerSecond: 0), from: nil)
+        var chain = StageChain([LinkStage([rule], seed: 1, connection: 1)])
+        let start = Timestamp(nanoseconds: 0)
+        _ = chain.take(.began, at: start)
+        #expect(chain.take(.bytes([1, 2, 3], .fromClient), at: start) == [])
+        #expect(chain.nextWake == nil && chain.heldBytes(.fromClient) == 3)
+        #expect(chain.take(.wake, at: start + .seconds(600)) == [])
+        let outputs = chain.take(.command(.setLine([])), at: start + .seconds(601))
+        #expect(outputs == [.write([1, 2, 3], .fromClient)])
+    }
+
+    /// Slices are what was sent, in order.
+    @Test func slicesAreTheBytes() {
+        let rule = LineRule(name: "slicer", action: .slice(size: 10, variation: 3, pause: .milliseconds(1)), from: nil)
+        var chain = StageChain([LinkStage([rule], seed: 1, connection: 1)])
+        let (start, sent) = (Timestamp(nanoseconds: 0), bytes(1_000).bytes)
+        var outputs = chain.take(.began, at: start)
+        outputs += chain.take(.bytes(sent, .fromClient), at: start)
+        while let wake = chain.nextWake { outputs += chain.take(.wake, at: wake) }
+        let slices = outputs.compactMap { if case .write(let bytes, _, _) = $0 { bytes } else { nil } }
+        #expect(slices.flatMap { $0 } == sent && slices.dropLast().allSatisfy { (7...13).contains($0.count) })
+    }
 }

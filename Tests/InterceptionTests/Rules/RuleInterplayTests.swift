@@ -89,7 +89,7 @@ import Testing
             limits: limits)
         #expect(many.reports.count { $0.detail.hasPrefix("not done: 1000 frames wait") } == 100)
         #expect(many.passed.fromServer.count == 31 + 2_000)
-        // Behind a frame that waits, or is swapped, it waits, too.
+        // After a frame that waits, or is swapped, it waits, too.
         let held = try play(
             ["hold: body.text == \"a\"; for: 15 ms", "inject: 0x780a; to: server; when: body.text == \"a\""],
             [piece("a\n"), piece("b\n"), piece("c\n")])

@@ -17,9 +17,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("segment: every-byte", ["a", "b", "\n", "c", "\n"], "cut behind byte 1, 2"),
-        ("segment: at 1", ["a", "b\n", "c", "\n"], "cut behind byte 1"),
-        ("segment: at -1 9; nth: 1", ["ab", "\n", "c\n"], "cut behind byte 2"),
+        ("segment: every-byte", ["a", "b", "\n", "c", "\n"], "cut after byte 1, 2"),
+        ("segment: at 1", ["a", "b\n", "c", "\n"], "cut after byte 1"),
+        ("segment: at -1 9; nth: 1", ["ab", "\n", "c\n"], "cut after byte 2"),
         ("segment: every-byte; from: server", ["ab\nc\n"], ""),
         ("segment: merge 2; within: 1 s", ["ab\nc\n"], "2 frames in one write"),
         ("segment: merge 3; within: 1 s", ["ab\nc\n"], "2 frames in one write"),
@@ -70,7 +70,7 @@ import Testing
         }
         #expect(
             places.isSuperset(of: [2, 4, frame.info.shape.head]),
-            "inside and behind the magic number: \(places.sorted())")
+            "inside and after the magic number: \(places.sorted())")
     }
 
     /// Whatever is cut or joined, the bytes stay as they are.

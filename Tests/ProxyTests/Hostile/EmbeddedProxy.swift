@@ -29,11 +29,13 @@ final class EmbeddedProxy {
     }
 
     /// A client connects.
-    func accept() throws -> Wire {
+    ///
+    /// - Parameter managed: its listener's handle, if that can be closed.
+    func accept(by managed: ManagedListener? = nil) throws -> Wire {
         let wire = Wire(on: loop)
         wire.channel.remoteAddress = Wire.address(40_000)
         wire.channel.localAddress = Wire.address(1_080)
-        try context.serve(wire.channel, at: listener)
+        try context.serve(wire.channel, at: listener, managed: managed)
         wire.channel.connect(to: Wire.address(1_080), promise: nil)
         return wire
     }

@@ -72,6 +72,102 @@ import Testing
         #expect(!client.isOpen)
     }
 
+    // MARK: Before a client is admitted
+
+    /// A client that has connected before it is known whether it is the proxy itself, and what makes that known.
+    private func waiting(_ proxy: EmbeddedProxy) throws -> (client: Wire, admit: () -> Void) {
+        let handle = proxy.context.own.begins()
+        let admit = {
+            proxy.context.own.begun(handle)
+            proxy.loop.run()
+        }
+        return (try proxy.accept(), admit)
+    }
+
+    /// Once a client has ended, the system delivers all that it has sent, whether or not anything is read.
+    @Test func whatAClientHadSentBeforeItWasAdmittedIsRelayed() throws {
+        let proxy = EmbeddedProxy(Self.plain)
+        let (client, admit) = try waiting(proxy)
+        client.receive(Array("all of this".utf8))
+        client.finish()
+        #expect(client.isOpen && proxy.wanted == nil)
+        admit()
+        let server = try #require(try proxy.connect())
+        #expect(server.sent == Array("all of this".utf8) && server.hasFIN)
+        server.receive(Array("answer".utf8))
+        server.finish()
+        proxy.loop.advanceTime(by: .seconds(1))
+        #expect(client.sent == Array("answer".utf8) && !client.isOpen && !server.isOpen)
+        #expect(endings(proxy) == ["fin fromClient", "fin fromServer"])
+    }
+
+    @Test func aRequestFromBeforeItsClientWasAdmittedIsAnswered() throws {
+        let proxy = EmbeddedProxy(Self.socks)
+        let (client, admit) = try waiting(proxy)
+        client.receive(Self.request + [7])
+        client.finish()
+        #expect(client.sent == [])
+        admit()
+        let server = try #require(try proxy.connect())
+        #expect(client.sent.starts(with: [5, 0, 5, 0]) && server.sent == [7] && server.hasFIN)
+        server.finish()
+        proxy.loop.advanceTime(by: .seconds(1))
+        #expect(!client.isOpen && !server.isOpen)
+    }
+
+    @Test(arguments: [[], [5], request.dropLast()] as [[UInt8]], [false, true])
+    func aClientThatIsGoneBeforeItIsAdmittedLeavesNothing(_ bytes: [UInt8], isReset: Bool) throws {
+        let proxy = EmbeddedProxy(Self.socks) { $0.maxConnections = 1 }
+        let (client, admit) = try waiting(proxy)
+        client.receive(bytes)
+        if isReset { client.reset() } else { client.finish() }
+        admit()
+        proxy.loop.advanceTime(by: .seconds(2))
+        #expect(!client.isOpen && proxy.wanted == nil)
+        let refused = proxy.recorded().count { if case .refused = $0 { true } else { false } }
+        #expect(refused == 1)
+        // Its place is free.
+        let other = try proxy.accept()
+        other.receive(Self.request)
+        #expect(try proxy.connect() != nil)
+    }
+
+    // MARK: Listeners that are closed
+
+    /// It is the command that ends the connection, and no half of a transfer looks complete.
+    @Test(arguments: [false, true]) func aListenerThatIsClosedResetsBothEnds(isHalfClosed: Bool) throws {
+        let proxy = EmbeddedProxy(Self.plain)
+        let managed = ManagedListener { _, _ in nil }
+        let client = try proxy.accept(by: managed)
+        let server = try #require(try proxy.connect())
+        client.receive(Array("half of it".utf8))
+        if isHalfClosed { server.finish() }
+        #expect(client.hasFIN == isHalfClosed)
+        managed.resetOpen()
+        proxy.loop.run()
+        #expect(!client.isOpen && !server.isOpen && !server.hasFIN)
+        let ends = proxy.recorded().compactMap { event -> String? in
+            switch event {
+            case .finished(_, let direction, let ending, _): "\(ending) \(direction)"
+            case .ended(_, let reason, _): reason.rawValue
+            default: nil
+            }
+        }
+        #expect(ends == (isHalfClosed ? ["fin fromServer", "rule"] : ["rule"]))
+    }
+
+    @Test func aListenerThatIsClosedResetsWhoIsStillEntering() throws {
+        let proxy = EmbeddedProxy(Self.socks)
+        let managed = ManagedListener { _, _ in nil }
+        let client = try proxy.accept(by: managed)
+        client.receive([5])
+        managed.resetOpen()
+        proxy.loop.run()
+        #expect(!client.isOpen && proxy.wanted == nil)
+    }
+
+    // MARK: Ends
+
     @Test func aHalfCloseComesBehindWhatIsStillToBeWritten() throws {
         let proxy = EmbeddedProxy(Self.plain)
         let (client, server) = try joined(proxy)
