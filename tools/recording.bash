@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 #
-# Records conversations on loopback as tcpdump sees them. Sourced by tools/record-examples and tools/record-fixtures, behind
+# Records conversations on loopback as tcpdump sees them. Sourced by tools/record-examples and tools/record-fixtures, after
 # scripts/needs.bash.
 
 fail() { say "$1"; exit 2; }

@@ -103,7 +103,7 @@ def cpu_seconds(pid):
     """CPU seconds of a process and of its children, such as HAProxy's worker."""
     total = 0
     for process in (pid, *children(pid)):
-        # Behind the name in brackets: state, parent, …; user and system time are fields 14 and 15 of all.
+        # After the name in brackets: state, parent, …; user and system time are fields 14 and 15 of all.
         fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
         total += int(fields[11]) + int(fields[12])
     return total / os.sysconf("SC_CLK_TCK")

@@ -102,7 +102,7 @@ private final class FrameLog: FrameReceiver {
     }
 
     func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {
-        // A gap in a frame is told before the frame, and one that a frame reaches into, behind it.
+        // A gap in a frame is told before the frame, and one that a frame reaches into, after it.
         results.append(.missing(offset: offset, byteCount: byteCount))
         accounted += byteCount
     }

@@ -4,7 +4,7 @@ import Trace
 
 /// Finds numbers that should go on and do not: left out (`sequence-gap`), or sent again or from before (`sequence-repeat`).
 ///
-/// Behind bytes that were not seen or belong to no frame, numbers may be missing: the next one is taken as it is.
+/// After bytes that were not seen or belong to no frame, numbers may be missing: the next one is taken as it is.
 package final class SequenceCheck: Analysis {
     /// The last number of each direction, and when its frame arrived.
     private var last: [Int: PerDirection<(number: Int64, time: Timestamp)?>] = [:]

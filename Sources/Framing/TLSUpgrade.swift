@@ -5,7 +5,7 @@ import Streams
 package struct TLSUpgrade: Sendable {
     /// The frame that asks for it.
     package var after: Expression
-    /// The other side's next frame, if it must agree; nil: TLS begins in both directions behind the request.
+    /// The other side's next frame, if it must agree; nil: TLS begins in both directions after the request.
     package var answered: Expression?
 
     /// Where conversations change to TLS.

@@ -56,7 +56,7 @@ package final class SocketDiagnosis {
         return count > 0 ? Self.parse(answer[..<count]) : nil
     }
 
-    /// inet_diag_msg (72 bytes) behind the header, then attributes; in INET_DIAG_INFO (2), tcpi_bytes_received is at 128.
+    /// inet_diag_msg (72 bytes) after the header, then attributes; in INET_DIAG_INFO (2), tcpi_bytes_received is at 128.
     private static func parse(_ answer: ArraySlice<UInt8>) -> Receiver? {
         func number<Number: FixedWidthInteger>(_ offset: Int, as: Number.Type) -> Number? {
             guard offset >= 0, offset + MemoryLayout<Number>.size <= answer.count else { return nil }

@@ -4,7 +4,7 @@ package enum ThreadScheduling {
     private static let batch: Int32 = 3
 
     /// Lets other threads that become ready run first: this one computes for long, and nobody waits for it. It keeps its share of the
-    /// processor, so it does not fall behind for good.
+    /// processor, so it does not fall after for good.
     ///
     /// Linux: SCHED_BATCH (sched(7)). Darwin: the quality of service `utility`. Elsewhere nothing changes, and a system that refuses changes
     /// nothing.

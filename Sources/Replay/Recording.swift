@@ -49,7 +49,7 @@ package struct Recording: Sendable {
         if names.count == 1 { return names[0] }
         throw ReplayError(
             names.isEmpty
-                ? "\(trace.source) has no connection whose format was recognised; expected one to replay"
+                ? "\(trace.source) has no connection whose format was recognized; expected one to replay"
                 : "\(trace.source) has connections of several formats, \(names.joined(separator: ", ")); name one to replay"
         )
     }

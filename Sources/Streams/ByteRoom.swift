@@ -1,7 +1,7 @@
 /// Room at the end of an array, filled from its beginning: several pieces at the price of one check of the array's capacity.
 @usableFromInline
 package struct ByteRoom {
-    /// The array's memory behind its last byte.
+    /// The array's memory after its last byte.
     @usableFromInline let start: UnsafeMutableRawPointer
     /// How many bytes there are.
     @usableFromInline let size: Int
@@ -18,7 +18,7 @@ package struct ByteRoom {
     @inline(__always)
     package var free: Int { size &- count }
 
-    /// Takes back what was put behind the first `count` bytes.
+    /// Takes back what was put after the first `count` bytes.
     @inlinable
     @inline(__always)
     package mutating func takeBack(to count: Int) {
@@ -26,7 +26,7 @@ package struct ByteRoom {
         self.count = count
     }
 
-    /// Puts bytes behind the others. There must be room for them.
+    /// Puts bytes after the others. There must be room for them.
     @inlinable
     @inline(__always)
     package mutating func put(_ bytes: UnsafeRawBufferPointer) {
@@ -35,21 +35,21 @@ package struct ByteRoom {
         count &+= bytes.count
     }
 
-    /// Puts borrowed bytes behind the others. There must be room for them.
+    /// Puts borrowed bytes after the others. There must be room for them.
     @inlinable
     @inline(__always)
     package mutating func put(_ bytes: RawSpan) {
         bytes.withUnsafeBytes { put($0) }
     }
 
-    /// Puts text behind the others. There must be room for it.
+    /// Puts text after the others. There must be room for it.
     @inlinable
     @inline(__always)
     package mutating func put(_ text: StaticString) {
         text.withUTF8Buffer { put(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Puts a byte behind the others. There must be room for it.
+    /// Puts a byte after the others. There must be room for it.
     @inlinable
     @inline(__always)
     package mutating func put(_ byte: UInt8) {
@@ -58,7 +58,7 @@ package struct ByteRoom {
         count &+= 1
     }
 
-    /// Puts the low bytes of a number behind the others, at most 8, least significant first. There must be room for all 8.
+    /// Puts the low bytes of a number after the others, at most 8, least significant first. There must be room for all 8.
     @inlinable
     @inline(__always)
     package mutating func put(first: Int, of word: UInt64) {
@@ -71,7 +71,7 @@ package struct ByteRoom {
     @inlinable
     package static var wide: Int { 16 }
 
-    /// Puts at most `wide` of the bytes from `offset` on behind the others: for a short text, a call costs more than the copy. There must
+    /// Puts at most `wide` of the bytes from `offset` on after the others: for a short text, a call costs more than the copy. There must
     /// be room for `wide`, and as many bytes to read.
     @inlinable
     @inline(__always)

@@ -46,7 +46,7 @@ struct BufferedOutput {
         flushIfFull()
     }
 
-    /// Behind a line: passes the bytes on if there are many.
+    /// After a line: passes the bytes on if there are many.
     @inline(__always)
     mutating func flushIfFull() {
         if bytes.count >= limit { flush() }

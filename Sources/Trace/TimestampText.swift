@@ -41,7 +41,7 @@ struct TimestampText {
             words = (word(0..<8), word(8..<16), word(16..<20), 0)
             second = seconds
         }
-        // Nine digits and the Z: four behind the text of the second, the rest in a word of their own.
+        // Nine digits and the Z: four after the text of the second, the rest in a word of their own.
         let first = UInt64(0x30 + nanoseconds / 100_000_000)
         let rest = JSONOutput.digits(of: UInt32(nanoseconds % 100_000_000), least: 8).text
         words.2 = words.2 & 0xffff_ffff | first << 32 | (rest & 0xff_ffff) << 40

@@ -52,7 +52,7 @@ struct Frametap: AsyncParsableCommand {
                 let advice = running.flatMap { Self.path(to: $0, from: self) }.map { path in
                     "Error: \(message(for: error))\n  See 'frametap \(path) --help' for more information."
                 }
-                let lines = (advice ?? fullMessage(for: error)).split(
+                let lines = ExpectedValue.added(to: advice ?? fullMessage(for: error)).split(
                     separator: "\n", omittingEmptySubsequences: false)
                 writeToStandardError(lines.map { PrintableText.of($0) + "\n" }.joined())
                 exit(withError: ExitCode.validationFailure)

@@ -30,7 +30,7 @@ import Testing
         #expect(found.status == 0)
         let lines = found.text.split(separator: "\n")
         let place = try #require(lines.firstIndex { $0.contains("fails first on connection 1 ") })
-        #expect(lines[place].hasSuffix("server, offset 21, behind frame 1 (ReadDiscreteInputs, 10 bytes at 11):"))
+        #expect(lines[place].hasSuffix("server, offset 21, after frame 1 (ReadDiscreteInputs, 10 bytes at 11):"))
         #expect(lines[place + 1].contains("too-long: length (head at offset 21) is 203, the limit of a frame is 60"))
         #expect(lines[place + 2].contains("00000015  00 03 00 00 00 cb 01 03"))
         #expect(lines.contains { $0.hasPrefix("  unframed bytes: too-long ") })

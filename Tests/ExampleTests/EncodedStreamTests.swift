@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A capture of a client and a server that compress everything behind their greeting, in one zlib stream each.
+/// A capture of a client and a server that compress everything after their greeting, in one zlib stream each.
 @Suite struct EncodedStreamTests {
     private static let capture = "\(Example.root)/fixtures/encoded/zlib.pcap"
     private static let format = "\(Example.root)/fixtures/encoded/zlib.yaml"
@@ -13,7 +13,7 @@ import Testing
         return result.text
     }
 
-    /// Three conversations of 60 messages, each with its answer, behind three lines and a greeting.
+    /// Three conversations of 60 messages, each with its answer, after three lines and a greeting.
     @Test func everyMessageIsFramed() throws {
         let lines = try decode("--as", "ndjson").split(separator: "\n")
         func count(_ text: String) -> Int { lines.count { $0.contains(text) } }

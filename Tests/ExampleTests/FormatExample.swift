@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Trace
 
-/// A format with bytes and what they decode to: a YAML block of docs/format-files.md with the block `frames` behind it, or a file
+/// A format with bytes and what they decode to: a YAML block of docs/format-files.md with the block `frames` after it, or a file
 /// of fixtures/format-keys with a second document.
 ///
 ///     client: 00 05 "Hello"

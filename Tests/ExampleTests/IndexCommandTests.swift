@@ -79,7 +79,7 @@ import Testing
             try decode([path, "--host", String(host)]).lines
                 == decode([path, "--host", String(host), "--no-index"]).lines)
         let none = try decode([path, "--host", "192.0.2.77"])
-        #expect(none.errors.contains("there is no such connection: --host 192.0.2.77"))
+        #expect(none.errors.contains("no connection matches --host 192.0.2.77"))
     }
 
     /// The time of the event in the middle of a trace.

@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func protobufVarint32FrameDecoder() throws {
-        // The documentation's example: 300 bytes of data behind ac 02.
+        // The documentation's example: 300 bytes of data after ac 02.
         let data = (0..<300).map { UInt8(truncatingIfNeeded: $0) }
         let yaml = "header: [{ length: { type: varint, max: 5 } }]\nframing: { rule: length-field, field: length }"
         #expect(try frames(yaml, [0xac, 0x02] + data + [0x01, 0x07]) == [data, [0x07]])

@@ -94,7 +94,7 @@ import Testing
         #expect(client.change { $0.send([hello]) } == [])
         #expect(client.due(PeerTimer("part", 1), at: at(0.1)) == [.send(.bytes([2, 3])), next])
         #expect(
-            client.due(PeerTimer("part", 1), at: at(0.2)) == [.send(.bytes([4])), .close()], "nothing behind the end")
+            client.due(PeerTimer("part", 1), at: at(0.2)) == [.send(.bytes([4])), .close()], "nothing after the end")
         #expect(client.due(PeerTimer("part", 1), at: at(0.3)) == [])
     }
 

@@ -166,7 +166,7 @@ import Testing
         var client = try client(["merged-responses"])
         let actions = client.received(responses, on: 1, at: at(1))
         #expect(client.machine.unanswered == [place])
-        #expect(said(actions).contains("drops 12 B behind a response"))
+        #expect(said(actions).contains("drops 12 B after a response"))
         _ = client.received(Array(responses.suffix(12)), on: 1, at: at(2))
         #expect(client.machine.unanswered == [], "alone, it is taken")
     }

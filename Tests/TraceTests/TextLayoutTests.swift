@@ -139,10 +139,10 @@ import Testing
                 08:00:00.034  #1 ℹ  heartbeat gap: 3.0 s since heartB, expected every 1 s
                 08:00:00.035  #1 ⚠  heartbeat gap: 3.0 s since heartB, expected every 1 s
                 08:00:00.036  #1 ○  connect-failed: connection refused   → 0 frames, 0 B   ← 0 frames, 0 B
-                08:00:00.040  #2 ●  127.0.0.1:51035 → 127.0.0.1:8088                         format not recognised
+                08:00:00.040  #2 ●  127.0.0.1:51035 → 127.0.0.1:8088                         format not recognized
                 08:00:00.041  #2 ○  reset by server   → 0 frames, 1.5 kB   ← 0 frames, 0 B
                 im-json: 0 connections, 0 frames; 0 bytes missing, 0 unframed
-                not recognised: 1 connection, 0 frames; 0 bytes missing, 1,500 unframed
+                not recognized: 1 connection, 0 frames; 0 bytes missing, 1,500 unframed
                 1 byte forwarded but not recorded
                 packets skipped: 1,200 udp, 3 arp
 

@@ -100,7 +100,7 @@ import Trace
             fault(String(all.dropLast(10))).hasPrefix("t.ndjson:\(lines.count): the line is cut off after"))
         #expect(
             fault(all + lines[1]).hasPrefix(
-                "t.ndjson:\(lines.count + 1): found \"event\":\"opened\" behind the summary"))
+                "t.ndjson:\(lines.count + 1): found \"event\":\"opened\" after the summary"))
         #expect(
             fault(lines[0] + lines[1] + lines[3].replacing("\"index\":0", with: "\"index\":\"x\""))
                 == "t.ndjson:3: \"index\" is \"x\"; expected a whole number from 0 to 2^53")

@@ -26,7 +26,7 @@ def answer(serial, id, result=0):
 
 
 def location(second):
-    """The basic part of a location report (8.18), with the mileage behind it."""
+    """The basic part of a location report (8.18), with the mileage after it."""
     return (bytes(4) + (0x00000003).to_bytes(4, "big") + (31_230_416).to_bytes(4, "big")
             + (121_473_701 + second).to_bytes(4, "big") + (12).to_bytes(2, "big") + (600 + second).to_bytes(2, "big")
             + (90).to_bytes(2, "big") + bytes.fromhex(f"2611210800{second:02d}") + b"\x01\x04" + (125).to_bytes(4, "big"))

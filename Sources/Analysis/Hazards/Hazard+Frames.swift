@@ -43,7 +43,7 @@ extension Hazard {
             return Self.shortRead(frame.chunks, frame.shape.head).map(Self.takesForAnswer)
         case .mergedResponses:
             return frame.direction == .fromServer && frame.hasBytes(behindFirst: frame.shape.head)
-                ? "loses data: drops what is behind the first answer of a read" : nil
+                ? "loses data: drops what is after the first answer of a read" : nil
         case .perRead:
             guard frame.direction == .fromClient, !frame.chunks.isEmpty else { return nil }
             return frame.isOneRead ? nil : "misreads: takes each read for a line"

@@ -125,7 +125,7 @@ extension HazardFinder {
         }
     }
 
-    private static var unreadable: String { "goes deaf: has no read outstanding behind a head that it cannot read" }
+    private static var unreadable: String { "goes deaf: has no read outstanding after a head that it cannot read" }
     private static var asksForNothing: String { "stalls: asks for exactly 0 bytes and is never called back" }
     private static var looksForEver: String { "looks for the head's end without limit" }
     private static var outOfStep: String { "misreads: never notices that it is out of step" }

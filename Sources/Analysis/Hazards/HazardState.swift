@@ -42,7 +42,7 @@ struct ClientReads {
     private var rows: [(last: Int, connection: Int)] = []
     /// Where the reads that are remembered begin.
     private var first: Int
-    /// Whether a client has left behind the beginning of a frame.
+    /// Whether a client has left after the beginning of a frame.
     var isLeftOver = false
     /// The server's open connections.
     var connections: Set<Int> = []

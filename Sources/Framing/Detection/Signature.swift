@@ -37,7 +37,7 @@ package struct Signature: Sendable {
     /// A format that frames nothing: every byte is unframed, with the reason.
     package var format: Format {
         .unframed(
-            name, "\(title), recognised only",
+            name, "\(title), recognized only",
             detail: "this is \(title), which frametap does not frame; --format overrides this")
     }
 

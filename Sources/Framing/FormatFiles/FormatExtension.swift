@@ -33,7 +33,7 @@ enum FormatExtension {
             guard let yaml = Self.text(of: text, source) else {
                 let known = BuiltInFormats.names + ExampleFormats.names.map { ExampleFormats.prefix + $0 }
                 context.add(
-                    "there is no format \(text) to extend; \(LoadContext.hint(text, known)). A file's name ends in .yaml",
+                    "there is no format \(text) to extend; \(LoadContext.hint(text, known)). A file's name ends in .yaml, and is relative to this file",
                     at: chain.isEmpty ? name : node.member("extends"))
                 break
             }

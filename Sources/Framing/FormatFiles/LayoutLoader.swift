@@ -212,7 +212,7 @@ struct LayoutLoader {
             map.fault("there is no field \(name) in the first frame's header; \(hint)", at: "field")
             return nil
         }
-        if map["in"] == nil { map.fault("\(map.path) lacks in: the values behind which another first frame comes") }
+        if map["in"] == nil { map.fault("\(map.path) lacks in: the values after which another first frame comes") }
         let values = map.texts("in").compactMap { text, node -> FieldValue? in
             let value = FieldValue.text(text).unnamed(field.names)
             if field.isText || value != .text(text) { return value }

@@ -15,7 +15,7 @@ enum SecretLoader {
             FormatKey("value", .shared(value), "where the value is; `body` alone is the whole body", required: true),
             FormatKey("when", .condition, "the frames that have it"),
             FormatKey(
-                "after", .condition, "the frame behind which it comes, from the same side; `value` is `body` then"),
+                "after", .condition, "the frame after which it comes, from the same side; `value` is `body` then"),
             FormatKey("until", .condition, "the frame that ends that; without this key, only the next frame has it"),
         ])
 

@@ -6,7 +6,7 @@ extension StateLoader {
             FormatKey(
                 "when", .condition,
                 """
-                a [condition](#conditions) on the frame of either side behind which the state is another one; \
+                a [condition](#conditions) on the frame of either side after which the state is another one; \
                 a field's name needs no `fields.` in front, and `request.NAME` is a field of the request that a server's frame answers
                 """, required: true),
             FormatKey("to", .text("a state"), "the state that follows, `opaque` or `tls`", required: true),

@@ -67,7 +67,7 @@ enum StructureKeys {
             FormatKey(
                 "repeat", .any([.words(["rest"]), .expression, .section(again), .shared(HeaderLoader.value)]),
                 "how many elements there are: [these values](#lists)"),
-            FormatKey("until", .bytes, "the bytes behind the last element, which belong to the list"),
+            FormatKey("until", .bytes, "the bytes after the last element, which belong to the list"),
             FormatKey("of", .shared(sequence), "an element: a list of items, or a type's name", required: true), size,
             when,
         ])
@@ -97,7 +97,7 @@ enum StructureKeys {
         [
             FormatKey(
                 "lines", .matching("^. ?$", "text, such as `\": \"`"),
-                "what separates a name from its value: one character, and perhaps a space behind it that does not belong to the value",
+                "what separates a name from its value: one character, and perhaps a space after it that does not belong to the value",
                 required: true),
             FormatKey("ends", .oneOrMore(.bytes), "what ends a line, or several of which one does", required: true),
             FormatKey("limit", .byteCount, "the most bytes of all lines", default: "64 KiB"), when,

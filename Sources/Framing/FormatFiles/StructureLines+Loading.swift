@@ -95,7 +95,7 @@ extension WordLine {
 }
 
 extension HeaderLines {
-    /// `{ lines: ":", ends: "\r\n" }`; a space in `lines` stands behind the separator.
+    /// `{ lines: ":", ends: "\r\n" }`; a space in `lines` stands after the separator.
     init?(_ map: YAMLMap) {
         guard let text = map.requiredText("lines") else { return nil }
         let bytes = Array(text.utf8)

@@ -33,7 +33,7 @@ extension StructureLoader {
         return (rule, head)
     }
 
-    /// What frames leave for those behind them; nil: nothing.
+    /// What frames leave for those after them; nil: nothing.
     private func remembering(_ framing: YAMLMap, _ building: StructureBuilding) -> Remembering? {
         guard framing.has("remembers") else { return nil }
         let maps = framing.maps("remembers", Remembering.keys) ?? []
@@ -110,7 +110,7 @@ extension Structured: LoadableRule {
                 "body",
                 .any([.shared(BodyExtent.size), .section(BodyExtent.keys), .list(.section(BodyExtent.keys), least: 1)]),
                 "where the body ends: its size, `chunked`, `end`, or a list of cases; without it there is no body"),
-            FormatKey("ends", .bytes, "bytes behind a body whose size is known, such as memcached's `\"\\r\\n\"`"),
+            FormatKey("ends", .bytes, "bytes after a body whose size is known, such as memcached's `\"\\r\\n\"`"),
             FormatKey("padding", .oneOrMore(.bytes), "bytes that may lie between frames, such as empty lines"),
             FormatKey(
                 "interim", .expression,
@@ -120,7 +120,7 @@ extension Structured: LoadableRule {
                 """),
             FormatKey(
                 "remembers", .list(.section(Remembering.keys), least: 1),
-                "[values that frames leave for those behind them](#values-that-frames-leave)"),
+                "[values that frames leave for those after them](#values-that-frames-leave)"),
             .limit, FormatKey("headLimit", .byteCount, "the longest header", default: "16 MiB"),
         ])
 
@@ -137,7 +137,7 @@ extension BodyExtent {
         [
             FormatKey(
                 "when", .expression, "a condition on the header's fields, and on `request.NAME` in the server's frames"),
-            FormatKey("size", .shared(size), "after this number of bytes, behind its last chunk, or with the stream"),
+            FormatKey("size", .shared(size), "after this number of bytes, after its last chunk, or with the stream"),
             FormatKey("most", .expression, "at most this number of bytes, although `size` is more"),
             FormatKey("until", .oneOrMore(.bytes), "before these bytes, which belong to the frame"),
         ])
@@ -150,22 +150,22 @@ extension BodyExtent {
 
 extension Remembering {
     static let keys: KeySection = KeySection(
-        "framing.fields.remembers", "a value that frames leave for those behind them",
+        "framing.fields.remembers", "a value that frames leave for those after them",
         [
             FormatKey("name", .text("a name"), "its name: expressions call it `last.NAME`", required: true),
             FormatKey(
                 "value", .expression,
                 """
-                what it becomes behind a frame: an expression of the header's fields, `last.NAME`, `body.length`, and values of \
+                what it becomes after a frame: an expression of the header's fields, `last.NAME`, `body.length`, and values of \
                 the body; a whole number
                 """, required: true),
-            FormatKey("when", .expression, "behind which frames; by default, all that have the value"),
+            FormatKey("when", .expression, "after which frames; by default, all that have the value"),
             FormatKey(
                 "by", .expression,
                 "what tells values of the same name apart, such as a stream's number; frames find a value by its first entry's"
             ),
             FormatKey("first", .integer(.min ... .max), "its value before any frame"),
-            FormatKey("shown", .boolean, "whether frames show it as a field, as it is behind them", default: "false"),
+            FormatKey("shown", .boolean, "whether frames show it as a field, as it is after them", default: "false"),
             HeaderLoader.names,
         ])
 }

@@ -6,7 +6,7 @@ import YAML
 ///
 ///     - "*"                                      constant bytes
 ///     - count: u16                               a field, as in other headers
-///     - key: { type: string, size: u16 }         text behind its length; or size: EXPRESSION, size: rest
+///     - key: { type: string, size: u16 }         text after its length; or size: EXPRESSION, size: rest
 ///     - name: { type: string, ends: "\0" }       text up to its end
 ///     - id: { type: u16, when: qos > 0 }         if a condition holds
 ///     - rows: { repeat: count, of: [ … ] }       a list; or repeat: rest, until: "\0", a type such as u16

@@ -10,6 +10,6 @@ extension Framer {
             isWhole(pending.storage.span.bytes.extracting(0..<pending.count))
         else { return }
         cutHeld(ended: true, scratch: scratch, into: receiver)
-        resynchronise(.noSync, "behind a frame that was whole")
+        resynchronise(.noSync, "after a frame that was whole")
     }
 }

@@ -22,7 +22,7 @@ extension Framer {
         if let end, end > origin {
             mode = .skipping(to: end, detail: "the rest of a frame that was abandoned when \(cause)")
         } else {
-            resynchronise(.memoryLimit, "behind a frame that was abandoned when \(cause)")
+            resynchronise(.memoryLimit, "after a frame that was abandoned when \(cause)")
         }
     }
 
@@ -31,7 +31,7 @@ extension Framer {
         let count = min(bytes.byteCount, end - origin)
         markUnframed(bytes.extracting(0..<count), BadBytes(.memoryLimit, detail), scratch: scratch)
         guard origin >= end else { return count }
-        closeRun("framing goes on at offset \(end), behind that frame", scratch)
+        closeRun("framing goes on at offset \(end), after that frame", scratch)
         mode = .aligned
         return count
     }

@@ -14,7 +14,7 @@ extension Framer {
         case .searching:
             // The search has said how many bytes the place on trial needs; a gap ends its wait.
             let least = pending.isEmpty ? 1 : max(1, wanted - pending.count)
-            // The first byte that belongs to no frame is a change; those behind it are none until a frame may begin.
+            // The first byte that belongs to no frame is a change; those after it are none until a frame may begin.
             guard hasRun, counts.frames > 0 || !shared.hasOpening else { return least }
             switch shared.landmark {
             case .never: return .max

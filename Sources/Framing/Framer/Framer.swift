@@ -157,7 +157,7 @@ package struct Framer {
     ) {
         guard let deadline = idleDeadline, deadline < time else { return }
         cutHeld(ended: true, scratch: scratch, into: receiver)
-        resynchronise(.noSync, "behind a pause that ended a frame")
+        resynchronise(.noSync, "after a pause that ended a frame")
     }
 
     /// A new search for the next frame's start begins at the next byte; what it passes is unframed for this reason.
@@ -378,7 +378,7 @@ package struct Framer {
                     if bad.byteCount == nil {
                         resynchronise(bad.reason, bad.detail)
                     } else {
-                        resynchronise(.noSync, "behind a bad head")
+                        resynchronise(.noSync, "after a bad head")
                     }
                 }
             }

@@ -14,7 +14,7 @@ package class SharedRule {
     /// The byte strings that end every frame, and the length of the longest.
     let ends: [[UInt8]]
     let longestEnd: Int
-    /// The last bytes of the landmark: until one of them comes, no place behind it or at it is complete.
+    /// The last bytes of the landmark: until one of them comes, no place after it or at it is complete.
     let landmarkEnds: ByteSet
     /// The conversation whose frames it cuts, if they depend on each other.
     let conversation: Conversation?

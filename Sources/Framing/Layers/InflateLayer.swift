@@ -1,10 +1,10 @@
 import CZlib
 import Streams
 
-/// A stream compressed with `zlib` (RFC 1950), flushed behind each frame.
+/// A stream compressed with `zlib` (RFC 1950), flushed after each frame.
 struct ZlibStream: StreamEncoding {
     static let name = "zlib"
-    static let keys = KeySection("through.zlib", "compressed with zlib (RFC 1950) and flushed behind each message", [])
+    static let keys = KeySection("through.zlib", "compressed with zlib (RFC 1950) and flushed after each message", [])
 
     init(_ options: YAMLMap?) {}
 
@@ -14,7 +14,7 @@ struct ZlibStream: StreamEncoding {
 /// A stream compressed with `gzip` (RFC 1952).
 struct GzipStream: StreamEncoding {
     static let name = "gzip"
-    static let keys = KeySection("through.gzip", "compressed with gzip (RFC 1952) and flushed behind each message", [])
+    static let keys = KeySection("through.gzip", "compressed with gzip (RFC 1952) and flushed after each message", [])
 
     init(_ options: YAMLMap?) {}
 
@@ -26,7 +26,7 @@ struct DeflateStream: StreamEncoding {
     static let name = "deflate"
     static let keys = KeySection(
         "through.deflate",
-        "compressed with deflate (RFC 1951), without header or trailer, and flushed behind each message", [])
+        "compressed with deflate (RFC 1951), without header or trailer, and flushed after each message", [])
 
     init(_ options: YAMLMap?) {}
 

@@ -2,7 +2,7 @@ import Streams
 
 /// Removes the encodings of one direction of a conversation, as its states say, in front of its framer.
 ///
-/// Where a state's streams are encoded, the framer stops at the first byte behind the frame that led there, and hands over the rest of
+/// Where a state's streams are encoded, the framer stops at the first byte after the frame that led there, and hands over the rest of
 /// the chunk. It comes back decoded: offsets count decoded bytes, as they do with TLS.
 package final class LayeredStream {
     private let conversation: Conversation
@@ -41,7 +41,7 @@ package final class LayeredStream {
             guard let lost = layer.skip(count) else {
                 giveUp(
                     level,
-                    "\(conversation.encoding(of: direction)) behind a gap of \(byteCount) bytes cannot be decoded")
+                    "\(conversation.encoding(of: direction)) after a gap of \(byteCount) bytes cannot be decoded")
                 return count
             }
             count = lost

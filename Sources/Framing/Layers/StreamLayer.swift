@@ -12,7 +12,7 @@ package protocol StreamLayer: AnyObject {
 
     /// The next bytes were not seen.
     ///
-    /// - Returns: how many decoded bytes were lost with them; nil if nothing behind them can be decoded.
+    /// - Returns: how many decoded bytes were lost with them; nil if nothing after them can be decoded.
     func skip(_ byteCount: Int) -> Int?
 
     /// Whether the encoded stream has ended: what follows is not encoded by it.

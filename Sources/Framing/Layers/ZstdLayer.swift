@@ -1,11 +1,11 @@
 import Streams
 
-/// A stream compressed with `zstd` (RFC 8878), flushed behind each frame of the application. Behind a zstd frame the state says what
+/// A stream compressed with `zstd` (RFC 8878), flushed after each frame of the application. After a zstd frame the state says what
 /// follows: in the same state, another zstd frame.
 struct ZstdStream: StreamEncoding {
     static let name = "zstd"
     static let keys = KeySection(
-        "through.zstd", "compressed with zstd (RFC 8878) and flushed behind each message", [])
+        "through.zstd", "compressed with zstd (RFC 8878) and flushed after each message", [])
 
     init(_ options: YAMLMap?) {}
 

@@ -252,7 +252,7 @@ extension RawSpan {
     /// The byte string that ends first at or after `start`, the longest of those that end there.
     func firstEnd(of ends: [[UInt8]], from start: Int) -> Range<Int>? {
         var best: Range<Int>?
-        // The shortest first, which come last: where a line ends in LF, nothing behind that is searched for CR LF.
+        // The shortest first, which come last: where a line ends in LF, nothing after that is searched for CR LF.
         for end in ends.reversed() {
             let known = extracting(0..<(best?.upperBound ?? byteCount))
             guard let at = known.firstRange(of: end, from: start) else { continue }

@@ -1,6 +1,6 @@
 import Streams
 
-/// A body in chunks (RFC 9112 section 7.1): each has its size in hex digits on a line of its own, and a line end behind it; the
+/// A body in chunks (RFC 9112 section 7.1): each has its size in hex digits on a line of its own, and a line end after it; the
 /// last has size 0, and header lines may follow it.
 struct ChunkedBody {
     /// The index of the next chunk's first byte.
@@ -16,7 +16,7 @@ struct ChunkedBody {
 
     struct Fault: Error { var message: String }
 
-    /// The index behind the last chunk; nil if more bytes are needed.
+    /// The index after the last chunk; nil if more bytes are needed.
     mutating func end(in bytes: RawSpan) -> Result<Int?, Fault> {
         while true {
             switch Self.chunk(in: bytes, at: at) {
@@ -36,20 +36,20 @@ struct ChunkedBody {
         }
     }
 
-    /// The lines behind the last chunk, up to an empty one.
+    /// The lines after the last chunk, up to an empty one.
     private func trailer(_ bytes: RawSpan, from start: Int) -> Result<Int?, Fault> {
         let lines = HeaderLines(ends: [[13, 10], [10]], separator: UInt8(ascii: ":"), hasSpace: true, most: 65_536)
         var searched = 0
         guard let end = lines.end(in: bytes, from: start, searched: &searched) else {
             let isTooLong = bytes.byteCount - start > lines.most
-            return isTooLong ? .failure(Fault(message: "no end of the lines behind the last chunk")) : .success(nil)
+            return isTooLong ? .failure(Fault(message: "no end of the lines after the last chunk")) : .success(nil)
         }
         return .success(end)
     }
 
     private struct Chunk {
         var range: Range<Int>
-        /// Behind its line end.
+        /// After its line end.
         var next: Int
         var hasEnd: Bool
     }

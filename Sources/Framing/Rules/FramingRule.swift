@@ -30,7 +30,7 @@ package protocol FramingRule: Sendable {
     /// How a number at a fixed place determines where frames end, if nothing else does: then frames can be counted without `scan`.
     var plainLengths: PlainLengths? { get }
 
-    /// How many of the bytes behind an incomplete frame can neither end it nor show that it is none: a quick check, since a format
+    /// How many of the bytes after an incomplete frame can neither end it nor show that it is none: a quick check, since a format
     /// on trial is asked for nearly every byte.
     ///
     /// - Parameters:

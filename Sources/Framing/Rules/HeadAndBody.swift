@@ -159,7 +159,7 @@ extension HeadAndBody: LoadableRule {
         name, "a JSON head, a delimiter that the head never contains, and a body whose size the head gives",
         [
             FormatKey("head", .words(["json"]), "how the head is written", required: true),
-            FormatKey("ends", .bytes, "the delimiter behind the head", required: true),
+            FormatKey("ends", .bytes, "the delimiter after the head", required: true),
             FormatKey(
                 "size", .text("a name"), "the head's field with the body's size, a number or a string of digits",
                 required: true),

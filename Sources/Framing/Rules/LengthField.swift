@@ -224,7 +224,7 @@ package struct LengthField: FramingRule {
 
     package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String {
         guard let shape else { return "\(bytes.byteCount)\(head.fixedLength.map { " of \($0)" } ?? "") head bytes" }
-        return "\(bytes.byteCount - shape.head) of \(shape.body + shape.tail) bytes behind the head"
+        return "\(bytes.byteCount - shape.head) of \(shape.body + shape.tail) bytes after the head"
     }
 
     package func fillIn(_ parts: inout FrameParts) throws(EncodingError) {

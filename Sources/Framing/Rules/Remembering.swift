@@ -1,6 +1,6 @@
 import Expressions
 
-/// Values that a frame leaves for those behind it, since their headers do not repeat them (`remembers` in a format file): the
+/// Values that a frame leaves for those after it, since their headers do not repeat them (`remembers` in a format file): the
 /// length and type of a message whose pieces follow.
 struct Remembering: Sendable {
     /// What becomes a value when a frame is complete.
@@ -65,7 +65,7 @@ struct Remembering: Sendable {
         }
     }
 
-    /// Applies the entries behind a frame.
+    /// Applies the entries after a frame.
     ///
     /// - Parameters:
     ///   - scope: the values of its header, and what was recalled for it.
@@ -110,7 +110,7 @@ struct Remembering: Sendable {
 final class DirectionMemory: @unchecked Sendable {
     /// The walk over the header of the stream's current frame.
     var held: HeldWalk?
-    /// What complete frames have left for those behind them.
+    /// What complete frames have left for those after them.
     private(set) var values: [Place: Int] = [:]
 
     /// A value's name and key.

@@ -11,7 +11,7 @@ package final class Conversation: @unchecked Sendable {
     /// What the rules remember of each direction: where the walk over an unfinished header had to stop, what frames have left.
     let memories = PerDirection(fromClient: DirectionMemory(), fromServer: DirectionMemory())
     let hasStates: Bool
-    /// Whether frames leave values for those behind them.
+    /// Whether frames leave values for those after them.
     private let remembers: Bool
     private let states: ConversationStates
     private var sides: PerDirection<Side>
@@ -181,7 +181,7 @@ package final class Conversation: @unchecked Sendable {
         }
     }
 
-    /// A frame leaves values for those behind it.
+    /// A frame leaves values for those after it.
     private func remember(_ bytes: RawSpan, _ frame: FrameInfo, from direction: Direction, _ side: DirectionFormat) {
         guard let rule = side.layouts[frame.shape.layout].rule as? Structured, rule.remembering != nil else { return }
         side.withContent(of: bytes, frame.partsAtHand) { content, shape in
@@ -219,7 +219,7 @@ package final class Conversation: @unchecked Sendable {
             if !requests.isEmpty { requests.removeFirst() } else { moreRequests = max(0, moreRequests - 1) }
             return
         }
-        // Behind one that is not remembered, none is: answers come in the order of their requests.
+        // After one that is not remembered, none is: answers come in the order of their requests.
         guard moreRequests == 0, requests.count < Self.mostRequests else {
             moreRequests += 1
             return

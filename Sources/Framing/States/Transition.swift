@@ -1,13 +1,13 @@
 import Expressions
 import Streams
 
-/// A frame behind which a conversation is in another state: other frames follow (`transitions` in a format file).
+/// A frame after which a conversation is in another state: other frames follow (`transitions` in a format file).
 package struct Transition: Sendable {
     /// The states in which it may happen, by their indices; empty: any.
     var from: Set<Int>
     /// What the frame is.
     var condition: Expression
-    /// The state behind it.
+    /// The state after it.
     var to: Int
     /// Whose frames are other ones then; nil: both sides'.
     var side: Direction?

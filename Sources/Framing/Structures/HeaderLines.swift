@@ -9,7 +9,7 @@ struct HeaderLines: Sendable {
     var ends: [[UInt8]]
     /// Between name and value.
     var separator: UInt8
-    /// Whether a space behind the separator is usual, and does not belong to the value.
+    /// Whether a space after the separator is usual, and does not belong to the value.
     var hasSpace: Bool
     /// The most bytes, the empty line included.
     var most: Int

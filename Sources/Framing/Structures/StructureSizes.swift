@@ -108,10 +108,10 @@ struct StructureSizes {
         values(members).holds(item.condition)
     }
 
-    /// The value of an expression behind the items.
+    /// The value of an expression after the items.
     func value(of size: Expression, _ members: StructureMembers) -> Int? { values(members).number(size) }
 
-    /// The values as a walk would have them behind the items.
+    /// The values as a walk would have them after the items.
     func values(_ members: StructureMembers) -> StructureScope {
         var known = scope
         for item in items where known.holds(item.condition) {

@@ -5,7 +5,7 @@ extension StructureWalk {
     mutating func take<Visitor: StructureVisitor>(
         _ item: Structure.Item, _ structure: Structure, _ available: RawSpan, _ end: Int?, _ visitor: inout Visitor
     ) -> Step {
-        // Nothing behind the bytes of the enclosing item belongs to it.
+        // Nothing after the bytes of the enclosing item belongs to it.
         let bytes = available.extracting(0..<min(end ?? .max, available.byteCount))
         if let condition = item.condition, !condition.evaluate(scope) {
             advance(to: at)

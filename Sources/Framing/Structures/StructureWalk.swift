@@ -107,7 +107,7 @@ struct StructureWalk: Sendable {
                 guard let end = level.end, end <= bytes.byteCount || at + count > end else {
                     return .incomplete(atLeast: at + max(1, count))
                 }
-                if let outcome = fail("\(name(level, structure)) ends behind the bytes around it", bytes, &visitor) {
+                if let outcome = fail("\(name(level, structure)) ends after the bytes around it", bytes, &visitor) {
                     return outcome
                 }
             case .bad(let message): if let outcome = fail(message, bytes, &visitor) { return outcome }

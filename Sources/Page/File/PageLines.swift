@@ -4,7 +4,7 @@ import Framing
 enum PageLines {
     /// The array.
     ///
-    /// - Parameter most: about how many bytes of it frames, gaps and unframed bytes may take; those behind are left out, and the first
+    /// - Parameter most: about how many bytes of it frames, gaps and unframed bytes may take; those after are left out, and the first
     ///   line has their number as `omitted`.
     static func array(_ store: EventStore, most: Int) -> [UInt8] {
         let count = store.count

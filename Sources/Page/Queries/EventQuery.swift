@@ -86,7 +86,7 @@ enum EventQuery {
     /// How many events of a connection are looked at for the next frame of a side.
     private static let farthest = 20_000
 
-    /// The frames of the same side before and behind an event.
+    /// The frames of the same side before and after an event.
     private static func neighbours(
         of event: Int, _ record: EventRecord, in store: EventStore
     ) -> (previous: Int?, next: Int?) {

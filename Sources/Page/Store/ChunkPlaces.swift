@@ -12,7 +12,7 @@ struct ChunkPlaces {
         chunks.append(chunk)
     }
 
-    /// The chunks of a range of the stream. What lies before its end is forgotten, except for the chunk that goes on behind it.
+    /// The chunks of a range of the stream. What lies before its end is forgotten, except for the chunk that goes on after it.
     mutating func cuts(of range: Range<Int>) -> [FrameDetail.Cut] {
         var cuts: [FrameDetail.Cut] = []
         for chunk in chunks where chunk.range.overlaps(range) {

@@ -9,7 +9,7 @@ import Trace
 ///
 /// One thread adds events, any thread reads those that were published.
 package final class EventStore: Sendable {
-    /// Lines, rows and details, one event behind the other.
+    /// Lines, rows and details, one event after the other.
     private let data: TemporaryFile
     /// A record for each event.
     private let index: TemporaryFile

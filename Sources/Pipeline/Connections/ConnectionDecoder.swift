@@ -130,7 +130,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         if mayPause { expectPause(of: direction) }
     }
 
-    /// Frames the first bytes of a direction, or those behind them if nothing followed from the first.
+    /// Frames the first bytes of a direction, or those after them if nothing followed from the first.
     @inline(never)
     private func frameFirst(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
         let isFirst = undecided?.taking(direction) == nil
@@ -161,7 +161,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
             frame(rest.extracting(0..<count), from: direction, at: time, packet: packet)
             start += count
             if upgrade.isPremature, !wasPremature {
-                let text = "plaintext behind the request for TLS, before it was answered (CVE-2021-23222)"
+                let text = "plaintext after the request for TLS, before it was answered (CVE-2021-23222)"
                 noticed(.tlsFault(text), from: direction, at: time, packet: packet)
             }
         }
@@ -195,7 +195,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
 
     func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
         if let filter { return filter.missing(byteCount, from: direction, at: time) }
-        // What begins behind a gap may be anything.
+        // What begins after a gap may be anything.
         hasBegun = true
         passedMissing(byteCount, from: direction, at: time)
     }

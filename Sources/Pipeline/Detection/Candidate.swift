@@ -17,7 +17,7 @@ final class TrialPlan {
     private var firstBytes = PerDirection(
         fromClient: [Bool?](repeating: nil, count: 256), fromServer: [Bool?](repeating: nil, count: 256))
 
-    /// Nil if the format is not recognised by its bytes.
+    /// Nil if the format is not recognized by its bytes.
     init?(_ format: Format) {
         guard let detection = format.detection else { return nil }
         (self.format, self.detection) = (format, detection)

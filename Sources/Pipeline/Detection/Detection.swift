@@ -225,7 +225,7 @@ final class Detection {
         return (offset + step - 1) / step * step
     }
 
-    /// The last of them that is not behind an offset.
+    /// The last of them that is not after an offset.
     static func place(atOrBefore offset: Int) -> Int {
         let step = step(at: offset)
         return offset / step * step

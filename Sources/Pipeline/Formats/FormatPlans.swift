@@ -49,7 +49,7 @@ final class FormatPlans {
         return plan
     }
 
-    /// The plan for connections whose format was not recognised.
+    /// The plan for connections whose format was not recognized.
     var planOfNone: FormatPlan {
         if let none { return none }
         let plan = FormatPlan(.unframed("", "", detail: "no format"), output, isFramed: false)

@@ -136,7 +136,7 @@ final class TraceOutput {
         findings.removeAll(keepingCapacity: true)
     }
 
-    /// A connection's format is known, or was not recognised.
+    /// A connection's format is known, or was not recognized.
     func recognised(_ connection: TracedConnection) {
         for sink in sinks { sink.recognised(connection) }
         analyse { $0.recognised(connection, into: &$1) }

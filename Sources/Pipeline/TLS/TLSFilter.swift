@@ -160,7 +160,7 @@ package final class TLSFilter {
         if isForeign { return receiver.passedMissing(byteCount, from: direction, at: time) }
         if state == .beginning { first = first ?? (direction, []) }
         if state == .beginning, first?.direction == direction {
-            // What begins behind a gap may be anything.
+            // What begins after a gap may be anything.
             state = .undecided
             pass()
         }

@@ -57,7 +57,7 @@ struct PublishedResponseReader: MessageReader {
             return [.crash("the published client crashes: \(count) B are no response, yet it reads 12")]
         }
         guard hazards.contains("merged-responses"), count > 12 else { return reader.receive(bytes, at: time) }
-        let dropped = PeerInput.note("the published client drops \(count - 12) B behind a response")
+        let dropped = PeerInput.note("the published client drops \(count - 12) B after a response")
         return [dropped] + reader.receive(bytes.extracting(first: 12), at: time)
     }
 }

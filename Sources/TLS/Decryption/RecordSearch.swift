@@ -80,7 +80,7 @@ struct RecordSearch: Sendable {
         return header
     }
 
-    /// Forgets what is behind, now and then: it costs a move of the rest.
+    /// Forgets what is after, now and then: it costs a move of the rest.
     private mutating func trim() {
         let unused = at - RecordSearch.kept
         guard unused > 4_096 else { return }

@@ -29,7 +29,7 @@ struct Outcome: Sendable {
         case closed(Ending, message: Int?)
         /// It could not be connected to.
         case refused(String)
-        /// The server did not close a connection behind its client.
+        /// The server did not close a connection after its client.
         case notClosed
     }
 }

@@ -42,7 +42,7 @@ struct Play {
     private let builder: FrameBuilder
     private let patience: Interval
     private let lingering: Interval
-    /// Whether the server is known to close behind the client, by connection; nil: not known, this is the first run.
+    /// Whether the server is known to close after the client, by connection; nil: not known, this is the first run.
     private let closes: [Bool]?
 
     private var phase = Phase.stepping
@@ -90,7 +90,7 @@ struct Play {
         self.echoes = echoes
     }
 
-    /// A server that closes behind its client does so within this time.
+    /// A server that closes after its client does so within this time.
     private static let prompt = Interval.milliseconds(100)
 
     private var isFirst: Bool { closes == nil }
@@ -262,7 +262,7 @@ struct Play {
         let end = start + (awaited ? patience : lingering)
         if isOpen, now < end { return [.wake(at: end)] }
         outcome.ends = ended
-        // One that closed behind its client in the baseline does so again.
+        // One that closed after its client in the baseline does so again.
         if awaited, !isFirst { return fail(.notClosed) }
         phase = .done
         return [.done]

@@ -1,6 +1,6 @@
 /// How one run of a conversation is written; without anything it is the baseline: each message by itself.
 struct Variation: Hashable, Sendable {
-    /// One cut: behind how many bytes of which message.
+    /// One cut: after how many bytes of which message.
     struct Cut: Hashable, Sendable, Comparable {
         var message: Int
         var offset: Int

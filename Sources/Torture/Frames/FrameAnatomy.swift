@@ -43,7 +43,7 @@ struct FrameAnatomy: Sendable {
         }
         fields.sort { $0.range.lowerBound < $1.range.lowerBound }
         let body = shape.head..<shape.head + shape.body
-        // The line ends behind a head of text are its delimiter.
+        // The line ends after a head of text are its delimiter.
         var headEnd = shape.head
         let lastField = fields.last { $0.range.upperBound <= shape.head }?.range.upperBound ?? 0
         while headEnd > lastField, [0x0a, 0x0d].contains(bytes[headEnd - 1]) { headEnd -= 1 }
@@ -87,9 +87,9 @@ struct FrameAnatomy: Sendable {
         return before == parts[place].area && before != .frame ? before.rawValue : nil
     }
 
-    /// Where a cut is, behind the words "breaks where": `size` of frame 3 (`img`) is split after its 2nd digit.
+    /// Where a cut is, after the words "breaks where": `size` of frame 3 (`img`) is split after its 2nd digit.
     func text(at offset: Int, of frame: String) -> String {
-        guard let part = part(at: offset) else { return "\(frame) is split behind its last byte" }
+        guard let part = part(at: offset) else { return "\(frame) is split after its last byte" }
         let name = part.kind == .field ? "`\(part.name)`" : "the \(part.name)"
         let inside = offset - part.range.lowerBound
         if inside == 0 { return "\(frame) is split before \(name)" }
@@ -158,7 +158,7 @@ extension FrameAnatomy {
     /// The places at which receive loops most often break: at and inside each part, but not inside every character.
     var tellingPlaces: [Int] { Set(partPlaces.prefix(64)).union(unfinished).sorted() }
 
-    /// The places of unfinished frames behind whole ones: one byte, in its head, at its body, in the middle, before its last byte.
+    /// The places of unfinished frames after whole ones: one byte, in its head, at its body, in the middle, before its last byte.
     var unfinished: [Int] {
         let head = parts.first { $0.kind == .body }?.range.lowerBound ?? 0
         let places = Set([1, head / 2, head, bytes.count / 2, bytes.count - 1])

@@ -13,7 +13,7 @@ package struct TortureReport: Sendable {
         package var type: String?
         /// The field that is cut, or before which the cut is; `head`, `body`, `delimiter` or `frame` if it is none.
         package var field: String
-        /// Behind how many of the frame's bytes the cut is; 0: it is not cut, but joined with the frame before it.
+        /// After how many of the frame's bytes the cut is; 0: it is not cut, but joined with the frame before it.
         package var offset: Int
         package var segmentation: String
         /// What happens.

@@ -32,7 +32,7 @@ struct Judge: Sendable {
         case .closed(.fin, _): return "the server closes the connection"
         case .closed(.reset, _): return "the server resets the connection"
         case .refused(let why): return "the server does not accept the connection: \(why)"
-        case .notClosed: return "the server no longer closes the connection behind the client"
+        case .notClosed: return "the server no longer closes the connection after the client"
         case nil: break
         }
         if let ends, outcome.ends != ends {

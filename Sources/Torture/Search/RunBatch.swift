@@ -18,7 +18,7 @@ struct RunBatch: Sendable {
     let server: SocketAddress
     var patience = Interval.seconds(2)
     var lingering = Interval.milliseconds(20)
-    /// Whether the server closes behind each client; nil: not known yet.
+    /// Whether the server closes after each client; nil: not known yet.
     var closes: [Bool]?
     var parallel = 1
 

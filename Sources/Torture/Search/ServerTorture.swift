@@ -105,7 +105,7 @@ package struct ServerTorture {
     }
 
     private static func check(_ outcome: Outcome, _ script: Script, _ server: SocketAddress) throws {
-        let message: (Int?) -> String = { $0.map { " behind \(script.name(of: $0))" } ?? " before the first frame" }
+        let message: (Int?) -> String = { $0.map { " after \(script.name(of: $0))" } ?? " before the first frame" }
         switch outcome.failure {
         case .refused(let why):
             throw TortureError("cannot connect to \(server.ipAddress ?? ""):\(server.port ?? 0): \(why)")

@@ -8,7 +8,7 @@ public struct ActionEvent: Hashable, Sendable {
     /// What it did, to what, and when.
     public var report: ActionReport
 
-    /// The members of its line behind the connection, in their order.
+    /// The members of its line after the connection, in their order.
     var members: [JSONValue.Member] { report.members }
 
     /// What a rule did.

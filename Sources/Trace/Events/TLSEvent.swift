@@ -10,7 +10,7 @@ public struct TLSEvent: Hashable, Sendable {
     /// What is known about it.
     public var facts: TLSFacts
 
-    /// The members of its line behind the time, in their order.
+    /// The members of its line after the time, in their order.
     var members: [JSONValue.Member] {
         func text(_ text: String?) -> JSONValue { text.map { .text($0) } ?? .null }
         func list(_ texts: [String]) -> JSONValue { .array(texts.map { .text($0) }) }

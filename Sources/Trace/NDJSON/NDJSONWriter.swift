@@ -100,7 +100,7 @@ package final class NDJSONWriter: TraceSink {
         return isWritten
     }
 
-    /// What is between the parts of a plain frame's line, and behind them, has less than this.
+    /// What is between the parts of a plain frame's line, and after them, has less than this.
     private static let longestBetween = 64
 
     @inline(__always)

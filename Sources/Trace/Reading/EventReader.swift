@@ -104,7 +104,7 @@ package struct EventReader: Sendable {
         throw fault(
             line == 1
                 ? "this is no trace; \(Self.firstLine)"
-                : "the line is cut off after \(partial.count) bytes; expected a whole line of JSON with a line feed behind it"
+                : "the line is cut off after \(partial.count) bytes; expected a whole line of JSON with a line feed after it"
         )
     }
 
@@ -124,7 +124,7 @@ package struct EventReader: Sendable {
         let name = try event.name()
         if line == 1, name != "trace" { throw fault("found \"event\":\"\(name)\"; \(Self.firstLine)") }
         if line > 1, hasSummary, name != "trace" {
-            throw fault("found \"event\":\"\(name)\" behind the summary; expected the end of the trace")
+            throw fault("found \"event\":\"\(name)\" after the summary; expected the end of the trace")
         }
         if let event = try event.event() { try take(event, into: &events) }
     }

@@ -2,7 +2,7 @@
 ///
 /// It takes 8 to 20 bytes for each, where a dictionary has to hold the thing itself as well.
 package struct NumberIndex: Sendable {
-    /// The numbers plus one, each at the first free slot behind its hash's; 0: the slot is free.
+    /// The numbers plus one, each at the first free slot after its hash's; 0: the slot is free.
     @usableFromInline var slots: [UInt32] = []
     /// The hashes by number: the index grows without asking for them again.
     @usableFromInline var hashes: [UInt32] = []

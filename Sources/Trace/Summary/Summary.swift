@@ -32,7 +32,7 @@ public struct Summary: Hashable, Sendable {
         }
     }
 
-    /// The counts by format name; nil is for connections whose format was not recognised.
+    /// The counts by format name; nil is for connections whose format was not recognized.
     public var formats: [String?: Totals] = [:]
     /// What the proxy passed on, of connections whose bytes it may change on their way; nil if there are none. All else counts
     /// what both sides sent.

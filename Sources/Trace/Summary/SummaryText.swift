@@ -7,7 +7,7 @@ package enum SummaryText {
             // Connections without a format come last.
             (left.key == nil ? 1 : 0, left.key ?? "") < (right.key == nil ? 1 : 0, right.key ?? "")
         }
-        var lines = named.map { name, totals in "\(name ?? "not recognised"): \(line(totals))" }
+        var lines = named.map { name, totals in "\(name ?? "not recognized"): \(line(totals))" }
         if lines.isEmpty { lines.append("no TCP connections") }
         if let out = summary.passedOn { lines.append("passed on: " + line(out)) }
         if summary.dropped > 0 {

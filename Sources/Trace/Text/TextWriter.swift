@@ -210,7 +210,7 @@ package final class TextWriter: TraceSink {
         if let format = connection.format, let choice = connection.choice {
             put("\(format.name) (by \(choice.by.rawValue))\(format.isFramed ? "" : ", not cut into frames")", .faint)
         } else {
-            put("format not recognised", .warning)
+            put("format not recognized", .warning)
         }
         var notes: [String] = []
         if !opening.handshake { notes.append("picked up mid-stream") }

@@ -97,7 +97,7 @@ package final class FormatTrial: TraceSink {
         }
         // Where nothing at all is framed, another protocol may be spoken.
         guard let (failure, ends) = first.withFrames ?? first.any else { return lines }
-        let behind = failure.before.map { ", behind \($0)" } ?? ", at the beginning of what is framed"
+        let behind = failure.before.map { ", after \($0)" } ?? ", at the beginning of what is framed"
         lines.append(
             "  fails first on connection \(failure.connection) (\(ends)), \(failure.direction.sender), offset "
                 + "\(Quantities.grouped(failure.run.offset))\(behind):")

@@ -84,7 +84,7 @@ struct AuthorityFolder {
         }
     }
 
-    private var hasFiles: Bool { PrivateFile.exists(certificatePath) && PrivateFile.exists(keyPath) }
+    var hasFiles: Bool { PrivateFile.exists(certificatePath) && PrivateFile.exists(keyPath) }
 
     /// Makes an authority unless one is there: then nil. Of several processes that do so at once, one makes it.
     private func createUnlessThere(replacing: Bool = false) throws -> CertificateAuthority? {

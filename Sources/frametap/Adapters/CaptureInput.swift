@@ -34,7 +34,7 @@ struct CaptureInput: ByteSource {
         let input = try FileInput(path)
         defer { input.closeFile() }
         guard let identity, input.identity?.isSameFile(as: identity) == true else {
-            throw CommandError("\(path) was replaced by another file while it was read")
+            throw CommandError("\(path) was replaced by another file while it was read; run the command again")
         }
         guard let extents else {
             let count = try input.read(into: buffer, at: offset)

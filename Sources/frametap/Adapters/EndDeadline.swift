@@ -11,7 +11,7 @@ enum EndDeadline {
     static func set() {
         end.store(DispatchTime.now().uptimeNanoseconds + 1_000_000_000, ordering: .relaxed)
         DispatchQueue.global().asyncAfter(deadline: .now() + 5) {
-            warn("could not write what was recorded within 5 s")
+            warn("the output files could not be written within 5 s: their last records may be missing")
             _exit(2)
         }
     }

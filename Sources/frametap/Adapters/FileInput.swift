@@ -27,7 +27,7 @@ struct FileInput: ByteSource {
         }
         if status.kind == .folder {
             if path != "-" { close(descriptor) }
-            throw CommandError("\(path) is a folder; expected a capture file")
+            throw CommandError("\(path) is a folder; expected a file")
         }
         identity = status.kind == .regular ? status : nil
     }
@@ -87,7 +87,9 @@ struct FileInput: ByteSource {
             let count = try chunk.withUnsafeMutableBytes { try input.read(into: $0) }
             if count == 0 { return bytes }
             bytes += chunk[..<count]
-            if bytes.count > limit { throw CommandError("\(path) has more than \(limit) bytes") }
+            if bytes.count > limit {
+                throw CommandError("\(path) has more than \(limit) bytes, the most for a file of this kind")
+            }
         }
     }
 }

@@ -20,7 +20,7 @@ final class FileOutput: ByteOutput {
         }
 
         var message: String {
-            let cause = code == ETIMEDOUT ? "nobody reads what is written" : String(cString: strerror(code))
+            let cause = code == ETIMEDOUT ? "its reader has stopped reading" : String(cString: strerror(code))
             return "cannot write \(name): \(cause)"
         }
     }

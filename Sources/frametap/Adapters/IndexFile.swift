@@ -35,10 +35,12 @@ struct IndexFile {
             guard let status = FileStatus(of: capture) else { return .absent }
             if header.size != status.size {
                 return .useless(
-                    "\(path) is of other content: \(capture) had \(header.size) bytes, and has \(status.size)")
+                    "\(path) is of other content: \(capture) had \(header.size) bytes, and has \(status.size); frametap index makes it again"
+                )
             }
             if header.modified != status.modified {
-                return .useless("\(path) is of other content: \(capture) was modified since")
+                return .useless(
+                    "\(path) is of other content: \(capture) was modified since; frametap index makes it again")
             }
             return .usable(header)
         } catch {

@@ -39,7 +39,8 @@ final class IndexOutput {
         }
         let count = try outcome.get()
         guard count == 0 || IndexHeader.isIndex(bytes[..<count]) else {
-            throw CommandError("\(path) exists and is not an index; expected to create it")
+            throw CommandError(
+                "\(path) exists and is not an index; move it, or write indexes elsewhere with --output DIR")
         }
     }
 

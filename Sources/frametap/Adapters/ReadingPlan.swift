@@ -117,7 +117,7 @@ struct ReadingPlan: Sendable {
         if whole.readable < index.header.size { set.insert(CollectionOfOne(whole.readable..<index.header.size)) }
         let joined = set.joined()
         guard whole.readable <= index.header.size, joined.allSatisfy({ $0.upperBound <= index.header.size }) else {
-            throw CommandError("\(index.file.path) is damaged: it names places behind the end of \(index.capture)")
+            throw CommandError("\(index.file.path) is damaged: it names places after the end of \(index.capture)")
         }
         guard index.header.size == 0 || joined.first?.lowerBound == 0 else {
             throw CommandError("\(index.file.path) is damaged: it leaves out the header of \(index.capture)")

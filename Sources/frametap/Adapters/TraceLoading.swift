@@ -78,7 +78,10 @@ struct TraceLoading {
         reading.read(paths, options: reassembly, to: decoder) {}
         decoder.finish(skipped: reading.counters.skippedByKind)
         if reading.hasFailed {
-            throw CommandError("\(paths.joined(separator: " ")): expected whole captures to compare")
+            for complaint in reading.complaints { warn(complaint) }
+            throw CommandError(
+                "expected captures that can be read to their end; to compare what could be read, compare traces of it: "
+                    + "frametap decode FILE --as ndjson > FILE.ndjson")
         }
         return trace.trace
     }

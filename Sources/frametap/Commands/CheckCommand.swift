@@ -45,7 +45,7 @@ struct CheckCommand: ParsableCommand {
             if let bytes, bytes != seen {
                 if seen != nil { output.write(Array("\n".utf8)) }
                 seen = bytes
-                do { try check(output) } catch { warn("\(error)") }
+                do { try check(output) } catch { if !(error is ExitCode) { warn("\(error)") } }
             } else if bytes == nil, seen == nil {
                 return try check(output)
             }
@@ -61,11 +61,15 @@ struct CheckCommand: ParsableCommand {
             warn("\(file):\(warning.line):\(warning.column): warning: \(warning.message)")
         }
         output.write(Array("\(file): \(format.name) is well-formed\n".utf8))
-        for capture in captures { try attempt(format, on: capture, output) }
+        var isComplete = true
+        for capture in captures where try !attempt(format, on: capture, output) { isComplete = false }
+        if !isComplete { throw ExitCode(2) }
     }
 
     /// Decodes a capture with the format.
-    private func attempt(_ format: Format, on capture: String, _ output: FileOutput) throws {
+    ///
+    /// - Returns: whether it could be read to its end.
+    private func attempt(_ format: Format, on capture: String, _ output: FileOutput) throws -> Bool {
         var decoding = DecodingOptions(.fixed(format))
         decoding.tls = try decryption.decoding()
         let trial = FormatTrial()
@@ -78,5 +82,6 @@ struct CheckCommand: ParsableCommand {
         decoder.finish()
         for complaint in reading.complaints { warn(complaint) }
         for line in trial.lines(capture) { output.write(Array("\(line)\n".utf8)) }
+        return !reading.hasFailed
     }
 }

@@ -30,7 +30,7 @@ struct DiffCommand: ParsableCommand {
     @Option(
         parsing: .upToNextOption,
         help: ArgumentHelp(
-            "Files of the actual side; then those before are all of the expected side.", valueName: "file"))
+            "Files of the actual side; the files before --against are the expected side.", valueName: "file"))
     var against: [String] = []
 
     @Flag(help: "Compare runs that should be equal, and print rules for what differs between them.")
@@ -73,7 +73,7 @@ struct DiffCommand: ParsableCommand {
         } else if against.isEmpty, files.count != 2 {
             throw ValidationError(
                 "expected two files, EXPECTED and ACTUAL, found \(files.count); of several files a side, those of the "
-                    + "actual side stand behind --against")
+                    + "actual side after --against")
         }
     }
 

@@ -61,7 +61,9 @@ struct DoctorCommand: ParsableCommand {
             }
             _ = try LiveCapture(first.name)
             let count = Quantities.counted(interfaces.count, "interface")
-            return Check(result: .works, name: "capture", text: "\(library), \(count): frametap capture lists them")
+            return Check(
+                result: .works, name: "capture",
+                text: "\(library), \(count); frametap capture --list-interfaces lists them")
         } catch {
             let advice = error.kind == .notPermitted ? "\n" + CapturePermission.advice : ""
             return Check(result: .missing, name: "capture", text: "\(library): \(error)\(advice)")
@@ -71,13 +73,16 @@ struct DoctorCommand: ParsableCommand {
     private func authority() -> Check {
         do {
             let folder = try AuthorityFolder.standard()
+            guard folder.hasFiles else {
+                return Check(
+                    result: .missing, name: "CA",
+                    text: "none yet; the proxy makes one when it first decrypts TLS, and so does: frametap ca create")
+            }
             let certificate = try folder.certificate()
             return Check(
                 result: .works, name: "CA", text: "\(folder.certificatePath), \(certificate.fingerprint)")
         } catch {
-            return Check(
-                result: .missing, name: "CA",
-                text: "none yet; the proxy makes one when it first decrypts TLS, and so does: frametap ca create")
+            return Check(result: .missing, name: "CA", text: "\(error)")
         }
     }
 
@@ -86,6 +91,11 @@ struct DoctorCommand: ParsableCommand {
             return Check(result: .missing, name: "trust", text: "there is no CA to trust")
         }
         let system = SystemTrust()
+        guard system.isAvailable else {
+            return Check(
+                result: .missing, name: "trust",
+                text: "not checked on this system: frametap ca trust explains how to trust the CA")
+        }
         if system.installed == certificate.fingerprint {
             return Check(result: .works, name: "trust", text: "this system trusts the CA")
         }
@@ -107,10 +117,10 @@ struct DoctorCommand: ParsableCommand {
             return Check(result: .broken, name: "files", text: "the limit of open files is not known: \(systemError())")
         }
         // A relayed connection has two sockets.
-        let most = min(UInt64(limit.rlim_max), 1 << 30) / 2
+        let most = DescriptorLimit.connections(with: min(UInt64(limit.rlim_max), DescriptorLimit.most))
         return Check(
             result: .works, name: "files",
-            text: "at most \(Quantities.grouped(Int(most))) connections through a proxy (the limit of open files)")
+            text: "at most \(Quantities.grouped(most)) connections through a proxy (the limit of open files)")
     }
 
     private func terminal() -> Check {

@@ -66,7 +66,9 @@ struct IndexCommand: ParsableCommand {
     private func index(_ path: String, _ lines: FileOutput, _ progress: ReadingProgress) throws -> Bool {
         let input = try FileInput(path, progress)
         defer { input.closeFile() }
-        guard let identity = input.identity else { throw CommandError("\(path) is not a file; expected one") }
+        guard let identity = input.identity else {
+            throw CommandError("\(path) is not a regular file, but a pipe or a device: it cannot be indexed")
+        }
         var reader = CaptureReader(input)
         var indexer = CaptureIndexer()
         let target = IndexFile(of: path, in: output).path
@@ -100,7 +102,7 @@ struct IndexCommand: ParsableCommand {
         written.write(indexer.takeOutput())
         try written.finish()
         if let status = FileStatus(of: path), status.size != identity.size || status.modified != identity.modified {
-            warn("\(path) was modified while it was indexed; expected to index it again")
+            warn("\(path) was modified while it was indexed: index it again")
         }
         lines.write(Self.line(path, target, indexer.end, written.length))
         if let failure { warn(CaptureReading.describe(failure, path)) }

@@ -10,7 +10,7 @@ struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Run the reference server of a format, or replay a recorded one.")
 
-    @Argument(help: "The format; with --replay a format file's name will do, and by default it is the trace's.")
+    @Argument(help: "The format; with --replay also a format file, by default the recording's.")
     var format: String?
 
     @Option(help: ArgumentHelp("Where to listen; port 0 lets the system choose.", valueName: "address:port"))
@@ -48,13 +48,13 @@ struct ConnectCommand: AsyncParsableCommand {
         commandName: "connect",
         abstract: "Run the reference clients of a format through their conversation, or replay recorded ones.")
 
-    @Argument(help: "The format; with --replay a format file's name will do, and by default it is the trace's.")
+    @Argument(help: "The format; with --replay also a format file, by default the recording's.")
     var format: String?
 
     @Option(help: ArgumentHelp("The server.", valueName: "host:port"))
     var to: HostPort
 
-    @Option(help: "How often to go through the conversation.")
+    @Option(help: "Repeat the conversation this many times.")
     var rounds = 1
 
     @OptionGroup var peer: PeerCommandOptions
@@ -90,14 +90,15 @@ struct PeerCommandOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Behave as the published programs do, with these faults of theirs; separated by commas.",
+            "Behave as the published programs do, with these known faults, separated by commas.",
             discussion: hazardsByFormat, valueName: "hazard,…"))
     var asPublished: String?
 
     @Option(
         name: .customLong("key"),
         help: ArgumentHelp(
-            "Encrypt bodies with this key: FORMAT=HEX, and what else decode's --key takes.", valueName: "format=key"))
+            "Encrypt bodies with this key: FORMAT=HEX, or the other notations of decode's --key.",
+            valueName: "format=key"))
     var keys: [String] = []
 
     func validate() throws {

@@ -45,7 +45,11 @@ struct ProxyCommand: ParsableCommand {
     func run() throws {
         // Not in `validate`, whose error would hide that of an unknown option.
         if listeners.listen.isEmpty, listeners.control == nil {
-            throw ValidationError("expected --listen and --to, or --control")
+            throw ValidationError(
+                """
+                nothing to listen on; expected --listen ADDRESS:PORT --to HOST:PORT, --listen socks5://ADDRESS:PORT, \
+                --listen transparent://ADDRESS:PORT or --control ADDRESS:PORT
+                """)
         }
         // Survives the terminal that started it, and treats a file size limit like a full disk.
         for number in [SIGHUP, SIGXFSZ] { signal(number, SIG_IGN) }
@@ -96,7 +100,7 @@ struct ProxyCommand: ParsableCommand {
         } catch {
             throw CommandError("\(error)")
         }
-        let drain = relay.drain
+        let drain = relay.drain.interval.seconds
         let signals = EndSignals {
             if drain > 0 {
                 proxy.stopListening()

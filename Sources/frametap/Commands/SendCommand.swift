@@ -28,7 +28,7 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The server.", valueName: "host:port"))
     var to: HostPort?
 
-    @Option(help: ArgumentHelp("Instead: the control API of a proxy.", valueName: "host:port"))
+    @Option(help: ArgumentHelp("Send through a proxy's control API instead of connecting.", valueName: "host:port"))
     var control: HostPort?
 
     @Option(help: ArgumentHelp("With --control: the token that the proxy printed.", valueName: "text"))
@@ -86,7 +86,10 @@ struct SendCommand: AsyncParsableCommand {
         let templates = try lines.map { line in
             do { return try FrameTemplate(line) } catch { throw CommandError("\(error)") }
         }
-        guard !templates.isEmpty else { throw CommandError("there is no frame to send") }
+        guard !templates.isEmpty else {
+            throw CommandError(
+                #"no frames on standard input; expected lines of JSON, such as {"fields":{},"body":{"text":"Hi"}}"#)
+        }
         if let control { return try await run(templates, by: control, format) }
         guard let to else { return }
         let answers = TraceReading(of: "\(to)")

@@ -11,8 +11,8 @@ struct ShardCommand: ParsableCommand {
         commandName: "shard",
         abstract: "Split captures by connection into several captures.",
         discussion: """
-            All packets of a connection are in one of the shards, in the order in which they are read. Which one depends on its \
-            two ends alone: shards of different captures fit together, if there are as many of each. Prints a line of JSON for \
+            All packets of a connection are in one shard, in the order in which they are read. The shard depends only on the two \
+            endpoints, so shards of different captures match if the number of shards is the same. Prints a line of JSON for \
             each shard.
 
               frametap shard day/*.pcap --shards 16 --output shards

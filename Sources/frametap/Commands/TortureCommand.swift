@@ -12,14 +12,14 @@ struct TortureCommand: AsyncParsableCommand {
         commandName: "torture",
         abstract: "Replay a recorded conversation under every segmentation, and report what breaks.",
         discussion: """
-            Every frame is cut in two at every place, at every byte, at random, and joined with the frames behind it; each cut is \
+            Every frame is cut in two at every place, at every byte, at random, and joined with the frames after it; each cut is \
             proven to have been seen by the receiver (on this machine, Linux), and the answers are compared with those of runs \
             without any cut.
 
               frametap torture --server 127.0.0.1:8088 --replay chat.pcapng
               frametap torture --client './client {host} {port}' --to 127.0.0.1:8088 --format im-json
 
-            Exit status: 0 nothing breaks, 1 something does, 2 it cannot be found out.
+            Exit status: 0 nothing breaks, 1 something does, 2 inconclusive.
             """)
 
     @Option(help: ArgumentHelp("Torture this server: play the client's side of --replay.", valueName: "host:port"))
@@ -41,14 +41,18 @@ struct TortureCommand: AsyncParsableCommand {
     var format: String?
 
     @Option(
-        help: ArgumentHelp("Values that are others each time, as in diff. May be repeated.", valueName: "file"))
+        help: ArgumentHelp(
+            "Mask the values that change from run to run, with the rules of this file, as in diff. May be repeated.",
+            valueName: "file"))
     var mask: [String] = []
 
     @Option(help: ArgumentHelp("Ignore these values, as in diff. May be repeated.", valueName: "path"))
     var ignore: [String] = []
 
     @Option(
-        help: ArgumentHelp("What decides random cuts. By default a random one, which is printed.", valueName: "number"))
+        help: ArgumentHelp(
+            "The seed of random cuts: the same seed makes the same ones. By default a random one, which is printed.",
+            valueName: "number"))
     var seed: UInt64?
 
     @Option(help: ArgumentHelp("At most how many runs are played at once.", valueName: "count"))
@@ -56,7 +60,7 @@ struct TortureCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Wait at least this long for an answer of the server, and 20 times as long as for the slowest one without cuts.",
+            "How long an answer of the server may take, or 20 times as long as the slowest one without cuts, whichever is longer.",
             valueName: "time"))
     var patience = TimeAmount(seconds: 0.2)
 

@@ -52,14 +52,21 @@ struct ViewCommand: ParsableCommand {
         defer { server.close() }
         let leading = open && Browser.isThere ? Browser.open(secret: server.address) : nil
         defer { if let leading { Browser.remove(leading) } }
+        var isComplete = true
         do {
-            if let options { decode(options, to: output, progress) } else { try read(to: page, progress) }
+            if let options {
+                isComplete = decode(options, to: output, progress)
+            } else {
+                try read(to: page, progress)
+            }
         } catch {
             // What could be read is shown.
             warn("\(error)")
+            isComplete = false
         }
         page.queue.put(PageItem(.end))
         done.wait()
+        if !isComplete { throw ExitCode(2) }
     }
 
     private func read(to page: Page, _ progress: ReadingProgress) throws {
@@ -90,7 +97,8 @@ struct ViewCommand: ParsableCommand {
         return options
     }
 
-    private func decode(_ options: DecodingOptions, to output: PageOutput, _ progress: ReadingProgress) {
+    /// - Returns: whether all could be read.
+    private func decode(_ options: DecodingOptions, to output: PageOutput, _ progress: ReadingProgress) -> Bool {
         let sink = output.sink(source: files.joined(separator: " "), hasPackets: true, makesReport: true)
         let decoder = Decoder(
             options, analyses: Decoder.allAnalyses(replacing: options.extraAnalyses() + sink.analyses()), sinks: [sink])
@@ -102,5 +110,6 @@ struct ViewCommand: ParsableCommand {
         reading.read(files, options: reassembly, to: decoder, progress: progress) {}
         decoder.finish(skipped: reading.counters.skippedByKind)
         for complaint in reading.complaints { warn(complaint) }
+        return !reading.hasFailed
     }
 }

@@ -30,7 +30,7 @@ struct ByteAmount: ExpressibleByArgument {
     }
 }
 
-/// A length of time, as in `500ms`, `90s`, `5min` or `1h`; `0` means none.
+/// A length of time, as in `500ms`, `90s`, `5min` or `1h`; a number alone is in seconds, and `0` means none.
 struct TimeAmount: ExpressibleByArgument {
     let interval: Interval
 
@@ -39,17 +39,18 @@ struct TimeAmount: ExpressibleByArgument {
     }
 
     init?(argument: String) {
-        let units = ["ms": 0.001, "s": 1, "min": 60, "h": 3600, "d": 86_400]
+        let units = ["": 1, "ms": 0.001, "s": 1, "min": 60, "h": 3600, "d": 86_400]
         let digits = argument.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         let unit = argument.dropFirst(digits.count).filter { $0 != " " }
-        guard let number = Double(digits), let factor = units[unit] ?? (number == 0 && unit.isEmpty ? 1 : nil),
-            number * factor < 1e9
+        guard let number = Double(digits), let factor = units[unit], number * factor < 1e9
         else { return nil }
         interval = .seconds(number * factor)
     }
 
     var defaultValueDescription: String {
-        let seconds = Int(interval.seconds)
+        let milliseconds = interval.nanoseconds / 1_000_000
+        if milliseconds % 1_000 != 0 { return "\(milliseconds)ms" }
+        let seconds = milliseconds / 1_000
         return seconds % 3600 == 0 && seconds > 0 ? "\(seconds / 3600)h" : "\(seconds)s"
     }
 }

@@ -10,9 +10,9 @@ struct BodyOptions: ParsableArguments {
             "A key: NAME=HEX, NAME=base64:…, NAME=text:…, NAME=file:PATH or NAME=env:VARIABLE. May be repeated.",
             discussion: """
                 NAME is what the format calls it, by default the format's own name; NAME.iv is what CBC starts with. Without \
-                this option the environment's FRAMETAP_KEY_NAME is looked at (capitals, and _ for whatever is no letter or \
-                digit), which other users cannot see in a list of processes. A file holds what may stand here, or the key's \
-                bare 16, 24 or 32 bytes.
+                this option, FRAMETAP_KEY_NAME in the environment is used (in capitals, with _ for all but letters and \
+                digits), which other users cannot see in a list of processes. A file contains the key in one of these \
+                notations, or 16, 24 or 32 raw bytes.
                 """,
             valueName: "name=key"))
     var keys: [String] = []
@@ -23,7 +23,7 @@ struct BodyOptions: ParsableArguments {
             valueName: "file"))
     var descriptorSet: String?
 
-    @Flag(help: "Show what formats call secret: passwords, tokens.")
+    @Flag(help: "Show values that the format marks as secret: passwords, tokens.")
     var showSecrets = false
 
     /// Adds to the formats what their bodies need.
@@ -95,7 +95,8 @@ struct BodyOptions: ParsableArguments {
             if let bytes = try? bytes(of: line, for: name, isIndirect: true) { return bytes }
             guard [16, 24, 32].contains(content.count) else {
                 throw ValidationError(
-                    "\(path), for the key \(name), is no hexadecimal or base64: text, and no bare key")
+                    "\(path), for the key \(name): expected hex digits, base64:…, text:…, or exactly 16, 24 or 32 raw bytes; found \(content.count) bytes"
+                )
             }
             return content
         }

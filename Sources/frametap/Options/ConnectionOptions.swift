@@ -66,7 +66,7 @@ struct ConnectionOptions: ParsableArguments {
     func warnOfNone(_ summary: Summary) {
         guard isGiven, summary.formats.values.allSatisfy({ $0.connections == 0 }) else { return }
         let asked = ends.map { "--connection-of \($0)" } + hosts.map { "--host \($0)" }
-        warn("there is no such connection: \(asked.joined(separator: " "))")
+        warn("no connection matches \(asked.joined(separator: " "))")
     }
 
     private static func ends(_ text: String) throws -> ConnectionEnds {

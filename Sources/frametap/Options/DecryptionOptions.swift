@@ -9,7 +9,7 @@ import TLS
 struct DecryptionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Decrypt TLS with the secrets in this file, in NSS key log format: what SSLKEYLOGFILE makes browsers and others write. Secrets in a capture are used without being asked for.",
+            "Decrypt TLS with the secrets in this file, in NSS key log format, as browsers and others write it where SSLKEYLOGFILE says. Secrets in a capture are used automatically.",
             valueName: "file"))
     var keyLog: String?
 

@@ -7,8 +7,8 @@ struct FormatOptions: ParsableArguments {
     @Option(
         name: .customLong("format"),
         help: ArgumentHelp(
-            "auto, a built-in format's or rule's name, example:NAME, or a format file; PORT=FORMAT for one server port. May be repeated.",
-            discussion: "Parameters stand behind a colon: fixed:size=8, or 'delimiter:end=\\r\\n'.",
+            "auto, a built-in format's or rule's name, example:NAME, or a format file; PORT=FORMAT for one server port. May be repeated with ports.",
+            discussion: "Parameters stand after a colon: fixed:size=8, or 'delimiter:end=\\r\\n'.",
             valueName: "format"))
     var formats: [String] = []
 
@@ -17,15 +17,15 @@ struct FormatOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The heartbeat contract, overriding the format file's: 'every: 2 s, gap: 6 s'; none: nothing.",
+            "The heartbeat contract, overriding the format file's: 'every: 2 s, gap: 6 s'; none: no analysis of heartbeats.",
             discussion: """
-                The keys are those of a format file's heartbeat. Without when, from and every they go for formats that have \
-                heartbeats.
+                The keys are those of a format file's heartbeat. Without when, from and every, they apply only to formats that \
+                declare heartbeats.
                 """,
             valueName: "key: value"))
     var heartbeat: String?
 
-    @Flag(help: "Where a format declares no heartbeats, learn which frames come as regularly, and report gaps in them.")
+    @Flag(help: "If a format declares no heartbeats, learn which frames recur regularly, and report gaps between them.")
     var learnHeartbeats = false
 
     @Flag(help: "Report frames where published receivers of the format would have stalled, misread or lost data.")
@@ -35,11 +35,17 @@ struct FormatOptions: ParsableArguments {
     func decodingOptions() throws -> DecodingOptions {
         var byPort: [UInt16: Format] = [:]
         var asked: Format?
+        /// What was asked for, as it was written.
+        var other: String?
         for text in formats {
             let parts = text.split(separator: "=", maxSplits: 1)
             if parts.count == 2, let port = UInt16(parts[0]) {
                 byPort[port] = try Self.format(String(parts[1]))
             } else if text != "auto" {
+                if let other {
+                    throw ValidationError("--format \(other) and --format \(text): expected one without a port")
+                }
+                other = text
                 asked = try Self.format(text)
             }
         }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Proxy
+import Streams
 
 /// The listeners of a proxy.
 struct ListenerOptions: ParsableArguments {
@@ -7,7 +8,7 @@ struct ListenerOptions: ParsableArguments {
         help: ArgumentHelp(
             "Where clients connect to; may be repeated. Port 0 lets the system choose.",
             discussion: """
-                address:port and unix:path belong to a --to each, in order. \
+                Each address:port or unix:path needs one --to, in the same order. \
                 \(ServerChoice.all.map { "At \($0.scheme)://address:port \($0.use)." }.joined(separator: " "))
                 """,
             valueName: "address:port"))
@@ -15,7 +16,7 @@ struct ListenerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The server, or unix:path; one for each --listen that is for one server, in the same order.",
+            "The server, or unix:path; one for each --listen with an address or unix:path, in the same order.",
             valueName: "host:port"))
     var to: [Place] = []
 
@@ -27,7 +28,7 @@ struct ListenerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "With --control: what requests to /api/v1 must show (Authorization: Bearer TOKEN). By default a random one, which is printed.",
+            "With --control: the bearer token that requests to /api/v1 need (Authorization: Bearer TOKEN). By default a random one, which is printed.",
             valueName: "token"))
     var controlToken: String?
 
@@ -105,19 +106,19 @@ extension HostPort: ExpressibleByArgument {
 
 /// How a proxy treats connections.
 struct RelayOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("How long looking up and connecting to a server may take.", valueName: "seconds"))
-    var connectTimeout = 10.0
+    @Option(help: ArgumentHelp("How long looking up and connecting to a server may take.", valueName: "time"))
+    var connectTimeout = TimeAmount(seconds: 10)
 
-    @Option(help: ArgumentHelp("Close a connection after this long without a byte.", valueName: "seconds"))
-    var idleTimeout: Double?
+    @Option(help: ArgumentHelp("Close a connection, with a reset, after this long without a byte.", valueName: "time"))
+    var idleTimeout: TimeAmount?
 
     @Option(help: ArgumentHelp("Refuse clients while N are connected.", valueName: "count"))
     var maxConnections: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Send TCP keep-alive probes after this long without traffic.", valueName: "seconds"))
-    var keepAlive: Int?
+            "Send TCP keep-alive probes after this long without traffic.", valueName: "time"))
+    var keepAlive: TimeAmount?
 
     @Option(
         help: ArgumentHelp(
@@ -126,8 +127,8 @@ struct RelayOptions: ParsableArguments {
     var proxyProtocol: ProxyProtocolUse?
 
     @Option(
-        help: ArgumentHelp("On SIGINT or SIGTERM, let open connections finish for this long.", valueName: "seconds"))
-    var drain = 0.0
+        help: ArgumentHelp("On SIGINT or SIGTERM, let open connections finish for this long.", valueName: "time"))
+    var drain = TimeAmount(seconds: 0)
 
     @Option(
         help: ArgumentHelp(
@@ -135,16 +136,15 @@ struct RelayOptions: ParsableArguments {
     var threads: Int?
 
     func validate() throws {
-        let times = [("--connect-timeout", connectTimeout), ("--idle-timeout", idleTimeout ?? 1)]
-        for (name, value) in times where !(value > 0 && value < 1e9) {
-            throw ValidationError("\(name) is \(value); expected a number of seconds above 0")
+        let times = [("--connect-timeout", connectTimeout), ("--idle-timeout", idleTimeout)]
+        for (name, value) in times where value?.interval == .seconds(0) {
+            throw ValidationError("\(name) is 0; expected a time above 0, such as 500ms or 10s")
         }
-        if !(drain >= 0 && drain < 1e9) { throw ValidationError("--drain is \(drain); expected 0 or more seconds") }
         if let threads, !(1...1_024).contains(threads) {
             throw ValidationError("--threads is \(threads); expected 1 to 1024")
         }
-        if let keepAlive, !(1...32_767).contains(keepAlive) {
-            throw ValidationError("--keep-alive is \(keepAlive); expected 1 to 32767 seconds")
+        if let keepAlive, !(1...32_767).contains(keepAlive.interval.seconds) {
+            throw ValidationError("--keep-alive is \(keepAlive.defaultValueDescription); expected 1s to 32767s")
         }
         if let maxConnections, maxConnections < 1 {
             throw ValidationError("--max-connections is \(maxConnections); expected 1 or more")
@@ -154,9 +154,9 @@ struct RelayOptions: ParsableArguments {
     /// The settings of a proxy with these listeners.
     func options(_ listeners: [Listener]) -> ProxyOptions {
         var options = ProxyOptions(listeners)
-        options.connectTimeout = connectTimeout
-        options.idleTimeout = idleTimeout
-        options.keepAlive = keepAlive
+        options.connectTimeout = connectTimeout.interval.seconds
+        options.idleTimeout = idleTimeout?.interval.seconds
+        options.keepAlive = keepAlive.map { Int($0.interval.seconds) }
         options.maxConnections = maxConnections ?? DescriptorLimit.connections
         options.proxyProtocol = proxyProtocol ?? ProxyProtocolUse()
         return options

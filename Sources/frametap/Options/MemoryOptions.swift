@@ -6,7 +6,7 @@ import Pipeline
 struct MemoryOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Hold at most this much over all connections: incomplete frames, segments behind gaps, and what formats are recognised by. Then the largest is evicted and reported (memory-limit).",
+            "Hold at most this much over all connections: incomplete frames, segments after gaps, and bytes that are kept to recognize formats. Beyond that, what the connection that holds the most has is evicted and reported (memory-limit).",
             valueName: "size"))
     var memoryLimit = ByteAmount(bytes: 256 << 20)
 

@@ -20,8 +20,8 @@ enum OutputFiles {
                 let other = known[index]
                 throw ValidationError(
                     index < readCount
-                        ? "\(option) \(path) is a file that is read (\(other.path)); expected another one"
-                        : "\(other.name) \(other.path) and \(option) \(path) are the same file; expected two")
+                        ? "\(option) \(path) would overwrite a file that is read (\(other.path)); choose another one"
+                        : "\(other.name) \(other.path) and \(option) \(path) are the same file; give each its own")
             }
             known.append((option, path, identity))
         }

@@ -51,7 +51,7 @@ struct QueueOptions: ParsableArguments {
             if losses.connections > 0 { line += " of \(losses.connections) connections" }
             if losses.unrecorded > 0 { line += "; \(losses.unrecorded) connections were not recorded at all" }
             if late.bytes > 0 {
-                line += "; \(late.bytes) of the bytes since nobody took what was recorded before the end"
+                line += "; \(late.bytes) of them because the reader of the output had stopped"
             }
             lines.append(line)
         }

@@ -10,19 +10,19 @@ struct ReassemblyArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Keep the last N bytes of each direction to detect retransmissions that differ; 0 compares only with segments that wait behind a gap. (default: 64KiB for captures up to 64 MiB and pipes, else 0)",
+            "Keep this much of each direction to detect retransmissions that differ; 0 compares only with segments that wait behind a gap. (default: 64KiB for captures up to 64 MiB and pipes, else 0)",
             valueName: "size"))
     var conflictHistory: ByteAmount?
 
     @Option(
         help: ArgumentHelp(
-            "Hold at most N bytes of a direction behind a gap; beyond that the gap is declared missing.",
+            "Hold at most this much of a direction after a gap; beyond that the gap is declared missing.",
             valueName: "size"))
     var reorderLimit = ByteAmount(bytes: 4 << 20)
 
     @Option(
         help: ArgumentHelp(
-            "Treat a connection as idle after this long without a packet: nothing is waited for any more; 0 disables.",
+            "Treat a connection as idle after this long without a packet: what it still waits for is declared missing; 0 disables.",
             valueName: "time"))
     var idleTimeout = TimeAmount(seconds: 3600)
 

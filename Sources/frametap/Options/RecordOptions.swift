@@ -5,7 +5,7 @@ import Trace
 
 /// Where captured or relayed data is recorded.
 struct RecordOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Write the relayed traffic as a pcapng capture.", valueName: "file.pcapng"))
+    @Option(help: ArgumentHelp("Write the traffic as a pcapng capture.", valueName: "file.pcapng"))
     var write: String?
 
     @Option(help: ArgumentHelp("Write the trace as NDJSON.", valueName: "file.ndjson"))

@@ -19,7 +19,8 @@ struct ReplayCommandOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "With --replay: values that are others each time, as in diff. May be repeated.", valueName: "file"))
+            "With --replay: mask the values that change from run to run, with the rules of this file, as in diff. May be repeated.",
+            valueName: "file"))
     var mask: [String] = []
 
     @Option(

@@ -22,7 +22,7 @@ struct RuleOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What decides all choices of rules: the same seed makes the same ones. By default a random one, which is printed.",
+            "The seed of all random choices of rules: the same seed makes the same ones. By default a random one, which is printed.",
             valueName: "number"))
     var seed: UInt64?
 

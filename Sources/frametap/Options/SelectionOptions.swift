@@ -92,7 +92,7 @@ struct SelectionOptions: ParsableArguments {
         }
     }
 
-    /// The bytes to search for: a text's, or hex digits behind `0x`.
+    /// The bytes to search for: a text's, or hex digits after `0x`.
     private func bytes(_ text: String) throws -> [UInt8] {
         if text.isEmpty { throw ValidationError("--grep is empty; expected text, or bytes such as 0xff00") }
         guard text.hasPrefix("0x") else { return Array(text.utf8) }
@@ -100,7 +100,7 @@ struct SelectionOptions: ParsableArguments {
         let pairs = stride(from: 0, to: digits.count, by: 2).map { digits[$0..<min($0 + 2, digits.count)] }
         let bytes = pairs.compactMap { $0.count == 2 ? UInt8(String(decoding: $0, as: UTF8.self), radix: 16) : nil }
         guard !bytes.isEmpty, bytes.count == pairs.count else {
-            throw ValidationError("--grep is \(text); expected pairs of hex digits behind 0x")
+            throw ValidationError("--grep is \(text); expected pairs of hex digits after 0x")
         }
         return bytes
     }

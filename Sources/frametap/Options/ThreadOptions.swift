@@ -5,7 +5,7 @@ import Proxy
 struct ThreadOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Use this many processor cores for a capture, with the same output; 1 does everything on one thread. By default all cores, of which at most 8 are of use.",
+            "Use this many processor cores for a capture, with the same output; 1 does everything on one thread. By default all cores; at most 8 are used.",
             valueName: "n"))
     var threads: Int?
 

@@ -175,7 +175,7 @@ def a_paused_page_asks_for_nothing(browser, _):
         time.sleep(2)
         count = len(asked(traffic, "frames", began))
         assert count == 0, f"asked {count} times in two seconds while paused"
-        # What is behind the end is asked for at the end, not where it was.
+        # What is after the end is asked for at the end, not where it was.
         traffic.get = usual
         browser.keys(" ")
         newest = f"Math.max(...[...document.querySelectorAll('{ROWS}')].map((e) => Number(e.dataset.index)))"

@@ -8,7 +8,7 @@ public enum CaptureShape: Hashable, Sendable {
     case open(connections: Int)
     /// One im-json frame of so many bytes in all, in segments of 1 byte.
     case bytewise(size: Int)
-    /// len16-id frames of 10 bytes, each a segment: in order, or behind the SYN from the last to the first.
+    /// len16-id frames of 10 bytes, each a segment: in order, or after the SYN from the last to the first.
     case segments(count: Int, reversed: Bool)
 
     /// The whole capture.

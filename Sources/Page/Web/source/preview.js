@@ -29,7 +29,7 @@ function bodyPreview(body) {
 }
 
 /**
- * A value without the marks that only programs need. It ends somewhere behind `room` characters: a body may be long.
+ * A value without the marks that only programs need. It ends somewhere after `room` characters: a body may be long.
  * @param {any} value @param {boolean} quoted @param {number} room @returns {string}
  */
 function compact(value, quoted, room) {

@@ -75,7 +75,7 @@ export class Searches {
   }
 
   /**
-   * The row of an event, or of the first match behind it.
+   * The row of an event, or of the first match after it.
    * @param {Query} query @param {number} event
    */
   async row(query, event) {

@@ -69,7 +69,7 @@ export class ActionsView {
     }
     this.heldTitle.textContent = `Held frames${wanted.size > 0 ? ` (${wanted.size})` : ""}`;
     const empty = this.held.querySelector(".empty-note");
-    if (wanted.size === 0 && !empty) this.held.append(el("p", { class: "empty-note faint" }, "No frame is held. A breakpoint below holds the frames that it describes, and what is behind them."));
+    if (wanted.size === 0 && !empty) this.held.append(el("p", { class: "empty-note faint" }, "No frame is held. A breakpoint below holds the frames that it describes, and what is after them."));
     if (wanted.size > 0) empty?.remove();
   }
 

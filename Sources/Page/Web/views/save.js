@@ -23,7 +23,7 @@ export function saveDialog(page) {
   const kind = el("select", { "aria-label": "as" }, saveKinds.map(([value, name, what]) => el("option", { value }, `${name}: ${what}`)));
   const save = async () => {
     fill(problem);
-    // Everything has no times: what comes behind the last event that the page knows belongs to it, and so does the summary.
+    // Everything has no times: what comes after the last event that the page knows belongs to it, and so does the summary.
     const chosen = part.checked && stretch ? stretch : {};
     try {
       const blob = await page.source.save({ connection: only.checked ? connection : null, ...chosen, as: kind.value });

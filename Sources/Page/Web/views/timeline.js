@@ -32,7 +32,7 @@ export class TimelineView {
     /** When the last answer came. */
     this.asked = -Infinity;
     this.range = new TimeRange(page, () => this.rangeChanged(), !this.small);
-    this.drawing = new Drawing((context, width, height) => this.draw(context, width, height), { class: "timeline-canvas", role: "img", "aria-label": "frames of all connections over time; the table behind it has the same", tabindex: "0" });
+    this.drawing = new Drawing((context, width, height) => this.draw(context, width, height), { class: "timeline-canvas", role: "img", "aria-label": "frames of all connections over time; the table after it has the same", tabindex: "0" });
     this.spacer = el("div", { class: "timeline-spacer" }, this.drawing.canvas);
     this.scroller = el("div", { class: "timeline-scroller", onscroll: () => this.scrolled() }, this.spacer);
     this.tip = el("div", { class: "tip", hidden: true, role: "tooltip" });
