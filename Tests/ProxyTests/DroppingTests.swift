@@ -59,7 +59,10 @@ import Trace
             queue.receive(buffer, on: number, from: .fromClient)
         }
         queue.finish()
-        for event in queue.take(until: nil).events {
+        var batch = RecordingQueue.Batch()
+        queue.take(until: nil, into: &batch)
+        held += batch.bytes.capacity
+        for event in batch.events {
             switch event {
             case .received(_, _, let chunk, _): held += chunk.storageCapacity
             case .dropped(_, _, let loss, _): dropped += loss.bytes

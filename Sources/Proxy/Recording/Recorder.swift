@@ -15,6 +15,9 @@ package final class Recorder {
     /// The maximum wait if nothing happens; nil: until something is due.
     private let patience: Interval?
     private var lastFlush = ContinuousClock.now
+    /// What was taken last, and how many of its bytes are recorded.
+    private var batch = RecordingQueue.Batch()
+    private var taken = 0
     private var isLate: () -> Bool = { false }
     /// The data that there was no time left to decode.
     package private(set) var late = RecordingQueue.Loss()
@@ -57,7 +60,8 @@ package final class Recorder {
     /// Records the queued events; waits if there are none. Returns whether there may be more.
     func recordBatch() -> Bool {
         let latest = patience.map { WallClock.now() + $0 }
-        let batch = queue.take(until: [decoder.nextDeadline, latest].compactMap { $0 }.min())
+        queue.take(until: [decoder.nextDeadline, latest].compactMap { $0 }.min(), into: &batch)
+        taken = 0
         for (index, event) in batch.events.enumerated() {
             record(event)
             // A batch may take long: the files left by a crash must not end more than a second before it.
@@ -89,14 +93,12 @@ package final class Recorder {
             let cause = reason == .refusedByLimit ? nil : detail
             receiver.closed(Closing(reason: reason, by: side, time: opening.time, detail: cause))
         case .received(let connection, let direction, let buffer, let time):
-            decoder.advance(to: time)
-            if isLate() {
-                let loss = RecordingQueue.Loss(read: buffer.readableBytes)
-                late = late + loss
-                dropped(loss, connection, direction, time)
-            } else {
-                received(buffer, connection, direction, time)
-            }
+            buffer.withUnsafeReadableBytes { received($0.bytes, connection, direction, time) }
+        case .copied(let connection, let direction, let count, let time):
+            let place = taken..<taken + count
+            taken += count
+            let bytes = batch.bytes
+            received(bytes.span.bytes.extracting(place), connection, direction, time)
         case .dropped(let connection, let direction, let loss, let time):
             decoder.advance(to: time)
             dropped(loss, connection, direction, time)
@@ -128,15 +130,18 @@ package final class Recorder {
         }
     }
 
-    private func received(_ buffer: ByteBuffer, _ connection: ConnectionLeg, _ direction: Direction, _ time: Timestamp)
-    {
+    private func received(_ bytes: RawSpan, _ connection: ConnectionLeg, _ direction: Direction, _ time: Timestamp) {
+        decoder.advance(to: time)
+        guard !isLate() else {
+            let loss = RecordingQueue.Loss(read: bytes.byteCount)
+            late = late + loss
+            return dropped(loss, connection, direction, time)
+        }
         guard let recorded = connections[connection] else { return }
         passGap(recorded, direction, time)
-        recorded.offsets[direction] += buffer.readableBytes
-        buffer.withUnsafeReadableBytes { bytes in
-            recorded.receiver.received(bytes.bytes, from: direction, at: time, packet: packets?.nextPacket ?? 0)
-            packets?.received(bytes.bytes, on: connection, from: direction, at: time)
-        }
+        recorded.offsets[direction] += bytes.byteCount
+        recorded.receiver.received(bytes, from: direction, at: time, packet: packets?.nextPacket ?? 0)
+        packets?.received(bytes, on: connection, from: direction, at: time)
     }
 
     private func dropped(

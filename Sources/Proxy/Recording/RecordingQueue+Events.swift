@@ -3,17 +3,19 @@ import Streams
 
 /// What passes through the queue, and what does not.
 extension RecordingQueue {
-    /// An event, with its time.
+    /// An event, with its time. There is one for each read: what is large and rare is kept elsewhere.
     enum Event: Sendable {
-        case opened(Opening)
+        indirect case opened(Opening)
         case received(connection: ConnectionLeg, Direction, ByteBuffer, Timestamp)
+        /// This many of the batch's bytes, after those of the events before, were received.
+        case copied(connection: ConnectionLeg, Direction, Int, Timestamp)
         case dropped(connection: ConnectionLeg, Direction, Loss, Timestamp)
         case held(connection: ConnectionLeg, Direction, Bool, Timestamp)
-        case noticed(connection: ConnectionLeg, Direction, StreamNotice, Timestamp)
+        indirect case noticed(connection: ConnectionLeg, Direction, StreamNotice, Timestamp)
         case finished(connection: ConnectionLeg, Direction, Ending, Timestamp)
         /// The proxy ended it.
         case ended(connection: ConnectionLeg, CloseReason, Timestamp)
-        case refused(Opening, reason: CloseReason, by: Direction, detail: String)
+        indirect case refused(Opening, reason: CloseReason, by: Direction, detail: String)
         /// Secrets of TLS connections, as lines of a key log.
         case learned([UInt8])
         /// This many connections opened and closed without being recorded, and the bytes relayed on them.
@@ -60,8 +62,16 @@ extension RecordingQueue {
 
     /// What the recorder takes at once: all events up to `time`.
     struct Batch {
-        var events: [Event]
-        var time: Timestamp
-        var isLast: Bool
+        var events: [Event] = []
+        /// Those of the events `copied`.
+        var bytes: [UInt8] = []
+        var time = Timestamp(nanoseconds: 0)
+        var isLast = false
+
+        /// Empties it for the next events; small arrays are kept.
+        mutating func empty() {
+            events.removeAll(keepingCapacity: events.capacity <= 16_384)
+            bytes.removeAll(keepingCapacity: bytes.capacity <= 1 << 20)
+        }
     }
 }

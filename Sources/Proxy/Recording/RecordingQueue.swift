@@ -24,8 +24,13 @@ package final class RecordingQueue: Sendable {
     /// The longest chunk, in bytes: what fits in an IPv4 packet.
     static let chunkLimit = 65_495
 
+    /// Reads of at most this many bytes are copied: their buffers are not kept, and serve for the next read.
+    static let copyLimit = 1_024
+
     private struct State {
         var events: [Event] = []
+        /// Those of the events `copied`.
+        var bytes: [UInt8] = []
         /// The memory that the events hold.
         var cost = 0
         var isFull = false
@@ -207,15 +212,20 @@ package final class RecordingQueue: Sendable {
         _ buffer: ByteBuffer, on connection: Int, from direction: Direction, _ state: inout State, _ time: Timestamp
     ) {
         let count = buffer.readableBytes
-        // A short read retains the whole buffer that it was read into.
-        guard takes(max(count, buffer.storageCapacity) + Self.eventCost, &state),
-            let number = state.connections[connection]?.number
-        else {
+        // What is not copied retains the whole buffer that it was read into.
+        let memory = count <= Self.copyLimit ? count : max(count, buffer.storageCapacity)
+        guard takes(memory + Self.eventCost, &state), let number = state.connections[connection]?.number else {
             Self.drop(count, on: connection, from: direction, &state)
             return
         }
+        guard count > Self.copyLimit else {
+            if count == 0 { return }
+            buffer.withUnsafeReadableBytes { state.bytes.append(contentsOf: $0) }
+            state.events.append(.copied(connection: number, direction, count, time))
+            return
+        }
         guard count > Self.chunkLimit else {
-            if count > 0 { state.events.append(.received(connection: number, direction, buffer, time)) }
+            state.events.append(.received(connection: number, direction, buffer, time))
             return
         }
         var rest = buffer
@@ -437,7 +447,10 @@ package final class RecordingQueue: Sendable {
     }
 
     /// Takes all events. Waits for something to happen, or for `deadline` to pass.
-    func take(until deadline: Timestamp?) -> Batch {
+    ///
+    /// - Parameter batch: the events, instead of those that it has.
+    func take(until deadline: Timestamp?, into batch: inout Batch) {
+        batch.empty()
         let mustWait = state.withLock { state in
             state.recorderWaits = state.events.isEmpty && !state.isFull && !state.isFinished
             return state.recorderWaits
@@ -450,19 +463,18 @@ package final class RecordingQueue: Sendable {
                 wakeUp.wait()
             }
         }
-        let (batch, waiting) = state.withLock { state in
+        let waiting = state.withLock { state in
             state.recorderWaits = false
             let time = max(clock(), state.lastTime)
             state.lastTime = time
             Self.catchUp(&state, at: time)
-            var events: [Event] = []
-            swap(&events, &state.events)
+            swap(&batch.events, &state.events)
+            swap(&batch.bytes, &state.bytes)
+            (batch.time, batch.isLast) = (time, state.isFinished)
             state.cost = 0
             state.isFull = false
-            let waiting = resume(&state, at: time)
-            return (Batch(events: events, time: time, isLast: state.isFinished), waiting)
+            return resume(&state, at: time)
         }
         for resume in waiting { resume() }
-        return batch
     }
 }

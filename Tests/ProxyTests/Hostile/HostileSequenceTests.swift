@@ -182,7 +182,7 @@ import Testing
                 if finished[number]?.count == 2 { open.remove(number) }
             case .finished(let number, _, .reset, _), .ended(let number, _, _):
                 #expect(open.remove(number) != nil, seed)
-            case .refused, .dropped, .held, .noticed, .learned, .unrecorded: continue
+            case .refused, .copied, .dropped, .held, .noticed, .learned, .unrecorded: continue
             }
         }
         #expect(open.isEmpty, "\(seed): a connection that is over has no end")
