@@ -155,6 +155,16 @@ import TraceDiff
         func trace(_ text: String) -> RecordedTrace { Traces.trace([[Traces.frame(.fromClient, "a", text)]]) }
         #expect(!compared(trace("caf\u{e9}"), trace("cafe\u{301}"), TraceRules()).isEmpty)
         #expect(compared(trace("caf\u{e9}"), trace("caf\u{e9}"), TraceRules()).isEmpty)
+        func named(_ names: [String]) -> RecordedTrace {
+            var frame = Traces.frame(.fromClient, "a")
+            frame.fields = .object(names.map { .init($0, .number("1")) })
+            return Traces.trace([[frame]])
+        }
+        #expect(!compared(named(["caf\u{e9}"]), named(["cafe\u{301}"]), TraceRules()).isEmpty)
+        let both = ["caf\u{e9}", "cafe\u{301}"]
+        #expect(!compared(named(both), named([both[0]]), TraceRules()).isEmpty)
+        let many = (0..<9).map { "n\($0)" }
+        #expect(!compared(named(many + both), named(many + [both[1]]), TraceRules()).isEmpty)
     }
 
     @Test func finOrResetIsChanceUnlessAskedFor() {

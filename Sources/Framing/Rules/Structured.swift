@@ -125,7 +125,8 @@ package struct Structured: FramingRule {
             return shape(head: length, body: size, tail: ends.count + trailer, at: offset)
         case .chunked:
             var chunks = ChunkedBody(at: max(length, memory.searchedTo - offset))
-            switch chunks.end(in: frame) {
+            // Not further than a frame may be long: what comes later is not seen if it comes later.
+            switch chunks.end(in: frame.extracting(0..<min(frame.byteCount, limit))) {
             case .success(let end?):
                 return end > limit
                     ? tooLong(at: offset) : shape(head: length, body: end - length, tail: 0, at: offset)

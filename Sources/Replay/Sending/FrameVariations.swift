@@ -81,17 +81,7 @@ extension FieldValue {
 }
 
 extension JSONValue {
-    fileprivate var fieldValue: FieldValue {
-        switch self {
-        case .null: .null
-        case .boolean(let flag): .boolean(flag)
-        case .text(let text): .text(text)
-        case .number(let digits):
-            Int64(digits).map(FieldValue.integer) ?? UInt64(digits).map(FieldValue.unsigned)
-                ?? Double(digits).map(FieldValue.number) ?? .text(digits)
-        case .array, .object: .json(compactText)
-        }
-    }
+    fileprivate var fieldValue: FieldValue { scalar ?? .json(compactText) }
 }
 
 /// Finds the shape of one frame.

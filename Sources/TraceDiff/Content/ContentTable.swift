@@ -204,12 +204,12 @@ struct ContentTable {
             // Of members with the same name the last one wins, as in most parsers.
             if members.count <= 8 {
                 for (place, member) in members.enumerated()
-                where !members[(place + 1)...].contains(where: { $0.name == member.name }) {
+                where !members[(place + 1)...].contains(where: { $0.name.hasBytes(of: member.name) }) {
                     add(member.value, at: self.path(path, member.name), &reading)
                 }
             } else {
-                var seen: Set<String> = []
-                for member in members.reversed() where seen.insert(member.name).inserted {
+                var seen: Set<FieldPath.Step> = []
+                for member in members.reversed() where seen.insert(.member(member.name)).inserted {
                     add(member.value, at: self.path(path, member.name), &reading)
                 }
             }

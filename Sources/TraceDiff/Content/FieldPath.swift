@@ -1,3 +1,5 @@
+import Framing
+
 /// Where a value is in a frame: `type`, `fields.token`, `body.json.user.id`, `body.json.items[0]`.
 package struct FieldPath: Hashable, Sendable, CustomStringConvertible {
     /// A step from a value to one inside it.
@@ -8,6 +10,24 @@ package struct FieldPath: Hashable, Sendable, CustomStringConvertible {
         case element(Int)
         /// Any member or element: `*`. Only in patterns.
         case any
+
+        /// Whether steps are the same: names are if their bytes are, as in `JSONValue`.
+        package static func == (left: Step, right: Step) -> Bool {
+            switch (left, right) {
+            case (.member(let left), .member(let right)): left.hasBytes(of: right)
+            case (.element(let left), .element(let right)): left == right
+            case (.any, .any): true
+            default: false
+            }
+        }
+
+        package func hash(into hasher: inout Hasher) {
+            switch self {
+            case .member(let name): name.hashBytes(into: &hasher)
+            case .element(let index): hasher.combine(index)
+            case .any: hasher.combine(-1)
+            }
+        }
     }
 
     /// The steps, starting at the frame.

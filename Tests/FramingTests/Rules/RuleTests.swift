@@ -71,6 +71,12 @@ import Testing
             framing: { rule: fields, limit: 20 B, body: [{ until: "\\0" }] }
             """, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0]
         ),
+        (
+            """
+            header: [{ kind: u8 }]
+            framing: { rule: fields, limit: 20 B, body: [{ size: chunked }] }
+            """, [1, 48, 50, 53, 10, 10, 13]
+        ),
     ]
 
     @Test(arguments: formats.indices)

@@ -107,11 +107,12 @@ public enum JSONValue: Hashable, Sendable {
 extension String {
     /// Whether both have the same UTF-8.
     package func hasBytes(of other: String) -> Bool {
-        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+        var (own, other) = (self, other)
+        return own.withUTF8 { own in other.withUTF8 { own.count == $0.count && own.elementsEqual($0) } }
     }
 
     /// Adds the UTF-8.
-    fileprivate func hashBytes(into hasher: inout Hasher) {
+    package func hashBytes(into hasher: inout Hasher) {
         var text = self
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
@@ -221,7 +222,7 @@ extension JSONValue {
     }
 
     /// This value as a field's value; nil for arrays and objects.
-    var scalar: FieldValue? {
+    package var scalar: FieldValue? {
         switch self {
         case .null: .null
         case .boolean(let value): .boolean(value)
