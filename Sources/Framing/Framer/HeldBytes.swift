@@ -93,7 +93,7 @@ struct HeldBytes: Sendable {
     private mutating func giveSpare(_ scratch: FramingScratch) {
         var spare: [UInt8] = []
         swap(&spare, &storage)
-        scratch.spares.put(spare)
+        scratch.spares.put(consume spare)
     }
 
     /// Removes the first of them.

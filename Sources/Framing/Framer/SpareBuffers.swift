@@ -14,12 +14,11 @@ struct SpareBuffers {
                 $0.count == size || $0.count == 2 * size && size > HeldBytes.kept
             })
         else { return nil }
-        buffers.swapAt(index, buffers.count - 1)
-        return buffers.popLast()
+        return buffers.remove(at: index)
     }
 
     /// Keeps a buffer, if there is room.
-    mutating func put(_ buffer: [UInt8]) {
+    mutating func put(_ buffer: consuming [UInt8]) {
         guard buffer.count <= Self.longest else { return }
         if buffers.count == Self.most { buffers.removeFirst(Self.most / 2) }
         buffers.append(buffer)
