@@ -11,9 +11,8 @@ struct RecordedAnswers {
     struct Answer {
         var item: RecordedItem
         var after: Interval
-        /// How many requests had arrived by then on each recorded connection except this one: one client's request may cause a
-        /// message to another client.
-        var others: [Int] = []
+        /// The index of the recorded connection on which it was sent.
+        var place: Int
         /// Whether it answers a heartbeat: if so, it is sent before messages that wait for other clients.
         var isPrompt = false
     }
@@ -36,34 +35,31 @@ struct RecordedAnswers {
     private(set) var closes: Interval?
 
     /// - Parameter place: the index of the recorded connection.
-    init(_ connections: [RecordedConnection], at place: Int, _ echoes: inout Echoes) {
-        let connection = connections[place]
+    init(_ connection: RecordedConnection, at place: Int, _ echoes: inout Echoes) {
         speaksFirst = connection.items.first?.from == .fromServer
-        let asked = connections.enumerated().map { other, connection in
-            other == place ? [] : connection.frames.filter { $0.from == .fromClient && !$0.isHeartbeat }.map(\.time)
-        }
-        func others(before time: Timestamp) -> [Int] { asked.map { $0.prefix { $0 < time }.count } }
         let pongs = Self.heartbeatAnswers(in: connection, &echoes)
         var start = connection.opened
         var last: Int?
+        var heartbeat: Int?
         for item in connection.items {
             let known = echoes.known(item)
             if item.from == .fromClient {
                 guard let frame = item.frame else { continue }
                 requests.append(Request(item: item, known: known, isHeartbeat: frame.isHeartbeat))
-                if !frame.isHeartbeat { (start, last) = (item.time, requests.count - 1) }
+                if frame.isHeartbeat {
+                    heartbeat = requests.count - 1
+                } else {
+                    (start, last) = (item.time, requests.count - 1)
+                }
                 continue
             }
-            let heartbeat = requests.indices.last { requests[$0].isHeartbeat }
             if pongs.contains(known.kind), let heartbeat {
                 let pause = item.time - requests[heartbeat].item.time
-                requests[heartbeat].answers.append(Answer(item: item, after: pause, isPrompt: true))
+                requests[heartbeat].answers.append(Answer(item: item, after: pause, place: place, isPrompt: true))
             } else if let last {
-                requests[last].answers.append(
-                    Answer(item: item, after: item.time - start, others: others(before: item.time)))
+                requests[last].answers.append(Answer(item: item, after: item.time - start, place: place))
             } else {
-                greeting.append(
-                    Answer(item: item, after: item.time - start, others: others(before: item.time)))
+                greeting.append(Answer(item: item, after: item.time - start, place: place))
             }
         }
         if let closing = connection.closing, closing.by == .fromServer { closes = closing.time - start }

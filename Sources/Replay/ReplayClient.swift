@@ -225,9 +225,11 @@ private final class ReplayClientHandler: ChannelInboundHandler {
                 handler.advance(context)
             }
         case .done:
-            // The side that closed first in the recording must do so again.
-            if recorded.closing?.by == .fromServer, firstToFinish == nil {
-                waiting = after(.nanoseconds(Int64(options.patience * 1e9)), context) { $0.end($1) }
+            // The side that closed first in the recording must do so again, and may take as long as it did there.
+            if let pause = state.closes, firstToFinish == nil {
+                let recordedPause = options.isFast ? 0 : pause.nanoseconds
+                let patience = TimeAmount.nanoseconds(Int64(options.patience * 1e9) + recordedPause)
+                waiting = after(patience, context) { $0.end($1) }
             } else {
                 end(context)
             }

@@ -24,6 +24,8 @@ struct ReplayClientState {
     /// How many have arrived.
     private(set) var heard = 0
     private var lastTime: Timestamp
+    /// How long after the last message the recorded server closed; nil if the client closed first.
+    let closes: Interval?
     /// The server's frames of each kind that have not been received yet, by their indices.
     private var expected: [Int: [Int]] = [:]
 
@@ -31,6 +33,8 @@ struct ReplayClientState {
         items = connection.items
         answers = connection.frames.filter { $0.from == .fromServer && !$0.isHeartbeat }.map(\.time)
         lastTime = connection.opened
+        let closing = connection.closing.flatMap { $0.by == .fromServer ? $0 : nil }
+        closes = closing.map { max(Interval(nanoseconds: 0), $0.time - connection.lastTime) }
         echoes = Echoes(rules)
         for place in items.indices.reversed() where items.from(at: place) == .fromServer {
             expected[echoes.known(items[place]).kind, default: []].append(place)

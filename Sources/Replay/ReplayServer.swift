@@ -16,13 +16,14 @@ package enum ReplayServer {
     ) async throws -> Int {
         // All on one event loop: state shared by connections needs no lock.
         let loop = MultiThreadedEventLoopGroup.singleton.any()
-        let shared = NIOLoopBoundBox.makeBoxSendingValue(SharedState(), eventLoop: loop)
+        let shared = NIOLoopBoundBox.makeBoxSendingValue(
+            SharedState(beginning: ReplayServerState(recording, unknown: options.unknown)), eventLoop: loop)
         let listener = try await ServerBootstrap(group: loop)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let handler = ReplayServerHandler(recording, options, shared)
+                    let handler = ReplayServerHandler(options, shared)
                     try channel.pipeline.syncOperations.addHandler(handler)
                 }
             }
@@ -41,6 +42,8 @@ package enum ReplayServer {
 
     /// State shared by the connections.
     fileprivate struct SharedState {
+        /// How each connection begins: the whole recording is read only once.
+        let beginning: ReplayServerState
         /// Recorded connections that a client is following, or has followed.
         var taken: Set<Int> = []
         /// Recorded connections that a client is following now.
@@ -66,7 +69,8 @@ private final class ReplayServerHandler: ChannelInboundHandler {
     private var waiting: [Waiting] = []
     /// How many of them answer heartbeats: these come first.
     private var promptEnd = 0
-    private var isLookingAgain = false
+    /// The next look at them, and when that is.
+    private var nextLook: (task: Scheduled<Void>, at: NIODeadline)?
 
     private struct Waiting {
         /// Nil: the connection must be closed.
@@ -74,14 +78,14 @@ private final class ReplayServerHandler: ChannelInboundHandler {
         var due: NIODeadline
         /// When the recorded server had sent it.
         var latest: NIODeadline
-        var others: [Int]
+        var answer: RecordedAnswers.Answer?
     }
 
-    init(_ recording: Recording, _ options: ReplayOptions, _ shared: NIOLoopBoundBox<ReplayServer.SharedState>) {
+    init(_ options: ReplayOptions, _ shared: NIOLoopBoundBox<ReplayServer.SharedState>) {
         self.options = options
         self.shared = shared
         builder = FrameBuilder(options.format)
-        state = ReplayServerState(recording, unknown: options.unknown)
+        state = shared.value.beginning
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -92,6 +96,8 @@ private final class ReplayServerHandler: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        nextLook?.task.cancel()
+        nextLook = nil
         shared.value.channels[ObjectIdentifier(context.channel)] = nil
         if let followed = state.followed { shared.value.live.remove(followed) }
     }
@@ -138,13 +144,14 @@ private final class ReplayServerHandler: ChannelInboundHandler {
                     let bytes = try builder.bytes(of: item)
                     let next = Waiting(
                         bytes: bytes, due: due(after: answer.after),
-                        latest: now + .nanoseconds(max(0, answer.after.nanoseconds)), others: answer.others)
+                        latest: now + .nanoseconds(max(0, answer.after.nanoseconds)), answer: answer)
                     waiting.insert(next, at: answer.isPrompt ? promptEnd : waiting.endIndex)
                     if answer.isPrompt { promptEnd += 1 }
                 } catch {
                     options.log("\(error)")
                 }
-            case .close(let pause): waiting.append(Waiting(bytes: nil, due: due(after: pause), latest: now, others: []))
+            case .close(let pause):
+                waiting.append(Waiting(bytes: nil, due: due(after: pause), latest: now, answer: nil))
             }
         }
         sayWhatIsDue(context)
@@ -162,19 +169,26 @@ private final class ReplayServerHandler: ChannelInboundHandler {
                 return context.close(promise: nil)
             }
         }
-        guard let first = waiting.first, !isLookingAgain else { return }
-        isLookingAgain = true
+        guard let first = waiting.first else { return }
+        let at = max(first.due, now + .milliseconds(2))
+        if let nextLook {
+            // The answer to a heartbeat may have come before what is waited for.
+            guard at < nextLook.at else { return }
+            nextLook.task.cancel()
+        }
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        context.eventLoop.scheduleTask(deadline: max(first.due, now + .milliseconds(2))) {
+        let task = context.eventLoop.scheduleTask(deadline: at) {
             let (handler, context) = bound.value
-            handler.isLookingAgain = false
+            handler.nextLook = nil
             if context.channel.isActive { handler.sayWhatIsDue(context) }
         }
+        nextLook = (task, at)
     }
 
     /// Whether the other clients have made the requests that this message follows; absent clients are not waited for long.
     private func isAsked(for next: Waiting, at now: NIODeadline) -> Bool {
-        let missing = next.others.indices.filter { next.others[$0] > shared.value.requests[$0] ?? 0 }
+        guard let answer = next.answer else { return true }
+        let missing = state.unasked(before: answer, arrived: shared.value.requests)
         if missing.isEmpty { return true }
         // A connected client may take its time.
         let patience = options.patience * (missing.contains { shared.value.live.contains($0) } ? 5 : 1)

@@ -18,6 +18,8 @@ struct ReplayServerState {
     private let recording: Recording
     private var echoes: Echoes
     private let recorded: [RecordedAnswers]
+    /// When the requests on each recorded connection were made, in order.
+    private let asked: [[Timestamp]]
     /// The recorded connection that this one follows.
     private(set) var followed: Int?
     private var isUsed: [Bool] = []
@@ -31,8 +33,11 @@ struct ReplayServerState {
         self.recording = recording
         self.policy = policy
         var echoes = Echoes(recording.rules)
-        recorded = recording.connections.indices.map { RecordedAnswers(recording.connections, at: $0, &echoes) }
+        recorded = recording.connections.enumerated().map { RecordedAnswers($1, at: $0, &echoes) }
         self.echoes = echoes
+        asked = recording.connections.map { connection in
+            connection.frames.filter { $0.from == .fromClient && !$0.isHeartbeat }.map(\.time)
+        }
     }
 
     /// A client connected; recorded connections that no other client follows are preferred.
@@ -48,6 +53,18 @@ struct ReplayServerState {
     var requestCount: Int {
         guard let followed else { return 0 }
         return zip(recorded[followed].requests, isUsed).count { !$0.isHeartbeat && $1 }
+    }
+
+    /// The recorded connections whose clients have not yet made a request that they made before an answer was sent: one client's
+    /// request may cause a message to another client.
+    ///
+    /// - Parameter arrived: how many requests have arrived for each recorded connection.
+    func unasked(before answer: RecordedAnswers.Answer, arrived: [Int: Int]) -> [Int] {
+        if answer.isPrompt { return [] }
+        return asked.indices.filter { place in
+            let next = arrived[place] ?? 0
+            return place != answer.place && next < asked[place].count && asked[place][next] < answer.item.time
+        }
     }
 
     /// Follows a recorded connection from now on, and sends its server's greeting.

@@ -17,7 +17,7 @@ import TraceDiff
 /// - Parameters:
 ///   - server: the server's `host:port`.
 ///   - recording: the trace or capture, relative to the test's folder.
-///   - format: a built-in format's name, or a format file's path; nil: that of the recording.
+///   - format: a built-in format's name, or a format file's path; nil or `auto`: that of the recording.
 ///   - masking: values of the answers that differ in each run, beyond those that two runs show.
 ///   - seed: decides random cuts.
 ///   - fileID: the test's file, as issues name it.
@@ -34,18 +34,14 @@ public func expectTorture(
     }
     let place = TestPlace(fileID: fileID, filePath: filePath, line: line, column: column)
     let trace = try TestTrace(contentsOf: place.file(recording), format: format, bodyLimit: .max).trace
-    let name = try format ?? Recording.format(of: trace)
-    let choice = try CaptureDecoding(format: name).options.choice
-    guard case .fixed(let known) = choice else { return }
+    let name = try format.flatMap { $0 == "auto" ? nil : $0 } ?? Recording.format(of: trace)
+    guard case .fixed(let known) = try CaptureDecoding(format: name).options.choice else {
+        throw TraceTestingError(description: "\(name) is no format; expected a format's name, or the path of its file")
+    }
     var comparison = Comparison()
     for mask in masking { comparison.rules.add(mask.rules) }
     let report = try await ServerTorture.run(
         Recording(trace, format: known.name, rules: comparison.rules), host: address.host, port: address.port,
         TortureOptions(known, comparison, seed: seed))
-    for broken in report.least {
-        FailureReport.record("\(server) breaks where \(broken.text): \(broken.symptom)", attaching: [], at: place)
-    }
-    if report.isClean, !report.isComplete {
-        FailureReport.record(report.notes.joined(separator: "\n"), attaching: [], at: place)
-    }
+    for issue in report.issues(of: server) { FailureReport.record(issue, attaching: [], at: place) }
 }

@@ -74,6 +74,54 @@ import TraceDiff
         #expect(said(again) == ["2 Monday after 5 ms"])
     }
 
+    /// One client's request causes a message to another one; the answer to a heartbeat waits for nobody.
+    @Test func messagesThatOtherClientsCauseWaitForThem() throws {
+        var trace = RecordedTrace(source: "test")
+        for (number, items) in [
+            [frame(.fromClient, "ask", at: 10), frame(.fromClient, "tell", at: 40)],
+            [
+                frame(.fromClient, "join", at: 5), frame(.fromServer, "news", at: 20),
+                frame(.fromClient, "beat", at: 25),
+                frame(.fromClient, "beat", at: 50), frame(.fromServer, "beat", at: 60),
+                frame(.fromServer, "news", at: 70),
+            ],
+        ].enumerated() {
+            var connection = RecordedConnection(
+                number: number + 1, opened: Timestamp(seconds: 1_000, nanoseconds: 0), client: "", server: "")
+            connection.format = "test"
+            for item in items { connection.items.append(item) }
+            trace.connections.append(connection)
+        }
+        var state = ReplayServerState(try Recording(trace, format: "test", rules: TraceRules()))
+        func answers(_ actions: [ReplayServerState.Action]) -> [RecordedAnswers.Answer] {
+            actions.compactMap { if case .send(_, let answer) = $0 { answer } else { nil } }
+        }
+        let news = answers(state.received(frame(.fromClient, "join", at: 0), []))
+        #expect(news.map { $0.after.text() } == ["15 ms", "65 ms"])
+        #expect(news.map { state.unasked(before: $0, arrived: [1: 1]) } == [[0], [0]])
+        #expect(news.map { state.unasked(before: $0, arrived: [0: 1, 1: 1]) } == [[], [0]])
+        #expect(news.map { state.unasked(before: $0, arrived: [0: 2]) } == [[], []])
+        // The server answered the second heartbeat.
+        #expect(answers(state.received(frame(.fromClient, "beat", at: 0), [])).isEmpty)
+        let beat = answers(state.received(frame(.fromClient, "beat", at: 0), []))
+        #expect(beat.map { $0.after.text() } == ["10 ms"] && beat.allSatisfy(\.isPrompt))
+        #expect(beat.map { state.unasked(before: $0, arrived: [:]) } == [[]])
+    }
+
+    /// From the last message to the server's close; if the client closed, there is nothing to wait for.
+    @Test func theClientKnowsWhenTheRecordedServerClosed() throws {
+        var connection = RecordedConnection(
+            number: 1, opened: Timestamp(seconds: 1_000, nanoseconds: 0), client: "", server: "")
+        #expect(ReplayClientState(connection, TraceRules()).closes == nil)
+        connection.items = [frame(.fromClient, "ask", at: 10), frame(.fromServer, "answer", at: 30)]
+        for by in Direction.allCases {
+            connection.closing = ClosedEvent(
+                time: Timestamp(seconds: 1_003, nanoseconds: 30_000_000), reason: "fin", by: by)
+            let closes = ReplayClientState(connection, TraceRules()).closes
+            #expect(closes == (by == .fromServer ? Interval.seconds(3) : nil))
+        }
+    }
+
     @Test func anUnknownRequestIsToldWithTheNearest() throws {
         var state = try state()
         _ = state.received(frame(.fromClient, "ask", ["id": "1", "what": "time"], at: 0), [])

@@ -98,6 +98,22 @@ struct GapTests {
         }
     }
 
+    /// In TLS 1.0 with encrypt-then-MAC the next record is not decrypted either, but tells its number.
+    @Test(arguments: chats)
+    func `a whole record costs at most itself and the next one`(name: String) throws {
+        let recording = try Recording(name)
+        let whole = run(recording.connections[0], recording.keys).log
+        for direction in Direction.allCases {
+            let count = plaintexts(whole, direction).count
+            let first = try #require(applicationDataOffset(whole, direction))
+            for record in records(recording.stream(direction)) where record.lowerBound >= first {
+                let log = run(gap(recording, direction, record), recording.keys).log
+                #expect(plaintexts(log, direction).count >= count - 2, "\(direction) \(record)")
+                #expect(log.failures.isEmpty, "\(direction) \(record)")
+            }
+        }
+    }
+
     /// The KeyUpdate itself is lost: the next generation of keys is tried.
     @Test func `a lost KeyUpdate is made up for`() throws {
         let recording = try Recording("tls13-keyupdate-both")

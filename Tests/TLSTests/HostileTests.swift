@@ -151,6 +151,27 @@ struct HostileTests {
         #expect(connection.heldBytes < 20 << 10)
     }
 
+    /// The framing is lost after every other record: neither the stack nor what is copied grows with each of them.
+    @Test(.timeLimit(.minutes(2)), arguments: [(160_000, Int.max), (30_000, 1_000)])
+    func `framing that is lost again and again`(count: Int, longest: Int) throws {
+        let client = try Recording("chat-tls13").stream(.fromClient)
+        let record: [UInt8] = [23, 3, 3, 0, 1, 5]
+        // Held until that is given up, since no server answers: then all that was held is read at once.
+        var stream = Array(client[records(client)[0]]) + record
+        for _ in 0..<count { stream += record + record + [0] }
+        let log = TLSLog()
+        var connection = TLSConnection()
+        var at = 0
+        while at < stream.count {
+            let end = longest < stream.count - at ? at + longest : stream.count
+            let piece = Array(stream[at..<end])
+            connection.receive(piece.span.bytes, from: .fromClient, keys: KeyLog(), into: log)
+            at = end
+        }
+        #expect(connection.counts(from: .fromClient).records == 2 + 2 * count)
+        #expect(connection.heldBytes < 20 << 10)
+    }
+
     @Test func `streams that are no TLS are named`() {
         let log = run([.bytes(Array("SSH-2.0-OpenSSH_9.6\r\n".utf8), .fromClient)] + Recording.ends, KeyLog()).log
         #expect(log.allEvents == [.withoutHello, .unsupported("no record begins with 5353482d32")])

@@ -116,6 +116,53 @@ import TraceDiff
         #expect((least.segmentation, least.index, least.offset) == ("two-part cut", 0, 1), "\(text)")
     }
 
+    /// What a server is said to break on, repeated in a task.
+    private func confirmed(_ count: Int, interrupted: Bool = false) async throws -> TortureReport {
+        let planted = try PlantedServer("sized.py", "none")
+        let format = try FormatLoader.load(Conversation.sizedFormat, file: "test.yaml")
+        let recording = try Conversation.recording(format, Conversation.sized(reversing: true))
+        let port = planted.port
+        var options = TortureOptions(format, Comparison(), seed: 1)
+        options.patience = .seconds(1)
+        let report = try await Task { [options] () async throws -> TortureReport in
+            var torture = try await ServerTorture(recording, host: "127.0.0.1", port: port, options)
+            let cut = Variation.Cut(message: 0, offset: 1)
+            let broken = torture.broken(at: cut, "two-part cut", "no answer")
+            for _ in 0..<count { torture.found.append((Variation(cuts: [cut]), broken)) }
+            torture.report.sections = [TortureReport.Section(name: "two-part cuts", tried: count, failed: count)]
+            if interrupted { withUnsafeCurrentTask { $0?.cancel() } }
+            try await torture.confirm()
+            return torture.report
+        }.value
+        withExtendedLifetime(planted) {}
+        return report
+    }
+
+    /// Not all of a kind are repeated, but all of them count.
+    @Test func whatDoesNotFailAgainDoesNotCount() async throws {
+        let report = try await confirmed(25)
+        #expect(report.isClean && report.isComplete && report.notes.count == 1, "\(TortureText.of(report))")
+        #expect(report.issues(of: "it").isEmpty)
+    }
+
+    @Test func whatWasFoundIsReportedIfRepeatingItIsInterrupted() async throws {
+        let report = try await confirmed(25, interrupted: true)
+        #expect(report.least.map(\.count) == [25] && !report.isComplete, "\(TortureText.of(report))")
+        #expect(report.notes.contains { $0.hasPrefix("interrupted") }, "\(report.notes)")
+    }
+
+    /// Whatever is not clean, or not complete, is an issue.
+    @Test func failuresWithoutDetailsAreIssues() {
+        var report = TortureReport()
+        report.sections = [TortureReport.Section(name: "merge", tried: 8, failed: 3)]
+        #expect(report.issues(of: "it") == ["it: 3 of 8 segmentations fail"])
+        report.sections[0].failed = 0
+        #expect(report.issues(of: "it").isEmpty)
+        report.isComplete = false
+        report.notes = ["it no longer answers"]
+        #expect(report.issues(of: "it") == ["it no longer answers"])
+    }
+
     /// It is no error to close late.
     @Test func aServerThatClosesLateIsRight() async throws {
         let report = try await torture("lines.py", "slow-end")

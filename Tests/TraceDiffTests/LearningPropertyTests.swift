@@ -24,6 +24,20 @@ import Trace
         return String((0..<count).map { _ in characters[Int.random(in: 0..<characters.count, using: &generator)] })
     }
 
+    /// Long texts are matched, and learned from, in bounded steps.
+    @Test(.timeLimit(.minutes(1))) func longTexts() throws {
+        let token = String(repeating: "a1", count: 200_000)
+        for source in ["«token 1-1000000»!", "«hex 1-1000000»!"] {
+            let template = try #require(TextTemplate(source))
+            #expect(template.masking(token + "!")?.masked == 400_000, "\(source)")
+            #expect(template.masking(token + "?") == nil, "\(source)")
+        }
+        // No end of this is a token.
+        let words = String(repeating: "ba/", count: 8_000)
+        let learned = try #require(TemplateLearning.template(of: [words + "1", words + "2"]))
+        #expect(learned.source.hasPrefix(words + "«number "))
+    }
+
     private static let small = "abcdefghijklmnopqrstuvwxyz"
     private static let hex = "0123456789abcdef"
 

@@ -57,4 +57,24 @@ import TraceDiff
         let difference = TraceComparison.compare(expected: Traces.trace(conversations), actual: other)
         #expect(difference.counts.map(\.count) == [1_000])
     }
+
+    /// Connections that are like no other are not in the way of those that come after them.
+    @Test(arguments: [("x", "im-json"), ("x", "line"), ("a", "line")])
+    func manyConnectionsAfterSomeOfAnotherKind(type: String, format: String) {
+        func conversations(_ run: Int) -> [[FrameEvent]] {
+            (0..<300).map { number in
+                [
+                    Traces.frame(.fromClient, "a", "text \(number)"),
+                    Traces.frame(
+                        .fromServer, "b", "text", fields: ["id": .number("\(number)"), "run": .number("\(run)")]),
+                ]
+            }
+        }
+        let others = (0..<32).map { [Traces.frame(.fromClient, type, "other \($0)")] }
+        var actual = Traces.trace(others + conversations(2))
+        for index in others.indices { actual.connections[index].format = format }
+        let difference = TraceComparison.compare(expected: Traces.trace(conversations(1)), actual: actual)
+        #expect(difference.counts.map(\.kind) == ["added connection", "changed", "added"])
+        #expect(difference.counts.map(\.count) == [32, 300, 32])
+    }
 }

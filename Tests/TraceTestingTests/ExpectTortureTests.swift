@@ -35,10 +35,11 @@ import TraceTesting
         }
     }
 
-    @Test func aServerThatTakesReadsForLinesFails() async throws {
+    @Test(arguments: [nil, "auto"] as [String?]) func aServerThatTakesReadsForLinesFails(format: String?) async throws {
         try await serve("line", asPublished: ["per-read"]) { server in
             try await withKnownIssue {
-                try await expectTorture(server: server, replaying: "../../fixtures/line/conversation.ndjson")
+                try await expectTorture(
+                    server: server, replaying: "../../fixtures/line/conversation.ndjson", format: format)
             } matching: { issue in
                 issue.comments.contains { $0.rawValue.contains("breaks where ") }
             }

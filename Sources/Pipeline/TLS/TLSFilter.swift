@@ -42,6 +42,8 @@ package final class TLSFilter {
     private var first: (direction: Direction, bytes: [UInt8])?
     private var connection = TLSConnection()
     private var held = StreamEventBuffer()
+    /// How much plaintext was lost while the streams are held: before all that is passed on once they are decrypted.
+    private var losses = PerDirection(fromClient: 0, fromServer: 0)
     private var facts = TLSFacts()
     private var isReported = false
     /// Whether the streams are known not to be TLS: nothing is looked for in them.
@@ -233,6 +235,7 @@ package final class TLSFilter {
         reportFacts()
         let (events, bytes) = (held.events, held.bytes)
         held = StreamEventBuffer()
+        losses = PerDirection(fromClient: 0, fromServer: 0)
         for event in events {
             switch event.kind {
             case .received:
@@ -254,6 +257,10 @@ package final class TLSFilter {
         reportFacts()
         ends = held.events.filter { $0.kind == .finished }.map { ($0.ending, $0.direction, $0.time) }
         held = StreamEventBuffer()
+        for direction in Direction.allCases where losses[direction] > 0 {
+            receiver.passedMissing(losses[direction], from: direction, at: now.time)
+        }
+        losses = PerDirection(fromClient: 0, fromServer: 0)
     }
 
     /// Notes what a direction has sent so far, until that is reported.
@@ -281,10 +288,13 @@ extension TLSFilter: TLSReceiver {
         if state == .decrypting { receiver.passed(bytes, from: direction, at: now.time, packet: now.packet) }
     }
 
-    /// Passes on that plaintext is lost.
+    /// Passes on that plaintext is lost, or notes it until it is known whether there will be any.
     package func lost(plaintextBytes: Int, isExact: Bool, records: Int, from direction: Direction) {
-        if state == .decrypting, plaintextBytes > 0 {
-            receiver.passedMissing(plaintextBytes, from: direction, at: now.time)
+        guard plaintextBytes > 0 else { return }
+        switch state {
+        case .decrypting: receiver.passedMissing(plaintextBytes, from: direction, at: now.time)
+        case .undecided: losses[direction] += plaintextBytes
+        case .beginning, .passing: break
         }
     }
 

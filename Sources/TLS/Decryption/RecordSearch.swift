@@ -23,6 +23,8 @@ struct RecordSearch: Sendable {
     /// Where in the stream the bytes begin.
     private(set) var start = 0
     private var at = 0
+    /// Where in the bytes the search began: they may contain what was read before.
+    private var first = 0
 
     var heldBytes: Int { bytes.count }
     /// Where in the stream the bytes end.
@@ -30,7 +32,7 @@ struct RecordSearch: Sendable {
 
     /// Begins at an offset of the stream.
     mutating func begin(at offset: Int) {
-        (bytes, start, at) = ([], offset, 0)
+        (bytes, start, at, first) = ([], offset, 0, 0)
     }
 
     mutating func add(_ more: RawSpan) {
@@ -66,11 +68,19 @@ struct RecordSearch: Sendable {
     /// The candidate was none.
     mutating func reject() { at += 1 }
 
-    /// Takes out what follows an offset; the search is over.
-    mutating func takeRest(after end: Int) -> [UInt8] {
+    /// Takes out the bytes, without copying them, to read on in them; the search is over.
+    mutating func take() -> [UInt8] {
         defer { begin(at: 0) }
-        return Array(bytes[end...])
+        return bytes
     }
+
+    /// Searches on in bytes that were taken out, from a place in them: the one at which the search that has begun begins.
+    mutating func goOn(in bytes: [UInt8], from place: Int) {
+        (self.bytes, start, at, first) = (bytes, start - place, place, place)
+    }
+
+    /// The last bytes before a place, at most as many as are kept, and none from before the search.
+    func bytes(before end: Int) -> ArraySlice<UInt8> { bytes[max(first, end - RecordSearch.kept)..<end] }
 
     private func plausible(_ at: Int, _ wanted: Wanted) -> RecordHeader? {
         guard let header = RecordHeader(bytes.span.bytes, at: at), header.length >= wanted.shortest,
@@ -80,12 +90,13 @@ struct RecordSearch: Sendable {
         return header
     }
 
-    /// Forgets what is after, now and then: it costs a move of the rest.
+    /// Forgets what was searched, now and then: it costs a move of the rest.
     private mutating func trim() {
         let unused = at - RecordSearch.kept
         guard unused > 4_096 else { return }
         bytes.removeFirst(unused)
         start += unused
         at -= unused
+        first = max(0, first - unused)
     }
 }

@@ -9,19 +9,31 @@ extension TLSConnection {
             return
         }
         var at = 0
+        read(bytes, &at, direction, context)
+        guard at < bytes.byteCount else { return }
+        sides[direction].search.add(bytes.extracting(at..<bytes.byteCount))
+        search(direction, isLast: false, context)
+    }
+
+    /// Reads on in a chunk, up to its end or to where a record has to be searched for.
+    ///
+    /// - Parameter at: where to continue; moves to where the search has to begin, or to the end of the chunk if it is used up or
+    ///   its rest is held.
+    mutating func read(_ bytes: RawSpan, _ at: inout Int, _ direction: Direction, _ context: Context) {
         while at < bytes.byteCount {
             switch sides[direction].mode {
             case .ignored:
                 sides[direction].position += bytes.byteCount - at
-                return
+                at = bytes.byteCount
             case .skipping(let left):
                 skip(bytes, &at, left, direction)
             case .searching:
-                sides[direction].search.add(bytes.extracting(at..<bytes.byteCount))
-                search(direction, isLast: false, context)
                 return
             case .records:
-                guard readRecord(bytes, &at, direction, context) else { return }
+                guard readRecord(bytes, &at, direction, context) else {
+                    at = bytes.byteCount
+                    return
+                }
                 // At once, so that the order of events does not depend on the segmentation.
                 if sides[direction.opposite].held.wait != nil { settle(context) }
             }

@@ -19,8 +19,11 @@ extension TLSConnection {
         let found = trial(header, record, candidates(header, direction, at: position, context))
         if let found, !found.opened.lacksIV || !found.candidate.isCurrent {
             adopt(found, header, record, direction, context)
-        } else if found != nil {
+        } else if let found {
             passRecord(header, direction)
+            // Its number tells how many records lie before the next one, those in the gap included.
+            let before = Int(found.sequence - sides[direction].sequence)
+            sides[direction].recovery?.knownRecords = before + 1
             sides[direction].protection?.passed(record)
         } else {
             sides[direction].recovery?.failures += 1

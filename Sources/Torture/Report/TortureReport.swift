@@ -57,4 +57,15 @@ package struct TortureReport: Sendable {
     package var proven: Int { sections.reduce(0) { $0 + $1.proven } }
     package var failed: Int { sections.reduce(0) { $0 + $1.failed } }
     package var isClean: Bool { failed == 0 && least.isEmpty }
+
+    /// What is wrong, one text for each thing; empty if nothing breaks and all was tried.
+    ///
+    /// - Parameter server: what was tortured.
+    package func issues(of server: String) -> [String] {
+        let breaks = least.map { "\(server) breaks where \($0.text): \($0.symptom)" }
+        if !breaks.isEmpty || isClean && isComplete { return breaks }
+        // Something failed that is not known in detail, or not all could be tried.
+        let summary = isClean ? [] : ["\(server): \(TortureText.summary(of: self))"]
+        return [(summary + notes).joined(separator: "\n")]
+    }
 }

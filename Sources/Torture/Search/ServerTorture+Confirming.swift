@@ -9,6 +9,7 @@ extension ServerTorture {
     /// At most how many of a kind are tried until one fails by itself.
     private static var mostTrials: Int { 20 }
 
+    /// Reports one of each kind; interrupted, it reports the rest as it was found.
     mutating func confirm() async throws {
         // In the order of the conversation: cuts first, then frames together.
         found.sort { one, two in
@@ -30,8 +31,12 @@ extension ServerTorture {
             for place in places.prefix(Self.mostTrials) where confirmed == nil {
                 var broken = found[place].broken
                 if !isDead {
-                    guard let symptom = try await alone(found[place].variation).symptom else { continue }
-                    broken.symptom = symptom
+                    do {
+                        guard let symptom = try await alone(found[place].variation).symptom else { continue }
+                        broken.symptom = symptom
+                    } catch is CancellationError {
+                        interrupt("interrupted: not all of what was found is repeated")
+                    }
                 }
                 broken.count = places.count
                 confirmed = broken
@@ -41,7 +46,7 @@ extension ServerTorture {
             } else {
                 let first = found[places[0]].broken
                 if let section = report.sections.firstIndex(where: { $0.holds(first) }) {
-                    report.sections[section].failed -= min(places.count, Self.mostTrials)
+                    report.sections[section].failed -= places.count
                 }
                 report.notes.append(
                     "\(places.count) of \(kind.segmentation) failed once and not when repeated, the first where \(found[places[0]].broken.text): \(found[places[0]].broken.symptom)"

@@ -33,12 +33,16 @@ package struct ServerTorture {
         do {
             try await torture.search()
         } catch is CancellationError {
-            // What was found so far is not lost.
-            (torture.isDead, torture.report.isComplete) = (true, false)
-            torture.report.notes.append("interrupted: this is what was found until then, and not repeated")
+            torture.interrupt("interrupted: this is what was found until then, and not repeated")
         }
         try await torture.confirm()
         return torture.report
+    }
+
+    /// Nothing more is played: what was found so far is not lost.
+    mutating func interrupt(_ note: String) {
+        (isDead, report.isComplete) = (true, false)
+        report.notes.append(note)
     }
 
     /// Tries everything, as long as the server lives.
@@ -62,7 +66,10 @@ package struct ServerTorture {
     /// How often the baseline is played until it is known what differs each time.
     private static let mostBaselines = 6
 
-    private init(_ recording: Recording, host: String, port: Int, _ options: TortureOptions) async throws {
+    /// Plays the baseline, and learns what differs each time.
+    ///
+    /// - Throws: `TortureError` if the server does not answer it, or each time otherwise.
+    init(_ recording: Recording, host: String, port: Int, _ options: TortureOptions) async throws {
         self.options = options
         let server: SocketAddress
         do { server = try SocketAddress.makeAddressResolvingHost(host, port: port) } catch {

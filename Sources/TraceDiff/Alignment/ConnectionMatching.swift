@@ -2,11 +2,11 @@
 ///
 /// Connections with the same content are matched. The others are assigned so that the total difference is least; a connection
 /// without partner costs as much as all of its content. With more than `most` connections per side, each is assigned the best of
-/// the next few that are left: an approximation.
+/// the next few that are left and have anything in common with it: an approximation.
 enum ConnectionMatching {
     /// How many connections per side are assigned exactly.
     static let most = 256
-    /// How many are considered beyond that.
+    /// How many are considered for each one beyond that.
     private static let near = 32
 
     /// The places of two matching connections; nil: no partner.
@@ -104,19 +104,66 @@ enum ConnectionMatching {
         return partners
     }
 
+    /// Assigns each the best of the next few that have frames of a kind in common with it: others would never be taken, and stay in
+    /// the way of all that follow.
     private static func pick(_ left: [Int], _ right: [Int], _ old: [Profile], _ new: [Profile]) -> [Int: Int] {
         var partners: [Int: Int] = [:]
-        var rest = right.map { (place: $0, counts: Counts(new[$0])) }
-        for place in left {
-            let counts = Counts(old[place])
-            let known = rest.prefix(near).enumerated().compactMap { index, other in
-                counts.distance(to: other.counts).map { (index: index, distance: $0) }
+        var taken: Set<Int> = []
+        let counts = Dictionary(uniqueKeysWithValues: right.map { ($0, Counts(new[$0])) })
+        // Those of another format only where none of the same one is left.
+        for isSameFormat in [true, false] {
+            var queues: [Bucket: Queue] = [:]
+            for place in right where !taken.contains(place) {
+                for bucket in Bucket.all(of: new[place], isSameFormat) {
+                    queues[bucket, default: Queue()].places.append(place)
+                }
             }
-            guard let best = known.min(by: { $0.distance < $1.distance }),
-                best.distance < old[place].alone + new[rest[best.index].place].alone
-            else { continue }
-            partners[place] = rest.remove(at: best.index).place
+            for place in left where partners[place] == nil {
+                let own = Counts(old[place])
+                var next: Set<Int> = []
+                for bucket in Bucket.all(of: old[place], isSameFormat) {
+                    next.formUnion(queues[bucket]?.first(near, without: taken) ?? [])
+                }
+                let known = next.sorted().prefix(near).compactMap { other in
+                    counts[other].flatMap { own.distance(to: $0) }.map { (place: other, distance: $0) }
+                }
+                guard let best = known.min(by: { $0.distance < $1.distance }) else { continue }
+                partners[place] = best.place
+                taken.insert(best.place)
+            }
         }
         return partners
+    }
+
+    /// What connections that may be partners have in common.
+    private struct Bucket: Hashable {
+        /// Nil: any.
+        var format: String?
+        /// A kind of frame; nil: there are none.
+        var kind: Int?
+
+        /// Those of a connection.
+        static func all(of profile: Profile, _ isSameFormat: Bool) -> [Bucket] {
+            let format = isSameFormat ? profile.format : nil
+            if profile.kinds.isEmpty { return [Bucket(format: format, kind: nil)] }
+            return Set(profile.kinds).map { Bucket(format: format, kind: $0) }
+        }
+    }
+
+    /// Connections in order, of which those that have no partner yet are wanted.
+    private struct Queue {
+        var places: [Int] = []
+        private var passed = 0
+        private var window: [Int] = []
+
+        /// The first few of those that are not taken.
+        mutating func first(_ count: Int, without taken: Set<Int>) -> [Int] {
+            window.removeAll(where: taken.contains)
+            while window.count < count, passed < places.count {
+                if !taken.contains(places[passed]) { window.append(places[passed]) }
+                passed += 1
+            }
+            return window
+        }
     }
 }

@@ -47,25 +47,67 @@ struct Placeholder: Hashable, Sendable {
         (self.kind, self.least, self.most) = (kind, least, most)
     }
 
-    /// How many of a text's characters may match here, the longest first.
-    ///
-    /// - Parameter text: the text from here on.
-    func lengths(in text: ArraySlice<UInt8>) -> [Int] {
-        switch kind {
-        case .uuid: return TextShapes.uuid(text).map { [$0] } ?? []
-        case .datetime: return TextShapes.datetime(text).map { [$0] } ?? []
-        case .time: return TextShapes.time(text).map { [$0] } ?? []
-        case .number: return TextShapes.number(text, least, most).map { [$0] } ?? []
-        case .hex: return runs(in: text, TextShapes.isHexDigit) { _ in true }
-        case .token: return runs(in: text, TextShapes.isTokenByte, TextShapes.mayBeToken)
+    /// How many of a text's characters may match here, the longest first. They are found one by one: to tell whether a length is
+    /// one of them may take a look at all of the characters.
+    struct Lengths {
+        /// The characters that may belong to the placeholder.
+        private let run: ArraySlice<UInt8>
+        private let least: Int
+        private let fits: ((ArraySlice<UInt8>) -> Bool)?
+        /// The length to look at next.
+        private var length: Int
+
+        /// One length; none, if it is nil.
+        init(only length: Int?) {
+            run = []
+            least = length ?? 1
+            fits = nil
+            self.length = length ?? 0
+        }
+
+        /// Those from `least` up to all of the characters for which the first ones fit; nil: they always do.
+        init(_ run: ArraySlice<UInt8>, from least: Int, fits: ((ArraySlice<UInt8>) -> Bool)? = nil) {
+            (self.run, self.least, self.fits) = (run, least, fits)
+            length = run.count
+        }
+
+        /// The next one; nil if there is none, or the budget is used up.
+        ///
+        /// - Parameter budget: how many bytes may still be looked at.
+        mutating func next(_ budget: inout Int) -> Int? {
+            while length >= least, budget > 0 {
+                let next = length
+                length -= 1
+                guard let fits else { return next }
+                budget -= next
+                if fits(run.prefix(next)) { return next }
+            }
+            return nil
         }
     }
 
-    private func runs(
-        in text: ArraySlice<UInt8>, _ belongs: (UInt8) -> Bool, _ fits: (ArraySlice<UInt8>) -> Bool
-    ) -> [Int] {
-        let run = text.prefix(most).prefix(while: belongs)
-        guard run.count >= least else { return [] }
-        return (least...run.count).reversed().filter { fits(run.prefix($0)) }
+    /// How many of a text's characters may match here.
+    ///
+    /// - Parameters:
+    ///   - text: the text from here on.
+    ///   - budget: how many bytes may still be looked at.
+    func lengths(in text: ArraySlice<UInt8>, _ budget: inout Int) -> Lengths {
+        switch kind {
+        case .uuid: return Lengths(only: TextShapes.uuid(text))
+        case .datetime: return Lengths(only: TextShapes.datetime(text))
+        case .time: return Lengths(only: TextShapes.time(text))
+        case .number:
+            let length = TextShapes.number(text, least, most)
+            budget -= length ?? 0
+            return Lengths(only: length)
+        case .hex:
+            let run = text.prefix(most).prefix(while: TextShapes.isHexDigit)
+            budget -= run.count
+            return Lengths(run, from: least)
+        case .token:
+            let run = text.prefix(most).prefix(while: TextShapes.isTokenByte)
+            budget -= run.count
+            return Lengths(run, from: least, fits: TextShapes.mayBeToken)
+        }
     }
 }

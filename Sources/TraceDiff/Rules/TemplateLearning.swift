@@ -75,10 +75,11 @@ enum TemplateLearning {
 
     private static func atoms(of text: [UInt8], shortestWord: Int) -> [Atom] {
         var atoms: [Atom] = []
+        var runs = TokenRuns(text)
         var at = 0
         while at < text.count {
             let rest = text[at...]
-            let length = slotLength(rest, behind: at > 0 ? text[at - 1] : nil, shortestWord)
+            let length = slotLength(rest, behind: at > 0 ? text[at - 1] : nil, shortestWord, &runs)
             if length > 0 {
                 atoms.append(.slot(String(decoding: rest.prefix(length), as: UTF8.self)))
                 at += length
@@ -90,17 +91,41 @@ enum TemplateLearning {
         return atoms
     }
 
+    /// The runs of letters, digits and separators in a text, which may be tokens.
+    private struct TokenRuns {
+        private let text: [UInt8]
+        /// The end of the run that was found last.
+        private var end = 0
+        /// How many bytes may still be looked at again: the end of a run that is no token may be one.
+        private var budget = 1 << 20
+
+        init(_ text: [UInt8]) { self.text = text }
+
+        /// The run from a place on, to be looked at; empty if there is none, or if runs were looked at too often.
+        mutating func run(from place: Int) -> ArraySlice<UInt8> {
+            if place < end {
+                budget -= end - place
+                guard budget > 0 else { return [] }
+            } else {
+                end = place + text[place...].prefix(while: TextShapes.isTokenByte).count
+            }
+            return text[place..<end]
+        }
+    }
+
     private static func isWordByte(_ byte: UInt8) -> Bool {
         TextShapes.isDigit(byte) || TextShapes.isLetter(byte) || byte >= 0x80
     }
 
-    private static func slotLength(_ rest: ArraySlice<UInt8>, behind before: UInt8?, _ shortestWord: Int) -> Int {
+    private static func slotLength(
+        _ rest: ArraySlice<UInt8>, behind before: UInt8?, _ shortestWord: Int, _ runs: inout TokenRuns
+    ) -> Int {
         let isBehindWord = before.map(isWordByte) ?? false
         if !isBehindWord {
             for length in [TextShapes.uuid(rest), TextShapes.datetime(rest), TextShapes.time(rest)] {
                 if let length, !(rest.dropFirst(length).first.map(isWordByte) ?? false) { return length }
             }
-            let run = rest.prefix(while: TextShapes.isTokenByte)
+            let run = runs.run(from: rest.startIndex)
             if run.count >= 12, isRandom(run, shortestWord) { return run.count }
         }
         let isSigned = rest.first == 0x2d && !isBehindWord

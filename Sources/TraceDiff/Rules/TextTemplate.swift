@@ -61,11 +61,17 @@ package struct TextTemplate: Hashable, Sendable {
         }
     }
 
+    /// How many bytes of a text are looked at until it counts as one that does not match, in addition to `looks` looks at all of
+    /// them, and as how many bytes a step counts.
+    private static let budget = 4_000_000
+    private static let looks = 8
+    private static let step = 400
+
     /// A text with each variable part replaced by the name of its kind, and how many bytes these have; nil if the text does not
     /// match.
     func masking(_ text: String) -> (text: String, masked: Int)? {
         let bytes = Array(text.utf8)
-        var budget = 10_000
+        var budget = Self.budget + Self.looks * bytes.count
         guard let lengths = match(parts[...], bytes[...], &budget) else { return nil }
         var masked = ""
         var (at, count) = (0, 0)
@@ -104,7 +110,7 @@ package struct TextTemplate: Hashable, Sendable {
 
     /// The length of each part; the budget stops what would take too long.
     private func match(_ parts: ArraySlice<Part>, _ text: ArraySlice<UInt8>, _ budget: inout Int) -> [Int]? {
-        budget -= 1
+        budget -= Self.step
         guard budget > 0 else { return nil }
         guard let part = parts.first else { return text.isEmpty ? [] : nil }
         switch part {
@@ -112,7 +118,8 @@ package struct TextTemplate: Hashable, Sendable {
             guard text.starts(with: literal) else { return nil }
             return match(parts.dropFirst(), text.dropFirst(literal.count), &budget).map { [literal.count] + $0 }
         case .any(let placeholder):
-            for length in placeholder.lengths(in: text) {
+            var lengths = placeholder.lengths(in: text, &budget)
+            while let length = lengths.next(&budget) {
                 if let rest = match(parts.dropFirst(), text.dropFirst(length), &budget) { return [length] + rest }
             }
             return nil

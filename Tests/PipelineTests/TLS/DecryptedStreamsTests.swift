@@ -149,6 +149,63 @@ import Testing
         #expect(try #require(tls) < #require(first))
     }
 
+    /// Plaintext may be lost before any was decrypted: what follows it is not the beginning.
+    @Test func plaintextThatIsLostFirstIsMissing() throws {
+        let whole = try events("chat-tls12-gcm")
+        let client = whole.flatMap { event -> [UInt8] in
+            if case .received(1, .fromClient, let bytes, _, _) = event { bytes } else { [] }
+        }
+        var (starts, at) = ([Int](), 0)
+        while at + 5 <= client.count {
+            starts.append(at)
+            at += 5 + Int(client[at + 3]) << 8 + Int(client[at + 4])
+        }
+        // The first two records after Finished, whose nonces and tags have 24 bytes.
+        let first = try #require(starts.firstIndex { client[$0] == 23 })
+        try #require(first + 2 < starts.count)
+        let lost = starts[first]..<starts[first + 2]
+        let lostText = lost.count - 2 * (5 + 24)
+        var (sent, received, place) = ([StreamEvent](), [StreamEvent](), 0)
+        for event in whole {
+            switch event {
+            case .received(1, .fromClient, let bytes, let time, let packet):
+                let cut = lost.clamped(to: place..<place + bytes.count)
+                let parts = [bytes[..<(cut.lowerBound - place)], bytes[(cut.upperBound - place)...]]
+                place += bytes.count
+                for (number, part) in parts.enumerated() {
+                    if number == 1, !cut.isEmpty {
+                        sent.append(.missing(connection: 1, from: .fromClient, byteCount: cut.count, time: time))
+                    }
+                    guard !part.isEmpty else { continue }
+                    sent.append(
+                        .received(
+                            connection: 1, from: .fromClient, bytes: Array(part), time: time, packet: packet))
+                }
+            case .opened(let opening) where opening.number == 1: sent.insert(event, at: 0)
+            case .finished(1, .fromClient, _, _): sent.append(event)
+            case .received(1, _, _, _, _), .finished(1, _, _, _), .closed(1, _): received.append(event)
+            default: continue
+            }
+        }
+        var (decoding, log) = (TLSDecoding(), KeyLog())
+        let secrets = try keys("chat-tls12-gcm")
+        _ = log.add(secrets.span.bytes)
+        decoding.keyLog = log
+        // All of the client's stream comes first: nothing of the server's was decrypted either.
+        let result = filtered(sent + received, decoding)
+        let expected = try plaintext("chat-tls12-gcm")
+        #expect(result.bytes(of: 1, from: .fromClient) == Array(expected[0].utf8.dropFirst(lostText)))
+        #expect(text(result, .fromServer) == expected[1])
+        let missing = result.events.indices.filter { place in
+            if case .missing(1, .fromClient, lostText, _) = result.events[place] { true } else { false }
+        }
+        let beginning = try #require(
+            result.events.firstIndex { event in
+                if case .received(1, .fromClient, _, _, _) = event { true } else { false }
+            })
+        #expect(missing.count == 1 && missing.allSatisfy { $0 < beginning })
+    }
+
     /// Secrets of the source count as those of a file.
     @Test func secretsOfTheSourceAreUsed() throws {
         let keys = try keys("chat-tls13")
