@@ -70,22 +70,34 @@ import Testing
         #expect(talk.story == ["1 handshake"] + end + ["2 handshake", "c:abc", "2 end-of-input"])
     }
 
-    /// What the old connection still sent is not part of the new one.
-    @Test func bytesOfTheOldConnectionStayWithIt() {
+    /// What the old connection still sent is not part of the new one, whether or not the RST lies in the window of the new one,
+    /// and whether or not it was captured.
+    @Test(arguments: [40_000, 90_000, 3_000_000_000] as [UInt32], [false, true])
+    func bytesOfTheOldConnectionStayWithIt(acknowledged: UInt32, hasRST: Bool) {
         var talk = Conversation()
         talk.client(99, "", .syn)
-        talk.server(5_000, "old", ack: 40_000)
-        talk.client(40_000, "", .rst)
+        talk.server(5_000, "old", ack: acknowledged)
+        if hasRST { talk.client(acknowledged, "", .rst) }
         talk.client(99, "", .syn)
         talk.server(199, "", .syn, ack: 100)
         talk.client(100, "abc", ack: 200)
         talk.server(200, "def", ack: 103)
         talk.finish()
+        let end = hasRST && acknowledged == 40_000 ? ["c.reset", "1 reset by client"] : ["1 end-of-input"]
         #expect(
-            talk.story == [
-                "1 handshake", "s:old", "c.reset", "1 reset by client", "2 handshake", "c:abc", "s:def",
-                "2 end-of-input",
-            ])
+            talk.story == ["1 handshake", "s:old"] + end + ["2 handshake", "c:abc", "s:def", "2 end-of-input"])
+    }
+
+    /// Bytes that overtake the server's SYN-ACK acknowledge the client's SYN: then a copy of that is no new attempt.
+    @Test func bytesThatAcknowledgeTheSYNAreOfItsConnection() {
+        var talk = Conversation()
+        talk.client(99, "", .syn)
+        talk.server(200, "hello", ack: 100)
+        talk.client(99, "", .syn)
+        talk.server(199, "", .syn, ack: 100)
+        talk.client(100, "abc", ack: 205)
+        talk.finish()
+        #expect(talk.story == ["1 handshake", "s:hello", "c:abc", "1 end-of-input"])
     }
 
     /// A copy of the SYN of a connection that was established does not take back its RST.

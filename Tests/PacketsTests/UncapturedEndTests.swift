@@ -38,6 +38,43 @@ import Testing
         #expect(talk.story.count == 3 + rest.count, "\(talk.story)")
     }
 
+    /// Of the handshake only the SYN was captured, and not the request either: its acknowledgments, the highest of them, show it
+    /// once the server's stream begins without a SYN, or at the end.
+    @Test(arguments: ["", "Hi"]) func anAcknowledgmentCountsWhereTheSYNACKWasNotCaptured(_ answer: String) {
+        var talk = Conversation()
+        talk.client(99, "", .syn)
+        talk.server(500, answer, ack: 150)
+        if !answer.isEmpty { talk.server(502, "", .fin, ack: 200) }
+        talk.server(500, ack: 200)
+        talk.server(500, ack: 150)
+        talk.finish()
+        let answered = answer.isEmpty ? [] : ["s:Hi", "s.fin"]
+        #expect(talk.story == ["1 handshake"] + answered + ["c-100", "1 end-of-input"])
+    }
+
+    /// What waits after the request does so for no longer than usual.
+    @Test func aGapIsAcknowledgedOnceTheStartIsSettled() {
+        var talk = Conversation()
+        talk.client(99, "", .syn)
+        talk.server(500, "Hi", ack: 200)
+        talk.client(200, "xyz", ack: 502)
+        talk.advance(milliseconds: 1000)
+        #expect(talk.story == ["1 handshake", "s:Hi"])
+        talk.advance(milliseconds: 1000)
+        #expect(talk.story == ["1 handshake", "s:Hi", "c-100", "c:xyz"])
+    }
+
+    /// A SYN-ACK that comes after it shows that it was of an older connection.
+    @Test func anAcknowledgmentBeforeTheSYNACKShowsNothing() {
+        var talk = Conversation()
+        talk.client(99, "", .syn)
+        talk.server(5_000, ack: 40_000)
+        talk.server(199, "", .syn, ack: 100)
+        talk.client(100, "Hello", ack: 200)
+        talk.finish()
+        #expect(talk.story == ["1 handshake", "c:Hello", "1 end-of-input"])
+    }
+
     @Test func oneAheadMayBeAFINThatWasNotCaptured() {
         var talk = Conversation()
         talk.handshake()

@@ -126,8 +126,32 @@ import Testing
         #expect(server.isOpen)
         proxy.loop.advanceTime(by: .milliseconds(1))
         #expect(!server.isOpen && (400...600).contains(server.sent.count), "\(server.sent.count)")
-        let lost = reports(proxy).filter { $0.action == "discard" }
+        let reports = reports(proxy)
+        let lost = reports.filter { $0.action == "discard" }
         #expect(lost.map(\.length) == [2_001 - server.sent.count] && lost.first?.rule == ActionReport.limits)
+        // What the rule did to the frame is reported, too, and only once.
+        #expect(reports.map(\.action) == ["segment", "discard"] && reports.first?.isProven == false)
+        proxy.loop.advanceTime(by: .seconds(3))
+        #expect(self.reports(proxy).isEmpty)
+    }
+
+    /// All of a frame was written, and its receiver has not read the last piece: that is reported before the end.
+    @Test func whatRulesDidIsReportedBeforeARST() throws {
+        var asked = 0
+        let (proxy, driver, server) = try driven(deliveryTimeout: 0.5) { _ in
+            asked += 1
+            return asked <= 2
+        }
+        driver.take(ByteBuffer(string: "a\n"), from: .fromClient, isRecorded: false)
+        driver.take(.end(.reset, .fromClient))
+        #expect(server.sent == Array("a\n".utf8) && server.isOpen)
+        proxy.loop.advanceTime(by: .milliseconds(499))
+        #expect(reports(proxy).isEmpty)
+        proxy.loop.advanceTime(by: .milliseconds(1))
+        #expect(reports(proxy).map(\.isProven) == [false])
+        proxy.loop.advanceTime(by: .seconds(3))
+        #expect(reports(proxy).isEmpty && !server.isOpen)
+        withExtendedLifetime(driver) {}
     }
 
     /// Many short writes take more memory than their bytes.
@@ -142,8 +166,10 @@ import Testing
         #expect(client.reads == before + 1 && server.sent.count == 2_001)
     }
 
-    /// A receiver that does not read is waited for once in a frame, and not at each of its cuts.
-    @Test func whoDoesNotReadIsWaitedForOnceInAFrame() throws {
+    /// What writes each byte by itself, where the test says whether the receiver has read everything.
+    private func driven(
+        deliveryTimeout: Double, proof: @escaping (RelayHandler) -> Bool?
+    ) throws -> (proxy: EmbeddedProxy, driver: StageDriver, server: Wire) {
         let (rules, format) = try everyByte()
         let chain = try #require(rules.stages(of: 1, format: format))
         let proxy = EmbeddedProxy(Self.listener)
@@ -156,8 +182,15 @@ import Testing
         let recording = QueuedRecording(
             proxy.queue, connection: proxy.queue.open(client: address, server: address), passedOn: nil, on: proxy.loop)
         let driver = StageDriver(
-            chain, on: proxy.loop, from: ends[0], to: ends[1], recording, deliveryTimeout: 10, proof: { _ in false })
+            chain, on: proxy.loop, from: ends[0], to: ends[1], recording, deliveryTimeout: deliveryTimeout,
+            proof: proof)
         driver.take(.began)
+        return (proxy, driver, server)
+    }
+
+    /// A receiver that does not read is waited for once in a frame, and not at each of its cuts.
+    @Test func whoDoesNotReadIsWaitedForOnceInAFrame() throws {
+        let (proxy, driver, server) = try driven(deliveryTimeout: 10) { _ in false }
         driver.take(ByteBuffer(string: "abcdef\nxy\n"), from: .fromClient, isRecorded: false)
         // What was written before the frame is waited for, too.
         proxy.loop.advanceTime(by: .milliseconds(999))
@@ -167,6 +200,7 @@ import Testing
         proxy.loop.advanceTime(by: .milliseconds(1_100))
         #expect(server.sent == Array("abcdef\nxy\n".utf8))
         #expect(reports(proxy).map(\.isProven) == [false, false])
+        withExtendedLifetime(driver) {}
     }
 
     @Test(arguments: [false, true]) func aRSTAfterAFINReachesTheOtherEnd(stage: Bool) throws {

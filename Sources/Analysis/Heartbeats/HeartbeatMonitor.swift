@@ -13,16 +13,16 @@ package final class HeartbeatMonitor: Analysis {
     /// When to check each connection again, by its number. A heartbeat that postpones a deadline changes only the watch: the
     /// armed deadline follows when it fires. One that advances it, as after a gap, rearms it.
     private var deadlines = PendingDeadlines<Int>()
-    /// How many of the watched have not sent any heartbeat.
-    private var expecting = 0
-    /// At most how many connections at once have their first heartbeat waited for.
+    /// How many of the watched have not sent any heartbeat, in each bucket of hosts.
+    private var expecting = [Int](repeating: 0, count: HostBuckets.count)
+    /// At most how many connections of a bucket at once have their first heartbeat waited for.
     private let mostExpected: Int
 
     /// A monitor that watches nothing yet.
     ///
-    /// - Parameter mostExpected: at most how many connections at once have their first heartbeat waited for; on others its
-    ///   absence is reported when they are over.
-    package init(mostExpected: Int = 16_384) {
+    /// - Parameter mostExpected: at most how many connections of each bucket of hosts at once have their first heartbeat waited
+    ///   for; on others its absence is reported when they are over.
+    package init(mostExpected: Int = 4_096) {
         self.mostExpected = mostExpected
     }
 
@@ -43,8 +43,10 @@ package final class HeartbeatMonitor: Analysis {
 
     /// Waits for the first heartbeat.
     package func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {
-        guard connection.hasBegun, let contract = connection.format?.heartbeat, expecting < mostExpected else { return }
-        expecting += 1
+        guard connection.hasBegun, let contract = connection.format?.heartbeat else { return }
+        let bucket = HostBuckets.bucket(of: connection)
+        guard expecting[bucket] < mostExpected else { return }
+        expecting[bucket] += 1
         let expected = HeartbeatWatch(connection, contract)
         expected.isExpected = true
         schedule(expected, at: expected.deadline)
@@ -106,7 +108,7 @@ package final class HeartbeatMonitor: Analysis {
     ) {
         let time = heartbeat.time
         if watch.isExpected {
-            expecting -= 1
+            expecting[HostBuckets.bucket(of: watch.connection)] -= 1
             watch.isExpected = false
         }
         if time > watch.deadline, !watch.isReported {
@@ -156,7 +158,7 @@ package final class HeartbeatMonitor: Analysis {
         guard let contract = connection.format?.heartbeat else { return }
         if let watch = watched.removeValue(forKey: connection.number) {
             deadlines.cancel(connection.number)
-            if watch.isExpected { expecting -= 1 }
+            if watch.isExpected { expecting[HostBuckets.bucket(of: connection)] -= 1 }
             end(watch, at: closing.time, .distantFuture, because: closing.reason, into: &findings)
             if let finding = watch.close(closing) { findings.append(finding) }
             if watch.late > HeartbeatWatch.mostLate { findings.append(watch.moreLate(at: closing.time)) }

@@ -6,13 +6,15 @@ import Trace
 /// Finds gaps in frames that are as regular as heartbeats, if the format does not define any.
 ///
 /// It must see every frame, so it runs only on request.
-package final class LearnedHeartbeats: SharedLimit {
+package final class LearnedHeartbeats: Analysis {
     private var connections: [Int: [Key: Candidate]] = [:]
+    /// How many connections of each bucket of hosts these are.
+    private var counts = [Int](repeating: 0, count: HostBuckets.count)
     /// When to check each type of a connection again.
     private var deadlines = PendingDeadlines<Deadline>()
 
-    /// At most how many connections it tracks at once.
-    private var mostConnections = 16_384
+    /// At most how many connections of a bucket it tracks at once.
+    private let mostConnections: Int
     /// At most how many types of each side.
     private static let mostTypes = 8
     /// After this many intervals without one there is a gap.
@@ -43,14 +45,10 @@ package final class LearnedHeartbeats: SharedLimit {
         }
     }
 
-    /// Whether there were connections that it did not track.
-    package private(set) var hasReachedLimit = false
-
     /// Has seen nothing.
-    package init() {}
-
-    /// Divides how many connections it tracks.
-    package func divideLimit(by count: Int) { mostConnections = max(1, mostConnections / count) }
+    ///
+    /// - Parameter mostConnections: at most how many connections of each bucket of hosts it tracks at once.
+    package init(mostConnections: Int = 1_024) { self.mostConnections = mostConnections }
 
     /// The earliest time at which a gap may have to be found.
     package var nextDeadline: Timestamp? { deadlines.first }
@@ -68,10 +66,9 @@ package final class LearnedHeartbeats: SharedLimit {
         guard let format = connection.format, format.heartbeat == nil else { return }
         let number = connection.number
         if connections[number] == nil {
-            guard connections.count < mostConnections else {
-                hasReachedLimit = true
-                return
-            }
+            let bucket = HostBuckets.bucket(of: connection)
+            guard counts[bucket] < mostConnections else { return }
+            counts[bucket] += 1
             connections[number] = [:]
         }
         let type = format.directions[frame.direction].type(of: bytes, frame.shape) ?? "frame"
@@ -141,9 +138,9 @@ package final class LearnedHeartbeats: SharedLimit {
 
     /// Stops waiting.
     package func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
-        for candidate in connections.removeValue(forKey: connection.number)?
-            .sorted(by: { $0.key.type < $1.key.type }) ?? []
-        {
+        guard let candidates = connections.removeValue(forKey: connection.number) else { return }
+        counts[HostBuckets.bucket(of: connection)] -= 1
+        for candidate in candidates.sorted(by: { $0.key.type < $1.key.type }) {
             end(candidate.value, at: closing.time, because: closing.reason, into: &findings)
             deadlines.cancel(Deadline(connection: connection.number, key: candidate.key))
         }

@@ -7,8 +7,8 @@ import Trace
 /// lost and the next from the same address to the same server. If the client closed a connection cleanly, the next one is not a
 /// reconnect.
 ///
-/// A bounded number of endpoint pairs is remembered, and of each only the latest connections.
-package final class ReconnectStorms: SharedLimit {
+/// A bounded number of endpoint pairs is remembered of each bucket of hosts, and of each pair only the latest connections.
+package final class ReconnectStorms: Analysis {
     /// A connection that opens this soon after the end of another is a reconnect.
     static let pause = Interval.seconds(2)
     /// This many reconnects within `window` are a storm.
@@ -20,8 +20,8 @@ package final class ReconnectStorms: SharedLimit {
     static let patience = Interval.milliseconds(2_500)
     /// How many ends of connections are kept of an endpoint pair.
     private static let mostEnded = 64
-    /// How many endpoint pairs are remembered, and how many openings and ends are sorted at once.
-    private var most = (ends: 65_536, events: 65_536)
+    /// How many endpoint pairs of a bucket are remembered, and how many of its openings and ends are sorted at once.
+    private let most: (ends: Int, events: Int)
 
     private struct Ends: Hashable {
         var client: IPAddress
@@ -55,24 +55,27 @@ package final class ReconnectStorms: SharedLimit {
         var latest = Timestamp(nanoseconds: .min)
     }
 
-    private var events = Heap<Event>()
-    private var histories: [Ends: History] = [:]
-    /// When old entries were last removed from the table.
-    private var cleared = Timestamp(nanoseconds: .min)
-    /// Whether a connection was left out, or sorted too early, because there were too many.
-    package private(set) var hasReachedLimit = false
-
-    /// Has seen no connection.
-    package init() {}
-
-    /// Divides the limits.
-    package func divideLimit(by count: Int) {
-        // Old pairs are removed once a second at most: with all of them in one table, it may be full with half as many that matter.
-        most = (max(1, most.ends / (2 * count)), max(1, most.events / count))
+    /// What is known of the connections of a bucket of hosts.
+    private struct Bucket {
+        var events = Heap<Event>()
+        var histories: [Ends: History] = [:]
+        /// When old entries were last removed from the table.
+        var cleared = Timestamp(nanoseconds: .min)
     }
 
+    private var buckets = [Bucket](repeating: Bucket(), count: HostBuckets.count)
+    /// When the first opening or end of each bucket is old enough.
+    private var deadlines = PendingDeadlines<Int>()
+
+    /// Has seen no connection.
+    ///
+    /// - Parameters:
+    ///   - mostPairs: how many endpoint pairs are remembered of each bucket of hosts.
+    ///   - mostEvents: how many openings and ends of each bucket are sorted at once; more are taken before they are old enough.
+    package init(mostPairs: Int = 2_048, mostEvents: Int = 8_192) { most = (mostPairs, mostEvents) }
+
     /// When the next opening or end is old enough.
-    package var nextDeadline: Timestamp? { events.min.map { $0.time + Self.patience } }
+    package var nextDeadline: Timestamp? { deadlines.first }
 
     /// Takes an opening.
     package func opened(_ connection: TracedConnection, into findings: inout [Finding]) {
@@ -99,36 +102,48 @@ package final class ReconnectStorms: SharedLimit {
     }
 
     private func keep(_ event: Event, into findings: inout [Finding]) {
-        events.insert(event)
-        if events.count > most.events, let first = events.popMin() {
-            hasReachedLimit = true
-            take(first, into: &findings)
-        }
+        let bucket = HostBuckets.bucket(of: event.connection)
+        buckets[bucket].events.insert(event)
+        if buckets[bucket].events.count > most.events { takeFirst(of: bucket, into: &findings) }
+        arm(bucket)
     }
 
     /// Processes entries that are old enough, in chronological order.
     package func advance(to time: Timestamp, into findings: inout [Finding]) {
-        while let first = events.min, first.time + Self.patience < time {
-            events.removeMin()
-            take(first, into: &findings)
+        while let (bucket, _) = deadlines.popFirst(before: time) {
+            takeFirst(of: bucket, into: &findings)
+            arm(bucket)
         }
     }
 
     /// Processes the remaining entries.
     package func finish(into findings: inout [Finding]) {
-        while let first = events.popMin() { take(first, into: &findings) }
+        advance(to: .distantFuture, into: &findings)
+        // Those whose time is the end of time.
+        for bucket in buckets.indices {
+            while !buckets[bucket].events.isEmpty { takeFirst(of: bucket, into: &findings) }
+            arm(bucket)
+        }
     }
 
-    private func take(_ event: Event, into findings: inout [Finding]) {
+    /// A bucket's first entry may be another one now.
+    private func arm(_ bucket: Int) {
+        if let first = buckets[bucket].events.min {
+            deadlines.arm(bucket, at: first.time + Self.patience)
+        } else {
+            deadlines.cancel(bucket)
+        }
+    }
+
+    private func takeFirst(of bucket: Int, into findings: inout [Finding]) {
+        guard let event = buckets[bucket].events.popMin() else { return }
         let opening = event.connection.opening
         let ends = Ends(client: opening.client.address, server: opening.server)
+        let known = buckets[bucket].histories[ends]
         // A mere opening need not be remembered.
-        if event.isOpening, histories[ends] == nil { return }
-        if histories[ends] == nil, histories.count >= most.ends, !makeRoom(at: event.time) {
-            hasReachedLimit = true
-            return
-        }
-        var history = histories[ends] ?? History()
+        if event.isOpening, known == nil { return }
+        if known == nil, buckets[bucket].histories.count >= most.ends, !makeRoom(in: bucket, at: event.time) { return }
+        var history = known ?? History()
         history.latest = max(history.latest, event.time)
         history.ended.removeAll { Self.pause < event.time - $0 }
         if !event.isOpening {
@@ -139,15 +154,15 @@ package final class ReconnectStorms: SharedLimit {
             if history.reconnects.count > Self.reconnects { history.reconnects.removeFirst() }
             report(&history, ends, into: &findings)
         }
-        histories[ends] = history
+        buckets[bucket].histories[ends] = history
     }
 
-    /// Removes entries too old to matter; returns whether there is room now.
-    private func makeRoom(at time: Timestamp) -> Bool {
-        guard Interval.seconds(1) < time - cleared else { return false }
-        cleared = time
-        histories = histories.filter { !(Self.window < time - $0.value.latest) }
-        return histories.count < most.ends
+    /// Removes entries of a bucket too old to matter; returns whether there is room now.
+    private func makeRoom(in bucket: Int, at time: Timestamp) -> Bool {
+        guard Interval.seconds(1) < time - buckets[bucket].cleared else { return false }
+        buckets[bucket].cleared = time
+        buckets[bucket].histories = buckets[bucket].histories.filter { !(Self.window < time - $0.value.latest) }
+        return buckets[bucket].histories.count < most.ends
     }
 
     private func report(_ history: inout History, _ ends: Ends, into findings: inout [Finding]) {

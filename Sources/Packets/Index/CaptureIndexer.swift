@@ -9,8 +9,27 @@ package struct CaptureIndexer: PacketReceiver {
     private struct Entry {
         var connection: IndexedConnection
         var runs = ExtentRuns()
+        /// The place that dates the last packet, if that has no time; it is among the runs.
+        private var dating = 0..<0
         /// Counts uses of all entries.
         var lastUse = 0
+
+        init(_ connection: IndexedConnection) { self.connection = connection }
+
+        /// Adds the place of a packet, and once that of the packet that dates it and those after it.
+        mutating func add(_ place: Range<Int>, dating: Range<Int>, joining gap: Int) {
+            if self.dating != dating {
+                self.dating = dating
+                runs.add(dating, joining: gap)
+            }
+            runs.add(place, joining: gap)
+        }
+
+        /// Forgets all places.
+        mutating func empty() {
+            runs.empty()
+            dating = 0..<0
+        }
     }
 
     /// Fragments that wait for the rest of their datagram.
@@ -86,8 +105,7 @@ package struct CaptureIndexer: PacketReceiver {
             use(ends) { entry, gap in
                 entry.connection.packets += 1
                 entry.connection.lastPlace = packet.place.lowerBound
-                entry.runs.add(dating, joining: gap)
-                entry.runs.add(packet.place, joining: gap)
+                entry.add(packet.place, dating: dating, joining: gap)
             }
         case .waiting(let datagram):
             var fragments = held[datagram] ?? Held(times: time...time)
@@ -128,8 +146,7 @@ package struct CaptureIndexer: PacketReceiver {
             entry.connection.packets += 1
             entry.connection.payload += segment.payloadLength
             entry.connection.lastPlace = place.lowerBound
-            entry.runs.add(dating, joining: gap)
-            entry.runs.add(place, joining: gap)
+            entry.add(place, dating: dating, joining: gap)
             // A SYN begins another connection between the same ends.
             if segment.flags.contains(.syn) { entry.connection.ending = [] }
             if segment.flags.contains(.rst) { entry.connection.ending.insert(.reset) }
@@ -179,7 +196,7 @@ package struct CaptureIndexer: PacketReceiver {
         if let known = entries.index(forKey: ends) {
             index = known
         } else {
-            entries[ends] = Entry(connection: IndexedConnection(ends, at: time))
+            entries[ends] = Entry(IndexedConnection(ends, at: time))
             end.connections += 1
             cost += Self.entryCost
             guard let added = entries.index(forKey: ends) else { return }
@@ -201,7 +218,7 @@ package struct CaptureIndexer: PacketReceiver {
             entries.values[index].connection.payload = 0
             entries.values[index].connection.first = time
             entries.values[index].connection.last = time
-            entries.values[index].runs.empty()
+            entries.values[index].empty()
             write([full])
         }
         if cost > memoryLimit { writePausing() }

@@ -14,7 +14,8 @@ import Streams
 enum IndexFormat {
     /// What an index begins with.
     static let magic = Array("ftindex\0".utf8)
-    static let version: UInt64 = 1
+    /// Version 1 had wrong addresses where the ends have different families, and not the places that date packets without times.
+    static let version: UInt64 = 2
     static let headerLength = 32
     static let chunkHeadLength = 8
     /// The longest chunk that is read.

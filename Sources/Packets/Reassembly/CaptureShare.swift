@@ -41,7 +41,7 @@ package struct CaptureShare: Hashable, Sendable {
         return own.map { CaptureShare(own: $0, of: count) }
     }
 
-    /// The bucket of two hosts.
+    /// The bucket of two hosts. Limits of analyses depend on it: `HostBuckets` in `Analysis` is the same, which a test checks.
     @inline(__always)
     package static func bucket(_ one: IPAddress, _ other: IPAddress) -> Int {
         // The same for both directions, and in every thread: no seed. A crafted capture can be slow to read, but so can one with

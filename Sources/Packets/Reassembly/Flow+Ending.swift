@@ -38,6 +38,8 @@ extension Flow {
     private mutating func missAcknowledged(
         _ direction: Direction, at time: Timestamp, _ shared: inout ReassemblyState
     ) {
+        // No SYN of the other side will come that shows otherwise.
+        sides[direction].believe()
         let side = sides[direction]
         guard resetTime != nil || side.marks.contains(.synSeen) else { return }
         guard side.marks.intersection([.started, .ackSeen, .finished]) == [.started, .ackSeen] else { return }
@@ -74,6 +76,13 @@ extension Flow {
         _ segment: TCPSegment, from direction: Direction, _ packet: PacketStamp, _ shared: inout ReassemblyState
     ) {
         guard state == .open, resetTime == nil else { return }
+        // A RST without ACK answers what its sender knows nothing of: it has the number that was acknowledged (RFC 9293
+        // section 3.5.2).
+        if !segment.flags.contains(.ack), sides[direction].marks.contains(.ackDoubted),
+            sides[direction].acknowledged == segment.sequence
+        {
+            forgetDoubted()
+        }
         guard isValidReset(segment, from: direction, heldTo: shared.held(sides[direction])?.segments.end) else {
             return
         }
@@ -90,7 +99,7 @@ extension Flow {
         let held = shared.held(side)
         guard side.marks.contains(.started) || held != nil else { return nil }
         var end = side.marks.contains(.finished) ? side.offset + 1 : side.offset
-        if side.marks.contains(.ackSeen) { end = max(end, side.position(of: side.acknowledged)) }
+        if let acknowledged = side.acknowledgedOffset { end = max(end, acknowledged) }
         end = max(end, held?.segments.end ?? end, held?.fin.map { $0.offset + 1 } ?? end)
         return side.next &+ UInt32(truncatingIfNeeded: end - side.offset)
     }
@@ -123,7 +132,7 @@ extension Flow {
             return other.position(of: segment.acknowledgment) >= 0
         }
         let window = max(65_535, Int(other.window) << Int(other.windowScale))
-        let acknowledged = side.marks.contains(.ackSeen) ? side.position(of: side.acknowledged) : side.offset
+        let acknowledged = side.acknowledgedOffset ?? side.offset
         let position = side.position(of: segment.sequence)
         return position >= min(acknowledged, side.offset)
             && position <= max(acknowledged, side.offset, held ?? 0) + window

@@ -71,7 +71,7 @@ extension Flow {
         miss(direction, upTo: position, at: time, &shared)
     }
 
-    /// Sets the sequence number with which the stream begins.
+    /// Sets the sequence number with which the stream begins. What its sender acknowledged before counts, unless a SYN sets it.
     mutating func settle(_ direction: Direction, at first: UInt32, _ shared: inout ReassemblyState) {
         let shift = -Int(Int32(bitPattern: first &- sides[direction].next))
         if let held = shared.held(sides[direction]) {
@@ -88,6 +88,7 @@ extension Flow {
         sides[direction].next = first
         sides[direction].offset = 0
         sides[direction].marks.insert(.started)
+        sides[direction.opposite].believe()
     }
 
     /// Checks whether waiting segments have waited long enough.
@@ -98,9 +99,12 @@ extension Flow {
             guard let start = held.segments.firstStart ?? held.fin?.offset else { return }
             let first = sides[direction].next &+ UInt32(truncatingIfNeeded: start)
             guard isOver == true else { return }
+            let isBelieved = sides[direction.opposite].marks.contains(.ackDoubted)
             settle(direction, at: first, &shared)
             drain(direction, &shared)
             finishIfComplete(direction, &shared)
+            // What waits in the other direction is acknowledged from now on.
+            if isBelieved, sides[direction.opposite].isWaiting { review(direction.opposite, &shared) }
             return
         }
         var hasWaited = false

@@ -6,7 +6,7 @@ extension Flow {
     func isReplaced(by segment: TCPSegment, from direction: Direction, _ shared: ReassemblyState) -> Bool {
         if state == .closed, disprovesReset(segment, from: direction) { return true }
         guard segment.flags.contains(.syn), !segment.flags.contains(.rst) else { return false }
-        let side = sides[direction]
+        let (side, other) = (sides[direction], sides[direction.opposite])
         let first = segment.sequence &+ 1
         if segment.flags.contains(.ack) {
             // A SYN-ACK with another number: it belongs to another connection, whose SYN was not captured, if this one is over.
@@ -14,9 +14,15 @@ extension Flow {
         }
         if isTriedAgain(by: segment, from: direction) {
             // Bytes that came before it are of a connection that is over.
-            let other = sides[direction.opposite]
             return state == .closed || other.offset > 0 || other.isWaiting
                 || side.marks.union(other.marks).contains(.finished)
+        }
+        // Who repeats a SYN has had no answer: what the other side sent without a SYN of its own is of an older connection,
+        // unless it acknowledged exactly this SYN. A RST in between need not have been valid here: it has a number of that one.
+        if side.hasOnlySYN, side.startSequence == first, !side.marks.contains(.ackSeen),
+            !other.marks.contains(.started), other.isWaiting
+        {
+            return true
         }
         if side.marks.contains(.started) {
             // The SYN-ACK came first, and acknowledged bytes that the SYN carried (RFC 7413).
@@ -48,6 +54,11 @@ extension Flow {
         return resetTime != nil && segment.flags.contains(.syn) && segment.flags.isDisjoint(with: [.ack, .rst])
             && side.hasOnlySYN && side.startSequence == segment.sequence &+ 1
             && !other.marks.isSuperset(of: [.synSeen, .ackSeen])
+    }
+
+    /// Forgets acknowledgments that are in doubt: they are numbers of an older connection.
+    mutating func forgetDoubted() {
+        for direction in Direction.allCases { sides[direction].marks.remove(.ackDoubted) }
     }
 
     /// How many bytes may have overtaken the SYN before them.

@@ -41,6 +41,8 @@ extension Flow {
     /// Takes the initial sequence number of a direction.
     private mutating func takeSYN(_ segment: TCPSegment, from direction: Direction, _ shared: inout ReassemblyState) {
         let first = segment.sequence &+ 1
+        // It comes before its sender acknowledges anything, and again only if nobody answered it.
+        forgetDoubted()
         if isTriedAgain(by: segment, from: direction) {
             // Nothing came of what was before the RST: what was acknowledged then are numbers of an older connection.
             resetTime = nil

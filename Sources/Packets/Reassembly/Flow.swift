@@ -127,11 +127,12 @@ struct Flow {
         _ segment: TCPSegment, by direction: Direction, _ packet: PacketStamp, _ shared: inout ReassemblyState
     ) {
         // Before its own SYN a host can acknowledge only bytes of an older connection between the same ends (RFC 9293 section
-        // 3.5.1). If just its SYN was not captured, this ends with the first bytes of either side.
+        // 3.5.1). If just its SYN was not captured, this counts once its stream begins without one, or at the end.
         if !sides[direction].marks.contains(.started), sides[direction.opposite].hasOnlySYN,
+            !sides[direction.opposite].marks.contains(.ackSeen),
             sides[direction.opposite].position(of: segment.acknowledgment) > 0
         {
-            return
+            return sides[direction.opposite].doubt(segment.acknowledgment)
         }
         let isNew = sides[direction.opposite].takeAcknowledgment(
             segment.acknowledgment, by: direction, packet,

@@ -19,11 +19,14 @@ struct SendingSide {
         static let hasPackets = Marks(rawValue: 32)
         /// The sender has offered more than a tiny window.
         static let offeredRoom = Marks(rawValue: 64)
+        /// `acknowledged` is what the other side acknowledged before a SYN of its own was seen: unless its SYN was merely not
+        /// captured, it is a number of an older connection.
+        static let ackDoubted = Marks(rawValue: 128)
     }
 
     /// The sequence number of the next byte to pass on. Before the start: that of the first byte held.
     var next: UInt32 = 0
-    /// The highest sequence number that the other side acknowledged.
+    /// The highest sequence number that the other side acknowledged, if `ackSeen` or `ackDoubted` is set.
     var acknowledged: UInt32 = 0
     /// The stream offset of `next`.
     var offset = 0
@@ -54,6 +57,23 @@ struct SendingSide {
 
     /// The sequence number of the first byte of the stream.
     var startSequence: UInt32 { next &- UInt32(truncatingIfNeeded: offset) }
+
+    /// The stream offset up to which the other side acknowledged bytes, even if that is in doubt; nil if it is not known.
+    var acknowledgedOffset: Int? {
+        marks.isDisjoint(with: [.ackSeen, .ackDoubted]) ? nil : position(of: acknowledged)
+    }
+
+    /// Keeps an acknowledgment that is in doubt, if none is known: the highest one.
+    mutating func doubt(_ number: UInt32) {
+        guard !marks.contains(.ackDoubted) || Int32(bitPattern: number &- acknowledged) > 0 else { return }
+        acknowledged = number
+        marks.insert(.ackDoubted)
+    }
+
+    /// The acknowledgment that is in doubt counts, unless others have replaced it.
+    mutating func believe() {
+        if marks.remove(.ackDoubted) != nil { marks.insert(.ackSeen) }
+    }
 
     /// Whether the other side has everything before `sequence`.
     @inline(__always)

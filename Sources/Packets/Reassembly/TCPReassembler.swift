@@ -158,6 +158,11 @@ package struct TCPReassembler: ~Copyable {
         _ packet: PacketStamp
     ) {
         shared.current = index
+        // The same SYN again: what was acknowledged before it were numbers of an older connection.
+        let side = table.flows[index].sides[table.flows[index].direction(sourceIsLower: sourceIsLower)]
+        if segment.flags.contains(.syn), side.startSequence == segment.sequence &+ 1 {
+            table.flows[index].forgetDoubted()
+        }
         table.flows[index].end(&shared)
         table.remove(index)
         lastKey = nil

@@ -71,6 +71,8 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// The layers begin, with what the client has done meanwhile.
     private func enter(isItself: Bool) {
+        // A command may have come first.
+        guard state == .admitting else { return }
         state = .entering
         let early = early
         self.early = ByteBuffer()
@@ -317,6 +319,16 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     // MARK: Failing to connect
+
+    /// A command closes the listener: the client is not connected any more, and that is neither side's doing.
+    func endByCommand() {
+        patience?.cancel()
+        patience = nil
+        switch state {
+        case .admitting, .entering: close(EntryFault("the listener was closed by a command", .rule), isOrderly: false)
+        case .dismissed, .over: context?.reset()
+        }
+    }
 
     private func close(_ fault: EntryFault, isOrderly: Bool) {
         let known = self.server.flatMap { server in place.map { proxy.endpoint(ofServer: server, at: $0.place) } }

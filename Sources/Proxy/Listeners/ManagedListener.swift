@@ -62,10 +62,8 @@ package final class ManagedListener: Sendable {
             state.channels[key] = channel
             return state.isClosed
         }
-        if isClosed {
-            channel.resetOnClose()
-            channel.close(promise: nil)
-        }
+        // Once it has the handlers that know how.
+        if isClosed { Self.end(channel) }
         channel.closeFuture.whenComplete { _ in self.state.withLock { $0.channels[key] = nil } }
     }
 
@@ -127,15 +125,19 @@ package final class ManagedListener: Sendable {
 
     /// Resets the open connections: on their event loops, soon.
     func resetOpen() {
-        for channel in state.withLock({ Array($0.channels.values) }) {
-            channel.eventLoop.execute {
-                // Of one that is relayed, both ends are: closing its client alone would look like what the client did.
-                if let end = try? channel.pipeline.syncOperations.handler(type: RelayHandler.self) {
-                    return end.endByCommand()
-                }
-                channel.resetOnClose()
-                channel.close(promise: nil)
-            }
+        for channel in state.withLock({ Array($0.channels.values) }) { Self.end(channel) }
+    }
+
+    /// Resets a client: on its event loop, soon. That must not look like what the client did.
+    private static func end(_ channel: any Channel) {
+        channel.eventLoop.execute {
+            let pipeline = channel.pipeline.syncOperations
+            // Of one that is relayed, both ends are reset.
+            if let end = try? pipeline.handler(type: RelayHandler.self) { return end.endByCommand() }
+            // One that is still entering is not joined with the server that is being connected to.
+            if let entry = try? pipeline.handler(type: EntryHandler.self) { return entry.endByCommand() }
+            channel.resetOnClose()
+            channel.close(promise: nil)
         }
     }
 }

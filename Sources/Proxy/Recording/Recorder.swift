@@ -89,8 +89,8 @@ package final class Recorder {
             decoder.advance(to: opening.time)
             let receiver = decoder.open(opening)
             packets?.refused(opening, reason, by: side, detail: detail)
-            // The reason alone says that there were too many clients.
-            let cause = reason == .refusedByLimit ? nil : detail
+            // The reason alone says that there were too many clients, or that a command ended it.
+            let cause = reason == .refusedByLimit || reason == .rule ? nil : detail
             receiver.closed(Closing(reason: reason, by: side, time: opening.time, detail: cause))
         case .received(let connection, let direction, let buffer, let time):
             buffer.withUnsafeReadableBytes { received($0.bytes, connection, direction, time) }

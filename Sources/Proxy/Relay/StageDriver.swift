@@ -10,6 +10,8 @@ final class StageDriver {
     private struct Gate {
         /// Whether what was written has to be read before more is written.
         var isShut = false
+        /// What to report once that is known.
+        var report: ActionReport?
         /// What waits for that, and how many bytes of memory it takes.
         var waiting: Deque<StageChain.Output> = []
         var waitingBytes = 0
@@ -123,8 +125,8 @@ final class StageDriver {
             receiver.flush()
             recording.passedOn(buffer, from: direction)
         case .cut(let direction, let report):
-            gates[direction].isShut = true
-            awaitReceipt(direction, report, since: eventLoop.now)
+            (gates[direction].isShut, gates[direction].report) = (true, report)
+            awaitReceipt(direction, since: eventLoop.now)
         case .end(let ending, let direction):
             if ending == .reset {
                 gates[direction].resetDeadline?.cancel()
@@ -155,20 +157,20 @@ final class StageDriver {
     // MARK: Cuts
 
     /// Waits until the receiver of a direction has read what was written to it.
-    private func awaitReceipt(_ direction: Direction, _ report: ActionReport?, since start: NIODeadline) {
+    private func awaitReceipt(_ direction: Direction, since start: NIODeadline) {
         let waited = eventLoop.now - start
         // A receiver that does not read is waited for once in a frame, and not at each of its cuts.
         let patience = gates[direction].isUnproven ? Self.pause : Self.patience
         guard let receiver = receiver(of: direction), waited < patience else {
             if waited >= Self.patience { gates[direction].isUnproven = true }
-            return open(direction, report, isProven: false)
+            return open(direction, isProven: false)
         }
         guard let hasRead = hasRead(receiver) else {
-            if waited >= Self.pause { return open(direction, report, isProven: false) }
-            return again(direction, report, since: start, in: Self.pause)
+            if waited >= Self.pause { return open(direction, isProven: false) }
+            return again(direction, since: start, in: Self.pause)
         }
-        if hasRead { return open(direction, report, isProven: true) }
-        again(direction, report, since: start, in: waited < .milliseconds(5) ? .microseconds(50) : .milliseconds(1))
+        if hasRead { return open(direction, isProven: true) }
+        again(direction, since: start, in: waited < .milliseconds(5) ? .microseconds(50) : .milliseconds(1))
     }
 
     /// Whether a receiver has read everything that was written to it; nil if that cannot be known.
@@ -177,16 +179,17 @@ final class StageDriver {
         return diagnosis.flatMap { receiver.hasBeenRead($0) }
     }
 
-    private func again(_ direction: Direction, _ report: ActionReport?, since start: NIODeadline, in time: TimeAmount) {
+    private func again(_ direction: Direction, since start: NIODeadline, in time: TimeAmount) {
         eventLoop.assumeIsolated().scheduleTask(in: time) { [weak self] in
-            self?.awaitReceipt(direction, report, since: start)
+            self?.awaitReceipt(direction, since: start)
         }
     }
 
-    private func open(_ direction: Direction, _ report: ActionReport?, isProven: Bool) {
+    private func open(_ direction: Direction, isProven: Bool) {
         gates[direction].cuts += 1
         if isProven { gates[direction].proven += 1 }
-        if var report {
+        if var report = gates[direction].report {
+            gates[direction].report = nil
             let (cuts, proven) = (gates[direction].cuts, gates[direction].proven)
             report.isProven = cuts == proven
             if cuts != proven { report.detail += ", \(proven) of \(cuts) proven" }
@@ -213,8 +216,15 @@ final class StageDriver {
 
     /// A RST stops waiting: what was to be written before it is lost.
     private func cutOff(_ direction: Direction) {
-        let lost = gates[direction].waiting.reduce(0) { $0 + $1.byteCount }
-        (gates[direction].waiting, gates[direction].waitingBytes) = ([], 0)
+        let waiting = gates[direction].waiting
+        let lost = waiting.reduce(0) { $0 + $1.byteCount }
+        // What rules did is reported before the end; whether the pieces were read by themselves will not be known.
+        let reports = [gates[direction].report] + waiting.map(\.cutReport)
+        (gates[direction].waiting, gates[direction].waitingBytes, gates[direction].report) = ([], 0, nil)
+        for var report in reports.compactMap(\.self) {
+            report.isProven = false
+            record(report)
+        }
         if lost > 0 { perform(.discarded(lost, direction)) }
         perform(.end(.reset, direction))
         adjustReading(of: direction)
@@ -257,6 +267,9 @@ extension StageChain.Output {
     }
 
     fileprivate var byteCount: Int { if case .write(let bytes, _, _) = self { bytes.count } else { 0 } }
+
+    /// What is to be reported with a cut; nil if nothing is, or it is something else.
+    fileprivate var cutReport: ActionReport? { if case .cut(_, let report) = self { report } else { nil } }
 
     /// About how many bytes of memory it takes: most of them are short.
     fileprivate var cost: Int { byteCount + MemoryLayout<StageChain.Output>.stride }

@@ -1,4 +1,3 @@
-import Analysis
 import Dispatch
 import Packets
 import Pipeline
@@ -58,24 +57,21 @@ struct SharedReading {
         @Sendable func read(_ index: Int) {
             var own = decodings[index]
             own.memoryLimit /= shares.count
-            let analyses = Decoder.allAnalyses(replacing: own.extraAnalyses())
-            let limited = analyses.compactMap { $0 as? any SharedLimit }
-            for analysis in limited { analysis.divideLimit(by: shares.count) }
-            let part = Decoder(own, analyses: analyses, sinks: [])
+            // What analyses remember has limits for each bucket of hosts (`HostBuckets`): they do not depend on the share.
+            let part = Decoder(own, sinks: [])
             var reading = CaptureReading(showsProgress: index == 0)
             // At a limit that all connections share, everything has to be read again, by one thread.
             reading.read(paths, options: options.taking(shares[index]), to: part, progress: progress) {
-                $0 || part.hasReachedMemoryLimit || limited.contains { $0.hasReachedLimit }
+                $0 || part.hasReachedMemoryLimit
             } whenRead: {
             }
             if progress.isAbandoned { return part.abandon() }
             part.finish()
-            let hasReachedLimit =
-                reading.hasReachedLimit || part.hasReachedMemoryLimit || limited.contains { $0.hasReachedLimit }
             parts.withLock {
                 $0.append(
                     Part(
-                        index: index, reading: reading, summary: part.summary, hasReachedLimit: hasReachedLimit))
+                        index: index, reading: reading, summary: part.summary,
+                        hasReachedLimit: reading.hasReachedLimit || part.hasReachedMemoryLimit))
             }
         }
         let group = DispatchGroup()

@@ -74,6 +74,17 @@ import Testing
         #expect(IndexHeader.isIndex(header.bytes) && !IndexHeader.isIndex([0x66]))
     }
 
+    /// What version 1 says of connections may be wrong: such an index is not used.
+    @Test func indexesOfVersion1AreRefused() {
+        var bytes = IndexHeader(size: 1_000, modified: 1, isCompressed: false).bytes.dropLast(4)
+        #expect(bytes[8..<10] == [2, 0])
+        bytes[8] = 1
+        var header = Array(bytes)
+        header.append(first: 4, of: UInt64(IndexFormat.checksum(header)))
+        let error = CaptureError(kind: .unknownVariant, offset: 8, expected: "version 2", found: "version 1")
+        #expect(throws: error) { try IndexHeader(header) }
+    }
+
     @Test func anyPiecesGiveTheSame() {
         let index = IndexedCapture(Self.capture)
         for size in [1, 2, 7, 31, 33, 1000] {

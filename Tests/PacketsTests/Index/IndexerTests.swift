@@ -111,6 +111,28 @@ import Testing
         #expect(stories(of: [part], selection: selection) == whole && !whole.isEmpty)
     }
 
+    /// Packets without times that have several records: each has what dates them, once.
+    @Test func everyRecordOfPacketsWithoutTimesHasWhatDatesThem() {
+        var file = PcapngFile()
+        file.interface()
+        func frame(_ port: Int, _ count: Int) -> [UInt8] {
+            Headers.ethernet(Headers.ipv4(Headers.tcp([UInt8](repeating: 7, count: count), from: port)))
+        }
+        file.packet(frame(40_001, 1), at: 1_000)
+        for _ in 0..<200 {
+            // More than what is read because it lies in between.
+            for (port, count) in [(40_001, 5_000), (40_000, 1)] {
+                let undated = frame(port, count)
+                file.simplePacket(undated, original: undated.count)
+            }
+        }
+        let bytes = file.file.bytes
+        let places = read(bytes).log.packets.map(\.info.place)
+        let records = IndexedCapture(bytes).connections.filter { $0.ends == FlowFinderTests.ends }
+        #expect(records.map(\.packets).reduce(0, +) == 200 && records.count == 4)
+        #expect(records.allSatisfy { $0.extents.first == places.first && $0.extents.count == $0.packets + 1 })
+    }
+
     /// Of a large capture with many connections at once, one connection needs little.
     @Test func oneConnectionOfManyTouchesFewBytes() {
         let seed = UInt64.random(in: 0...UInt64.max)

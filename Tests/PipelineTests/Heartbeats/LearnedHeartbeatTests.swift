@@ -53,32 +53,6 @@ import Trace
         #expect(try findings(ticks, learns: false).isEmpty, "only where it is asked for")
     }
 
-    /// One of very many threads tracks one connection; a second one is left out, and that is said.
-    @Test(arguments: [1, 2]) func whoIsLeftOutIsTold(connections: Int) throws {
-        let yaml = """
-            format: talk
-            framing: { rule: delimiter, end: "\\n" }
-            body: text
-            """
-        let format = try FormatLoader.load(yaml, file: "talk")
-        let learned = LearnedHeartbeats()
-        learned.divideLimit(by: 16_384)
-        let decoder = Decoder(DecodingOptions(.fixed(format)), analyses: [learned], sinks: [])
-        let time = Timestamp(nanoseconds: 0)
-        let loopback = IPAddress(v4: 0x7f00_0001)
-        let open = (1...connections).map { number in
-            decoder.open(
-                Opening(
-                    number: number, time: time, client: Endpoint(loopback, UInt16(40_000 + number)),
-                    server: Endpoint(loopback, 9_000)))
-        }
-        let bytes = Array("tick\n".utf8)
-        for connection in open { connection.received(bytes.span.bytes, from: .fromClient, at: time, packet: 0) }
-        for connection in open { connection.closed(Closing(reason: .fin, by: nil, time: time)) }
-        decoder.finish()
-        #expect(learned.hasReachedLimit == (connections > 1))
-    }
-
     @Test func whatSomebodyTypesIsNoHeartbeat() throws {
         let times: [Int64] = [0, 300, 2_000, 2_500, 6_000, 6_100, 9_000, 9_050, 40_000]
         #expect(try findings(times.map { ("hello", $0) }).isEmpty)

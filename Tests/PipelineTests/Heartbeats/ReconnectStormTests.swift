@@ -1,7 +1,4 @@
-import Analysis
-import Framing
 import Packets
-import Pipeline
 import Streams
 import TestSupport
 import Testing
@@ -50,24 +47,6 @@ import Trace
         #expect(try storms(12, pause: { 500 << min($0, 6) }).isEmpty)
         #expect(try storms(12, pause: { _ in 50 }, endedBy: .fromClient).isEmpty, "it closed them itself")
         #expect(try storms(12, pause: { _ in 50 }, overlapping: true).isEmpty, "none of them was lost")
-    }
-
-    /// One of very many threads remembers one pair of a client and a server; a second one is left out, and that is said.
-    @Test(arguments: [1, 2]) func whoIsLeftOutIsTold(clients: Int) throws {
-        let format = try #require(try BuiltInFormats.format(named: "im-json"))
-        let storms = ReconnectStorms()
-        storms.divideLimit(by: 32_768)
-        let decoder = Decoder(DecodingOptions(.fixed(format)), analyses: [storms], sinks: [])
-        for number in 1...clients {
-            let time = Timestamp(nanoseconds: Int64(number))
-            let connection = decoder.open(
-                Opening(
-                    number: number, time: time, client: Endpoint(IPAddress(v4: UInt32(number)), 40_000),
-                    server: Endpoint(IPAddress(v4: 0x0a00_0001), 8_088)))
-            connection.closed(Closing(reason: .reset, by: .fromServer, time: time))
-        }
-        decoder.finish()
-        #expect(storms.hasReachedLimit == (clients > 1))
     }
 
     @Test func behindAPauseThereMayBeAnother() throws {

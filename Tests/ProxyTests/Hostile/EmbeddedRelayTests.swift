@@ -75,13 +75,15 @@ import Testing
     // MARK: Before a client is admitted
 
     /// A client that has connected before it is known whether it is the proxy itself, and what makes that known.
-    private func waiting(_ proxy: EmbeddedProxy) throws -> (client: Wire, admit: () -> Void) {
+    private func waiting(
+        _ proxy: EmbeddedProxy, by managed: ManagedListener? = nil
+    ) throws -> (client: Wire, admit: () -> Void) {
         let handle = proxy.context.own.begins()
         let admit = {
             proxy.context.own.begun(handle)
             proxy.loop.run()
         }
-        return (try proxy.accept(), admit)
+        return (try proxy.accept(by: managed), admit)
     }
 
     /// Once a client has ended, the system delivers all that it has sent, whether or not anything is read.
@@ -156,14 +158,63 @@ import Testing
         #expect(ends == (isHalfClosed ? ["fin fromServer", "rule"] : ["rule"]))
     }
 
-    @Test func aListenerThatIsClosedResetsWhoIsStillEntering() throws {
-        let proxy = EmbeddedProxy(Self.socks)
+    /// How connections have begun and ended that are recorded.
+    private func connections(_ proxy: EmbeddedProxy) -> [String] {
+        proxy.recorded().compactMap { event -> String? in
+            switch event {
+            case .opened: "opened"
+            case .finished(_, let direction, let ending, _): "\(ending) \(direction)"
+            case .ended(_, let reason, _): "ended: \(reason.rawValue)"
+            case .refused(_, let reason, _, _): "refused: \(reason.rawValue)"
+            default: nil
+            }
+        }
+    }
+
+    /// It is not joined with the server that is being connected to, and it is the command that ends it.
+    @Test(arguments: [false, true]) func aListenerThatIsClosedResetsWhoIsStillEntering(isConnecting: Bool) throws {
+        let proxy = EmbeddedProxy(isConnecting ? Self.plain : Self.socks)
         let managed = ManagedListener { _, _ in nil }
         let client = try proxy.accept(by: managed)
-        client.receive([5])
+        if isConnecting { client.receive([1]) } else { client.receive([5]) }
+        #expect((proxy.wanted != nil) == isConnecting)
         managed.resetOpen()
         proxy.loop.run()
-        #expect(!client.isOpen && proxy.wanted == nil)
+        #expect(!client.isOpen)
+        let server = try proxy.connect()
+        #expect((server != nil) == isConnecting)
+        #expect(server?.isOpen != true && server?.sent.isEmpty != false)
+        proxy.loop.advanceTime(by: .seconds(60))
+        #expect(connections(proxy) == ["refused: rule"])
+    }
+
+    /// Nor is a server connected to for a client that is not admitted yet.
+    @Test func aListenerThatIsClosedAdmitsNobody() throws {
+        let proxy = EmbeddedProxy(Self.plain)
+        let managed = ManagedListener { _, _ in nil }
+        let (client, admit) = try waiting(proxy, by: managed)
+        managed.resetOpen()
+        proxy.loop.run()
+        #expect(!client.isOpen)
+        admit()
+        #expect(proxy.wanted == nil)
+        #expect(connections(proxy) == ["refused: rule"])
+    }
+
+    /// A client that was accepted just before its listener was closed is not its server's.
+    @Test func whoIsAcceptedTooLateIsNotRelayed() async throws {
+        let managed = ManagedListener { _, _ in nil }
+        try await managed.close()
+        try relayNobody(by: managed)
+    }
+
+    private func relayNobody(by managed: ManagedListener) throws {
+        let proxy = EmbeddedProxy(Self.plain)
+        let client = try proxy.accept(by: managed)
+        proxy.loop.run()
+        let server = try proxy.connect()
+        #expect(!client.isOpen && server?.isOpen != true)
+        #expect(connections(proxy) == ["refused: rule"])
     }
 
     // MARK: Ends
