@@ -10,7 +10,9 @@ package final class PageSink: TraceSink {
     private let latest: Latest
     private let events: EventSink
     private var chunks: [ConnectionLeg: PerDirection<ChunkPlaces>] = [:]
-    private var formats: Set<String> = []
+    /// The formats of connections so far, by the kinds of frames that their connections share. `kinds` keeps what
+    /// identifies them.
+    private var formats: [ObjectIdentifier: (kinds: FrameKinds, shared: SharedFormat)] = [:]
     /// Round trips whose answer has not been put into the queue.
     private var trips: [RoundTripMonitor.RoundTrip] = []
     private let tcp: TCPRoundTrips?
@@ -86,10 +88,21 @@ package final class PageSink: TraceSink {
     }
 
     package func recognised(_ connection: TracedConnection) {
-        if let format = connection.format, formats.insert(format.name).inserted { queue.put(PageItem(.format(format))) }
         reported(connection)?.recognised(connection)
+        if let format = sharedFormat(of: connection) {
+            queue.put(PageItem(.format(format, of: connection.connectionLeg)))
+        }
         events.recognised(connection)
         put()
+    }
+
+    /// The format of a connection, as all of its connections have it; nil if it has none.
+    private func sharedFormat(of connection: TracedConnection) -> SharedFormat? {
+        guard let format = connection.format, let kinds = connection.kinds?.fromClient else { return nil }
+        if let known = formats[ObjectIdentifier(kinds)] { return known.shared }
+        let shared = SharedFormat(format)
+        formats[ObjectIdentifier(kinds)] = (kinds: kinds, shared: shared)
+        return shared
     }
 
     package func chunk(_ chunk: TracedChunk, on connection: TracedConnection) {

@@ -80,6 +80,17 @@ import Trace
         }
     }
 
+    /// A value that earlier frames have left is one of those that a frame shows.
+    @Test func aRememberedValueIsFound() async throws {
+        let shown = try await ShownTrace(Fixture(path: "examples/rtmp.pcap"))
+        for message in [1, 8, 9, 20] {
+            let expected = shown.lines.filter { $0.event == "frame" && $0.number("message", of: "fields") == message }
+            let rows = try await shown.router.rows("frames", [("filter", "fields.message == \(message)")])
+            #expect(!expected.isEmpty && rows.count == expected.count)
+            #expect(rows.compactMap { $0["index"]?.integer } == expected.compactMap { $0[number: "index"] })
+        }
+    }
+
     @Test func aSearchFindsNewEvents() async throws {
         let page = try Page(isLive: true)
         let router = PageRouter(page: page, safety: ShownTrace.safety, actions: nil, capture: nil)

@@ -87,6 +87,7 @@ import Trace
             detail.isStreamed = .random(using: &generator)
             detail.shape = FrameShape(head: 3, body: .random(in: 0...9_999, using: &generator), tail: 2)
             detail.shape.layout = 1
+            detail.shape.recalled = Bool.random(using: &generator) ? Int32.random(in: -9...9, using: &generator) : nil
             (detail.offset, detail.missing, detail.segments, detail.packet) = (1 << 40, 7, 3, 99)
             detail.started = Timestamp(nanoseconds: -5)
             detail.cuts = (0..<Int.random(in: 0...5, using: &generator)).map {

@@ -78,13 +78,30 @@ struct DeliveryFlow {
         return sent.contains { $0.identity.restricted(to: names) == wanted }
     }
 
-    /// Settles the outcome of messages and receptions.
+    /// Settles the outcome of messages and receptions: afterwards, the flow is not full.
     ///
     /// - Parameters:
     ///   - within: the deadline for messages.
     ///   - names: the members of JSON bodies that are compared.
     ///   - isOver: whether nothing more will arrive; otherwise recent messages are kept.
     mutating func settle(within: Interval, comparing names: Set<String>, isOver: Bool) -> [Event] {
+        var events = settleOldest(within: within, comparing: names, isOver: isOver)
+        // Recent messages may have arrived very often, or others that nobody has sent. Each turn settles a message or more.
+        while received.count >= Self.most.matched, !sent.isEmpty {
+            events += settleOldest(within: within, comparing: names, isOver: isOver)
+        }
+        guard received.count >= Self.most.matched else { return events }
+        // No message is left that they may be of. So many go at once that most of the next ones find room.
+        let leaving = received.count - Self.most.matched / 2
+        for reception in received.prefix(leaving) { events += old(reception, names) }
+        received.removeFirst(leaving)
+        return events
+    }
+
+    /// Settles the outcome of messages that are old enough, and of receptions of those, or from before the other messages.
+    private mutating func settleOldest(
+        within: Interval, comparing names: Set<String>, isOver: Bool
+    ) -> [Event] {
         var keys: [MessageIdentity: Int] = [:]
         func key(_ identity: MessageIdentity) -> Int {
             let identity = identity.restricted(to: names)
@@ -99,6 +116,7 @@ struct DeliveryFlow {
         let cutTime = isOver ? nil : cut < sent.count ? sent[cut].time : received.last?.time
         var events: [Event] = []
         var kept: [Reception] = []
+        let latestSettled = latest
         for (index, reception) in received.enumerated() {
             switch matching.meanings[index] {
             case .delivery(let place):
@@ -121,7 +139,7 @@ struct DeliveryFlow {
         sent.removeFirst(cut)
         for index in sent.indices { sent[index].isReceived = false }
         // Kept messages are matched again: their receptions so far are not settled.
-        if !isOver { latest = past.filter(\.isReceived).max { $0.precedes($1) } ?? latest }
+        if !isOver { latest = past.filter(\.isReceived).max { $0.precedes($1) } ?? latestSettled }
         received = kept
         let leaving = isOver ? past.count : max(0, past.count - Self.most.past)
         events += past.prefix(leaving).filter { !$0.isReceived }.map { .missing($0) }
@@ -129,11 +147,11 @@ struct DeliveryFlow {
         return events
     }
 
-    /// How many messages are old enough to be settled; at least half.
+    /// How many messages are old enough to be settled; at least half, and one or more if there are too many receptions.
     private func settled(_ within: Interval) -> Int {
         let last = max(sent.last?.time ?? .distantFuture, received.last?.time ?? .distantFuture)
         let old = sent.prefix { $0.time + within < last }.count
-        return max(old, sent.count / 2)
+        return max(old, sent.count / 2, received.count < Self.most.matched ? 0 : min(1, sent.count))
     }
 
     /// Classifies a reception that is none of the recent messages.
@@ -144,7 +162,10 @@ struct DeliveryFlow {
             return [same.last.map { .repeated(past[$0], reception) } ?? .unknown(reception)]
         }
         past[late].isReceived = true
-        guard let latest, past[late].precedes(latest) else { return [.delivered(past[late], reception)] }
+        guard let latest, past[late].precedes(latest) else {
+            self.latest = past[late]
+            return [.delivered(past[late], reception)]
+        }
         return [.delivered(past[late], reception), .overtaken(past[late], by: latest, reception)]
     }
 }

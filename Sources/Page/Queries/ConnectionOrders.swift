@@ -8,7 +8,7 @@ enum ConnectionOrder: String, CaseIterable {
 }
 
 /// Which connections lists show, and in which order. Of many connections, an order is kept for a second: open pages ask for it with
-/// each message of news.
+/// each message of news. An answer says whether it lacks the latest events, so that pages ask again after the last news.
 final class ConnectionOrders: Sendable {
     private struct Key: Hashable {
         var order: ConnectionOrder
@@ -22,25 +22,36 @@ final class ConnectionOrders: Sendable {
         var made: ContinuousClock.Instant
     }
 
+    /// Connections in an order.
+    struct Listing {
+        /// Their places in the store.
+        var places: [Int]
+        /// How many events the order takes into account, and how many there were when it was asked for.
+        var searched: Int
+        var events: Int
+    }
+
     private let known = Mutex<[Known]>([])
 
     /// How many are kept, for how long, and from how many connections on.
     static let kept = (orders: 16, time: Duration.seconds(1), connections: 512)
 
-    /// The places of connections in the store.
+    /// The connections in an order.
     ///
     /// - Parameter search: a text in lower case that is in what the connection is described by; nil for all.
-    func places(by order: ConnectionOrder, _ search: String?, in store: EventStore) -> [Int] {
+    func listing(by order: ConnectionOrder, _ search: String?, in store: EventStore) -> Listing {
         let (count, events) = store.read { ($0.connections.count, $0.events) }
         // They are in the order of opening, which is that of their numbers.
-        if order == .number, search == nil { return Array(0..<count) }
+        if order == .number, search == nil {
+            return Listing(places: Array(0..<count), searched: events, events: events)
+        }
         let (key, now) = (Key(order: order, search: search), ContinuousClock.now)
         if count > Self.kept.connections,
-            let places = known.withLock({ known in
-                known.first { $0.key == key && ($0.events == events || now - $0.made < Self.kept.time) }?.places
+            let kept = known.withLock({ known in
+                known.first { $0.key == key && ($0.events == events || now - $0.made < Self.kept.time) }
             })
         {
-            return places
+            return Listing(places: kept.places, searched: min(kept.events, events), events: events)
         }
         let places = Self.sorted(by: order, search, in: store)
         known.withLock { known in
@@ -48,7 +59,7 @@ final class ConnectionOrders: Sendable {
             if known.count >= Self.kept.orders { known.removeFirst() }
             known.append(Known(key: key, places: places, events: events, made: now))
         }
-        return places
+        return Listing(places: places, searched: events, events: events)
     }
 
     /// Only the values that it needs are read while the store waits.

@@ -6,18 +6,24 @@ enum ConnectionsQuery {
     static func answer(_ query: QueryParameters, _ page: Page) throws(PageFault) -> [UInt8] {
         let from = try query.number("from", 0, most: 1 << 40)
         let count = try query.number("count", 100, most: EventListing.mostRows)
-        let places: [Int]
+        var listing: ConnectionOrders.Listing
         if let number = try query.number("connection") {
-            places = page.store.read { state in state.places[number].map { [$0] } ?? [] }
+            listing = page.store.read { state in
+                let places = state.places[number].map { [$0] } ?? []
+                return ConnectionOrders.Listing(places: places, searched: state.events, events: state.events)
+            }
         } else {
             let (order, isDown) = try order(query)
-            let all = page.orders.places(by: order, query["search"]?.lowercased(), in: page.store)
-            places = isDown ? all.reversed() : all
+            listing = page.orders.listing(by: order, query["search"]?.lowercased(), in: page.store)
+            if isDown { listing.places.reverse() }
         }
+        let places = listing.places
         let shown = places[min(places.count, from)..<min(places.count, from + count)]
         let (rows, names) = page.store.read { state in (shown.map { state.connections[$0] }, state.names) }
         return JSONText.object { json in
             json.member("total", places.count)
+            json.member("searched", listing.searched)
+            json.member("events", listing.events)
             json.key("rows")
             json.array { json in for row in rows { write(row, names, to: &json) } }
         }

@@ -42,7 +42,8 @@ enum EventQuery {
             json.key("fields")
             json.object { json in
                 guard !detail.isHidden, !detail.isTruncated, detail.bytes.count == detail.shape.total,
-                    let from = record.from, let format = store.format(of: Int(record.connection))?.directions[from]
+                    let from = record.from,
+                    let format = store.format(of: Int(record.connection), record.leg)?.directions[from]
                 else { return }
                 let content = detail.bytes.span.bytes
                 for field in format.fields(of: content, detail.shape).prefix(mostPlaces) {

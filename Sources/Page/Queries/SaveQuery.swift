@@ -70,8 +70,8 @@ struct SaveQuery: Sendable {
         }
         let (connections, secretive) = page.store.read { state in
             let included = state.connections.filter { stretch.includes($0) }
-            let formats = Set(included.compactMap { $0.format?.format })
-            return (Set(included.map(\.number)), formats.filter { state.formats[$0]?.secrets.isEmpty == false }.min())
+            let secretive = included.filter(\.mayHaveSecrets).map { $0.format?.format ?? "" }.min()
+            return (Set(included.map(\.number)), secretive)
         }
         if let secretive {
             throw PageFault(

@@ -14,7 +14,7 @@ final class Search: Sendable {
         var isDropped = false
         var isFull = false
         /// The format of the connection that was looked at last.
-        var latest: (connection: UInt32, format: Format?)?
+        var latest: (connection: UInt32, rawLeg: UInt8, format: Format?)?
     }
 
     let key: SearchKey
@@ -138,8 +138,9 @@ final class Search: Sendable {
         guard record.kind == .frame else { return false }
         if filter.isOfIndex { return filter.holds(for: record, type: name) }
         if let detail = store.detail(record) {
-            if state.latest?.connection != record.connection {
-                state.latest = (record.connection, store.format(of: Int(record.connection)))
+            if state.latest?.connection != record.connection || state.latest?.rawLeg != record.rawLeg {
+                let format = store.format(of: Int(record.connection), record.leg)
+                state.latest = (record.connection, record.rawLeg, format)
             }
             if let format = state.latest?.format, let holds = filter.holds(for: record, detail, format) { return holds }
         }

@@ -35,6 +35,8 @@ struct ConnectionState: Sendable {
     var clientGuessed = false
     var hasLegs = false
     var format: FormatEvent?
+    /// The formats themselves; nil where only the name is known.
+    private var formats: (sent: SharedFormat?, passedOn: SharedFormat?) = (nil, nil)
     var tls: TLSEvent?
     var closed: ClosedEvent?
     var sides = PerDirection(fromClient: Side(), fromServer: Side())
@@ -62,6 +64,20 @@ struct ConnectionState: Sendable {
     var findingCount: Int { findings.values.reduce(0, +) }
     /// When it ended, or was last heard of.
     var end: Int64 { closed?.time.nanoseconds ?? latest }
+
+    /// Whether one of its formats has secrets, or may have some: of one that the queue has lost, only the name is known.
+    var mayHaveSecrets: Bool {
+        func hasSecrets(_ format: SharedFormat) -> Bool { !format.format.secrets.isEmpty }
+        return (formats.sent.map(hasSecrets) ?? (format != nil)) || (formats.passedOn.map(hasSecrets) ?? false)
+    }
+
+    /// The format of a leg. What was passed on may have been recognized as another one.
+    func sharedFormat(of leg: Leg?) -> SharedFormat? { leg == .out ? formats.passedOn : formats.sent }
+
+    /// Takes the format of a leg.
+    mutating func take(_ format: SharedFormat, of leg: Leg?) {
+        if leg == .out { formats.passedOn = format } else { formats.sent = format }
+    }
 
     /// Takes an event of what both sides sent. What the proxy passed on is only in the list.
     mutating func take(_ event: TraceEvent, _ record: EventRecord, number: Int) {

@@ -93,7 +93,6 @@ package final class EventStore: Sendable {
     ) {
         state.withLock { state in
             if names.names.count > state.names.count { state.names = names.names }
-            for case .format(let format) in others { state.formats[format.name] = format }
             for entry in entries { state.take(entry.event, entry.record, number: entry.number, lists: lists) }
             for trip in trips {
                 state.roundTrips.add(trip)
@@ -101,13 +100,15 @@ package final class EventStore: Sendable {
             }
             for other in others {
                 switch other {
+                case .format(let format, let leg):
+                    if let place = state.places[leg.number] { state.connections[place].take(format, of: leg.leg) }
                 case .tcp(let connection, let measured):
                     let times = TCPTimes(measured)
                     if state.tcp == nil { state.tcp = times } else { state.tcp?.add(times) }
                     if let place = state.places[connection] { state.connections[place].tcp = times }
                 case .report(let report): state.report = report
                 case .end: state.isFinished = true
-                case .event, .format, .trip: break
+                case .event, .trip: break
                 }
             }
         }
@@ -137,10 +138,10 @@ package final class EventStore: Sendable {
     func read<Value: Sendable>(_ use: (borrowing StoreState) -> Value) -> Value { state.withLock { use($0) } }
 
     /// The format of a connection; nil if it is not known, or only its name is.
-    package func format(of connection: Int) -> Format? {
-        read { state in
-            state.places[connection].flatMap { state.connections[$0].format }.flatMap { state.formats[$0.format] }
-        }
+    ///
+    /// - Parameter leg: of which leg; nil for that of what both sides sent.
+    package func format(of connection: Int, _ leg: Leg? = nil) -> Format? {
+        read { state in state.places[connection].flatMap { state.connections[$0].sharedFormat(of: leg) } }?.format
     }
 
     /// How many events there are.

@@ -51,6 +51,8 @@ extension FrameDetail {
         func put(_ number: Int) { withUnsafeBytes(of: Int64(number)) { output += $0 } }
         put(flags)
         for part in [shape.head, shape.body, shape.tail, shape.layout, missing, offset, segments] { put(part) }
+        // The number that says that there is none is none of 32 bits.
+        put(shape.recalled.map { Int($0) } ?? .min)
         put(Int(started.nanoseconds))
         put(packet)
         put(cuts.count)
@@ -71,7 +73,7 @@ extension FrameDetail {
             return Int(input.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: place, as: Int64.self) })
         }
         var numbers: [Int] = []
-        for _ in 0..<11 {
+        for _ in 0..<12 {
             guard let next = number() else { return nil }
             numbers.append(next)
         }
@@ -80,8 +82,9 @@ extension FrameDetail {
         shape = FrameShape(head: numbers[1], body: numbers[2], tail: numbers[3])
         shape.layout = numbers[4]
         (missing, offset, segments) = (numbers[5], numbers[6], numbers[7])
-        (started, packet) = (Timestamp(nanoseconds: Int64(numbers[8])), numbers[9])
-        for _ in 0..<min(numbers[10], Self.mostCuts) {
+        shape.recalled = Int32(exactly: numbers[8])
+        (started, packet) = (Timestamp(nanoseconds: Int64(numbers[9])), numbers[10])
+        for _ in 0..<min(numbers[11], Self.mostCuts) {
             guard let at = number(), let time = number(), let packet = number() else { return nil }
             cuts.append(Cut(at: at, time: Timestamp(nanoseconds: Int64(time)), packet: packet))
         }

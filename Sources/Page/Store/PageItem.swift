@@ -3,12 +3,22 @@ import Framing
 import Streams
 import Trace
 
+/// A format with which connections are framed. All of them share one object: a format takes much memory.
+package final class SharedFormat: Sendable {
+    /// The format.
+    package let format: Format
+
+    /// A format that no connection has yet.
+    package init(_ format: Format) { self.format = format }
+}
+
 /// An item of the page's queue: an event of a trace, or what its lines do not have.
 package struct PageItem: Sendable {
     package enum Content: Sendable {
         case event(TraceEvent)
-        /// A format that connections have, so that conditions can be evaluated on the bytes of frames.
-        case format(Format)
+        /// The format of a connection that was opened, so that conditions can be evaluated on the bytes of its frames.
+        /// A name is not enough: several formats may have the same one.
+        case format(SharedFormat, of: ConnectionLeg)
         /// A request was answered. Both frames have been events.
         case trip(RoundTripMonitor.RoundTrip)
         /// How long TCP's round trips on a connection took.

@@ -39,8 +39,6 @@ struct StoreState: Sendable {
     var held = HeldFrames()
     /// How many frames there are of each type, by the type's number.
     var types = PerDirection<[UInt32: Int]>(fromClient: [:], fromServer: [:])
-    /// The formats by name.
-    var formats: [String: Format] = [:]
 
     /// At most how many connections are listed; more are counted, and so are their events.
     static let mostConnections = 65_536

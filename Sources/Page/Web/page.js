@@ -129,26 +129,33 @@ export class Page {
     this.hear(await this.source.state().catch(() => ({})));
   }
 
+  /** Shows what the server has said; whether anything of it is new. */
   apply() {
     const formats = this.state.formats;
     const changed = ["events", "frames", "connections", "findings", "held", "finished"].some((name) => /** @type {any} */ (this.latest)[name] !== /** @type {any} */ (this.state)[name]);
-    if (!changed) return;
+    if (!changed) return false;
     const grown = this.latest.connections !== this.state.connections || this.state.frames === 0;
     this.state = { ...this.latest, formats };
     if (this.clock.origin === 0n && this.state.latest) this.clock.origin = BigInt(this.state.latest);
     if (grown || Math.random() < 0.05) this.learnMore();
     this.view?.news?.();
+    return true;
   }
 
   async learnMore() {
     const { formats, earliest } = await this.source.state().catch(() => this.state);
     this.state.formats = formats;
-    if (earliest) this.clock.origin = BigInt(earliest);
+    if (earliest) {
+      this.clock.origin = BigInt(earliest);
+      // News do not say it.
+      this.state.earliest = this.latest.earliest = earliest;
+    }
     this.learnTypes();
   }
 
   pauseChanged() {
-    if (!this.paused) this.apply();
+    // The view may have put off something that is not new.
+    if (!this.paused && !this.apply()) this.view?.news?.();
     this.say(this.paused ? "paused" : "going on");
   }
 

@@ -16,6 +16,7 @@ import traceback
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import checks_files  # noqa: E402
+import checks_lists  # noqa: E402
 import checks_live  # noqa: E402
 import checks_numbers  # noqa: E402
 import checks_parity  # noqa: E402
@@ -34,7 +35,7 @@ def main():
     options.add_argument("--require", action="store_true")
     options.add_argument("--gallery")
     chosen = options.parse_args()
-    checks = [check for check in checks_files.CHECKS + checks_numbers.CHECKS + checks_parity.CHECKS + checks_pointer.CHECKS + checks_live.CHECKS + checks_server.CHECKS + checks_program.CHECKS if chosen.only in check.__name__]
+    checks = [check for check in checks_files.CHECKS + checks_numbers.CHECKS + checks_parity.CHECKS + checks_pointer.CHECKS + checks_live.CHECKS + checks_lists.CHECKS + checks_server.CHECKS + checks_program.CHECKS if chosen.only in check.__name__]
     failed = passed = 0
     with tempfile.TemporaryDirectory(prefix="frametap-pages-") as folder:
         checks_files.write_pages(pathlib.Path(folder))

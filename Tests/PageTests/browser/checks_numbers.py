@@ -94,4 +94,24 @@ def missing_bytes_of_frames_are_shown_and_found(browser, folder):
     browser.wait("document.querySelector('.facts')?.textContent.includes('1,448 of them missing')", "how much is missing")
 
 
-CHECKS = [large_numbers_keep_their_digits, numbers_are_read_and_written_as_they_came, an_edited_body_keeps_its_other_numbers, missing_bytes_of_frames_are_shown_and_found]
+def answers_that_are_not_in_the_file_are_not_missed(browser, folder):
+    pairs = [{"role": "request", "event": None, "index": 0, "took": 0.25}, {"role": "request", "event": None, "index": None, "took": None}]
+    page_of(folder, "parted", [frame(index, pair=pair) for index, pair in enumerate(pairs)])
+    show(browser, folder, "parted", "view=conversation&connection=1")
+    assert texts(browser, f"{ROWS} .c-took") == ["not in file", "no answer"], texts(browser, f"{ROWS} .c-took")
+    for event, said in [(2, "answered after 250.0 ms; its answer is not in this file"), (3, "a request without an answer")]:
+        show(browser, folder, "parted", f"view=frames&event={event}")
+        assert texts(browser, ".detail .pair") == [said], texts(browser, ".detail .pair")
+
+
+def frames_that_are_passed_on_are_not_counted(browser, folder):
+    page_of(folder, "legs", [frame(index, leg=leg) for index in range(3) for leg in ("in", "out")])
+    show(browser, folder, "legs", "view=overview")
+    tile = "[...document.querySelectorAll('.tile')].find((e) => e.querySelector('dt').textContent === 'frames')?.querySelector('dd').textContent"
+    assert browser.wait(tile, "how many") == "3", browser.run(tile)
+
+
+CHECKS = [
+    large_numbers_keep_their_digits, numbers_are_read_and_written_as_they_came, an_edited_body_keeps_its_other_numbers, missing_bytes_of_frames_are_shown_and_found, answers_that_are_not_in_the_file_are_not_missed,
+    frames_that_are_passed_on_are_not_counted,
+]

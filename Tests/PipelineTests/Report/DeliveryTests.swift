@@ -148,6 +148,19 @@ import Trace
         #expect(try two.findings().isEmpty)
     }
 
+    /// So many messages that some are settled while the latest ones, which have arrived, are still to be matched again.
+    @Test func whatIsMatchedAgainLaterOvertakesNothingYet() throws {
+        let talk = try conversation()
+        for number in 0..<400 {
+            talk.send("message \(number)", at: Int64(2 * number))
+            if number >= 130 { talk.deliver("message \(number)", at: Int64(2 * number + 1)) }
+        }
+        let found = try talk.findings()
+        #expect(Set(found.map { $0["kind"] }) == ["delivery-missing"])
+        let outcome = try talk.outcome()
+        #expect(outcome.missing == 130 && outcome.delivered == 270 && outcome.outOfOrder == 0)
+    }
+
     @Test func skewIsFromTheFirstToTheLastReceipt() throws {
         let talk = try conversation()
         talk.open(3, as: "C")

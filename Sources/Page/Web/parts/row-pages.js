@@ -31,6 +31,12 @@ export class RowPages {
     this.total = 0;
   }
 
+  /** Forgets everything, and asks for nothing any more: the list is gone. */
+  close() {
+    this.clear();
+    this.ask = () => new Promise(() => {});
+  }
+
   /** Forgets pages that may have become longer. */
   grow() {
     for (const [page, rows] of this.pages) if (rows.length < pageSize) this.load(page);
@@ -42,6 +48,18 @@ export class RowPages {
     // An answer that is under way may be older.
     await this.asked.get(page);
     await this.load(page);
+  }
+
+  /**
+   * Fetches the visible pages again, and forgets all others: any of them may have changed.
+   * @param {() => number[]} visible the first visible row, and the last one
+   */
+  async renew(visible) {
+    // Answers that are under way may be older.
+    await Promise.all(this.asked.values());
+    const [first, last] = visible().map((index) => Math.floor(index / pageSize));
+    for (const page of this.pages.keys()) if (page < first || page > last) this.pages.delete(page);
+    for (let page = first; page <= last; page++) await this.load(page);
   }
 
   /** @param {number} index @returns {Item | undefined} */
@@ -116,4 +134,12 @@ export class RowPages {
     this.pages.set(page, kept);
     if (this.pages.size > mostPages) this.pages.delete(/** @type {number} */ (this.pages.keys().next().value));
   }
+}
+
+/**
+ * How many events the search for a list has not looked at: if any, there may be more rows than its answer has.
+ * @param {{searched?: number, events?: number}} answer
+ */
+export function unsearched({ searched, events }) {
+  return (events ?? 0) - (searched ?? events ?? 0);
 }

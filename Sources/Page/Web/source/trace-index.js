@@ -54,10 +54,7 @@ export class TraceIndex {
       this.findings += 1;
       row.findings[/** @type {"info"} */ (line.severity)] += 1;
     }
-    if (line.leg === "out") {
-      if (line.event === "frame") this.frames += 1;
-      return;
-    }
+    if (line.leg === "out") return;
     const side = line.from ? row.sides[/** @type {"client"} */ (line.from)] : null;
     if (line.event === "opened") {
       Object.assign(row, { client: line.client, server: line.server, opened: this.times[event], handshake: line.handshake, clientGuessed: line.clientGuessed });

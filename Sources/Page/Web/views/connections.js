@@ -1,5 +1,5 @@
 import { el, fill } from "../parts/dom.js";
-import { RowPages } from "../parts/row-pages.js";
+import { RowPages, unsearched } from "../parts/row-pages.js";
 import { sparkline } from "../parts/sparkline.js";
 import { bytesText, grouped, visible } from "../parts/text.js";
 import { longTime } from "../parts/time.js";
@@ -26,6 +26,9 @@ export class ConnectionsView {
       this.list.setTotal(answer.total);
       this.count.textContent = `${grouped(answer.total)}${page.address.get("search") ? " found" : ""}`;
       this.findSelected();
+      // Of many connections, the server keeps an order for a second.
+      clearTimeout(this.later);
+      if (unsearched(answer) > 0 && !page.paused) this.later = setTimeout(() => this.news(), 1000);
     }, (error) => page.say(error.message));
     this.heads = connectionColumns.map((column) => this.head(column));
     /** @type {VirtualList<Connection>} */
@@ -110,15 +113,25 @@ export class ConnectionsView {
 
   /** @param {number} index @param {boolean} open */
   async chose(index, open) {
-    const row = this.pages.get(index);
+    // A page that is not visible may have been forgotten. Until the row is there, the one that the address has is not selected again.
+    this.choosing = index;
+    const row = this.pages.get(index) ?? (await this.rowAt(index).catch(() => undefined));
+    if (this.list.selected !== index) return;
+    this.choosing = -1;
     if (!row) return;
     if (open) this.page.go("conversation", { connection: row.connection });
     else this.page.address.set({ connection: row.connection });
   }
 
+  /** @param {number} index @returns {Promise<Connection | undefined>} */
+  async rowAt(index) {
+    const answer = await this.page.source.connections({ ...this.query(), from: index, count: 1 });
+    return answer.rows[0];
+  }
+
   findSelected() {
     const wanted = this.page.address.number("connection");
-    if (wanted === null || this.pages.known(this.list.selected)?.connection === wanted) return;
+    if (wanted === null || (this.list.selected >= 0 && this.list.selected === this.choosing) || this.pages.known(this.list.selected)?.connection === wanted) return;
     for (let index = 0; index < Math.min(this.list.total, 20_000); index++) {
       if (this.pages.known(index)?.connection === wanted) {
         this.list.select(index, { quiet: true });
@@ -158,12 +171,15 @@ export class ConnectionsView {
     }
   }
 
+  /** What is new; what comes while an answer is under way is asked for next. */
   async news() {
+    this.again = true;
     if (this.refreshing) return;
     this.refreshing = true;
-    const first = Math.floor(this.list.first / 100);
-    const last = Math.floor((this.list.first + this.list.rows) / 100);
-    for (let page = first; page <= last; page++) await this.pages.load(page);
+    while (this.again) {
+      this.again = false;
+      await this.pages.renew(() => [this.list.first, Math.max(0, Math.min(this.list.total, this.list.first + this.list.rows + 2) - 1)]);
+    }
     this.refreshing = false;
   }
 
@@ -171,6 +187,10 @@ export class ConnectionsView {
   step(by) { this.list.step(by); }
   open() { this.list.select(Math.max(0, this.list.selected), { open: true }); }
   focusSearch() { this.search.focus(); }
+  close() {
+    clearTimeout(this.later);
+    this.pages.close();
+  }
 }
 
 /** @param {any} tls */

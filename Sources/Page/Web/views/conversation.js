@@ -1,6 +1,6 @@
 import { button, el, fill } from "../parts/dom.js";
 import { Drawing } from "../parts/canvas.js";
-import { RowPages } from "../parts/row-pages.js";
+import { RowPages, unsearched } from "../parts/row-pages.js";
 import { grouped, visible } from "../parts/text.js";
 import { themeColor } from "../parts/theme.js";
 import { shortTime } from "../parts/time.js";
@@ -19,7 +19,7 @@ export class ConversationView {
     this.page = page;
     this.pages = new RowPages((from, count) => page.source.conversation({ connection: this.connection, leg: this.leg, from, count }), (answer) => {
       if (!this.list.following || this.list.total === 0) this.list.setTotal(answer.total);
-      this.showCount(answer.total);
+      this.showProgress(answer);
       this.brackets.redraw();
     }, (error) => fill(this.count, visible(error.message)));
     this.list = new VirtualList({
@@ -85,6 +85,19 @@ export class ConversationView {
     await this.findSelected(top === null);
   }
 
+  /**
+   * Shows how many rows there are. While the search for them is not at its end, it asks again; then what is selected may be among them.
+   * @param {{total: number, searched?: number, events?: number}} answer
+   */
+  showProgress(answer) {
+    this.showCount(answer.total);
+    const wasUnfinished = this.unfinished;
+    this.unfinished = unsearched(answer) > 0;
+    clearTimeout(this.searching);
+    if (this.unfinished && !this.page.paused) this.searching = setTimeout(() => this.news(), 150);
+    else if (wasUnfinished && !this.unfinished && this.list.selected < 0) this.findSelected(this.page.address.place("top") === null);
+  }
+
   /** @param {number} total */
   showCount(total) {
     const isKnown = total > 0 || this.rows.some((each) => each.connection === this.connection);
@@ -121,8 +134,9 @@ export class ConversationView {
     const time = el("div", { role: "rowheader", class: "c-time" }, el("time", { title: clock.full(row.time) }, clock.text(row.time)),
       el("span", { class: pause >= 1 ? "pause long" : "pause" }, before && pause >= 0.0005 ? `+${shortTime(pause)}` : ""));
     const took = row.pair?.role === "answer" && row.pair.took !== null ? shortTime(row.pair.took) : "";
-    const open = row.pair?.role === "request" && row.pair.event === null;
-    const right = el("div", { role: "gridcell", class: "c-took" }, took ? el("span", { class: "took" }, took) : open ? el("span", { class: "warning" }, "no answer") : "");
+    const alone = row.pair?.role === "request" && row.pair.event === null;
+    const right = el("div", { role: "gridcell", class: "c-took" }, took ? el("span", { class: "took" }, took) : !alone ? ""
+      : row.pair?.took === null ? el("span", { class: "warning" }, "no answer") : el("span", { class: "faint", title: "its answer is not in this file" }, "not in file"));
     if (row.kind !== "frame") return [time, el("div", { role: "gridcell", class: `rung note ${row.from ?? ""} ${row.severity ?? row.kind} ${row.text?.startsWith("reset") ? "error" : ""}` }, el("span", { class: `kind ${row.severity ?? ""}` }, kindText(row)), " ", el("bdi", {}, visible(describe(row), 300))), right];
     const label = el("span", { class: "rung-label" }, typeLabel(this.page, row), el("span", { class: "faint number" }, ` ${grouped(row.length ?? 0)} B`),
       (row.segments ?? 1) > 1 ? el("span", { class: "split", title: `split over ${row.segments} segments` }, ` ÷ ${row.segments}`) : null, row.merged ? el("span", { class: "merged", title: "shares a segment" }, " ⊕") : null,
@@ -185,25 +199,43 @@ export class ConversationView {
     else if (changed.has("event")) this.findSelected(true);
     if (changed.has("follow")) {
       this.list.following = this.page.address.get("follow") === "1";
-      this.list.setTotal(this.list.total);
+      this.list.setTotal(this.pages.total);
     }
   }
 
+  /** What is new; what comes while an answer is under way is asked for next. */
   async news() {
+    this.again = true;
     if (this.refreshing) return;
     this.refreshing = true;
-    const tail = await this.pages.tail(this.pages.total).catch(() => null);
-    if (tail) {
-      this.list.setTotal(tail.covered);
-      this.showCount(tail.total);
-      this.brackets.redraw();
+    while (this.again) {
+      this.again = false;
+      await this.catchUp().catch(() => {});
     }
     this.refreshing = false;
+  }
+
+  async catchUp() {
+    let tail = await this.pages.tail(this.pages.total);
+    // A burst may be longer than an answer. What is before the end is fetched when it is looked at.
+    while (tail && tail.covered < tail.total && this.list.following && !this.page.paused) {
+      const { covered } = tail;
+      tail = await this.pages.tail(tail.total);
+      if (tail && tail.covered <= covered) break;
+    }
+    if (!tail) return;
+    this.list.setTotal(this.list.following ? tail.covered : tail.total);
+    this.showProgress(tail.answer);
+    this.brackets.redraw();
   }
 
   /** @param {number} by @param {boolean} extend */
   step(by, extend) { this.list.step(by, extend); }
   open() { this.list.select(Math.max(0, this.list.selected)); }
   focusSearch() { this.picker.focus(); }
-  close() { this.brackets.close(); }
+  close() {
+    clearTimeout(this.searching);
+    this.pages.close();
+    this.brackets.close();
+  }
 }

@@ -1,6 +1,6 @@
 import { button, el, fill } from "../parts/dom.js";
 import { Drawing } from "../parts/canvas.js";
-import { RowPages } from "../parts/row-pages.js";
+import { RowPages, unsearched } from "../parts/row-pages.js";
 import { grouped, visible } from "../parts/text.js";
 import { themeColor } from "../parts/theme.js";
 import { VirtualList } from "../parts/virtual-list.js";
@@ -25,6 +25,9 @@ export class FindingsView {
     this.pages = new RowPages((from, count) => page.source.findingsOf({ kind: this.kind, from, count }), (answer) => {
       this.list.setTotal(answer.total);
       this.findSelected();
+      this.unfinished = unsearched(answer) > 0;
+      clearTimeout(this.searching);
+      if (this.unfinished && !page.paused) this.searching = setTimeout(() => this.pages.more(), 150);
     }, (error) => page.say(error.message));
     this.list = new VirtualList({
       label: "findings of one kind", rowHeight: matchMedia("(max-width: 560px)").matches ? 44 : 26, columns: findingColumns, className: "events findings-list",
@@ -41,6 +44,8 @@ export class FindingsView {
     /** How many there were when they were last asked for. */
     this.drawn = page.state.findings;
     this.refreshing = false;
+    /** Whether the search for them was not at its end. */
+    this.unfinished = false;
     this.load().catch((error) => page.say(error.message));
   }
 
@@ -85,6 +90,7 @@ export class FindingsView {
     if (this.refreshing) return;
     this.refreshing = true;
     try {
+      if (this.unfinished) await this.pages.more();
       while (this.page.state.findings !== this.drawn) {
         this.drawn = this.page.state.findings;
         if (this.groups.length === 0) await this.load();
@@ -102,6 +108,10 @@ export class FindingsView {
   /** @param {number} by */
   step(by) { this.list.step(by); }
   open() { this.list.select(Math.max(0, this.list.selected), { open: true }); }
+  close() {
+    clearTimeout(this.searching);
+    this.pages.close();
+  }
 }
 
 /**

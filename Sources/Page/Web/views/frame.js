@@ -1,4 +1,5 @@
 import { button, el, fill } from "../parts/dom.js";
+import { unsearched } from "../parts/row-pages.js";
 import { grouped, visible } from "../parts/text.js";
 import { shortTime } from "../parts/time.js";
 import { writeJSON } from "../source/exact-json.js";
@@ -73,10 +74,12 @@ export class FrameDetail {
   pairLine({ pair }) {
     if (!pair) return null;
     const other = pair.role === "request" ? "answer" : "request";
+    const after = pair.took === null ? "" : [" after ", el("strong", {}, shortTime(pair.took))];
+    // A file leaves out frames that do not fit.
+    if (pair.event === null && pair.took !== null) return el("p", { class: "pair" }, pair.role === "request" ? "answered" : "answers a request", after, `; its ${other} is not in this file`);
     if (pair.event === null) return el("p", { class: "pair warning" }, `a request without an answer`);
     return el("p", { class: "pair" }, pair.role === "request" ? "answered " : "answers ",
-      button(`${other} ${pair.index ?? ""}`, () => this.page.select(pair.event), { class: "link", title: `${other} (p)` }),
-      pair.took === null ? "" : [" after ", el("strong", {}, shortTime(pair.took))]);
+      button(`${other} ${pair.index ?? ""}`, () => this.page.select(pair.event), { class: "link", title: `${other} (p)` }), after);
   }
 
   /**
@@ -86,10 +89,22 @@ export class FrameDetail {
   related(line) {
     const index = line.index ?? line.data?.index ?? line.data?.lastIndex;
     if (typeof index !== "number" || !line.from) return null;
-    return el("p", {}, button(`frame ${grouped(index)} of the ${line.from}`, async () => {
+    return el("p", {}, button(`frame ${grouped(index)} of the ${line.from}`, () => this.selectFrame(line, index), { class: "link" }), " ", button("in the conversation", () => this.page.go("conversation", { connection: line.connection }), { class: "link" }));
+  }
+
+  /**
+   * Selects a frame of the side that a line is about, as soon as the search has found it.
+   * @param {any} line @param {number} index
+   */
+  async selectFrame(line, index) {
+    const { wanted } = this;
+    while (this.wanted === wanted) {
       const answer = await this.page.source.frames({ filter: `index == ${index} && from == ${line.from}`, connection: line.connection, from: 0, count: 1 });
+      if (this.wanted !== wanted) return;
       if (answer.rows[0]) this.page.select(answer.rows[0].event);
-    }, { class: "link" }), " ", button("in the conversation", () => this.page.go("conversation", { connection: line.connection }), { class: "link" }));
+      if (answer.rows[0] || unsearched(answer) <= 0) return;
+      await new Promise((done) => setTimeout(done, 150));
+    }
   }
 
   /**

@@ -1,7 +1,7 @@
 import { completionWords } from "../language/complete.js";
 import { button, el, fill } from "../parts/dom.js";
 import { FilterBox } from "../parts/filter-box.js";
-import { RowPages } from "../parts/row-pages.js";
+import { RowPages, unsearched } from "../parts/row-pages.js";
 import { grouped } from "../parts/text.js";
 import { VirtualList } from "../parts/virtual-list.js";
 import { otherKinds } from "../source/model.js";
@@ -98,30 +98,21 @@ export class FramesView {
       this.list.place(this.wanted);
       this.wanted = null;
     }
-    const left = this.showCount(answer);
-    clearTimeout(this.searching);
-    if (left > 0 && !this.page.paused) this.searching = setTimeout(() => this.continueSearch(), 150);
-    else if (this.list.selected < 0) this.findSelected(this.page.address.get("top") === "");
+    if (!this.showProgress(answer) && this.list.selected < 0) this.findSelected(this.page.address.get("top") === "");
   }
 
   /**
-   * How many were found, and how far the search is; what is left of it.
+   * How many were found, and how far the search is. While it is not at its end, the page asks again; whether it does.
    * @param {{total: number, searched?: number, events?: number}} answer
    */
-  showCount(answer) {
-    const left = (answer.events ?? 0) - (answer.searched ?? answer.events ?? 0);
+  showProgress(answer) {
+    const left = unsearched(answer);
     fill(this.count, `${grouped(answer.total)} ${this.query().filter || this.query().connection !== null ? "found" : ""}`,
       left > 0 ? el("progress", { value: answer.searched ?? 0, max: answer.events ?? 1, "aria-label": "searched" }) : null);
-    return left;
-  }
-
-  async continueSearch() {
-    const { generation } = this.pages;
-    const answer = await this.page.source.frames({ ...this.query(), from: this.pages.total, count: 0 }).catch(() => null);
-    if (!answer || generation !== this.pages.generation) return;
-    this.pages.total = answer.total;
-    this.arrived(answer);
-    this.pages.grow();
+    clearTimeout(this.searching);
+    const goesOn = left > 0 && !this.page.paused;
+    if (goesOn) this.searching = setTimeout(() => this.news(), 150);
+    return goesOn;
   }
 
   /** @param {any} error */
@@ -171,23 +162,27 @@ export class FramesView {
       if (this.list.following) {
         this.list.selected = -1;
         this.news();
-      }
+      } else this.list.setTotal(this.pages.total);
     }
   }
 
-  /** Shows what is new. While an answer is under way, what comes is left out and counted; the next answer has all of it. */
+  /** Shows what is new. What comes while an answer is under way is counted; the next answer has all of it. */
   async news() {
+    this.again = true;
     if (this.refreshing) {
       this.behind = Math.max(0, this.page.latest.frames - (this.drawn ?? this.page.latest.frames));
       return;
     }
     this.refreshing = true;
-    this.drawn = this.page.state.frames;
-    try {
-      if (this.list.following) await this.loadNewest();
-      else await this.longer();
-    } catch (error) {
-      this.failed(error);
+    while (this.again) {
+      this.again = false;
+      this.drawn = this.page.state.frames;
+      try {
+        if (this.list.following) await this.loadNewest();
+        else await this.longer();
+      } catch (error) {
+        this.failed(error);
+      }
     }
     this.refreshing = false;
   }
@@ -206,12 +201,17 @@ export class FramesView {
   async loadNewest() {
     const query = this.query();
     const everything = !query.filter && query.connection === null && query.kinds === "frame";
-    const tail = await this.pages.tail(Math.max(this.pages.total, everything ? this.page.state.frames : 0));
-    if (!tail || !this.list.following) return;
-    this.behind = tail.total - tail.covered;
-    this.list.setTotal(tail.covered);
-    this.showCount(tail.answer);
-    if (this.behind > 1000 && !this.page.paused) await this.loadNewest();
+    let covered = -1;
+    while (true) {
+      const tail = await this.pages.tail(Math.max(this.pages.total, everything ? this.page.state.frames : 0));
+      if (!tail || !this.list.following) return;
+      this.behind = Math.max(0, tail.total - tail.covered);
+      this.list.setTotal(tail.covered);
+      this.showProgress(tail.answer);
+      // A burst may be longer than an answer. An answer that leads no further is the last one.
+      if (this.behind === 0 || tail.covered <= covered || this.page.paused) return;
+      covered = tail.covered;
+    }
   }
 
   shown() { return this.behind; }
@@ -222,6 +222,6 @@ export class FramesView {
   close() {
     clearTimeout(this.searching);
     clearTimeout(this.remember);
-    this.pages.clear();
+    this.pages.close();
   }
 }
