@@ -1,3 +1,4 @@
+import Interception
 import NIOHTTP1
 import Proxy
 
@@ -10,9 +11,12 @@ package struct ControlAPI: Sendable {
     /// - Parameters:
     ///   - frametap: frametap's own API.
     ///   - seed: decides what happens by chance.
+    ///   - limits: how much the toxics of a connection hold, and for how long.
     ///   - token: what requests of frametap's own API must show.
-    package init(_ server: ProxyServer, _ frametap: FrametapAPI, seed: UInt64, token: String) {
-        toxiproxy = ToxiproxyAPI(server, seed: seed)
+    package init(
+        _ server: ProxyServer, _ frametap: FrametapAPI, seed: UInt64, limits: StageChain.Limits, token: String
+    ) {
+        toxiproxy = ToxiproxyAPI(server, seed: seed, limits: limits)
         (self.frametap, self.token) = (frametap, token)
     }
 

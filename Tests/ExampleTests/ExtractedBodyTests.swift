@@ -38,6 +38,29 @@ import Testing
         #expect(trace.contains("\(large.count - 1) of \(large.count) body bytes when the stream ended"))
     }
 
+    /// 1,024 bytes are the largest file here; a full disk would be the same error.
+    @Test func bodiesThatCannotBeWrittenAreAnError() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("extract-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let frametap = try Program.find("frametap").path
+        let result = try Program.run(
+            "bash",
+            [
+                "-c", #"trap '' XFSZ; ulimit -f 1; exec "$0" "$@""#, frametap, "decode", "--raw", "--format", "tlv32",
+                "--as", "none", "--extract", folder.path, "-",
+            ], input: frame(small) + frame(large))
+        #expect(result.status == 2)
+        #expect(result.errors.contains("File too large; no more bodies are written"), "\(result.errors)")
+    }
+
+    @Test func aConnectionThatBareBytesDoNotHaveIsSaid() throws {
+        let result = try Program.run(
+            "frametap", ["decode", "--raw", "--format", "tlv32", "--as", "none", "--connection", "2", "-"],
+            input: frame(small))
+        #expect(result.status == 0)
+        #expect(result.errors.contains("there is no connection 2: 1 connection in all"), "\(result.errors)")
+    }
+
     @Test func aBodyThatIsNotSelectedLeavesNoFile() throws {
         let (files, _) = try extract(frame(small) + frame(large) + frame(small), "--filter", "length < 100")
         #expect(files == ["1-client-000000.bin": small, "1-client-000002.bin": small])

@@ -93,6 +93,23 @@ import Trace
         #expect(text.contains("1 gap; 0 bytes missing, 0 unframed"), "\(text)")
     }
 
+    #if os(Linux)
+    /// In a network without a way to 127.0.0.1, no client reaches its server.
+    @Test func aDemonstrationThatGoesWrongIsAnError() async throws {
+        let namespaces = geteuid() == 0 ? "-n" : "-rn"
+        guard try await Program("unshare", [namespaces, "true"]).exitStatus() == 0 else {
+            try InstalledPrograms.leaveOut(needing: "the permission to make network namespaces")
+        }
+        let folder = try Folder()
+        let frametap = try Program.find("frametap").path
+        let demo = try Program(
+            "unshare", [namespaces, frametap, "demo", "line", "--as", "none", "--trace", folder.path("trace.ndjson")])
+        #expect(try await demo.exitStatus() == 2)
+        #expect(demo.errors.contains("the line demonstration went wrong: "), "\(demo.errors)")
+        #expect(try traceLines(folder.text("trace.ndjson")).last?.event == "summary")
+    }
+    #endif
+
     @Test func theDemonstrationCanBeInterrupted() async throws {
         let program = try Program("frametap", ["demo", "im-json"])
         _ = try await program.match(/(im-json \(by content\))/)

@@ -166,6 +166,21 @@ import Testing
             "frametap",
             ["send"] + place + ["--connection", "\(number)", "--vary", "body.text=a,b", #"{"body":{"text":"x"}}"#])
         #expect(try traceLines(varied).map { $0.text(of: "body", "text") } == ["a", "b"], "\(varied)")
+        let folder = try Folder()
+        let into = ["send"] + place + ["--connection", "\(number)"]
+        for options in [["--as", "none"], ["--as", "ndjson", "--output", folder.path("answers")]] {
+            let printed = try await Program.run("frametap", into + options + [#"{"body":{"text":"quiet"}}"#])
+            #expect(printed == "", "\(options)")
+        }
+        #expect(try traceLines(folder.text("answers")).map { $0.text(of: "body", "text") } == ["quiet"])
+        for (options, name) in [
+            (["--as", "summary"], "--as summary"), (["--time", "relative"], "--time"), (["--verbose"], "--verbose"),
+            (["--body-limit", "1"], "--body-limit"), (["--color", "always"], "--color"),
+        ] {
+            let refused = try Program("frametap", into + options + [#"{"body":{"text":"x"}}"#])
+            #expect(try await refused.exitStatus() == 64)
+            #expect(refused.errors.contains("Error: \(name) cannot be used with --control: "), "\(refused.errors)")
+        }
         // In the server's name: the client says nothing to it.
         let silent = try Program(
             "frametap",
@@ -178,6 +193,48 @@ import Testing
         #expect(nowhere.errors.contains("connection 99 of the listener streamed is not open"), "\(nowhere.errors)")
         let both = try Program("frametap", ["send", "--to", "127.0.0.1:1"] + place + [#"{}"#])
         #expect(try await both.exitStatus() == 64)
+    }
+
+    /// An echo server, and a client of a listener that one of the APIs has opened, at which a line waits.
+    private static let waiting = """
+        import json, socket, sys, threading, urllib.request
+        def echo(listener):
+            connection = listener.accept()[0]
+            while data := connection.recv(100):
+                connection.sendall(data)
+        def post(path, body):
+            headers = {"Authorization": "Bearer T", "Content-Type": "application/json"}
+            request = urllib.request.Request(f"http://127.0.0.1:{sys.argv[1]}{path}", json.dumps(body).encode(), headers)
+            return json.load(urllib.request.urlopen(request, timeout=20))
+        listener = socket.create_server(("127.0.0.1", 0))
+        threading.Thread(target=echo, args=(listener,), daemon=True).start()
+        server = f"127.0.0.1:{listener.getsockname()[1]}"
+        if sys.argv[2] == "frametap":
+            stop = 'body.text == "stop"'
+            opened = post("/api/v1/listeners", {"to": server, "format": "line", "breakpoints": [stop]})
+        else:
+            opened = post("/proxies", {"name": "slow", "upstream": server})
+            toxic = {"type": "latency", "stream": "upstream", "attributes": {"latency": 600000}}
+            post("/proxies/slow/toxics", toxic)
+        host, port = opened["listen"].rsplit(":", 1)
+        with socket.create_connection((host, int(port)), 20) as sock:
+            sock.sendall(b"stop\\n")
+            print(sock.recv(100).decode(), end="")
+        """
+
+    /// What nobody decides about, and what would be late, passes after the time that the command line sets.
+    @Test(arguments: ["frametap", "toxiproxy"]) func limitsHoldForListenersOfTheAPIs(_ api: String) async throws {
+        let proxy = try Program(
+            "frametap",
+            [
+                "proxy", "--control", "127.0.0.1:0", "--control-token", "T", "--as", "none", "--format", "line",
+                "--hold-timeout", "300ms",
+            ])
+        let port = try await proxy.match(/control on http:\/\/127\.0\.0\.1:(\d+)\n/, inErrors: true)
+        let output = try await Program.run("python3", ["-c", Self.waiting, port, api])
+        #expect(output == "stop\n")
+        proxy.signal(SIGTERM)
+        #expect(try await proxy.exitStatus() == 0)
     }
 
     @Test func withoutListenerOrControlNothingStarts() async throws {

@@ -48,6 +48,13 @@ import Testing
         #expect(program.errors.contains("are the same file") && files.bytes("a") == [1, 2, 3], "\(program.errors)")
     }
 
+    @Test func theDemonstrationRefusesItToo() async throws {
+        let path = try files.write([1, 2, 3], to: "a")
+        let program = try Program("frametap", ["demo", "line", "--as", "none", "--write", path, "--trace", path])
+        #expect(try await program.exitStatus() == 64)
+        #expect(program.errors.contains("are the same file") && files.bytes("a") == [1, 2, 3], "\(program.errors)")
+    }
+
     @Test(arguments: [
         ["decode", "\u{1b}[31mx"], ["proxy", "--listen", "\u{1b}[31mx"], ["decode", "x", "--\u{1b}[31m"],
     ])

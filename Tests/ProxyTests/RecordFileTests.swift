@@ -118,6 +118,90 @@ import Testing
         #expect(paths == (1...3).map(series.path), "the one that is being written does not count")
     }
 
+    /// Dates and the like in names of others are no numbers of the series: nothing follows them, and they are not deleted.
+    @Test func numbersOfASeriesAreShort() throws {
+        let series = RecordSeries(files.path("cap.pcapng"), keep: 1)
+        let others = ["cap-20261120.pcapng", "cap-1000000.pcapng", "cap-000007.pcapng"]
+        for name in others { _ = try files.write([1], to: name) }
+        #expect(series.nextNumber() == 1)
+        for number in 1...2 { try Data([1]).write(to: URL(fileURLWithPath: series.path(number))) }
+        series.deleteOld(current: 2)
+        #expect(try files.names() == (others + ["cap-0002.pcapng"]).sorted())
+        // The last number is one of the series, and the end of it.
+        _ = try files.write([1], to: "cap-999999.pcapng")
+        #expect(series.nextNumber() == 1_000_000)
+        let error = #expect(throws: CommandError.self) { try record("cap.pcapng") }
+        #expect(error?.description.contains("its last number, 999999, is taken") ?? false)
+    }
+
+    /// A record of a series in the folder.
+    private func record(_ name: String, keep: Int? = nil) throws -> RecordFile {
+        try RecordFile(
+            files.path(name), of: .lines, rotation: Rotation(size: 10), keep: keep, start: Timestamp(nanoseconds: 0)
+        ) { _ in }
+    }
+
+    /// Two runs write a series in turns: each takes the next free number, and deletes nothing that the other one writes.
+    @Test func twoRunsMayShareASeries() throws {
+        let start = Timestamp(nanoseconds: 0)
+        let runs = try ["one", "two"].map { (name: $0, file: try record("a.ndjson")) }
+        for number in 1...3 {
+            for (name, file) in runs {
+                if number > 1 { #expect(file.next(ending: [], at: start)) }
+                file.write(Array("\(name) \(number)\n".utf8))
+            }
+        }
+        let expected = ["one 1", "two 1", "one 2", "two 2", "one 3", "two 3"].map { $0 + "\n" }
+        #expect(try files.names().map { files.text($0) } == expected)
+        let third = try record("a.ndjson", keep: 1)
+        #expect(try files.names() == ["a-0005.ndjson", "a-0006.ndjson", "a-0007.ndjson"])
+        for (_, file) in runs + [("three", third)] { file.write(Array("more\n".utf8)) }
+        #expect(
+            try files.names().map { files.text($0) } == ["one 3\nmore\n", "two 3\nmore\n", "more\n"],
+            "what was written is where it was")
+    }
+
+    /// The same command again, or another one with the same files, ends, and the capture stays whole.
+    @Test func filesOfAnotherProxyAreLeftAlone() async throws {
+        let program = try await proxy()
+        let port = try await program.match(/listening on 127\.0\.0\.1:(\d+)\n/, inErrors: true)
+        try await traffic.send("before", count: 3)
+        try await eventually("the bytes") { files.text("a.ndjson").contains("before") }
+        let (capture, trace, new) = (files.path("a.pcapng"), files.path("a.ndjson"), files.path("new"))
+        let taken = "is being written by another frametap; choose another file\n"
+        for (listen, records, message) in [
+            (port, ["--write", capture, "--trace", trace], "127.0.0.1:\(port): Address already in use\n"),
+            ("0", ["--write", capture], "frametap: \(capture) \(taken)"),
+            ("0", ["--write", new, "--trace", trace], "frametap: \(trace) \(taken)"),
+        ] {
+            let second = try Program(
+                "frametap",
+                ["proxy", "--listen", "127.0.0.1:\(listen)", "--to", "127.0.0.1:\(traffic.server)"] + records)
+            #expect(try await second.exitStatus() == 2)
+            #expect(second.errors.hasSuffix(message), "\(second.errors)")
+        }
+        try await traffic.send("afterwards")
+        try await end(program)
+        try expectSame(["a.pcapng"], ["a.ndjson"])
+        #expect(files.text("a.ndjson").contains("before") && files.text("a.ndjson").contains("afterwards"))
+        // Whoever comes later may have them.
+        let next = try await proxy()
+        try await end(next)
+        #expect(!files.text("a.ndjson").contains("before"))
+    }
+
+    /// A file that was there, and that anyone could read, is its owner's alone from then on.
+    @Test func anExistingFileBecomesPrivate() async throws {
+        for name in ["a.pcapng", "a.ndjson"] {
+            let path = try files.write([1, 2, 3], to: name)
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+        }
+        let program = try await proxy()
+        #expect(try files.mode("a.pcapng") == 0o600 && files.mode("a.ndjson") == 0o600)
+        try await end(program)
+        try expectSame(["a.pcapng"], ["a.ndjson"])
+    }
+
     @Test func aFileThatIsOldEnoughIsEnded() async throws {
         let program = try await proxy(["--rotate", "300ms"])
         try await traffic.send("first")

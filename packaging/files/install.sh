@@ -18,6 +18,11 @@ if [ "$(id -u)" -eq 0 ]; then
 else
     prefix=${1:-$HOME/.local}
 fi
+# Files are copied from another folder than the one that a relative path begins in.
+case $prefix in
+    /*) ;;
+    *) prefix=$PWD/$prefix ;;
+esac
 list=$prefix/share/frametap/installed
 
 # Removes the files of an installation, and the folders that are frametap's alone.

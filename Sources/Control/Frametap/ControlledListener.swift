@@ -89,7 +89,11 @@ package final class ControlledListener: Sendable {
     }
 
     /// Listens.
-    func open(at address: HostPort, to server: HostPort, of proxy: ProxyServer) async throws {
+    ///
+    /// - Parameter limits: how much the rules of a connection hold, and for how long.
+    func open(
+        at address: HostPort, to server: HostPort, of proxy: ProxyServer, limits: StageChain.Limits
+    ) async throws {
         let listener = try await proxy.open(address, to: server) { [weak self] connection in
             guard let self else { return nil }
             let (rules, breakpoints) = state.withLock { state in
@@ -97,7 +101,8 @@ package final class ControlledListener: Sendable {
                 return (state.rules, state.breakpoints)
             }
             guard case .own(let set, _) = rules else { return nil }
-            return set.stages(of: connection, format: format, isCommanded: true, breakpoints: breakpoints)
+            return set.stages(
+                of: connection, format: format, limits: limits, isCommanded: true, breakpoints: breakpoints)
         }
         keepLatest(listener)
         state.withLock { $0.listener = listener }

@@ -1,5 +1,6 @@
 import Expressions
 import Framing
+import Interception
 import NIOHTTP1
 import Proxy
 import Streams
@@ -11,6 +12,7 @@ package actor FrametapAPI {
     private let journal: EventJournal
     private let packets: PacketJournal
     private let seed: UInt64
+    private let limits: StageChain.Limits
     private let formatNamed: @Sendable (String) throws -> Format
     private var listeners: [String: ControlledListener] = [:]
     private var made = 0
@@ -25,13 +27,14 @@ package actor FrametapAPI {
     ///   - journal: what passes through the proxy.
     ///   - packets: the same as packets.
     ///   - seed: decides what happens by chance.
+    ///   - limits: how much the rules of a listener hold, and for how long.
     ///   - formatNamed: the format of a name, or of a file.
     package init(
         _ server: ProxyServer, _ journal: EventJournal, _ packets: PacketJournal, seed: UInt64,
-        formatNamed: @escaping @Sendable (String) throws -> Format
+        limits: StageChain.Limits, formatNamed: @escaping @Sendable (String) throws -> Format
     ) {
         (self.server, self.journal, self.packets) = (server, journal, packets)
-        (self.seed, self.formatNamed) = (seed, formatNamed)
+        (self.seed, self.limits, self.formatNamed) = (seed, limits, formatNamed)
     }
 
     /// Answers a request, whose path begins after `/api/v1`.
@@ -148,7 +151,7 @@ package actor FrametapAPI {
             breakpoints: try Self.texts(json["breakpoints"] ?? .array([]), "\"breakpoints\""),
             seed: try Self.seed(json["seed"]) ?? seed)
         listeners[name] = opened
-        do { try await opened.open(at: listen, to: to, of: server) } catch {
+        do { try await opened.open(at: listen, to: to, of: server, limits: limits) } catch {
             if listeners[name] === opened { listeners[name] = nil }
             throw HTTPFault(.conflict, "\(error)")
         }

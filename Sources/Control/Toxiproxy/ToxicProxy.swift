@@ -20,10 +20,14 @@ final class ToxicProxy: Sendable {
     let name: String
     private let server: ProxyServer
     private let seed: UInt64
+    private let limits: StageChain.Limits
     private let state: Mutex<State>
 
-    init(_ name: String, listen: HostPort, upstream: HostPort, of server: ProxyServer, seed: UInt64) {
-        (self.name, self.server, self.seed) = (name, server, seed)
+    init(
+        _ name: String, listen: HostPort, upstream: HostPort, of server: ProxyServer, seed: UInt64,
+        limits: StageChain.Limits
+    ) {
+        (self.name, self.server, self.seed, self.limits) = (name, server, seed, limits)
         state = Mutex(State(listen: listen, upstream: upstream, requested: listen))
     }
 
@@ -63,7 +67,8 @@ final class ToxicProxy: Sendable {
     private func open(_ listen: HostPort, _ upstream: HostPort) async throws {
         let listener = try await server.open(listen, to: upstream) { [weak self] connection in
             guard let self else { return nil }
-            return StageChain([LinkStage(rules(of: connection), seed: seed, connection: connection)])
+            return StageChain(
+                [LinkStage(rules(of: connection), seed: seed, connection: connection)], limits: limits)
         }
         listener.setLatest { [weak self] connection in self.map { .setLine($0.rules(of: connection)) } }
         let isWanted = state.withLock { state in

@@ -1,4 +1,5 @@
 import Framing
+import Interception
 import NIOHTTP1
 import Proxy
 import Streams
@@ -12,10 +13,13 @@ actor ToxiproxyAPI {
 
     private let server: ProxyServer
     private let seed: UInt64
+    private let limits: StageChain.Limits
     private var proxies: [String: ToxicProxy] = [:]
     private let changes = RequestQueue()
 
-    init(_ server: ProxyServer, seed: UInt64) { (self.server, self.seed) = (server, seed) }
+    init(_ server: ProxyServer, seed: UInt64, limits: StageChain.Limits) {
+        (self.server, self.seed, self.limits) = (server, seed, limits)
+    }
 
     /// Answers a request; nil if its path is none of the API's. Requests that change something wait for one another.
     func answer(_ request: HTTPRequest) async -> HTTPResponse? {
@@ -92,7 +96,7 @@ actor ToxiproxyAPI {
         guard proxies[name] == nil else { throw HTTPFault(.conflict, "proxy already exists") }
         let proxy = ToxicProxy(
             name, listen: try Self.address(json["listen"]?.string ?? "", "listen"),
-            upstream: try Self.address(upstream, "upstream"), of: server, seed: seed)
+            upstream: try Self.address(upstream, "upstream"), of: server, seed: seed, limits: limits)
         proxies[name] = proxy
         guard json["enabled"]?.boolean ?? true else { return proxy }
         do { try await proxy.enable() } catch {

@@ -8,16 +8,17 @@ import Trace
 
 /// The capture of a proxy's TLS as it is on the wire, with the secrets that decrypt it, written on a thread of its own.
 final class CiphertextRecord {
-    /// Where the proxy puts the ciphertext.
+    /// Where the proxy puts the ciphertext. It is made by the caller, as the proxy begins before there is a file.
     let queue: RecordingQueue
     private let group = DispatchGroup()
 
     /// Creates the file.
     ///
-    /// - Parameter limit: how many bytes may wait to be written; beyond, they are dropped from the file. The relay never waits for it.
-    init(_ path: String, limit: Int) throws {
-        queue = RecordingQueue(limit: limit)
-        let start = WallClock.now()
+    /// - Parameters:
+    ///   - queue: where the ciphertext comes from. What does not fit into it is dropped from the file: the relay never waits for it.
+    ///   - start: when the record begins.
+    init(_ path: String, from queue: RecordingQueue, start: Timestamp) throws {
+        self.queue = queue
         let file = try RecordFile(path, of: .blocks, rotation: nil, keep: nil, start: start) { failure in
             warn("\(failure.message); nothing more is written there, relaying goes on")
         }

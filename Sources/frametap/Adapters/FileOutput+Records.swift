@@ -2,11 +2,57 @@ import Platform
 
 /// What a record needs of its file in addition to writing.
 extension FileOutput {
-    /// Opens a file for appending.
-    convenience init(appendingTo path: String) throws {
-        let descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
-        guard descriptor >= 0 else { throw CommandError("cannot open \(path): \(systemError())") }
+    /// Creates the file of a record, or empties it, for its owner only; `-` is standard output.
+    ///
+    /// A file that another frametap records into is left as it is, and is an error.
+    convenience init(recordingTo path: String) throws {
+        if path == "-" {
+            self.init(descriptor: STDOUT_FILENO, name: "standard output", closes: false)
+            return
+        }
+        // Not O_TRUNC: the file is emptied once it is known that no one else writes it.
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw CommandError("cannot create \(path): \(systemError())") }
+        try FileOutput.claim(descriptor, path)
         self.init(descriptor: descriptor, name: path, closes: true)
+    }
+
+    /// Creates a file of a series; nil if there is already something of that name.
+    convenience init?(creatingRecord path: String) throws {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor < 0, errno == EEXIST { return nil }
+        guard descriptor >= 0 else { throw CommandError("cannot create \(path): \(systemError())") }
+        try FileOutput.claim(descriptor, path)
+        self.init(descriptor: descriptor, name: path, closes: true)
+    }
+
+    /// Locks the file of a record until it is closed, empties it, and keeps other users from reading it. If that fails, the
+    /// descriptor is closed.
+    private static func claim(_ descriptor: Int32, _ path: String) throws {
+        // Pipes and devices may have several writers.
+        guard let status = FileStatus(ofDescriptor: descriptor), status.kind == .regular else { return }
+        // Where the file system has no locks, the file is written without one.
+        if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
+            close(descriptor)
+            throw CommandError("\(path) is being written by another frametap; choose another file")
+        }
+        // A file that was there keeps its permissions when it is opened.
+        if status.permissions & 0o077 != 0, fchmod(descriptor, 0o600) != 0 {
+            warn("cannot make \(path) private (\(systemError())): other users may be able to read the record")
+        }
+        guard ftruncate(descriptor, 0) == 0 else {
+            let reason = systemError()
+            close(descriptor)
+            throw CommandError("cannot create \(path): \(reason)")
+        }
+    }
+
+    /// Whether a running frametap records into a file.
+    static func isBeingRecorded(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 
     /// Whether it is a file on a disk, and not a pipe or terminal.

@@ -96,6 +96,12 @@ final class FileOutput: ByteOutput {
         }
     }
 
+    /// Accepts bytes again after a failure, and writes them at the end of the file. It stays open, and so it stays locked.
+    func resume() {
+        isBroken = false
+        lseek(descriptor, 0, SEEK_END)
+    }
+
     private func fail(_ code: Int32) {
         isBroken = true
         whenBroken(Failure(name: name, code: code))

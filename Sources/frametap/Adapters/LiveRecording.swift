@@ -46,6 +46,8 @@ final class LiveRecording {
         var journal: PacketJournal?
         /// The page, if there is one.
         var page: PageOutput?
+        /// When it begins: nothing is recorded that was before.
+        var start = WallClock.now()
     }
 
     let decoder: Decoder
@@ -69,7 +71,7 @@ final class LiveRecording {
         let whenBroken: (FileOutput.Failure) -> Void = { failure in
             warn("\(failure.message); nothing more is written there, \(source.goesOn)")
         }
-        let start = WallClock.now()
+        let start = request.start
         let file = try records.captureFile(start: start, whenBroken: whenBroken)
         switch source {
         case .relay:

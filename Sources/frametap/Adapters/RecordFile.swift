@@ -1,7 +1,7 @@
 import Streams
 import Trace
 
-/// A file that a record is written to, or a series of files; readable by their owner only.
+/// A file that a record is written to, or a series of files; readable by their owner only, and locked while they are written.
 ///
 /// A write error is reported once; the file is truncated after its last complete piece, and the next HUP tries again.
 final class RecordFile: RecordOutput {
@@ -31,11 +31,28 @@ final class RecordFile: RecordOutput {
         self.whenBroken = whenBroken
         self.start = start
         series = rotation.map { _ in RecordSeries(path, keep: keep) }
-        number = series?.nextNumber() ?? 0
-        file = try FileOutput(creating: series?.path(number) ?? path)
+        (file, number) = try Self.create(path, series, from: series?.nextNumber() ?? 0)
         // Standard output may be a file that has something already.
         size = file.isRegular ? file.length : 0
         adopt(file)
+    }
+
+    /// Creates the only file, or the next one of a series.
+    ///
+    /// - Parameter first: the number from which a free one is looked for.
+    private static func create(
+        _ path: String, _ series: RecordSeries?, from first: Int
+    ) throws -> (file: FileOutput, number: Int) {
+        guard let series else { return (try FileOutput(recordingTo: path), first) }
+        var number = first
+        while number <= RecordSeries.lastNumber {
+            if let file = try FileOutput(creatingRecord: series.path(number)) { return (file, number) }
+            // Another frametap that writes the same series has taken this number.
+            number += 1
+        }
+        throw CommandError(
+            "cannot create another file of the series \(path): its last number, \(RecordSeries.lastNumber), is taken; "
+                + "choose another name, or move the files away")
     }
 
     /// Takes whole pieces.
@@ -64,18 +81,20 @@ final class RecordFile: RecordOutput {
         // A file that is still in its place is continued, unless it could not be written.
         if series == nil, !isBroken, !file.isRegular || file.isFile(at: path) { return false }
         do {
-            let following: FileOutput
+            let following: (file: FileOutput, number: Int)
             if isBroken, series == nil, file.isFile(at: path) {
-                following = try FileOutput(appendingTo: path)
+                // Not opened anew: its own lock would be in the way.
+                file.resume()
+                following = (file, number)
             } else {
-                following = try FileOutput(creating: series?.path(number + 1) ?? path)
+                following = try Self.create(path, series, from: number + 1)
             }
             write(ending)
-            number += 1
-            size = following.length
+            number = following.number
+            size = following.file.length
             start = time
             isBroken = false
-            adopt(following)
+            adopt(following.file)
             return true
         } catch {
             hasFailed = true

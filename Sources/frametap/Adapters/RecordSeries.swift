@@ -8,6 +8,9 @@ struct RecordSeries {
     /// How many files are kept; nil: all.
     private let kept: Int?
 
+    /// The highest number. Longer ones, such as dates, are in names of others.
+    static let lastNumber = 999_999
+
     /// - Parameter path: the requested name.
     init(_ path: String, keep: Int?) {
         // By bytes, as the system takes names: a character may be a slash or a dot together with what follows it.
@@ -36,6 +39,8 @@ struct RecordSeries {
     func deleteOld(current: Int) {
         guard let kept else { return }
         for number in numbers().filter({ $0 < current }).dropLast(kept - 1) {
+            // Another run of the same series keeps the file that it is at.
+            if FileOutput.isBeingRecorded(path(number)) { continue }
             if unlink(path(number)) != 0 { warn("cannot delete \(path(number)): \(systemError())") }
         }
     }
@@ -50,7 +55,11 @@ struct RecordSeries {
         guard bytes.count >= start.count + 4 + end.count, bytes.starts(with: start), bytes.suffix(end.count) == end[...]
         else { return nil }
         let digits = bytes[start.count..<bytes.count - end.count]
-        guard digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
-        return Int(String(decoding: digits, as: UTF8.self))
+        guard digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            // As `path` writes it.
+            digits.count == 4 || digits.first != UInt8(ascii: "0"),
+            let number = Int(String(decoding: digits, as: UTF8.self)), number <= Self.lastNumber
+        else { return nil }
+        return number
     }
 }

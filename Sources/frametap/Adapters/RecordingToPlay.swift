@@ -16,12 +16,18 @@ struct RecordingToPlay {
     /// - Parameters:
     ///   - path: the file.
     ///   - format: its format; nil: that of all of its connections.
+    ///   - keys: the keys of bodies, as `--key` takes them.
     ///   - side: whose frames must be complete.
-    init(_ path: String, format name: String?, mask: [String], ignore: [String], saying side: Direction) throws {
+    init(
+        _ path: String, format name: String?, keys: [String] = [], mask: [String], ignore: [String],
+        saying side: Direction
+    ) throws {
         // Parses nothing to get the defaults.
         var formats = try FormatOptions.parse([])
         if let name { formats.formats = [name] }
-        var bodies = try BodyOptions.parse([])
+        var resources = try BodyOptions.parse([])
+        resources.keys = keys
+        var bodies = resources
         // Masked values cannot be sent.
         bodies.showSecrets = true
         let loading = TraceLoading(format: formats, bodies: bodies, bodyLimit: .max)
@@ -29,10 +35,13 @@ struct RecordingToPlay {
         var comparing = try ComparisonOptions.parse([])
         (comparing.mask, comparing.ignore) = (mask, ignore)
         comparison = try comparing.comparison()
+        let plain: Format
+        do { plain = try FormatOptions.format(try name ?? Recording.format(of: trace)) } catch {
+            throw CommandError("\(path): \(error)")
+        }
+        // Bodies that were decrypted are encrypted again.
+        format = try resources.applied(to: plain)
         do throws(ReplayError) {
-            do { format = try FormatOptions.format(try name ?? Recording.format(of: trace)) } catch {
-                throw ReplayError("\(error)")
-            }
             recording = try Recording(trace, format: format.name, rules: comparison.rules)
             try recording.check(FrameBuilder(format), side)
             for line in Challenges.lines(in: trace) { warn(line) }

@@ -130,7 +130,8 @@ struct DecodeCommand: ParsableCommand {
         reading.read(files, to: decoder, progress: progress) { decoder.flush() }
         decoder.finish()
         decoder.flush()
-        if reading.hasFailed { throw ExitCode(2) }
+        selection.warnOfMissingConnections(decoder.summary)
+        if reading.hasFailed || progress.hasFailed { throw ExitCode(2) }
         if selection.failing.fails(decoder.summary) { throw ExitCode(1) }
     }
 }

@@ -27,6 +27,8 @@ struct DemoCommand: ParsableCommand {
     @OptionGroup var selection: SelectionOptions
     @OptionGroup var status: StatusOptions
 
+    func validate() throws { try records.check(output) }
+
     func run() throws {
         let peers = try formats.isEmpty ? ReferencePeers.all : formats.map(PeerCommandOptions.peer)
         let queue = RecordingQueue()
@@ -46,17 +48,22 @@ struct DemoCommand: ParsableCommand {
         let recording = try LiveRecording(of: .relay("demo"), request)
         let recorder = Recorder(of: recording, queue: queue)
         let tls = try tls ? DemoTLS() : nil
-        let conversations = Task.detached { [unmarked] in
+        let conversations = Task<Bool, Never>.detached { [unmarked] in
             defer { queue.finish() }
+            var isComplete = true
             for peer in peers where !Task.isCancelled {
                 let format = unmarked.first { $0.name == peer.format }
-                await Self.show(peer, tls, queue: queue) { ports[$0] = format }
+                let isShown = await Self.show(peer, tls, queue: queue) { ports[$0] = format }
+                isComplete = isComplete && isShown
             }
+            return isComplete
         }
         let signals = EndSignals { conversations.cancel() }
         // The main thread records; conversations run on the tasks' shared threads.
         recording.run(recorder, queue)
         signals.cancel()
+        // Everything that could be shown was, and is in the records.
+        guard try Blocking.wait({ await conversations.value }) else { throw ExitCode(2) }
         if selection.failing.fails(recording.summary) { throw ExitCode(1) }
     }
 
@@ -65,9 +72,10 @@ struct DemoCommand: ParsableCommand {
     /// - Parameters:
     ///   - tls: puts TLS on both sides of the proxy; nil: the peers speak plaintext.
     ///   - bound: called with the server's port, before anyone connects to it.
+    /// - Returns: whether it went well, or was interrupted.
     private static func show(
         _ peer: any ReferencePeer.Type, _ tls: DemoTLS?, queue: RecordingQueue, bound announcePort: (UInt16) -> Void
-    ) async {
+    ) async -> Bool {
         var options = PeerOptions()
         options.timeScale = peer.demoScale
         let scaled = options
@@ -81,7 +89,10 @@ struct DemoCommand: ParsableCommand {
         defer { serving.cancel() }
         do {
             var addresses = bound.makeAsyncIterator()
-            guard let server = await addresses.next() else { return try await serving.value }
+            guard let server = await addresses.next() else {
+                try await serving.value
+                throw CancellationError()
+            }
             let plain = HostPort(host: server.address.description, port: Int(server.port))
             let outer = try await tls?.serve(plain)
             let to = outer?.address ?? plain
@@ -89,7 +100,9 @@ struct DemoCommand: ParsableCommand {
             var settings = ProxyOptions(listen: HostPort(host: "127.0.0.1", port: 0), to: to)
             if let tls { settings.tls = tls.interception }
             let proxy = ProxyServer(settings, queue: queue)
-            guard case .tcp(let listening)? = try await proxy.startListening().first else { return }
+            guard case .tcp(let listening)? = try await proxy.startListening().first else {
+                throw CommandError("the proxy listens on no port")
+            }
             let inner = try await tls?.connect(to: listening)
             let address = inner?.address ?? listening
             let outcome: Result<Void, any Error>
@@ -103,9 +116,13 @@ struct DemoCommand: ParsableCommand {
             _ = try await proxy.drained(within: 1)
             for part in [inner?.proxy, proxy, outer?.proxy].compactMap({ $0 }) { try await part.close() }
             try outcome.get()
+            return true
         } catch is CancellationError {
+            return true
         } catch {
             warn("the \(peer.format) demonstration went wrong: \(error)")
+            // What is interrupted may fail in other ways, too.
+            return Task.isCancelled
         }
     }
 }

@@ -26,7 +26,10 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
-        guard replay.trace == nil else { return try await replay.serve(listen, format) }
+        guard replay.trace == nil else {
+            try replay.reject(peer.given + [("--store-offline", storeOffline)])
+            return try await replay.serve(listen, format, keys: peer.keys)
+        }
         let format = format ?? ""
         let reference = try peer.peer(format)
         var options = try peer.options(for: format)
@@ -64,7 +67,10 @@ struct ConnectCommand: AsyncParsableCommand {
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
-        guard replay.trace == nil else { return try await replay.connect(to, format) }
+        guard replay.trace == nil else {
+            try replay.reject(peer.given + [("--rounds", rounds != 1)])
+            return try await replay.connect(to, format, keys: peer.keys)
+        }
         let format = format ?? ""
         let reference = try peer.peer(format)
         var options = try peer.options(for: format)
@@ -97,7 +103,7 @@ struct PeerCommandOptions: ParsableArguments {
     @Option(
         name: .customLong("key"),
         help: ArgumentHelp(
-            "Encrypt bodies with this key: FORMAT=HEX, or the other notations of decode's --key.",
+            "Encrypt bodies with this key: FORMAT=HEX, or the other notations of decode's --key. With --replay, too.",
             valueName: "format=key"))
     var keys: [String] = []
 
@@ -105,6 +111,11 @@ struct PeerCommandOptions: ParsableArguments {
         guard timeScale > 0, timeScale.isFinite else {
             throw ValidationError("--time-scale is \(timeScale); expected a number above 0")
         }
+    }
+
+    /// The options that only the reference peers have, and whether they are given.
+    var given: [(option: String, isGiven: Bool)] {
+        [("--time-scale", timeScale != 1), ("--as-published", asPublished != nil)]
     }
 
     /// The options for the peers of a format.

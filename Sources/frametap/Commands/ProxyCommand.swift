@@ -51,8 +51,8 @@ struct ProxyCommand: ParsableCommand {
                 --listen transparent://ADDRESS:PORT or --control ADDRESS:PORT
                 """)
         }
-        // Survives the terminal that started it, and treats a file size limit like a full disk.
-        for number in [SIGHUP, SIGXFSZ] { signal(number, SIG_IGN) }
+        // Survives the terminal that started it and readers that are gone, and treats a file size limit like a full disk.
+        for number in [SIGHUP, SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
         DescriptorLimit.raise()
         let listeners = try listeners.listeners()
         var options = relay.options(listeners)
@@ -89,17 +89,27 @@ struct ProxyCommand: ParsableCommand {
             request.journal = packets
         }
         if let page { (request.page, request.journal) = (page, packets) }
-        let recording = try LiveRecording(of: .relay(ListenerOptions.source(of: listeners)), request)
-        let recorder = Recorder(of: recording, queue: queue)
-        let ciphertext = try tls.writeTLS.map { try CiphertextRecord($0, limit: waiting.queueLimit.bytes) }
+        let sealed = tls.writeTLS.map { (path: $0, queue: RecordingQueue(limit: waiting.queueLimit.bytes)) }
         let proxy = ProxyServer(
-            options, queue: queue, ciphertext: ciphertext?.queue, threads: relay.threads ?? ProxyServer.usualThreads)
+            options, queue: queue, ciphertext: sealed?.queue, threads: relay.threads ?? ProxyServer.usualThreads)
         let places: [Place]
         do {
             places = try proxy.start(managing: pageControl.map { control in { control.handle(of: $0) } })
         } catch {
             throw CommandError("\(error)")
         }
+        // Only now: files of earlier runs stay whole if it cannot listen. The queues keep what passes meanwhile.
+        let recording: LiveRecording
+        let ciphertext: CiphertextRecord?
+        do {
+            recording = try LiveRecording(of: .relay(ListenerOptions.source(of: listeners)), request)
+            ciphertext = try sealed.map { try CiphertextRecord($0.path, from: $0.queue, start: request.start) }
+        } catch {
+            // Or the files of Unix sockets would stay.
+            try? proxy.shutDown()
+            throw error
+        }
+        let recorder = Recorder(of: recording, queue: queue)
         let drain = relay.drain.interval.seconds
         let signals = EndSignals {
             if drain > 0 {
@@ -115,7 +125,9 @@ struct ProxyCommand: ParsableCommand {
         // A program that reads this may send a signal immediately.
         for (listener, place) in zip(listeners, places) { Self.announce(listener, at: place) }
         let seed = store?.seed ?? rules.seed ?? .random(in: 0...UInt64(UInt32.max))
-        let api = FrametapAPI(proxy, journal ?? EventJournal(), packets, seed: seed) { try FormatOptions.format($0) }
+        let api = FrametapAPI(proxy, journal ?? EventJournal(), packets, seed: seed, limits: rules.limits) {
+            try FormatOptions.format($0)
+        }
         let control = try control(of: proxy, api, seed: seed)
         defer { control?.close() }
         let server = try page.map { page in
@@ -142,7 +154,7 @@ struct ProxyCommand: ParsableCommand {
     private func control(of proxy: ProxyServer, _ api: FrametapAPI, seed: UInt64) throws -> ControlServer? {
         guard let address = listeners.control else { return nil }
         let token = listeners.controlToken ?? Self.token()
-        let api = ControlAPI(proxy, api, seed: seed, token: token)
+        let api = ControlAPI(proxy, api, seed: seed, limits: rules.limits, token: token)
         do {
             let server = try Blocking.wait { try await api.serve(at: address) }
             let place = HostPort(host: server.host, port: server.port)

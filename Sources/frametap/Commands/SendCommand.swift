@@ -58,6 +58,18 @@ struct SendCommand: AsyncParsableCommand {
     @OptionGroup var bodies: BodyOptions
     @OptionGroup var output: OutputOptions
 
+    /// The ways of printing answers that a proxy's API has no data for, and whether they are asked for.
+    private var unprintable: [(option: String, isGiven: Bool)] {
+        [
+            (
+                "--as \(output.form.rawValue)",
+                output.form != .text && output.form != .ndjson && output.form != .none
+            ),
+            ("--body-limit", output.bodyLimit != OutputOptions.usualBodyLimit), ("--time", output.times != .utc),
+            ("--verbose", output.verbose), ("--color", output.color != .auto),
+        ]
+    }
+
     func validate() throws {
         if (to == nil) == (control == nil) { throw ValidationError("expected --to, or --control") }
         if control != nil, token == nil || listener == nil || connection == nil {
@@ -72,6 +84,12 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        // Not in `validate`, whose error would hide that of an unknown option.
+        if control != nil, let other = unprintable.first(where: { $0.isGiven }) {
+            throw ValidationError(
+                "\(other.option) cannot be used with --control: answers are printed as lines of a trace, or not at all (--as none)"
+            )
+        }
         signal(SIGPIPE, SIG_IGN)
         var decoding = DecodingOptions(.fixed(try FormatOptions.format(format)))
         try bodies.apply(to: &decoding)
@@ -138,8 +156,9 @@ struct SendCommand: AsyncParsableCommand {
 
     /// Sends into a connection that passes through a proxy.
     private func run(_ templates: [FrameTemplate], by control: HostPort, _ format: Format) async throws {
-        let output = FileOutput.standardOutput()
-        output.whenBroken = { $0.endProcess() }
+        let file = try output.output.map { try FileOutput(creating: $0) } ?? FileOutput.standardOutput()
+        file.whenBroken = { $0.endProcess() }
+        let isShown = output.form != .none
         let variations = vary.flatMap { FrameVariations($0) }
         var isUnanswered = false
         do {
@@ -156,7 +175,9 @@ struct SendCommand: AsyncParsableCommand {
                         } else {
                             try FrameVariations.encode(line, format, from: from.direction)
                         }
-                    let isAnswered = try await sending.send(bytes) { output.write(Array(($0 + "\n").utf8)) }
+                    let isAnswered = try await sending.send(bytes) {
+                        if isShown { file.write(Array(($0 + "\n").utf8)) }
+                    }
                     if !isAnswered {
                         warn("no answer in \(timeout.interval.seconds) s")
                         isUnanswered = true

@@ -61,6 +61,14 @@ struct BodyOptions: ParsableArguments {
         }
     }
 
+    /// A format with what its bodies need.
+    func applied(to format: Format) throws -> Format {
+        var options = DecodingOptions(.fixed(format))
+        try apply(to: &options)
+        if case .fixed(let format) = options.choice { return format }
+        return format
+    }
+
     // MARK: Keys
 
     /// The key of that name, from `--key` or from the environment.

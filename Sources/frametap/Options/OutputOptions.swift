@@ -4,6 +4,9 @@ import Trace
 
 /// How a trace is shown.
 struct OutputOptions: ParsableArguments {
+    /// How much of a body is shown if nothing is asked for.
+    static let usualBodyLimit = 4_096
+
     @Option(name: .customLong("as"), help: "What to print: \(TraceForm.allValueStrings.joined(separator: ", ")).")
     var form = TraceForm.text
 
@@ -11,7 +14,7 @@ struct OutputOptions: ParsableArguments {
     var output: String?
 
     @Option(help: ArgumentHelp("Show at most N bytes of each body; 0 shows none.", valueName: "bytes"))
-    var bodyLimit = 4_096
+    var bodyLimit = OutputOptions.usualBodyLimit
 
     @Option(name: .customLong("time"), help: "What the first column shows.")
     var times = TextOptions.Times.utc

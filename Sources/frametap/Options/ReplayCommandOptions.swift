@@ -41,8 +41,15 @@ struct ReplayCommandOptions: ParsableArguments {
         }
     }
 
-    private func load(_ name: String?, saying side: Direction) throws -> RecordingToPlay {
-        try RecordingToPlay(trace ?? "", format: name, mask: mask, ignore: ignore, saying: side)
+    /// Rejects options of the reference peers: a recording is played as it is. Not in `validate`, whose error would hide that of an
+    /// unknown option.
+    func reject(_ others: [(option: String, isGiven: Bool)]) throws {
+        guard let other = others.first(where: { $0.isGiven }) else { return }
+        throw ValidationError("\(other.option) is for the reference peers; --replay plays the recording as it is")
+    }
+
+    private func load(_ name: String?, _ keys: [String], saying side: Direction) throws -> RecordingToPlay {
+        try RecordingToPlay(trace ?? "", format: name, keys: keys, mask: mask, ignore: ignore, saying: side)
     }
 
     private func options(_ loaded: RecordingToPlay) -> ReplayOptions {
@@ -55,8 +62,10 @@ struct ReplayCommandOptions: ParsableArguments {
     }
 
     /// Answers clients as the recorded server did, until a signal arrives.
-    func serve(_ listen: HostPort, _ format: String?) async throws {
-        let loaded = try load(format, saying: .fromServer)
+    ///
+    /// - Parameter keys: the keys of bodies, as `--key` takes them.
+    func serve(_ listen: HostPort, _ format: String?, keys: [String]) async throws {
+        let loaded = try load(format, keys, saying: .fromServer)
         let options = options(loaded)
         let serving = Task {
             try await ReplayServer.serve(
@@ -73,8 +82,10 @@ struct ReplayCommandOptions: ParsableArguments {
     }
 
     /// Sends what the recorded clients sent, and compares the server's answers.
-    func connect(_ to: HostPort, _ format: String?) async throws {
-        let loaded = try load(format, saying: .fromClient)
+    ///
+    /// - Parameter keys: the keys of bodies, as `--key` takes them.
+    func connect(_ to: HostPort, _ format: String?, keys: [String]) async throws {
+        let loaded = try load(format, keys, saying: .fromClient)
         let options = options(loaded)
         let playing = Task {
             try await ReplayClient.play(loaded.recording, host: to.host, port: to.port, options)

@@ -40,11 +40,16 @@ struct RuleOptions: ParsableArguments {
     /// Whether there are any.
     var isGiven: Bool { file != nil || !rules.isEmpty }
 
+    /// How much rules hold, and for how long: those of every listener, whoever has opened it.
+    var limits: StageChain.Limits {
+        var limits = StageChain.Limits()
+        (limits.bytes, limits.time) = (holdLimit.bytes, holdTimeout.interval)
+        return limits
+    }
+
     /// Reads the rules, and keeps reading them; nil if there are none, and none can be set while the proxy runs.
     func store(_ decoding: DecodingOptions, isCommanded: Bool) throws -> RuleStore? {
         guard isGiven || isCommanded else { return nil }
-        var limits = StageChain.Limits()
-        (limits.bytes, limits.time) = (holdLimit.bytes, holdTimeout.interval)
         return try RuleStore(file, rules, seed: seed, decoding, limits)
     }
 }

@@ -6,9 +6,10 @@ import argparse
 import re
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 from . import __version__
-from .errors import Refusal, say
+from .errors import Refusal, one_line, say
 from .formats import name_of
 from .program import Program
 
@@ -33,9 +34,24 @@ ALLOWED = (
 DONE, INCOMPLETE, USAGE = 0, 2, 64
 
 
+class _Parser(argparse.ArgumentParser):
+    """Ends with the exit status that frametap has for wrong usage; argparse's own, 2, means incomplete results here."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(USAGE, f"{self.prog}: {message}\n")
+
+
+def _setting(text: str) -> str:
+    """A value of --conf."""
+    if "=" not in text:
+        raise argparse.ArgumentTypeError(f"{text}: expected NAME=VALUE")
+    return text
+
+
 def parser() -> argparse.ArgumentParser:
     """What the command understands."""
-    result = argparse.ArgumentParser(
+    result = _Parser(
         prog="frametap-spark",
         description="Decodes captures with frametap on the workers of Apache Spark, and writes Parquet tables: connections, frames, "
         "findings, round_trips. A second run reads what is new. docs/scale.md has the tables.",
@@ -85,7 +101,7 @@ def parser() -> argparse.ArgumentParser:
         help="how much of the input a task splits at most (default: 1 GiB)",
     )
     add("--master", metavar="MASTER", help="local[*], spark://HOST:PORT, …; not with spark-submit, which has its own")
-    add("--conf", action="append", default=[], metavar="NAME=VALUE", help="a setting of Spark; may be repeated")
+    add("--conf", action="append", default=[], type=_setting, metavar="NAME=VALUE", help="a setting of Spark; may be repeated")
     add("--break-lock", action="store_true", help="write although another run seems to: it was killed")
     add("--version", action="version", version=f"frametap-spark {__version__}")
     return result
@@ -94,6 +110,15 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command; gives its exit status."""
     options = parser().parse_args(arguments)
+    try:
+        return _run(options)
+    except Exception as error:
+        # As for everything else that goes wrong: a line, and not a traceback.
+        say(one_line(error))
+        return INCOMPLETE
+
+
+def _run(options: argparse.Namespace) -> int:
     if not 1 <= options.shards <= 4_096:
         say(f"--shards {options.shards}: expected 1 to 4096")
         return USAGE

@@ -110,7 +110,7 @@ def _problems(lines: list[str], files: list[str]) -> Iterator[Problem]:
     for line in lines:
         message = line.removeprefix("frametap: ")
         file = max((file for file in files if file in message), key=len, default="")
-        yield Problem(file, message.removeprefix(f"{file}: "))
+        yield Problem(file, message.removeprefix(f"{file}: "), again=message.startswith("cannot open"))
 
 
 def connection_names(pairs: list[str]) -> Iterator[list[str]]:

@@ -89,7 +89,7 @@ class _Run:
         work = self._work(groups)
         decoded = run_stage(self.spark, "decoding", partial(decode, self.job, work), list(range(self.request.shards)))
         problems += [Problem(self.storage.root, message) for message in sorted({m for d in decoded for m in d.problems})]
-        unread = {problem.file for problem in problems if problem.message.startswith(("cannot open", "get:", "cannot get"))}
+        unread = {problem.file for problem in problems if problem.again}
         read = [file for file in files if file.path not in unread]
         self.output.commit(self._commit(read, problems, work, decoded))
         counts = [sum(part.counts.get(event, 0) for part in decoded) for event in ("opened", "frame")]

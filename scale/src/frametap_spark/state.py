@@ -64,6 +64,16 @@ class Output:
             storage.delete(f"{STATE}/lock")
         if not storage.claim(f"{STATE}/lock"):
             raise Refusal(f"{storage.root}/{STATE}/lock: another run writes here. If none does, since it was killed, add --break-lock")
+        try:
+            return self._recover()
+        except BaseException:
+            # Nobody calls `close` for an output that was not opened.
+            storage.delete(f"{STATE}/lock")
+            raise
+
+    def _recover(self) -> Manifest:
+        """Ends what a run before left unfinished, and gives the state."""
+        storage = self.storage
         if storage.exists(f"{STATE}/commit.json"):
             content = json.loads(storage.read(f"{STATE}/commit.json"))
             self.perform(Commit(**{**content, "manifest": Manifest(**content["manifest"])}))
@@ -74,12 +84,14 @@ class Output:
 
     def close(self) -> None:
         """Gives the output to the next run."""
-        self.storage.delete(f"{STATE}/unfinished")
+        # Half a commit needs the files that it has not moved yet: the next run moves them.
+        if not self.storage.exists(f"{STATE}/commit.json"):
+            self.storage.delete(f"{STATE}/unfinished")
         self.storage.delete(f"{STATE}/lock")
 
-    def files(self) -> dict[str, tuple[int, str]]:
-        """Every file that was read: its size and when it was modified."""
-        known: dict[str, tuple[int, str]] = {}
+    def files(self) -> dict[str, tuple[int, int | str]]:
+        """Every file that was read: its size and when it was modified, in either of the forms of `listing.is_same_time`."""
+        known: dict[str, tuple[int, int | str]] = {}
         for name in self.storage.names(f"{STATE}/files"):
             for line in self.storage.read(f"{STATE}/files/{name}").splitlines():
                 row = json.loads(line)

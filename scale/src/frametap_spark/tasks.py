@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .captures import end_of, write_end
@@ -93,7 +93,7 @@ def split(job: Job, urls: list[str]) -> tuple[Group | None, list[Problem]]:
         shards = folder / "shards"
         unread = job.program.shard(list(paths.values()), job.shards, shards)
         names = {path: url for url, path in paths.items()}
-        problems += [Problem(names.get(problem.file, problem.file), problem.message) for problem in unread]
+        problems += [replace(problem, file=names.get(problem.file, problem.file)) for problem in unread]
         smallest = min(shards.iterdir(), key=lambda path: path.stat().st_size)
         end = end_of(smallest)
         return Group(job.transfer.store(shards, job.shard_area), end), problems

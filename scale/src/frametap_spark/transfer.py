@@ -40,7 +40,7 @@ class Transfer:
             here = local_path(url)
             target = str(here if here else folder / f"{index:06}")
             if here is None and (error := self._shell("-get", url, target)):
-                problems.append(Problem(url, error))
+                problems.append(Problem(url, error, again=True))
             else:
                 paths[url] = target
         return paths, problems

@@ -1,0 +1,77 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `serve` and `connect` with `--replay`: what its options do, and which options it does not take.
+@Suite struct ReplayOptionsTests {
+    /// Sends every line back, and prints it.
+    private static let server = """
+        import socket, threading
+        def serve(connection):
+            with connection.makefile("rwb") as lines:
+                for line in lines:
+                    print("got", line.decode().strip(), flush=True)
+                    lines.write(line)
+                    lines.flush()
+        listener = socket.create_server(("127.0.0.1", 0))
+        print(listener.getsockname()[1], flush=True)
+        while True:
+            threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+        """
+
+    /// What was recorded decrypted is encrypted again, and answers are decrypted.
+    @Test func bodiesAreEncryptedAgain() async throws {
+        let folder = try Folder()
+        let format = try folder.write(
+            Array(
+                """
+                format: sealed
+                framing: { rule: delimiter, end: "\\n" }
+                body: [{ aes: { input: hex } }, text]
+
+                """.utf8), to: "sealed.yaml")
+        let key = ["--key", "sealed=000102030405060708090a0b0c0d0e0f"]
+        let server = try Program("python3", ["-c", Self.server])
+        let port = try await server.match(/(\d+)\n/)
+        let trace = folder.path("trace.ndjson")
+        let send = ["send", "--format", format, "--as", "ndjson"] + key
+        let frame = #"{"body":{"text":"hello"}}"#
+        _ = try await Program.run("frametap", send + ["--to", "127.0.0.1:\(port)", "--output", trace, frame])
+        let recorded = try traceLines(folder.text("trace.ndjson")).filter { $0.event == "frame" }
+        #expect(recorded.map { $0.text(of: "body", "text") } == ["hello", "hello"])
+
+        let replay = ["--replay", trace, "--fast"]
+        _ = try await Program.run("frametap", ["connect", format, "--to", "127.0.0.1:\(port)"] + replay + key)
+        let got = server.output.split(separator: "\n").filter { $0.hasPrefix("got ") }
+        #expect(got.count == 2 && got.first == got.last && got.first?.contains("hello") == false, "\(got)")
+        let without = try Program("frametap", ["connect", format, "--to", "127.0.0.1:\(port)"] + replay)
+        #expect(try await without.exitStatus() == 2)
+        #expect(without.errors.contains("give it with --key"), "\(without.errors)")
+
+        let serving = try Program("frametap", ["serve", format, "--listen", "127.0.0.1:0"] + replay + key)
+        let own = try await serving.match(/listening on 127\.0\.0\.1:(\d+)\n/, inErrors: true)
+        let answered = try await Program.run("frametap", send + ["--to", "127.0.0.1:\(own)", frame])
+        let answers = try traceLines(answered).filter { $0.event == "frame" && $0.from == "server" }
+        #expect(answers.map { $0.text(of: "body", "text") } == ["hello"], "\(answered)")
+        serving.signal(SIGTERM)
+        #expect(try await serving.exitStatus() == 0, "\(serving.errors)")
+    }
+
+    @Test(arguments: [
+        ["serve", "--listen", "127.0.0.1:0", "--time-scale", "2"],
+        ["serve", "--listen", "127.0.0.1:0", "--as-published", "stale-head"],
+        ["serve", "--listen", "127.0.0.1:0", "--store-offline"],
+        ["connect", "--to", "127.0.0.1:1", "--time-scale", "2"],
+        ["connect", "--to", "127.0.0.1:1", "--as-published", "stale-head"],
+        ["connect", "--to", "127.0.0.1:1", "--rounds", "2"],
+    ]) func optionsOfTheReferencePeersAreRefused(_ arguments: [String]) async throws {
+        let refused = try Program("frametap", arguments + ["--replay", "/nowhere"])
+        #expect(try await refused.exitStatus() == 64)
+        let reason = "is for the reference peers; --replay plays the recording as it is"
+        #expect(refused.errors.contains("Error: \(arguments[3]) \(reason)"), "\(refused.errors)")
+        // An option that does not exist is what is said first.
+        let unknown = try Program("frametap", arguments + ["--replay", "/nowhere", "--nonsense"])
+        #expect(try await unknown.exitStatus() == 64)
+        #expect(unknown.errors.contains("--nonsense"), "\(unknown.errors)")
+    }
+}
