@@ -22,7 +22,7 @@ package final class HeartbeatMonitor: Analysis {
     ///
     /// - Parameter mostExpected: at most how many connections of each bucket of hosts at once have their first heartbeat waited
     ///   for; on others its absence is reported when they are over.
-    package init(mostExpected: Int = 4_096) {
+    package init(mostExpected: Int = 1_024) {
         self.mostExpected = mostExpected
     }
 

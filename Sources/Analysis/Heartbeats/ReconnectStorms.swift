@@ -72,7 +72,7 @@ package final class ReconnectStorms: Analysis {
     /// - Parameters:
     ///   - mostPairs: how many endpoint pairs are remembered of each bucket of hosts.
     ///   - mostEvents: how many openings and ends of each bucket are sorted at once; more are taken before they are old enough.
-    package init(mostPairs: Int = 2_048, mostEvents: Int = 8_192) { most = (mostPairs, mostEvents) }
+    package init(mostPairs: Int = 1_024, mostEvents: Int = 2_048) { most = (mostPairs, mostEvents) }
 
     /// When the next opening or end is old enough.
     package var nextDeadline: Timestamp? { deadlines.first }

@@ -14,8 +14,6 @@ struct Flow {
 
     /// Both ends.
     let key: FlowKey
-    /// Counts from 1 in order of opening. Both legs of a connection share it.
-    let number: Int
     /// Receives the bytes; nil once closed.
     var receiver: (any ConnectionReceiver)?
     /// Both directions.
@@ -28,6 +26,8 @@ struct Flow {
     var reportedUntil = Timestamp(nanoseconds: .min)
     /// How many packets it had; wraps around.
     var packets: UInt32 = 0
+    /// `number`: four bytes less for each of a million connections.
+    private let shortNumber: UInt32
     /// The sequence number of the RST.
     var resetSequence: UInt32 = 0
     /// The sequence number after all that the other side had sent when the RST was seen; nil if nothing of it was known.
@@ -46,6 +46,9 @@ struct Flow {
     /// Whether the client is the lower end of the key.
     let clientIsLower: Bool
 
+    /// Counts from 1 in order of opening. Both legs of a connection share it.
+    var number: Int { Int(shortNumber) }
+
     /// Its number, and which leg it is.
     var connectionLeg: ConnectionLeg { ConnectionLeg(number, key.leg) }
 
@@ -57,7 +60,7 @@ struct Flow {
 
     init(key: FlowKey, number: Int, receiver: any ConnectionReceiver, clientIsLower: Bool) {
         self.key = key
-        self.number = number
+        shortNumber = UInt32(truncatingIfNeeded: number)
         self.receiver = receiver
         self.clientIsLower = clientIsLower
     }
