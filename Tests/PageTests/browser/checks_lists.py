@@ -191,7 +191,38 @@ def the_overview_knows_when_a_live_trace_began(browser, _):
         server.shutdown()
 
 
+def an_old_answer_does_not_bring_back_a_held_frame(browser, _):
+    server, address = mock_server.serve(8_000, 20)
+    traffic = server.RequestHandlerClass.traffic
+    usual = traffic.get
+    late = []
+
+    def get(path, query):
+        answer = usual(path, query)
+        if path == "held" and not late:
+            late.append("asked")
+            time.sleep(2)
+            late.append("answered")
+        return answer
+
+    try:
+        at(browser, address, "view=actions")
+        browser.wait("document.querySelector('.held')", "the held frame")
+        traffic.get = get
+        while not late:
+            time.sleep(0.02)
+        traffic.waiting = []
+        browser.wait("!document.querySelector('.held')", "nothing is held any more")
+        while len(late) < 2:
+            time.sleep(0.02)
+        time.sleep(0.5)
+        assert browser.run("document.querySelectorAll('.held').length") == 0, "a frame that is gone"
+    finally:
+        server.shutdown()
+
+
 CHECKS = [
     lists_go_on_while_their_search_does, a_finding_leads_to_its_frame_when_it_is_found, a_burst_is_shown_to_its_end, the_last_news_is_shown, connections_that_are_scrolled_to_are_as_new_as_the_others,
     an_order_of_connections_that_is_kept_is_asked_for_again, the_overview_knows_when_a_live_trace_began,
+    an_old_answer_does_not_bring_back_a_held_frame,
 ]

@@ -24,6 +24,9 @@ export class ActionsView {
       el("section", { "aria-label": "rules and breakpoints" }, el("div", { class: "heading" }, el("h2", {}, "Rules and breakpoints"), button("Reload", () => this.load(), { class: "quiet" })), this.settings));
     /** How many were held when they were last asked for. */
     this.drawn = /** @type {number | undefined} */ (-1);
+    /** How often was asked what is held, and which of the questions the answer that is shown belongs to. */
+    this.asked = 0;
+    this.answered = 0;
     this.load();
   }
 
@@ -53,8 +56,11 @@ export class ActionsView {
   }
 
   async loadHeld() {
+    const question = ++this.asked;
     const answer = await this.attempt(() => this.page.source.held(), false);
-    if (!answer) return;
+    // An older answer may come after a newer one: it would bring back frames that are gone.
+    if (!answer || question < this.answered) return;
+    this.answered = question;
     const wanted = new Map(answer.held.map((/** @type {any} */ each) => [`${each.listener}/${each.connection}/${each.from}/${each.index}`, each]));
     for (const [key, card] of this.cards) {
       if (wanted.has(key)) continue;
