@@ -27,6 +27,7 @@ export class ActionsView {
     /** How often was asked what is held, and which of the questions the answer that is shown belongs to. */
     this.asked = 0;
     this.answered = 0;
+    this.later = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
     this.load();
   }
 
@@ -77,7 +78,12 @@ export class ActionsView {
     const empty = this.held.querySelector(".empty-note");
     if (wanted.size === 0 && !empty) this.held.append(el("p", { class: "empty-note faint" }, "No frame is held. A breakpoint below holds the frames that it describes, and what is after them."));
     if (wanted.size > 0) empty?.remove();
+    // The news may be older or newer than this answer, and no more of them may come: until both agree, it is asked again.
+    clearTimeout(this.later);
+    if (wanted.size !== (this.page.state.held ?? 0) && !this.page.paused) this.later = setTimeout(() => this.loadHeld(), 500);
   }
+
+  close() { clearTimeout(this.later); }
 
   news() {
     if (this.page.state.held === this.drawn && this.page.state.held === 0) return;
