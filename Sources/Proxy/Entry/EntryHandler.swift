@@ -87,7 +87,7 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if ends.hasInputEnded || ends.isInactive { takeEnd() }
     }
 
-    /// The client sent FIN, or its connection is gone. Layers that have not begun are told when they have.
+    /// The client sent FIN, or its connection is gone. Layers that have not begun are notified when they have.
     private func takeEnd() {
         if state == .entering { perform(stack.take(.ended)) }
     }

@@ -40,7 +40,7 @@ struct RuleOptions: ParsableArguments {
     /// Whether there are any.
     var isGiven: Bool { file != nil || !rules.isEmpty }
 
-    /// How much rules hold, and for how long: those of every listener, whoever has opened it.
+    /// How much rules hold, and for how long: the same for all listeners, also those of the control API.
     var limits: StageChain.Limits {
         var limits = StageChain.Limits()
         (limits.bytes, limits.time) = (holdLimit.bytes, holdTimeout.interval)
