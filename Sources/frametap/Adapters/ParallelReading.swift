@@ -27,7 +27,8 @@ struct ParallelReading {
         let queue = BatchQueue()
         let result = Mutex((complaints: [String](), counters: CaptureCounters()))
         let group = DispatchGroup()
-        DispatchQueue.global().async(group: group) {
+        // As in `SharedReading`, whose thread, if that reading was abandoned, is used again with the memory that it has freed.
+        DispatchQueue(label: "reading").async(group: group) {
             let receiver = BatchingReceiver(queue)
             var reading = CaptureReading()
             reading.read(paths, options: options, to: receiver, plan: plan, progress: progress) {}
