@@ -105,7 +105,7 @@ import Trace
         let all = whole.total.connections
         #expect(all >= 24 && all % 24 == 0)
         for count in 2...4 {
-            let weights = (0..<CaptureShare.buckets).map { _ in Int.random(in: 0...1_000, using: &generator) }
+            let weights = (0..<HostBuckets.count).map { _ in Int.random(in: 0...1_000, using: &generator) }
             let shares = CaptureShare.balanced(weights, into: count)
             let loads = shares.map { share in weights.indices.reduce(0) { share.has($1) ? $0 + weights[$1] : $0 } }
             #expect((loads.max() ?? 0) - (loads.min() ?? 0) <= 1_000, "seed \(seed): \(loads)")

@@ -3,11 +3,8 @@ import Streams
 /// One of several shares of a capture's connections, so that each can be processed by its own thread: all traffic between the
 /// same two hosts is in one share.
 ///
-/// Pairs of hosts are hashed into buckets, and each bucket is in one share.
+/// Pairs of hosts are hashed into buckets (`HostBuckets`), and each bucket is in one share.
 package struct CaptureShare: Hashable, Sendable {
-    /// How many buckets there are.
-    package static let buckets = 64
-
     /// How many shares there are.
     package let count: Int
     /// Its buckets, a bit for each.
@@ -21,7 +18,7 @@ package struct CaptureShare: Hashable, Sendable {
     ///
     /// - Parameter index: which one, from 0.
     package init(_ index: Int, of count: Int) {
-        let own = (0..<Self.buckets).filter { $0 % max(1, count) == index }
+        let own = (0..<HostBuckets.count).filter { $0 % max(1, count) == index }
         self.init(own: own.reduce(0) { $0 | 1 << $1 }, of: count)
     }
 
@@ -32,7 +29,7 @@ package struct CaptureShare: Hashable, Sendable {
         var own = [UInt64](repeating: 0, count: max(1, count))
         var loads = [Int](repeating: 0, count: own.count)
         // The heaviest first, each to the share with the least so far.
-        for bucket in (0..<buckets).sorted(by: { (weights[$1], $0) < (weights[$0], $1) }) {
+        for bucket in (0..<HostBuckets.count).sorted(by: { (weights[$1], $0) < (weights[$0], $1) }) {
             let lightest = loads.indices.min { (loads[$0], $0) < (loads[$1], $1) } ?? 0
             own[lightest] |= 1 << bucket
             // Buckets of unknown weight are spread, too.
@@ -41,23 +38,13 @@ package struct CaptureShare: Hashable, Sendable {
         return own.map { CaptureShare(own: $0, of: count) }
     }
 
-    /// The bucket of two hosts. Limits of analyses depend on it: `HostBuckets` in `Analysis` is the same, which a test checks.
-    @inline(__always)
-    package static func bucket(_ one: IPAddress, _ other: IPAddress) -> Int {
-        // The same for both directions, and in every thread: no seed. A crafted capture can be slow to read, but so can one with
-        // a single large connection.
-        var sum = one.low &+ other.low
-        if !one.isIPv4 { sum &+= one.high &+ other.high }
-        return Int(truncatingIfNeeded: (sum &* 0x9e37_79b9_7f4a_7c15) >> 58)
-    }
-
     /// Whether a bucket is in it.
     @inline(__always)
     package func has(_ bucket: Int) -> Bool { own >> UInt64(bucket) & 1 == 1 }
 
     /// Whether the connections of two hosts are in it.
     @inline(__always)
-    package func contains(_ one: IPAddress, _ other: IPAddress) -> Bool { has(Self.bucket(one, other)) }
+    package func contains(_ one: IPAddress, _ other: IPAddress) -> Bool { has(HostBuckets.bucket(one, other)) }
 }
 
 extension ReassemblyOptions {

@@ -108,7 +108,7 @@ struct SharedReading {
 
 /// The amount of work in each bucket of a capture's connections: its bytes, and a constant for each packet.
 private final class ShareWeights: StreamReceiver {
-    private var buckets = (0..<CaptureShare.buckets).map { _ in Bucket() }
+    private var buckets = (0..<HostBuckets.count).map { _ in Bucket() }
 
     /// Shares of equal weight; nil if one would have much less than it should.
     func shares(_ count: Int) -> [CaptureShare]? {
@@ -123,7 +123,7 @@ private final class ShareWeights: StreamReceiver {
     }
 
     func open(_ opening: Opening) -> any ConnectionReceiver {
-        buckets[CaptureShare.bucket(opening.client.address, opening.server.address)]
+        buckets[HostBuckets.bucket(opening.client.address, opening.server.address)]
     }
 
     func advance(to time: Timestamp) {}
