@@ -203,6 +203,22 @@ import Testing
         withExtendedLifetime(driver) {}
     }
 
+    /// However many cuts wait, and however soon their receipt is proven, the stack stays as small.
+    @Test func manyCutsAreProvenAtOnce() throws {
+        var isFirst = true
+        let (proxy, driver, server) = try driven(deliveryTimeout: 10) { _ in
+            defer { isFirst = false }
+            return !isFirst
+        }
+        let line = [UInt8](repeating: 0x78, count: 12_000) + [0x0a]
+        driver.take(ByteBuffer(bytes: line), from: .fromClient, isRecorded: false)
+        #expect(server.sent.isEmpty)
+        proxy.loop.advanceTime(by: .milliseconds(1))
+        #expect(server.sent == line)
+        #expect(reports(proxy).map(\.isProven) == [true])
+        withExtendedLifetime(driver) {}
+    }
+
     @Test(arguments: [false, true]) func aRSTAfterAFINReachesTheOtherEnd(stage: Bool) throws {
         let proxy = EmbeddedProxy(Self.listener) { options in
             if stage { options.stages = { _, _ in StageChain([DelayStage(delay: .milliseconds(5))]) } }

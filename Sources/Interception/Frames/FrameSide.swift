@@ -2,8 +2,11 @@ import Framing
 import Streams
 
 /// One direction of a connection whose frames rules apply to: what has arrived, and what waits.
-struct FrameSide {
-    var framer: Framer
+///
+/// A class: it has many values, and to read one of them nothing else is copied.
+final class FrameSide {
+    /// Nothing that it calls comes back to this side.
+    @exclusivity(unchecked) var framer: Framer
     /// What has arrived and has not been dealt with, after the first `taken` bytes; from this offset of the stream on.
     private var buffer: [UInt8] = []
     private var taken = 0
@@ -51,7 +54,7 @@ struct FrameSide {
     /// Splits bytes into frames; nothing waits here.
     ///
     /// - Returns: the offset of the first byte, and whether the next byte after these begins a frame.
-    mutating func frame(
+    func frame(
         _ bytes: RawSpan, at now: Timestamp, _ scratch: FramingScratch, into found: FrameCollector
     ) -> (base: Int, isWhole: Bool) {
         framer.receive(bytes, at: now, packet: 0, scratch: scratch, into: found)
@@ -59,7 +62,7 @@ struct FrameSide {
     }
 
     /// Bytes passed without waiting here.
-    mutating func skip(_ count: Int, at now: Timestamp) {
+    func skip(_ count: Int, at now: Timestamp) {
         base += count
         lastBytes = now
     }
@@ -94,7 +97,7 @@ struct FrameSide {
     }
 
     /// Adds bytes that have arrived.
-    mutating func append(_ bytes: [UInt8], at now: Timestamp) {
+    func append(_ bytes: [UInt8], at now: Timestamp) {
         if pending == 0 { pendingSince = now }
         lastBytes = now
         if taken == buffer.count { (buffer, taken) = ([], 0) }
@@ -106,7 +109,7 @@ struct FrameSide {
     }
 
     /// Takes the next bytes, at most as many as there are.
-    mutating func take(_ count: Int) -> [UInt8] {
+    func take(_ count: Int) -> [UInt8] {
         let count = min(count, pending)
         guard count > 0 else { return [] }
         defer { (taken, base) = (taken + count, base + count) }
@@ -117,38 +120,31 @@ struct FrameSide {
     func peek(_ count: Int) -> ArraySlice<UInt8> { buffer[taken..<min(taken + count, buffer.count)] }
 
     /// Adds bytes that wait for the end of a hold.
-    mutating func keep(_ bytes: [UInt8]) { held += bytes }
+    func keep(_ bytes: [UInt8]) { held += bytes }
 
     /// Takes the bytes that waited for it.
-    mutating func takeHeld() -> [UInt8] {
+    func takeHeld() -> [UInt8] {
         defer { held = [] }
         return held
     }
 
     /// Forgets everything that has not passed.
-    mutating func discard() {
+    func discard() {
         (buffer, taken, swapped, held, hold) = ([], 0, [], [], nil)
         (joined, joining, joinedReport, injected) = ([], nil, nil, [])
     }
 }
 
-/// Both directions. Unlike `PerDirection`, it does not copy a side to read one of its values: a side has many.
+/// Both directions.
 struct FrameSides {
+    let fromClient: FrameSide
+    let fromServer: FrameSide
+
     /// Both directions of a connection that begins with a frame in each.
     init(_ format: Format) {
         let framers = format.framers()
         (fromClient, fromServer) = (FrameSide(framers.fromClient), FrameSide(framers.fromServer))
     }
 
-    var fromClient: FrameSide
-    var fromServer: FrameSide
-
-    subscript(direction: Direction) -> FrameSide {
-        _read {
-            if direction == .fromClient { yield fromClient } else { yield fromServer }
-        }
-        _modify {
-            if direction == .fromClient { yield &fromClient } else { yield &fromServer }
-        }
-    }
+    subscript(direction: Direction) -> FrameSide { direction == .fromClient ? fromClient : fromServer }
 }

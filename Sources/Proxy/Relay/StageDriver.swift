@@ -20,6 +20,8 @@ final class StageDriver {
         var proven = 0
         /// Whether the receiver has not read in time since then.
         var isUnproven = false
+        /// Whether what waits is being written: the next receipt may be proven at once, and does not begin that again.
+        var isOpening = false
         /// When a RST among what waits does not wait any longer.
         var resetDeadline: Scheduled<Void>?
         /// Whether the stages, or too many waiting bytes, keep its sender from being read.
@@ -198,6 +200,9 @@ final class StageDriver {
             gates[direction].isUnproven = false
         }
         gates[direction].isShut = false
+        guard !gates[direction].isOpening else { return }
+        gates[direction].isOpening = true
+        defer { gates[direction].isOpening = false }
         while !gates[direction].isShut, let output = gates[direction].waiting.popFirst() {
             gates[direction].waitingBytes -= output.cost
             perform(output)
