@@ -1,19 +1,19 @@
 import Streams
 
 extension Timestamp {
-    /// Reads RFC 3339 text: `2026-11-21T08:00:00.5Z`, `2026-11-21T09:00:00+01:00`, or a date alone; nil if it is none.
+    /// Reads RFC 3339 text: `2026-11-21T08:00:00.5Z`, `2026-11-21 09:00:00+01:00`, or a date alone; nil if it is none.
     ///
     /// Traces have one in nearly every line: nothing is allocated.
     package init?(rfc3339 text: String) {
         var rest = text.utf8[...]
         guard let year = rest.number(digits: 4), rest.skip("-"), let month = rest.number(digits: 2), rest.skip("-"),
-            let day = rest.number(digits: 2), (1...12).contains(month), (1...31).contains(day),
-            (1...9999).contains(year)
+            let day = rest.number(digits: 2), (1...9999).contains(year), (1...12).contains(month), day >= 1,
+            day <= Self.daysInMonth(year, month)
         else { return nil }
         var seconds = Int64(Self.days(year, month, day)) * 86_400
         var nanoseconds: Int64 = 0
         if !rest.isEmpty {
-            guard rest.skip("T"), let clock = Self.clock(rest) else { return nil }
+            guard rest.skip("T") || rest.skip("t") || rest.skip(" "), let clock = Self.clock(rest) else { return nil }
             seconds += clock.seconds
             nanoseconds = clock.nanoseconds
         }
@@ -24,7 +24,7 @@ extension Timestamp {
     private static func clock(_ text: Substring.UTF8View) -> (seconds: Int64, nanoseconds: Int64)? {
         var rest = text
         guard let hours = rest.number(digits: 2), hours < 24, rest.skip(":"), let minutes = rest.number(digits: 2),
-            minutes <= 60
+            minutes < 60
         else { return nil }
         var seconds = Int64(hours * 3_600 + minutes * 60)
         var nanoseconds: Int64 = 0
@@ -42,10 +42,18 @@ extension Timestamp {
         if rest.isEmpty || (rest.count == 1 && (rest.skip("Z") || rest.skip("z"))) { return (seconds, nanoseconds) }
         let isEast = rest.skip("+")
         guard isEast || rest.skip("-"), let hours = rest.number(digits: 2), rest.skip(":"),
-            let minutes = rest.number(digits: 2), rest.isEmpty
+            let minutes = rest.number(digits: 2), rest.isEmpty, hours < 24, minutes < 60
         else { return nil }
         let offset = Int64(hours * 60 + minutes) * 60
         return (isEast ? seconds - offset : seconds + offset, nanoseconds)
+    }
+
+    private static func daysInMonth(_ year: Int, _ month: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
     }
 
     /// Days since 1970-01-01 (H. Hinnant's `days_from_civil`).

@@ -57,6 +57,11 @@ struct Frametap: AsyncParsableCommand {
                 writeToStandardError(lines.map { PrintableText.of($0) + "\n" }.joined())
                 exit(withError: ExitCode.validationFailure)
             }
+            if exitCode(for: error) == .success {
+                let text = fullMessage(for: error)
+                if !text.isEmpty { printText(text) }
+                exit(withError: ExitCode.success)
+            }
             guard exitCode(for: error) == .failure, !(error is ExitCode) else { exit(withError: error) }
             warn("\(error)")
             exit(withError: ExitCode(2))

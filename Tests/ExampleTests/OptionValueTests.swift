@@ -26,6 +26,22 @@ import Testing
             ["decode", capture, "--format", "line", "--format", "chunk"],
             "--format line and --format chunk: expected one without a port"
         ),
+        (
+            ["decode", capture, "--format", "9100=line", "--format", "9100=chunk"],
+            "--format 9100=chunk: port 9100 has a format already"
+        ),
+        (["decode", capture, "--grep", "a", "--grep", "b"], "--grep is given 2 times"),
+        (["decode", capture, "--heartbeat", "every: 2 s", "--heartbeat", "gap: 6 s"], "--heartbeat is given 2 times"),
+        (["decode", capture, "--fail-on", ""], "--fail-on '' names no kind; known are "),
+        (["decode", capture, "--fail-on", "unframed", "--fail-on", " ,"], "--fail-on ' ,' names no kind; known are "),
+        (["proxy", "--listen", "127.0.0.1:0", "--to", "h:1", "--rotate", "100"], "found '100'"),
+        (["proxy", "--listen", "127.0.0.1:0", "--to", "h:1", "--rotate", "2KX,2s"], "found '2KX'"),
+        (["decode", capture, "--from", "server"], "to show what one side sent: --filter 'from == server'"),
+        (["decode", capture, "--since", "2026-02-30T00:00:00Z"], "expected a time such as 2026-11-21T08:00:00Z"),
+        (
+            ["decode", capture, "--since", "2026-11-21 10:00:00Z", "--until", "2026-11-21T10:00:00+00:00"],
+            "there is nothing between them"
+        ),
     ])
     func wrongValuesAreExplained(arguments: [String], expected: String) throws {
         let result = try Program.run("frametap", arguments)
@@ -34,7 +50,7 @@ import Testing
     }
 
     /// A number alone is in seconds.
-    @Test(arguments: ["5", "5s", "5000ms", "0", "1.5h"]) func timesHaveUnitsOrNone(time: String) throws {
+    @Test(arguments: ["5", "5s", "5000ms", "0", "1.5h", "2m", "1h30m"]) func timesHaveUnitsOrNone(time: String) throws {
         let result = try Program.run("frametap", ["decode", Self.capture, "--as", "summary", "--idle-timeout", time])
         #expect(result.status == 0, "\(result.errors)")
     }

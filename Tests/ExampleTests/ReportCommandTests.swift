@@ -63,8 +63,29 @@ import Testing
         #expect(try status("heartbeat-gap,unframed") == 0)
         #expect(try status("heartbeat-gap,unframed", Self.strict) == 1)
         #expect(try status("heartbeat-gap", ["--heartbeat", "none"]) == 0)
+        #expect(try status("heartbeat-gap, unframed", Self.strict) == 1)
+        #expect(try status("heartbeat-gap", Self.strict + ["--fail-on", "unframed"]) == 1)
+        #expect(try status("unframed", Self.strict + ["--fail-on", "missing"]) == 0)
         #expect(try status("heartbeat-gaps") == 64)
         #expect(try status("heartbeat-gap", ["--heartbeat", "evry: 1 s"]) == 64)
+    }
+
+    /// Formats that are only looked for do not keep a contract from being overridden in the one that is there.
+    @Test func aContractNeedNotFitEveryFormat() throws {
+        let options = ["--heartbeat", "gap: 5 s", "--as", "summary"]
+        let looked = try Program.run("frametap", ["decode", Self.capture] + options)
+        let asked = try Program.run("frametap", ["decode", Self.capture, "--format", "im-json"] + options)
+        #expect(looked.status == 0 && asked.status == 0 && asked.errors == "", "\(looked.errors)\(asked.errors)")
+        #expect(
+            looked.errors.hasPrefix(
+                "frametap: --heartbeat 'gap: 5 s' does not fit formats that keep their own contracts: ")
+                && looked.errors.contains("len16-id") && !looked.errors.contains("im-json"), "\(looked.errors)")
+        let wrong = try Program.run("frametap", ["decode", Self.capture, "--format", "len16-id"] + options)
+        #expect(
+            wrong.status == 64 && wrong.errors.contains("the format len16-id: heartbeat.gap is shorter than every"),
+            "\(wrong.errors)")
+        let none = try Program.run("frametap", ["decode", Self.capture, "--heartbeat", "gap: 1 ms"])
+        #expect(none.status == 64 && none.errors.contains("heartbeat.gap is shorter than every"), "\(none.errors)")
     }
 
     @Test func theSummaryIsTheSameWhateverIsPrinted() throws {

@@ -27,6 +27,19 @@ import Testing
         #expect(wrong.status == 64 && wrong.errors.contains("did you mean server?"), "\(wrong.errors)")
     }
 
+    /// Each filter narrows down what the others leave, whatever operators they have.
+    @Test func allFiltersMustMatch() throws {
+        let filters = ["from == server", "connection == 1 or connection == 2"]
+        let both = try frames(["--filter", filters.map { "(\($0))" }.joined(separator: " and ")]).map(\.text)
+        for order in [filters, filters.reversed()] {
+            #expect(try frames(order.flatMap { ["--filter", $0] }).map(\.text) == both)
+        }
+        for filter in filters { #expect(try frames(["--filter", filter]).count > both.count, "\(filter)") }
+        let wrong = try Program.run(
+            "frametap", ["decode", Self.redis, "--filter", "length >", "--filter", "from == client"])
+        #expect(wrong.status == 64 && wrong.errors.contains("--filter: column 9: expected"), "\(wrong.errors)")
+    }
+
     @Test func grepFindsTextAndBytes() throws {
         let all = try frames([])
         let found = all.filter { $0.text.lowercased().contains("counter") }

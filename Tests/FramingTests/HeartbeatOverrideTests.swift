@@ -39,7 +39,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "evry: 1 s", "every: soon", "gap: 10 ms", "eviction: { does: sing }", "answer: { when: type == 1 }",
+        "evry: 1 s", "every: soon", "gap: 10 ms", "late: 9 s", "late: 10 ms",
+        "every: 1 s, gap: 2 s, late: 3 s", "eviction: { does: sing }", "answer: { when: type == 1 }",
     ])
     func whatIsWrongIsSaid(text: String) throws {
         #expect(throws: FormatFileError.self) { _ = try chat(text) }

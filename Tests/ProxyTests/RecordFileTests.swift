@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Framing
 import Packets
@@ -341,14 +342,15 @@ import Testing
     @Test(
         arguments: [
             ("100MB", 100_000_000, nil), ("1h", nil, 3600), ("100MB,1h", 100_000_000, 3600), ("90s,4KiB", 4_096, 90),
-            ("500", 500, nil),
+            ("500B", 500, nil), ("5m", nil, 300), ("5M,5m", 5_000_000, 300),
         ] as [(String, Int?, Double?)])
     func whatRotateTakes(_ text: String, _ size: Int?, _ seconds: Double?) throws {
-        let rotation = try #require(Rotation(argument: text))
+        let rotation = try Rotation(parsing: text)
         #expect(rotation.size == size && rotation.interval?.seconds == seconds)
     }
 
-    @Test(arguments: ["", "0", "1h,", "1h,2h", "1MB,2MB", "often", "-1"]) func whatItDoesNotTake(_ text: String) {
-        #expect(Rotation(argument: text) == nil)
+    @Test(arguments: ["", "0", "100", "0s", "1h,", "1h,2h", "1MB,2MB", "1MB,5", "often", "-1"])
+    func whatItDoesNotTake(_ text: String) {
+        #expect(throws: ValidationError.self) { try Rotation(parsing: text) }
     }
 }

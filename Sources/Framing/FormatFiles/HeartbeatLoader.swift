@@ -26,6 +26,9 @@ enum HeartbeatLoader {
         if newGap < every {
             map.fault("\(map.path).gap is shorter than every", at: map["gap"] == nil ? "every" : "gap")
         }
+        if let late, late < every || late > newGap {
+            map.fault("\(map.path).late is not between every and gap", at: "late")
+        }
         let isChanged = map["every"] != nil || map["gap"] != nil
         var contract = HeartbeatContract(
             condition: condition, from: from, every: every, gap: newGap,

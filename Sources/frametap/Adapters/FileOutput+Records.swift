@@ -1,11 +1,14 @@
 import Platform
 
-/// What a record needs of its file in addition to writing.
+/// Files that only one frametap writes at a time, and what a record needs of its file in addition to writing.
 extension FileOutput {
-    /// Creates the file of a record, or empties it, for its owner only; `-` is standard output.
+    /// Creates a file, readable by its owner only, since traces contain private conversations, or empties it; `-` is standard
+    /// output.
     ///
-    /// A file that another frametap records into is left as it is, and is an error.
-    convenience init(recordingTo path: String) throws {
+    /// A file that another frametap writes is left as it is, and is an error.
+    ///
+    /// - Parameter madePrivate: whether a file that was there becomes its owner's alone, too.
+    convenience init(creating path: String, madePrivate: Bool = false) throws {
         if path == "-" {
             self.init(descriptor: STDOUT_FILENO, name: "standard output", closes: false)
             return
@@ -13,7 +16,7 @@ extension FileOutput {
         // Not O_TRUNC: the file is emptied once it is known that no one else writes it.
         let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw CommandError("cannot create \(path): \(systemError())") }
-        try FileOutput.claim(descriptor, path)
+        try FileOutput.claim(descriptor, path, madePrivate: madePrivate)
         self.init(descriptor: descriptor, name: path, closes: true)
     }
 
@@ -22,13 +25,13 @@ extension FileOutput {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor < 0, errno == EEXIST { return nil }
         guard descriptor >= 0 else { throw CommandError("cannot create \(path): \(systemError())") }
-        try FileOutput.claim(descriptor, path)
+        try FileOutput.claim(descriptor, path, madePrivate: true)
         self.init(descriptor: descriptor, name: path, closes: true)
     }
 
-    /// Locks the file of a record until it is closed, empties it, and keeps other users from reading it. If that fails, the
-    /// descriptor is closed.
-    private static func claim(_ descriptor: Int32, _ path: String) throws {
+    /// Locks a file until it is closed, empties it, and may keep other users from reading it. If that fails, the descriptor is
+    /// closed.
+    private static func claim(_ descriptor: Int32, _ path: String, madePrivate: Bool) throws {
         // Pipes and devices may have several writers.
         guard let status = FileStatus(ofDescriptor: descriptor), status.kind == .regular else { return }
         // Where the file system has no locks, the file is written without one.
@@ -37,7 +40,7 @@ extension FileOutput {
             throw CommandError("\(path) is being written by another frametap; choose another file")
         }
         // A file that was there keeps its permissions when it is opened.
-        if status.permissions & 0o077 != 0, fchmod(descriptor, 0o600) != 0 {
+        if madePrivate, status.permissions & 0o077 != 0, fchmod(descriptor, 0o600) != 0 {
             warn("cannot make \(path) private (\(systemError())): other users may be able to read the record")
         }
         guard ftruncate(descriptor, 0) == 0 else {

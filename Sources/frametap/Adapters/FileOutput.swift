@@ -50,17 +50,6 @@ final class FileOutput: ByteOutput {
         FileOutput(descriptor: STDOUT_FILENO, name: "standard output", closes: false)
     }
 
-    /// Creates a file, readable by its owner only: traces contain private conversations. `-` is standard output.
-    convenience init(creating path: String) throws {
-        if path == "-" {
-            self.init(descriptor: STDOUT_FILENO, name: "standard output", closes: false)
-            return
-        }
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw CommandError("cannot create \(path): \(systemError())") }
-        self.init(descriptor: descriptor, name: path, closes: true)
-    }
-
     private(set) lazy var isTerminal = isatty(descriptor) == 1
 
     /// The width of the terminal; nil if it is not a terminal, or does not report its width.

@@ -43,7 +43,7 @@ final class RecordFile: RecordOutput {
     private static func create(
         _ path: String, _ series: RecordSeries?, from first: Int
     ) throws -> (file: FileOutput, number: Int) {
-        guard let series else { return (try FileOutput(recordingTo: path), first) }
+        guard let series else { return (try FileOutput(creating: path, madePrivate: true), first) }
         var number = first
         while number <= RecordSeries.lastNumber {
             if let file = try FileOutput(creatingRecord: series.path(number)) { return (file, number) }

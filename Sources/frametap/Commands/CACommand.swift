@@ -21,9 +21,9 @@ struct CACommand: ParsableCommand {
         func run() throws {
             let folder = try authority.folder()
             let created = try folder.create(replacing: force)
-            print("created      \(printable(folder.certificatePath))")
-            print("fingerprint  \(created.fingerprint)")
-            print("next: frametap ca trust\(printable(folder.option))")
+            printText("created      \(printable(folder.certificatePath))")
+            printText("fingerprint  \(created.fingerprint)")
+            printText("next: frametap ca trust\(printable(folder.option))")
         }
     }
 
@@ -39,12 +39,12 @@ struct CACommand: ParsableCommand {
         func run() throws {
             let folder = try authority.folder()
             let certificate = try folder.certificate()
-            print("subject      \(printable(certificate.subject))")
-            print("fingerprint  \(certificate.fingerprint)")
-            print("valid        \(certificate.notBefore) to \(certificate.notAfter)")
-            print("certificate  \(printable(folder.certificatePath))")
-            print("key          \(printable(folder.keyPath))")
-            if pem { print("\n\(certificate.pem)", terminator: "") }
+            printText("subject      \(printable(certificate.subject))")
+            printText("fingerprint  \(certificate.fingerprint)")
+            printText("valid        \(certificate.notBefore) to \(certificate.notAfter)")
+            printText("certificate  \(printable(folder.certificatePath))")
+            printText("key          \(printable(folder.keyPath))")
+            if pem { printText("\n\(certificate.pem)", terminator: "") }
             // What would keep the proxy from using it.
             _ = try folder.load(orCreate: false)
         }
@@ -66,16 +66,16 @@ struct CACommand: ParsableCommand {
             let certificate = try folder.certificate()
             try certificate.check(at: .now)
             let system = SystemTrust()
-            print("Clients must trust \(printable(certificate.subject)), fingerprint \(certificate.fingerprint)\n")
-            print(TrustInstructions(path: folder.certificatePath, system: system).trust)
+            printText("Clients must trust \(printable(certificate.subject)), fingerprint \(certificate.fingerprint)\n")
+            printText(TrustInstructions(path: folder.certificatePath, system: system).trust)
             if system.isAvailable, system.installed == certificate.fingerprint {
-                print("\nThis system trusts it already: \(system.file)")
+                printText("\nThis system trusts it already: \(system.file)")
                 return
             }
             let change = "install it in this system" + (system.installed == nil ? "" : ", in place of another CA")
             if try Consent(isGiven: yes).allows(change, in: system, folder, "trust") {
                 try system.install(certificate)
-                print("\nThis system trusts it: \(system.file)")
+                printText("\nThis system trusts it: \(system.file)")
             }
         }
     }
@@ -99,18 +99,18 @@ struct CACommand: ParsableCommand {
             let system = SystemTrust()
             // Files that cannot be read can be deleted.
             let certificate = delete ? try? folder.certificate() : try folder.certificate()
-            print(TrustInstructions(path: folder.certificatePath, system: system).remove)
+            printText(TrustInstructions(path: folder.certificatePath, system: system).remove)
             if let certificate, system.installed == certificate.fingerprint {
                 if try Consent(isGiven: yes).allows("remove it from this system", in: system, folder, "remove") {
                     try system.remove()
-                    print("\nThis system no longer trusts it: deleted \(system.file)")
+                    printText("\nThis system no longer trusts it: deleted \(system.file)")
                 }
             } else if system.installed != nil {
-                print("\nThis system trusts another CA of frametap, which stays: \(system.file)")
+                printText("\nThis system trusts another CA of frametap, which stays: \(system.file)")
             }
             if delete {
                 try folder.delete()
-                print("\nDeleted the CA in \(printable(folder.path))")
+                printText("\nDeleted the CA in \(printable(folder.path))")
             }
         }
     }

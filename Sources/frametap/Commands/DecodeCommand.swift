@@ -20,8 +20,8 @@ struct DecodeCommand: ParsableCommand {
     @Flag(help: "The files are bare bytes, each of one side of a connection, and not captures.")
     var raw = false
 
-    @Option(help: ArgumentHelp("With --raw: who sent the bytes.", valueName: "side"))
-    var from = Side.client
+    @Option(help: ArgumentHelp("With --raw: who sent the bytes; by default, the client.", valueName: "side"))
+    var from: Side?
 
     @OptionGroup var format: FormatOptions
     @OptionGroup var bodies: BodyOptions
@@ -36,6 +36,11 @@ struct DecodeCommand: ParsableCommand {
     func validate() throws {
         if raw, connections.isGiven || connections.folder != nil {
             throw ValidationError("--raw reads bare bytes; --connection-of, --host and --index are for captures")
+        }
+        if let from, !raw {
+            throw ValidationError(
+                "--from says who sent the bytes that --raw reads; to show what one side sent: --filter 'from == \(from.rawValue)'"
+            )
         }
         if files.count(where: { $0 == "-" }) > 1 {
             throw ValidationError("- is given more than once; standard input can be read only once")
@@ -126,7 +131,7 @@ struct DecodeCommand: ParsableCommand {
     private func decodeRaw(_ options: DecodingOptions, to decoder: Decoder, _ progress: ReadingProgress) throws {
         var port: UInt16 = 0
         if case .fixed(let format) = options.choice { port = format.ports.first ?? 0 }
-        var reading = RawReading(from: from.direction, serverPort: port)
+        var reading = RawReading(from: (from ?? .client).direction, serverPort: port)
         reading.read(files, to: decoder, progress: progress) { decoder.flush() }
         decoder.finish()
         decoder.flush()

@@ -32,13 +32,13 @@ struct DoctorCommand: ParsableCommand {
     func run() throws {
         let checks = [formats(), capture(), authority(), trust(), browser(), descriptors(), terminal()]
         let width = checks.map { $0.name.count }.max() ?? 0
-        print(Frametap.tool)
+        printText(Frametap.tool)
         for check in checks {
             let mark = check.result.rawValue + String(repeating: " ", count: max(0, 6 - check.result.rawValue.count))
             let name = check.name + String(repeating: " ", count: width - check.name.count)
             let lines = check.text.split(separator: "\n").map { PrintableText.of($0) }
             let indent = String(repeating: " ", count: 2 + 6 + 2 + width + 2)
-            print("  \(mark)  \(name)  \(lines.joined(separator: "\n" + indent))")
+            printText("  \(mark)  \(name)  \(lines.joined(separator: "\n" + indent))")
         }
         if checks.contains(where: { $0.result == .broken }) { throw ExitCode(1) }
     }

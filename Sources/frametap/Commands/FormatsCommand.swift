@@ -18,17 +18,17 @@ struct FormatsCommand: ParsableCommand {
             for format in systems {
                 let ports = format.ports.map(String.init).joined(separator: ",")
                 let columns = [pad(format.name, 16), pad(ports.isEmpty ? "-" : ports, 8), format.summary]
-                print(columns.joined(separator: "  "))
+                printText(columns.joined(separator: "  "))
             }
-            print("\nFraming rules, to try where there is no file yet (fixed and marker, above, are rules too):\n")
-            for rule in rules { print("\(pad(rule.name, 16))  \(rule.summary)") }
-            print("\nExamples, described with the same language (--format example:redis):\n")
+            printText("\nFraming rules, to try where there is no file yet (fixed and marker, above, are rules too):\n")
+            for rule in rules { printText("\(pad(rule.name, 16))  \(rule.summary)") }
+            printText("\nExamples, described with the same language (--format example:redis):\n")
             for (name, format) in ExampleFormats.outlines {
                 let ports = format.ports.map(String.init).joined(separator: ",")
                 let columns = [pad(name, 16), pad(ports.isEmpty ? "-" : ports, 16), format.summary]
-                print(columns.joined(separator: "  "))
+                printText(columns.joined(separator: "  "))
             }
-            print("\nParameters: --format fixed:size=8, --format 'delimiter:end=\\r\\n'")
+            printText("\nParameters: --format fixed:size=8, --format 'delimiter:end=\\r\\n'")
         }
 
         private func pad(_ text: String, _ width: Int) -> String {
@@ -53,7 +53,7 @@ struct FormatsCommand: ParsableCommand {
             guard let yaml else {
                 throw ValidationError("there is no format \(name); \(FormatName.known(near: name))")
             }
-            print(yaml, terminator: "")
+            printText(yaml, terminator: "")
         }
     }
 
@@ -71,7 +71,8 @@ struct FormatsCommand: ParsableCommand {
 
         func run() throws {
             do {
-                print(try section.map { try FormatLanguage.listing(of: $0) } ?? FormatLanguage.listing, terminator: "")
+                printText(
+                    try section.map { try FormatLanguage.listing(of: $0) } ?? FormatLanguage.listing, terminator: "")
             } catch let error as FormatLanguageError {
                 throw ValidationError(error.description)
             }
@@ -83,6 +84,6 @@ struct FormatsCommand: ParsableCommand {
             commandName: "schema",
             abstract: "Print the JSON Schema of format files, for completion and checking in editors.")
 
-        func run() { print(FormatLanguage.schema, terminator: "") }
+        func run() { printText(FormatLanguage.schema, terminator: "") }
     }
 }

@@ -1,8 +1,11 @@
 import ArgumentParser
 import Streams
 
-/// A count of bytes, as in `65536`, `64KiB` or `4 MiB`.
+/// A count of bytes, as in `65536`, `64KiB`, `2.5MB` or `4 MiB`.
 struct ByteAmount: ExpressibleByArgument {
+    /// The units, for messages.
+    static let units = "kB, MB, GB, KiB, MiB, GiB"
+
     let bytes: Int
 
     init(bytes: Int) {
@@ -10,15 +13,25 @@ struct ByteAmount: ExpressibleByArgument {
     }
 
     init?(argument: String) {
-        let units = [
-            "": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 1_000, "MB": 1_000_000,
-            "GB": 1_000_000_000,
-        ]
-        let digits = argument.prefix { $0.isASCII && $0.isNumber }
-        guard let number = Int(digits), let factor = units[argument.dropFirst(digits.count).filter { $0 != " " }],
-            number <= (1 << 40) / factor
+        var text = argument[...]
+        guard let (number, unit) = text.removeQuantity(), text.isEmpty, let factor = Self.factor(unit),
+            number * factor <= Double(1 << 40), factor > 1 || number == number.rounded()
         else { return nil }
-        bytes = number * factor
+        bytes = Int((number * factor).rounded())
+    }
+
+    /// How many bytes a unit has, in either case. Not `m`: that is a minute.
+    private static func factor(_ unit: String) -> Double? {
+        switch unit == "M" ? "mb" : unit.lowercased() {
+        case "", "b": 1
+        case "k", "kb": 1e3
+        case "mb": 1e6
+        case "g", "gb": 1e9
+        case "kib": Double(1 << 10)
+        case "mib": Double(1 << 20)
+        case "gib": Double(1 << 30)
+        default: nil
+        }
     }
 
     var defaultValueDescription: String {
@@ -30,8 +43,11 @@ struct ByteAmount: ExpressibleByArgument {
     }
 }
 
-/// A length of time, as in `500ms`, `90s`, `5min` or `1h`; a number alone is in seconds, and `0` means none.
+/// A length of time, as in `500ms`, `90s`, `5min` or `1h30m`; a number alone is in seconds, and `0` means none.
 struct TimeAmount: ExpressibleByArgument {
+    /// The units, for messages.
+    static let units = "us, ms, s, min, h, d"
+
     let interval: Interval
 
     init(seconds: Double) {
@@ -39,12 +55,22 @@ struct TimeAmount: ExpressibleByArgument {
     }
 
     init?(argument: String) {
-        let units = ["": 1, "ms": 0.001, "s": 1, "min": 60, "h": 3600, "d": 86_400]
-        let digits = argument.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-        let unit = argument.dropFirst(digits.count).filter { $0 != " " }
-        guard let number = Double(digits), let factor = units[unit], number * factor < 1e9
+        let factors = [
+            "us": 1e-6, "ms": 1e-3, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3_600, "d": 86_400,
+        ]
+        var text = argument[...]
+        guard let first = text.removeQuantity() else { return nil }
+        // Only a number that is all there is may have no unit.
+        guard
+            var seconds = first.unit.isEmpty && text.isEmpty
+                ? first.number : factors[first.unit].map({ first.number * $0 })
         else { return nil }
-        interval = .seconds(number * factor)
+        while !text.isEmpty {
+            guard let next = text.removeQuantity(), let factor = factors[next.unit] else { return nil }
+            seconds += next.number * factor
+        }
+        guard seconds < 1e9 else { return nil }
+        interval = .seconds(seconds)
     }
 
     var defaultValueDescription: String {
@@ -52,5 +78,25 @@ struct TimeAmount: ExpressibleByArgument {
         if milliseconds % 1_000 != 0 { return "\(milliseconds)ms" }
         let seconds = milliseconds / 1_000
         return seconds % 3600 == 0 && seconds > 0 ? "\(seconds / 3600)h" : "\(seconds)s"
+    }
+}
+
+extension Substring {
+    /// Removes a number and its unit, which may be empty, with the blanks around them; nil if there is no number.
+    fileprivate mutating func removeQuantity() -> (number: Double, unit: String)? {
+        func isDigit(_ character: Character) -> Bool {
+            character.isASCII && (character.isNumber || character == ".")
+        }
+        func removed(while isPart: (Character) -> Bool) -> Substring {
+            let part = prefix(while: isPart)
+            self = dropFirst(part.count)
+            return part
+        }
+        let digits = removed(while: isDigit)
+        guard let number = Double(digits) else { return nil }
+        _ = removed { $0 == " " }
+        let unit = removed { !isDigit($0) && $0 != " " }
+        _ = removed { $0 == " " }
+        return (number, String(unit))
     }
 }

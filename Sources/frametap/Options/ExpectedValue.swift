@@ -2,12 +2,11 @@
 enum ExpectedValue {
     /// By the name that the help shows for the value.
     private static let examples = [
-        "time": "a time such as 500ms, 2s or 5min; a number alone is in seconds",
-        "size": "a number of bytes such as 4096, 64KiB or 100MB",
+        "time": "a time such as 500ms, 2s or 5min (units: \(TimeAmount.units)); a number alone is in seconds",
+        "size": "a number of bytes such as 4096, 64KiB or 100MB (units: \(ByteAmount.units))",
         "bytes": "a whole number of bytes",
         "host:port": "a host and a port such as chat.example.com:8088, 127.0.0.1:8088 or [::1]:8088",
         "address:port": "an address and a port such as 127.0.0.1:8088 or [::1]:8088",
-        "size,time": "a size, a time, or both: 100MB, 1h, or 100MB,1h",
         "in,out": "in, out, out-v1, or in and one of the others: in,out",
         "n": "a whole number", "count": "a whole number", "number": "a whole number",
     ]

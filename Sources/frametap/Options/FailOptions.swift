@@ -6,11 +6,14 @@ import Trace
 struct FailOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Exit with 1 if there was one of these: a kind of finding, unframed, missing, dropped. Separated by commas.",
+            "Exit with 1 if there was one of these: a kind of finding, unframed, missing, dropped. Separated by commas; may be repeated.",
             valueName: "kinds"))
-    var failOn: String?
+    var failOn: [String] = []
 
     func validate() throws {
+        if let empty = failOn.first(where: { Self.kinds(in: $0).isEmpty }) {
+            throw ValidationError("--fail-on '\(empty)' names no kind; known are \(Self.known.joined(separator: ", "))")
+        }
         if let wrong = kinds.first(where: { !Self.known.contains($0) }) {
             throw ValidationError("--fail-on does not know \(wrong); known are \(Self.known.joined(separator: ", "))")
         }
@@ -19,9 +22,14 @@ struct FailOptions: ParsableArguments {
     private static let known = Finding.Kind.allCases.map(\.rawValue) + ["unframed", "missing", "dropped"]
 
     /// Whether the command is a check.
-    var isGiven: Bool { failOn != nil }
+    var isGiven: Bool { !failOn.isEmpty }
 
-    private var kinds: [String] { (failOn ?? "").split(separator: ",").map(String.init) }
+    private var kinds: [String] { failOn.flatMap { Self.kinds(in: $0) } }
+
+    /// The names in a list; there may be blanks between them, too.
+    private static func kinds(in list: String) -> [String] {
+        list.split { $0 == "," || $0.isWhitespace }.map(String.init)
+    }
 
     /// What fails a check, for those who show it.
     var checked: CheckedKinds { CheckedKinds(Set(kinds)) }

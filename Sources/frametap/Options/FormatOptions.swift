@@ -16,20 +16,36 @@ struct FormatOptions: ParsableArguments {
     var examples = false
 
     @Option(
+        name: .customLong("heartbeat"),
         help: ArgumentHelp(
             "The heartbeat contract, overriding the format file's: 'every: 2 s, gap: 6 s'; none: no analysis of heartbeats.",
             discussion: """
                 The keys are those of a format file's heartbeat. Without when, from and every, they apply only to formats that \
-                declare heartbeats.
+                declare heartbeats, and formats that are only looked for keep their own contracts if it does not fit them.
                 """,
             valueName: "key: value"))
-    var heartbeat: String?
+    var heartbeats: [String] = []
 
     @Flag(help: "If a format declares no heartbeats, learn which frames recur regularly, and report gaps between them.")
     var learnHeartbeats = false
 
     @Flag(help: "Report frames where published receivers of the format would have stalled, misread or lost data.")
     var hazards = false
+
+    func validate() throws {
+        guard let heartbeat = try heartbeat(), !formats.contains(where: { Self.port(of: $0) == nil && $0 != "auto" })
+        else { return }
+        let kept = try Self.overriding(all(), heartbeat).kept
+        guard !kept.isEmpty else { return }
+        warn(
+            "--heartbeat '\(heartbeat)' does not fit formats that keep their own contracts: \(kept.joined(separator: ", "))"
+        )
+    }
+
+    /// What overrides the contracts; nil: nothing.
+    private func heartbeat() throws -> String? {
+        try heartbeats.single("--heartbeat", "expected one with all keys, such as 'every: 2 s, gap: 6 s'")
+    }
 
     /// What the decoder looks for.
     func decodingOptions() throws -> DecodingOptions {
@@ -38,39 +54,80 @@ struct FormatOptions: ParsableArguments {
         /// What was asked for, as it was written.
         var other: String?
         for text in formats {
-            let parts = text.split(separator: "=", maxSplits: 1)
-            if parts.count == 2, let port = UInt16(parts[0]) {
-                byPort[port] = try Self.format(String(parts[1]))
-            } else if text != "auto" {
+            if let (port, name) = Self.port(of: text) {
+                if byPort[port] != nil { throw ValidationError("--format \(text): port \(port) has a format already") }
+                byPort[port] = try Self.format(name)
+            } else {
                 if let other {
                     throw ValidationError("--format \(other) and --format \(text): expected one without a port")
                 }
                 other = text
-                asked = try Self.format(text)
+                asked = try text == "auto" ? nil : Self.format(text)
             }
         }
         var options = DecodingOptions(try asked.map { .fixed($0) } ?? .automatic(all()))
         options.byPort = byPort
         options.learnsHeartbeats = learnHeartbeats
         options.findsHazards = hazards
-        if let heartbeat { try options.replaceFormats { try Self.override($0, heartbeat) } }
+        if let heartbeat = try heartbeat() {
+            switch options.choice {
+            case .automatic(let formats): options.choice = .automatic(try Self.overriding(formats, heartbeat).formats)
+            case .fixed(let format): options.choice = .fixed(try Self.override(format, heartbeat) ?? format)
+            }
+            for (port, format) in options.byPort {
+                options.byPort[port] = try Self.override(format, heartbeat) ?? format
+            }
+        }
         return options
+    }
+
+    /// The parts of `PORT=FORMAT`; nil for a format of any port.
+    private static func port(of text: String) -> (port: UInt16, name: String)? {
+        let parts = text.split(separator: "=", maxSplits: 1)
+        guard parts.count == 2, let port = UInt16(parts[0]) else { return nil }
+        return (port, String(parts[1]))
     }
 
     /// The formats that are looked for.
     private func all() throws -> [Format] { try BuiltInFormats.all() + (examples ? ExampleFormats.recognised() : []) }
 
-    private static func override(_ format: Format, _ heartbeat: String) throws -> Format {
-        var format = format
+    /// A format with another contract; nil if it declares none, and this is not a whole one.
+    private static func override(_ format: Format, _ heartbeat: String) throws(ValidationError) -> Format? {
         if heartbeat == "none" {
+            var format = format
             format.heartbeat = nil
             return format
         }
         do throws(FormatFileError) {
-            return try format.overridingHeartbeat(heartbeat, place: "--heartbeat") ?? format
+            return try format.overridingHeartbeat(heartbeat, place: "--heartbeat")
         } catch {
-            throw ValidationError("--heartbeat '\(heartbeat)': " + error.faults.map(\.message).joined(separator: "; "))
+            let faults = error.faults.map(\.message).joined(separator: "; ")
+            throw ValidationError("--heartbeat '\(heartbeat)' with the format \(format.name): \(faults)")
         }
+    }
+
+    /// Formats that are looked for, with another contract, and the names of those that keep their own because it does not fit.
+    ///
+    /// What fits none of them is an error.
+    private static func overriding(
+        _ formats: [Format], _ heartbeat: String
+    ) throws(ValidationError) -> (formats: [Format], kept: [String]) {
+        var result: [Format] = []
+        var kept: [String] = []
+        var (fits, fault): (Bool, ValidationError?) = (false, nil)
+        for format in formats {
+            do throws(ValidationError) {
+                let changed = try Self.override(format, heartbeat)
+                fits = fits || changed != nil
+                result.append(changed ?? format)
+            } catch {
+                fault = fault ?? error
+                kept.append(format.name)
+                result.append(format)
+            }
+        }
+        if let fault, !fits { throw fault }
+        return (result, kept)
     }
 
     /// A built-in format, rule or example by its name, or the format that a file describes, with parameters after a colon.

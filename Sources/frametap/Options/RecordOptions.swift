@@ -14,7 +14,8 @@ struct RecordOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Continue in another file (file-0001.pcapng, file-0002.pcapng, …) before one exceeds this size, or at this age: 100MB, 1h, or 100MB,1h.",
-            valueName: "size,time"))
+            valueName: "size,time"),
+        transform: { try Rotation(parsing: $0) })
     var rotate: Rotation?
 
     @Option(
@@ -54,17 +55,21 @@ struct RecordOptions: ParsableArguments {
     }
 }
 
-extension Rotation: ExpressibleByArgument {
-    /// Parses a size, a time, or both separated by a comma.
-    init?(argument: String) {
+extension Rotation {
+    /// Parses a size, a time, or both separated by a comma. Their units tell them apart, so that a number alone is neither.
+    init(parsing text: String) throws {
         self.init()
-        for part in argument.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
-            if size == nil, let amount = ByteAmount(argument: part), amount.bytes > 0 {
+        for part in text.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
+            let hasUnit = part.contains { !$0.isNumber && $0 != "." && $0 != " " }
+            if hasUnit, size == nil, let amount = ByteAmount(argument: part), amount.bytes > 0 {
                 size = amount.bytes
-            } else if interval == nil, let amount = TimeAmount(argument: part), amount.interval.nanoseconds > 0 {
+            } else if hasUnit, interval == nil, let amount = TimeAmount(argument: part), amount.interval.nanoseconds > 0
+            {
                 interval = amount.interval
             } else {
-                return nil
+                throw ValidationError(
+                    "expected a size, a time, or both: 100MB, 1h, or 100MB,1h, with units of sizes (\(ByteAmount.units)) "
+                        + "and of times (\(TimeAmount.units)); found '\(part)'")
             }
         }
     }

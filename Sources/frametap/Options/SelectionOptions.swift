@@ -8,16 +8,18 @@ import Trace
 /// Which part of a trace is shown.
 struct SelectionOptions: ParsableArguments {
     @Option(
+        name: .customLong("filter"),
         help: ArgumentHelp(
-            "Show only frames that match this expression: 'type == \"img\" && length > 1000'.", valueName: "expression")
-    )
-    var filter: String?
+            "Show only frames that match this expression: 'type == \"img\" && length > 1000'. May be repeated: all must match.",
+            valueName: "expression"))
+    var filters: [String] = []
 
     @Option(
+        name: .customLong("grep"),
         help: ArgumentHelp(
             "Show only frames that contain this text, or these bytes: 0xff00. Decoded bodies are searched, too; secrets are not.",
             valueName: "text|hex"))
-    var grep: String?
+    var searches: [String] = []
 
     @Option(
         name: [.customLong("connection"), .customLong("follow")],
@@ -30,7 +32,9 @@ struct SelectionOptions: ParsableArguments {
             valueName: "leg"))
     var leg: LegChoice?
 
-    @Option(help: ArgumentHelp("Skip everything before this time (RFC 3339).", valueName: "time"))
+    @Option(
+        help: ArgumentHelp(
+            "Skip everything before this time (RFC 3339), such as 2026-11-21T08:00:00Z.", valueName: "time"))
     var since: String?
 
     @Option(help: ArgumentHelp("Skip everything at or after this time.", valueName: "time"))
@@ -52,20 +56,16 @@ struct SelectionOptions: ParsableArguments {
     /// The requested selection.
     func selection() throws -> Selection {
         var selection = Selection()
-        if let filter {
-            do throws(ExpressionError) {
-                selection.condition = try Expression(parsing: filter) {
-                    FrameValues.complaint(about: $0, inTrace: true)
-                }
-            } catch {
-                throw ValidationError("--filter: \(error.rendered)")
-            }
-        }
-        selection.contained = try grep.map { try bytes($0) }
+        selection.condition = try condition { FrameValues.complaint(about: $0, inTrace: true) }
+        selection.contained = try searches.single("--grep", "expected one text, or bytes such as 0xff00")
+            .map { try bytes($0) }
         selection.connections = Set(connections)
         selection.legs = leg?.legs
         selection.since = try time(since, "--since")
         selection.until = try time(until, "--until")
+        if let since, let until, let first = selection.since, let end = selection.until, first >= end {
+            throw ValidationError("--until \(until) is not after --since \(since): there is nothing between them")
+        }
         selection.frames = count
         return selection
     }
@@ -81,12 +81,21 @@ struct SelectionOptions: ParsableArguments {
 
     /// Rejects a filter that no frame of the formats can match.
     func check(against options: DecodingOptions) throws {
-        guard let filter else { return }
+        if filters.isEmpty { return }
         let formats = options.knownFormats
+        _ = try condition {
+            FrameValues.complaint(about: $0, inTrace: true) ?? FrameValues.complaint(about: $0, in: formats)
+        }
+    }
+
+    /// What all filters together ask for; nil without any.
+    private func condition(_ complaint: @escaping (_ path: [String]) -> String?) throws -> Expression? {
         do throws(ExpressionError) {
-            _ = try Expression(parsing: filter) {
-                FrameValues.complaint(about: $0, inTrace: true) ?? FrameValues.complaint(about: $0, in: formats)
-            }
+            var condition: Expression?
+            // Each alone, so that an error is shown in what was written.
+            for filter in filters { condition = try Expression(parsing: filter, complaint: complaint) }
+            if filters.count < 2 { return condition }
+            return try Expression(parsing: filters.map { "(\($0))" }.joined(separator: " and "), complaint: complaint)
         } catch {
             throw ValidationError("--filter: \(error.rendered)")
         }
