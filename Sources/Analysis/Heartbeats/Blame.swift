@@ -108,7 +108,7 @@ struct Blame {
         }
         let again = evidence?.repetitions.flatMap { $0.first <= pause.deadline ? $0.last : nil }
         let known = pause.wasRepeating ? disturbances?.retransmitted.map { min($0, pause.end) } : nil
-        let held = again == nil ? nil : evidence?.heldBack(until: pause.end)
+        let held = again == nil ? nil : evidence?.heldBack(until: pause.end, isEndedBySender: pause.endedBySender)
         guard let last = [again, known].compactMap(\.self).max(), !pause.hadTime(since: max(last, held ?? last)) else {
             return nil
         }
