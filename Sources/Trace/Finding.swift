@@ -118,6 +118,14 @@ public struct Finding: Hashable, Sendable {
     }
 }
 
+extension Finding {
+    /// How many it counts as: one that stands for those beyond the first ones says how many they are.
+    package var occurrences: Int {
+        guard case .integer(let count) = data.first(where: { $0.name == "count" })?.value else { return 1 }
+        return max(1, Int(clamping: count))
+    }
+}
+
 extension Finding.Kind {
     /// Its name in a summary.
     var noun: String {
