@@ -92,7 +92,11 @@ package struct FrameValues {
             return "body alone is no value; expected a part of it: body.length, body.text, body.json.…, body.protobuf.…"
         }
         if path.count == 1, first == "fields" { return "fields alone is no value; expected fields.NAME" }
-        return names.contains(first) ? nil : "there is no value \(first); \(LoadContext.hint(first, names))"
+        guard !names.contains(first) else { return nil }
+        let complaint = "there is no value \(first); \(LoadContext.hint(first, names))"
+        // A word that resembles none of them is probably what a value is compared with.
+        let isText = path.count == 1 && LoadContext.nearest(first, names) == nil
+        return isText ? "\(complaint); text stands in quotes: \"\(first)\"" : complaint
     }
 
     /// The fields that frames of these kinds have; nil if they may have any, as with JSON heads.

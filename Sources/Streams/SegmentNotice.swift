@@ -20,6 +20,9 @@ package struct SegmentNotice: Hashable, Sendable {
     package var expected: Int
     /// The offset in the other side's stream up to which it acknowledges; nil without an acknowledgment.
     package var acknowledged: Int?
+    /// The offset in its sender's stream up to which the other side had acknowledged before it; nil if the capture has no
+    /// acknowledgment of any of these bytes.
+    package var acknowledgedBefore: Int?
     /// When new bytes of its sender were last captured, in order or not; the minimum if there were none.
     package var lastBytes: Timestamp
     /// How many packets its sender sent between the previous segment and this one that were not captured. Known if the sender
@@ -30,13 +33,14 @@ package struct SegmentNotice: Hashable, Sendable {
 
     /// A captured segment.
     package init(
-        offset: Int, byteCount: Int, expected: Int, acknowledged: Int? = nil, lastBytes: Timestamp,
-        skippedPackets: Int? = nil, clock: UInt32? = nil
+        offset: Int, byteCount: Int, expected: Int, acknowledged: Int? = nil, acknowledgedBefore: Int? = nil,
+        lastBytes: Timestamp, skippedPackets: Int? = nil, clock: UInt32? = nil
     ) {
         self.offset = offset
         self.byteCount = byteCount
         self.expected = expected
         self.acknowledged = acknowledged
+        self.acknowledgedBefore = acknowledgedBefore
         self.lastBytes = lastBytes
         self.skippedPackets = skippedPackets
         self.clock = clock

@@ -118,15 +118,23 @@ public struct Finding: Hashable, Sendable {
     }
 }
 
+extension Finding {
+    /// How many it counts as: one that stands for those beyond the first ones says how many they are.
+    package var occurrences: Int {
+        guard case .integer(let count) = data.first(where: { $0.name == "count" })?.value else { return 1 }
+        return max(1, Int(clamping: count))
+    }
+}
+
 extension Finding.Kind {
-    /// Its name in a summary.
+    /// Its name in a summary, in the singular; the plural has an s at its end.
     var noun: String {
         switch self {
         case .heartbeatGap: "gap"
         case .lateHeartbeat: "late heartbeat"
-        case .heartbeatResumed: "gap's end"
+        case .heartbeatResumed: "ended gap"
         case .heartbeatStopped: "heartbeat stop"
-        case .heartbeatNever: "side without heartbeat"
+        case .heartbeatNever: "missing first heartbeat"
         case .trafficWithoutHeartbeats: "busy gap"
         case .evictionWindow: "long silence"
         case .evictionOverdue: "overdue eviction"
@@ -154,7 +162,7 @@ extension Finding.Kind {
         case .memoryLimit: "eviction"
         case .tlsFailed: "TLS failure"
         case .tlsTruncated: "TLS truncation"
-        case .tlsKeysMissing: "TLS connection without keys"
+        case .tlsKeysMissing: "undecrypted TLS connection"
         }
     }
 }

@@ -33,6 +33,10 @@ struct Frametap: AsyncParsableCommand {
 
     /// Runs the command that the arguments name. The parser reports wrong usage; any other error leads to exit status 2.
     static func main() async {
+        if let advice = adviceAboutHelp() {
+            writeToStandardError(advice)
+            exit(withError: ExitCode.validationFailure)
+        }
         var running: (any ParsableCommand.Type)?
         do {
             var command = try parseAsRoot()
@@ -77,9 +81,21 @@ struct Frametap: AsyncParsableCommand {
         return nil
     }
 
-    /// What to say of a first word that is no command; nil if it is one, or an option.
-    private static func advice(about word: String) -> String? {
-        let names = configuration.subcommands.map { $0._commandName } + ["help"]
+    /// What to say of a word after `help` that is no command; nil if there is none.
+    private static func adviceAboutHelp() -> String? {
+        guard CommandLine.arguments.dropFirst().first == "help" else { return nil }
+        var command: any ParsableCommand.Type = self
+        for word in CommandLine.arguments.dropFirst(2) where !command.configuration.subcommands.isEmpty {
+            if let advice = advice(about: word, in: command) { return advice }
+            guard let inner = command.configuration.subcommands.first(where: { $0._commandName == word }) else { break }
+            command = inner
+        }
+        return nil
+    }
+
+    /// What to say of a word that is none of a command's subcommands; nil if it is one, or an option.
+    private static func advice(about word: String, in command: any ParsableCommand.Type = Frametap.self) -> String? {
+        let names = command.configuration.subcommands.map { $0._commandName } + ["help"]
         guard !word.hasPrefix("-"), !names.contains(word) else { return nil }
         let file = access(word, F_OK) == 0 ? "\n  To read a file: frametap decode \(PrintableText.of(word))" : ""
         return """

@@ -72,6 +72,22 @@ import Testing
         #expect(file.errors.contains("To read a file: frametap decode \(Self.redis)"), "\(file.errors)")
     }
 
+    @Test(arguments: [
+        (["nix"], "there is no command nix; known are demo, "),
+        (["formats", "shwo"], "there is no command shwo; did you mean show?"),
+    ])
+    func helpNamesAMisspeltCommand(words: [String], advice: String) throws {
+        let result = try Program.run("frametap", ["help"] + words)
+        #expect(result.status == 64 && result.text.isEmpty)
+        #expect(result.errors.contains(advice), "\(result.errors)")
+    }
+
+    @Test(arguments: [[], ["help"], ["decode"], ["formats", "show"]]) func helpKnowsItsCommands(words: [String]) throws
+    {
+        let result = try Program.run("frametap", ["help"] + words)
+        #expect(result.status == 0 && result.text.contains("USAGE: "), "\(result.errors)")
+    }
+
     @Test func theDoctorReports() throws {
         let result = try Program.run("frametap", ["doctor"])
         #expect(result.status == 0)

@@ -49,6 +49,10 @@ import Testing
         ("format: x\nsecret: [fields]", "secret: fields is no secret's place"),
         ("format: x\nsecret: [{ value: body.a, wen: type == 1 }]", "unknown key wen"),
         ("format: x\nsecret: [{ value: body.a, when: tipe == 1 }]", "there is no value tipe; did you mean type?"),
+        (
+            "format: x\nsecret: [{ value: body.a, when: type == PUBLISH }]",
+            "fields, body; text stands in quotes: \"PUBLISH\""
+        ),
         ("format: x\nsecret: [[body.a]]", "secret should list text or { value"),
     ])
     func faultsAreSaid(yaml: String, part: String) {

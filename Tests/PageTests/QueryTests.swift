@@ -228,6 +228,18 @@ import Trace
         }
     }
 
+    @Test func aFindingThatStandsForOthersCountsAsMany() async throws {
+        let shown = try await MadeUp.trace([
+            MadeUp.opened(1), MadeUp.finding(1, kind: "late-answer"),
+            MadeUp.finding(1, at: 1, kind: "late-answer", data: "{\"count\":5}"),
+        ])
+        #expect(try await shown.router.get("state")["findings"]?.integer == 6)
+        let groups = try await shown.router.get("findings")["groups"].items
+        #expect(groups.first?["count"]?.integer == 6)
+        let rows = try await shown.router.rows("connections")
+        #expect(rows.first?["findings"]?["warning"]?.integer == 6)
+    }
+
     @Test func wordsComplete() async throws {
         let shown = try await ShownTrace(Fixture(path: "im-json/chat.pcap"))
         func words(_ prefix: String) async throws -> [String] {

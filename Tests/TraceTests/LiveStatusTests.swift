@@ -26,16 +26,18 @@ import Testing
         let gap = Finding(
             kind: .heartbeatGap, severity: .warning, connection: 1, format: nil, from: .fromClient, time: at(0),
             message: "", data: [])
-        for _ in 0..<2 { status.finding(gap) }
+        var more = gap
+        more.data = [Field("count", .integer(4))]
+        for finding in [gap, more] { status.finding(finding) }
         status.missing(Gap(direction: .fromClient, offset: 0, byteCount: 1, time: at(0)), on: connection)
         // Counts are shown immediately; rates later.
         #expect(!status.look(at: at(499)))
-        let text = "2 of 3 connections open, 0 frames/s, 0 B/s, 1 byte missing, 2 gaps"
+        let text = "2 of 3 connections open, 0 frames/s, 0 B/s, 1 byte missing, 5 gaps"
         #expect(status.line(columns: 200) == text)
         #expect(status.look(at: at(2_000)))
         #expect(
             status.line(columns: 200, queue: 0.424, dropped: "7 packets dropped by the kernel")
-                == "2 of 3 connections open, 0 frames/s, 1.5 kB/s, 7 packets dropped by the kernel, 1 byte missing, 2 gaps, queue 42 %"
+                == "2 of 3 connections open, 0 frames/s, 1.5 kB/s, 7 packets dropped by the kernel, 1 byte missing, 5 gaps, queue 42 %"
         )
         #expect(status.look(at: at(3_000)))
         #expect(status.line(columns: 200) == text)

@@ -117,6 +117,15 @@ def _(stage):
     stage.beats(15)
 
 
+@scenario("network-gone", taps=("client",))
+def _(stage):
+    """Another connection goes on, so that the capture ends between two retransmissions."""
+    stage.gone()
+    stage.beats(3)
+    stage.connect()
+    stage.beats(26)
+
+
 @scenario("network-again", taps=("client",))
 def _(stage):
     with stage.lost(6):

@@ -204,6 +204,12 @@ class Stage:
         """The network loses the packets of one side that match."""
         return self.rule("forward", f"tcp {'dport' if of == 'client' else 'sport'} {self.port} {match} drop")
 
+    def gone(self):
+        """From now on the network loses all that the client of this connection sends."""
+        source = self.client.socket.getsockname()[1]
+        # Not left again: where the conversation is held is gone before this rule is.
+        self.dropped(f"tcp sport {source}").__enter__()
+
     @contextmanager
     def held(self):
         """The network holds the client's packets up, and then passes all of them on."""

@@ -40,6 +40,8 @@ struct Blame {
         var wasRepeating: Bool
         /// How many other frames the sender sent meanwhile.
         var otherFrames: Int
+        /// How many of them came before the next heartbeat was due, if all up to the deadline did; otherwise 0.
+        var earlyFrames: Int
         /// When the last of them before the deadline arrived; the minimum if none did.
         var lastFrame: Timestamp
         /// Whether the sender ended the pause itself, by a heartbeat or by the end of its stream.
@@ -108,7 +110,7 @@ struct Blame {
         }
         let again = evidence?.repetitions.flatMap { $0.first <= pause.deadline ? $0.last : nil }
         let known = pause.wasRepeating ? disturbances?.retransmitted.map { min($0, pause.end) } : nil
-        let held = again == nil ? nil : evidence?.heldBack(until: pause.end)
+        let held = again == nil ? nil : evidence?.heldBack(until: pause.end, isEndedBySender: pause.endedBySender)
         guard let last = [again, known].compactMap(\.self).max(), !pause.hadTime(since: max(last, held ?? last)) else {
             return nil
         }
@@ -140,11 +142,12 @@ struct Blame {
             "\((time - pause.start).text(digits: true)) after the last heartbeat"
         }
         if let time = pause.overdue(among: evidence.nothingUnseen) {
-            return pause.otherFrames > 0
+            return pause.sentOthers
                 ? Blame(.sender, "the \(sender) sent \(pause.others), but no heartbeat")
                 : Blame(
                     .sender,
-                    "the \(sender) was silent: its TCP answered \(after(time)), and had sent nothing until then")
+                    "the \(sender) was silent: its TCP answered \(after(time)), and had sent nothing \(pause.otherFrames > 0 ? "more " : "")until then"
+                )
         }
         if let overtaken = disturbances?.overtaken, overtaken.time == heartbeat?.time {
             return Blame(
@@ -203,7 +206,7 @@ struct Blame {
             )
         }
         if evidence.lostPackets == 0 {
-            return pause.otherFrames > 0
+            return pause.sentOthers
                 ? Blame(
                     .sender,
                     "the \(sender) sent \(pause.others), but no heartbeat in time; none of its packets is missing",
@@ -230,7 +233,7 @@ struct Blame {
                 .unknown, "cannot tell: \(count) heartbeats came together, as if sent on time and delayed on the way")
         }
         let isCertain = pause.overdue(among: [pause.lastFrame]) != nil
-        return pause.otherFrames > 0
+        return pause.sentOthers
             ? Blame(.sender, "the \(sender) sent \(pause.others), but no heartbeat", isCertain: isCertain)
             : Blame(.sender, "the \(sender) was silent", isCertain: isCertain)
     }
@@ -239,6 +242,9 @@ struct Blame {
 extension Blame.Pause {
     /// How many heartbeats would have been due, including the one that arrived.
     var missed: Int { Int(max(2, (end - start).nanoseconds / max(1, every.nanoseconds))) }
+
+    /// Whether the sender sent other frames when a heartbeat was due. Those right after the last heartbeat show nothing.
+    fileprivate var sentOthers: Bool { earlyFrames < otherFrames }
 
     fileprivate var others: String { Quantities.counted(otherFrames, "other frame") }
 

@@ -29,6 +29,9 @@ extension HeartbeatWatch {
         if last == nil, mayHaveMissedFirst { return [] }
         var found: [Finding] = []
         let others = frames - lastCount
+        // Frames right after the last heartbeat are no evidence: only those when the next one was due are.
+        let isSending = others > 0 && traffic.lastFrame >= due
+        earlyFrames = isSending ? 0 : others
         if let last {
             let silence = deadline - last
             let expected =
@@ -53,8 +56,7 @@ extension HeartbeatWatch {
                         Field("silentFor", .number(contract.first.seconds)),
                     ]))
         }
-        // Frames right after the last heartbeat are no evidence: only those when the next one was due are.
-        if others > 0, connection.traffic[from].lastFrame >= due {
+        if isSending {
             found.append(
                 finding(
                     .trafficWithoutHeartbeats, learned == nil ? .warning : .info, at: deadline,
@@ -182,7 +184,7 @@ extension HeartbeatWatch {
         Blame.Pause(
             from: from, start: last ?? connection.opening.time, due: due, deadline: reported ?? deadline, end: end,
             every: every, late: contract.late, closed: closed, wasRepeating: wasRepeating, otherFrames: others,
-            lastFrame: lastFrame, endedBySender: endedBySender)
+            earlyFrames: earlyFrames, lastFrame: lastFrame, endedBySender: endedBySender)
     }
 }
 

@@ -24,6 +24,8 @@ final class HeartbeatWatch {
     var wasRepeating = false
     /// When the sender's last frame before that arrived; the minimum if none did.
     var lastFrame = Timestamp(nanoseconds: .min)
+    /// How many other frames the sender had sent by then, if all of them came before a heartbeat was due; otherwise 0.
+    var earlyFrames = 0
     /// What segments reveal, from the first heartbeat on.
     var witness: PauseWitness?
     /// The end of a gap whose cause is not yet settled.
@@ -64,6 +66,7 @@ final class HeartbeatWatch {
     func note(_ heartbeat: FrameInfo, _ type: String) {
         (last, lastType, lastIndex) = (heartbeat.time, type, heartbeat.index)
         (lastPacket, lastCount) = (heartbeat.packet, heartbeat.index + 1)
+        earlyFrames = 0
         if let witness {
             witness.heartbeat()
         } else {

@@ -17,9 +17,11 @@ struct PauseEvidence {
     /// When the sender first and last retransmitted captured bytes, and how often.
     private(set) var repetitions: (first: Timestamp, last: Timestamp, count: Int)?
     private var repeatedEnd = 0
+    /// How long before the last retransmission the preceding one was, or the bytes themselves.
+    private var backOff = Interval(nanoseconds: 0)
     /// When the other side acknowledged the retransmissions.
     private var released: Timestamp?
-    /// Up to where the other side acknowledged, as far as that was seen in the pause.
+    /// Up to where the other side acknowledged, if the capture has its acknowledgments.
     private var acknowledged: Int?
     /// How often the sender retransmitted what the other side had acknowledged: the acknowledgment was lost.
     private var unheard = 0
@@ -42,6 +44,7 @@ struct PauseEvidence {
     mutating func sent(_ segment: SegmentNotice, at time: Timestamp, delay: Interval?) {
         lastSegment = time
         unansweredNow = 0
+        if let offset = segment.acknowledgedBefore { acknowledged = max(acknowledged ?? offset, offset) }
         if !isOver, let skipped = segment.skippedPackets { lostPackets = (lostPackets ?? 0) + skipped }
         if let delay {
             lastDelay = delay
@@ -54,6 +57,7 @@ struct PauseEvidence {
             // same one captured twice.
             let isOwn = isOver && segment.skippedPackets != nil
             guard isOwn || time - segment.lastBytes > SegmentNotice.quietAfter else { return }
+            backOff = time - (repetitions?.last ?? segment.lastBytes)
             repetitions = (repetitions?.first ?? time, time, (repetitions?.count ?? 0) + 1)
             repeatedEnd = max(repeatedEnd, segment.offset + segment.byteCount)
             if let acknowledged, acknowledged >= repeatedEnd { unheard += 1 } else { released = nil }
@@ -66,11 +70,17 @@ struct PauseEvidence {
     /// Until when the sender's TCP held back new data because its earlier data was not acknowledged, as far as it knew (RFC 6298
     /// section 5, RFC 5681 section 3.1); nil if it did not.
     ///
-    /// - Parameter end: when the pause was over.
-    func heldBack(until end: Timestamp) -> Timestamp? {
+    /// - Parameters:
+    ///   - end: when the pause was over.
+    ///   - isEndedBySender: whether the sender ended it, by new data.
+    func heldBack(until end: Timestamp, isEndedBySender: Bool) -> Timestamp? {
         guard let repetitions else { return nil }
         if unheard >= 2 { return end }
-        return released ?? (acknowledged == nil ? repetitions.last : end)
+        if let released { return released }
+        if acknowledged != nil { return end }
+        // The capture has no acknowledgments. They came if there was new data, or no retransmission where the next was due.
+        let next = repetitions.last + backOff + backOff
+        return isEndedBySender || next < end ? repetitions.last : end
     }
 
     /// Takes a segment of the other side.

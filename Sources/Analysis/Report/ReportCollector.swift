@@ -118,7 +118,7 @@ package final class ReportCollector: TraceSink {
             findings[finding.severity, default: []].append(finding)
         }
         guard let report = connections[finding.connection] else { return }
-        report.findings += 1
+        report.findings += finding.occurrences
         switch finding.kind {
         case .heartbeatGap where report.gaps.count < ConnectionReport.most:
             let silence = Interval.seconds(-(finding.data.number("silentFor") ?? 0))

@@ -48,9 +48,13 @@ package enum ReportText {
         }
         if let tcp = ReportWords.tcp(connection) { lines.append("  TCP: \(tcp)") }
         for gap in connection.gaps.prefix(20) {
-            let end = gap.end.map { " to \(ReportWords.clock($0)) (\(($0 - gap.start).text(digits: true)))" } ?? ""
+            let start = ReportWords.clock(gap.start, besides: connection.opening.time)
+            let end =
+                gap.end.map {
+                    " to \(ReportWords.clock($0, besides: gap.start)) (\(($0 - gap.start).text(digits: true)))"
+                } ?? ""
             let why = gap.reason.isEmpty ? "" : ": \(gap.blame), \(gap.reason)"
-            lines.append("  \(arrow(gap.from)) no heartbeat from \(ReportWords.clock(gap.start))\(end)\(why)")
+            lines.append("  \(arrow(gap.from)) no heartbeat from \(start)\(end)\(why)")
         }
         if connection.gaps.count > 20 { lines.append("  \(connection.gaps.count - 20) more gaps") }
         if !connection.roundTrips.isEmpty {
@@ -80,10 +84,16 @@ package enum ReportText {
     private static func findings(_ report: Report, columns: Int) -> [String] {
         guard !report.findings.isEmpty else { return ["Nothing was found.", ""] }
         var lines = ["Findings"]
+        let opened = report.connections.first?.opening.time
+        // All of them, or none: the times stay below each other.
+        let areDated = report.findings.prefix(200).contains { finding in
+            opened.map { ReportWords.date($0) != ReportWords.date(finding.time) } ?? true
+        }
         for finding in report.findings.prefix(200) {
             let sign = finding.severity == .info ? "ℹ" : "⚠"
+            let date = areDated ? ReportWords.date(finding.time) + " " : ""
             lines.append(
-                "  \(sign) \(ReportWords.clock(finding.time))  #\(finding.connection) \(arrow(finding.from))  \(finding.kind.rawValue)  "
+                "  \(sign) \(date)\(ReportWords.clock(finding.time))  #\(finding.connection) \(arrow(finding.from))  \(finding.kind.rawValue)  "
                     + PrintableText.of(finding.message, columns: 240) + packet(finding))
         }
         let more = report.findings.count - 200 + report.moreFindings

@@ -22,15 +22,23 @@ enum ReportWords {
     /// `08:59:47.568`
     static func clock(_ time: Timestamp) -> String { String(time.rfc3339.dropFirst(11).prefix(12)) }
 
+    /// The same, after the date if it is another one than that of `other`: `2026-11-22 00:00:05.200`.
+    static func clock(_ time: Timestamp, besides other: Timestamp) -> String {
+        date(time) == date(other) ? clock(time) : "\(date(time)) \(clock(time))"
+    }
+
+    /// `2026-11-21`
+    static func date(_ time: Timestamp) -> String { String(time.rfc3339.prefix(10)) }
+
     /// `127.0.0.1:40330 → 127.0.0.1:8088`
     static func ends(_ connection: ConnectionReport) -> String {
         "\(connection.opening.client) → \(connection.opening.server)"
     }
 
-    /// `08:59:47.568 for 5.2 s, fin by client`
+    /// `2026-11-21 08:59:47.568 for 5.2 s, fin by client`
     static func life(_ connection: ConnectionReport) -> String {
-        var text =
-            "\(clock(connection.opening.time)) for \((connection.end - connection.opening.time).text(digits: true))"
+        let opened = connection.opening.time
+        var text = "\(date(opened)) \(clock(opened)) for \((connection.end - opened).text(digits: true))"
         if let closing = connection.closing {
             text += ", \(closing.reason.rawValue)"
             if let by = closing.by { text += " by \(by.sender)" }

@@ -11,9 +11,12 @@ extension PairedConnection {
         _ data: [Field], _ severity: Finding.Severity = .warning
     ) -> [Finding] {
         if pairings[pairing].isOptional { return [] }
-        exchanges[pairing].found[kind, default: 0] += 1
-        guard exchanges[pairing].found[kind, default: 0] <= Self.reported else { return [] }
-        return [finding(kind, from: direction, at: time, message, data, severity)]
+        var found = exchanges[pairing].found[kind] ?? Found()
+        found.count += 1
+        let isReported = found.count <= Self.reported
+        if !isReported, severity != .info { found.severity = severity }
+        exchanges[pairing].found[kind] = found
+        return isReported ? [finding(kind, from: direction, at: time, message, data, severity)] : []
     }
 
     private func finding(
@@ -151,14 +154,14 @@ extension PairedConnection {
     func unreported(at time: Timestamp) -> [Finding] {
         var found: [Finding] = []
         for (index, exchange) in exchanges.enumerated() {
-            for (kind, count) in exchange.found.sorted(by: { $0.key.rawValue < $1.key.rawValue })
-            where count > Self.reported {
-                let more = count - Self.reported
+            for (kind, all) in exchange.found.sorted(by: { $0.key.rawValue < $1.key.rawValue })
+            where all.count > Self.reported {
+                let more = all.count - Self.reported
                 found.append(
                     finding(
                         kind, from: pairings[index].from.opposite, at: time,
                         "the same \(Quantities.counted(more, "more time"))",
-                        [Field("count", .integer(Int64(more)))]))
+                        [Field("count", .integer(Int64(more)))], all.severity))
             }
         }
         return found

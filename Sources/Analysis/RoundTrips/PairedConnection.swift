@@ -34,8 +34,15 @@ final class PairedConnection {
         var overdue: Deque<Waiting> = []
         /// Whether there were too many to match answers to requests.
         var isLost = false
-        /// How many of a kind were found; the first ones are reported individually.
-        var found: [Finding.Kind: Int] = [:]
+        /// What was found of a kind; the first ones are reported individually.
+        var found: [Finding.Kind: Found] = [:]
+    }
+
+    /// Findings of a kind.
+    struct Found {
+        var count = 0
+        /// The highest severity of those that were not reported individually.
+        var severity = Finding.Severity.info
     }
 
     let connection: TracedConnection

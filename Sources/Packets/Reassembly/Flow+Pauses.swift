@@ -34,6 +34,7 @@ extension Flow {
             offset: side.position(of: segment.sequence), byteCount: segment.payloadLength, expected: side.offset,
             acknowledged: segment.flags.contains(.ack)
                 ? sides[direction.opposite].position(of: segment.acknowledgment) : nil,
+            acknowledgedBefore: side.acknowledgedOffset.flatMap { $0 > 0 ? $0 : nil },
             lastBytes: side.lastTime, skippedPackets: skippedPackets.map { Int($0) },
             clock: segment.clock == 0 ? nil : segment.clock)
         receiver?.noticed(.segment(notice), from: direction, at: packet.time, packet: packet.number)

@@ -61,7 +61,7 @@ struct ConnectionState: Sendable {
         return sum
     }
     /// How many findings there are.
-    var findingCount: Int { findings.values.reduce(0, +) }
+    var findingCount: Int { findings.values.reduce(into: 0) { $0.add($1) } }
     /// When it ended, or was last heard of.
     var end: Int64 { closed?.time.nanoseconds ?? latest }
 
@@ -140,14 +140,16 @@ struct ConnectionState: Sendable {
 
     private mutating func take(_ finding: FindingEvent, _ number: Int) {
         // There are three severities; a line may have any text.
-        if findings[finding.severity] != nil || findings.count < 8 { findings[finding.severity, default: 0] += 1 }
+        if findings[finding.severity] != nil || findings.count < 8 {
+            findings[finding.severity, default: 0].add(finding.occurrences)
+        }
         gaps.take(finding, event: number)
     }
 }
 
 extension Int {
     /// Adds a number; a sum that is too large stays the largest one.
-    fileprivate mutating func add(_ other: Int) {
+    mutating func add(_ other: Int) {
         let (sum, overflow) = addingReportingOverflow(other)
         self = overflow ? .max : sum
     }

@@ -35,7 +35,7 @@ struct FindingGroups: Sendable {
                     example: String(finding.message.prefix(1_024))))
         }
         guard let place = places[finding.kind] else { return }
-        groups[place].count += 1
+        groups[place].count.add(finding.occurrences)
         groups[place].firstTime = min(groups[place].firstTime, time)
         groups[place].lastTime = max(groups[place].lastTime, time)
         if groups[place].connections.count < Self.most.connections,

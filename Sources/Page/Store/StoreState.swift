@@ -66,7 +66,7 @@ struct StoreState: Sendable {
         case .opened(let event) where event.leg != .out: opened += 1
         case .frame(let frame) where frame.leg != .out: take(frame, record, number)
         case .finding(let finding):
-            findings += 1
+            findings.add(finding.occurrences)
             groups.take(finding, number: number)
         case .summary: (summary, isFinished) = (number, true)
         default: break

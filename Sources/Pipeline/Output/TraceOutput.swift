@@ -130,7 +130,8 @@ final class TraceOutput {
         guard !findings.isEmpty else { return }
         findings.sort { ($0.time, $0.connection) < ($1.time, $1.connection) }
         for finding in findings {
-            summary.formats[finding.format, default: Summary.Totals()].findings[finding.kind, default: 0] += 1
+            summary.formats[finding.format, default: Summary.Totals()].findings[finding.kind, default: 0] +=
+                finding.occurrences
             for sink in sinks { sink.finding(finding) }
         }
         findings.removeAll(keepingCapacity: true)

@@ -86,6 +86,9 @@ public struct FindingEvent: Hashable, Sendable {
     public var message: String
     /// Machine-readable: an object.
     public var data: JSONValue
+
+    /// How many it counts as: one that stands for those beyond the first ones says how many they are.
+    package var occurrences: Int { max(1, data["count"]?.integer ?? 1) }
 }
 
 /// A connection is over.

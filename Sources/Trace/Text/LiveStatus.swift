@@ -74,7 +74,7 @@ package final class LiveStatus: TraceSink {
         bytes += run.byteCount
     }
 
-    package func finding(_ finding: Finding) { findings[finding.kind, default: 0] += 1 }
+    package func finding(_ finding: Finding) { findings[finding.kind, default: 0] += finding.occurrences }
 
     package func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {
         closed += 1

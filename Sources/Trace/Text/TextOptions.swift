@@ -8,6 +8,8 @@ package struct TextOptions: Sendable {
         case utc
         /// Local time of day.
         case local
+        /// Date and time of day, UTC.
+        case date
         /// Seconds since the trace's first event.
         case relative
         /// Seconds since the line before.

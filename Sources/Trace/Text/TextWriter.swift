@@ -5,6 +5,7 @@ import Streams
 ///
 ///     08:00:00.020  #1 →  txt      CinentA → CinentB   5 B  Hello                  merged 1/5
 ///     time          connection, direction, type, from → to, body's length, body    what is worth noting
+///     2026-11-22, after 2026-11-21                     the lines from here on are of another day than the one before
 ///
 /// `→` is from the client, `←` from the server; `●` opened, `○` closed, `⚠` warning, `♥` heartbeat. Columns widen with longer
 /// names, and stay wide. Nothing from the network reaches the terminal unless it is printable.
@@ -20,6 +21,8 @@ package final class TextWriter: TraceSink {
     @exclusivity(unchecked) private var lastClock: (millisecond: Int64, text: [UInt8])?
     private var firstTime: Timestamp?
     private var lastTime: Timestamp?
+    /// The date of the line before, and the quarter of an hour for which it is known.
+    private var lastDay: (quarter: Int64, date: String)?
     /// Connections whose opening line waits for the format's name.
     private var unannounced: [ConnectionLeg: Opening] = [:]
     /// The lines about TLS that follow opening lines.
@@ -230,6 +233,7 @@ package final class TextWriter: TraceSink {
     }
 
     private func start(_ time: Timestamp, _ connection: ConnectionLeg, _ symbol: String, _ style: TextStyle) {
+        if options.times == .utc || options.times == .local { date(time) }
         begin(.faint)
         clock(time)
         space(2)
@@ -256,6 +260,23 @@ package final class TextWriter: TraceSink {
         output.endLine()
     }
 
+    /// Writes a line with the date if it is not that of the line before.
+    private func date(_ time: Timestamp) {
+        let seconds = time.split.seconds
+        // Days begin at a quarter of an hour, wherever that is; so do summer and winter time.
+        let quarter = (seconds - (seconds < 0 ? 899 : 0)) / 900
+        guard lastDay?.quarter != quarter else { return }
+        let date = String((time + .seconds(Double(offset(at: time)))).rfc3339.prefix(10))
+        if let lastDay, lastDay.date != date {
+            put("\(date), after \(lastDay.date)", .faint)
+            output.endLine()
+        }
+        lastDay = (quarter, date)
+    }
+
+    /// How far the times shown are ahead of UTC, in seconds.
+    private func offset(at time: Timestamp) -> Int { options.times == .local ? options.utcOffset(time) : 0 }
+
     private func clock(_ time: Timestamp) {
         let base = firstTime ?? time
         let before = lastTime ?? time
@@ -264,15 +285,15 @@ package final class TextWriter: TraceSink {
         switch options.times {
         case .relative: output.bytes.append(contentsOf: relative(time - base).utf8)
         case .delta: output.bytes.append(contentsOf: relative(time - before).utf8)
-        case .utc, .local:
+        case .utc, .local, .date:
             let millisecond = time.nanoseconds / 1_000_000
             if let lastClock, lastClock.millisecond == millisecond, time.nanoseconds > 0 {
                 output.bytes.append(contentsOf: lastClock.text.span.bytes)
                 return
             }
-            let offset = options.times == .local ? options.utcOffset(time) : 0
             let start = output.bytes.count
-            TimestampText.clock(time + .seconds(Double(offset)), into: &output.bytes)
+            if options.times == .date { output.bytes.append(contentsOf: "\(time.rfc3339.prefix(10)) ".utf8) }
+            TimestampText.clock(time + .seconds(Double(offset(at: time))), into: &output.bytes)
             lastClock = (millisecond, Array(output.bytes[start...]))
         }
     }
@@ -327,7 +348,8 @@ package final class TextWriter: TraceSink {
     /// The columns that a body may take: the terminal's remaining columns, or a fixed width for a pipe.
     private func room(for note: TextPiece, behind size: TextPiece) -> Int {
         guard let limit = options.columns else { return 120 }
-        let before = 14 + columns.number + 4 + columns.type + 1 + (columns.parties > 0 ? columns.parties + 1 : 0)
+        let time = options.times == .date ? 25 : 14
+        let before = time + columns.number + 4 + columns.type + 1 + (columns.parties > 0 ? columns.parties + 1 : 0)
         let behind = note.isEmpty ? 0 : note.width + 2
         let most = max(limit - before - behind, columns.body)
         return max(most - size.width - 2, 8)

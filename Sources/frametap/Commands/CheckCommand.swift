@@ -17,12 +17,12 @@ struct CheckCommand: ParsableCommand {
               frametap formats check chat.yaml --on chat.pcapng --watch
             """)
 
-    @Argument(help: "The format file.")
+    @Argument(help: "The format file.", completion: .file())
     var file: String
 
     @Option(
         name: .customLong("on"), parsing: .upToNextOption,
-        help: ArgumentHelp("Try the format on these captures.", valueName: "capture"))
+        help: ArgumentHelp("Try the format on these captures.", valueName: "capture"), completion: .file())
     var captures: [String] = []
 
     @Flag(help: "Check again whenever the file is saved, until interrupted.")

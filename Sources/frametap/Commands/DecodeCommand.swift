@@ -14,7 +14,7 @@ struct DecodeCommand: ParsableCommand {
         discussion:
             "Reads pcap and pcapng; - is standard input, followed while it grows: tcpdump -w - | frametap decode -")
 
-    @Argument(help: ArgumentHelp("Capture files, or - for standard input.", valueName: "file"))
+    @Argument(help: ArgumentHelp("Capture files, or - for standard input.", valueName: "file"), completion: .file())
     var files: [String]
 
     @Flag(help: "The files are bare bytes, each of one side of a connection, and not captures.")

@@ -15,7 +15,7 @@ struct DemoCommand: ParsableCommand {
         abstract: "Watch a real conversation pass through the proxy; nothing to set up.",
         discussion: "A reference server, the proxy and reference clients run on loopback: real sockets, real frames.")
 
-    @Argument(help: "The formats to show; default: all.")
+    @Argument(help: "The formats to show; default: all.", completion: PeerCommandOptions.formats)
     var formats: [String] = []
 
     @Flag(help: "Let the peers speak TLS, which the proxy intercepts.")

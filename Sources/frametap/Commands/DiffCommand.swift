@@ -24,13 +24,16 @@ struct DiffCommand: ParsableCommand {
         case text, json, junit, github
     }
 
-    @Argument(help: ArgumentHelp("The expected and the actual trace: NDJSON or captures.", valueName: "file"))
+    @Argument(
+        help: ArgumentHelp("The expected and the actual trace: NDJSON or captures.", valueName: "file"),
+        completion: .file())
     var files: [String]
 
     @Option(
         parsing: .upToNextOption,
         help: ArgumentHelp(
-            "Files of the actual side; the files before --against are the expected side.", valueName: "file"))
+            "Files of the actual side; the files before --against are the expected side.", valueName: "file"),
+        completion: .file())
     var against: [String] = []
 
     @Flag(help: "Compare runs that should be equal, and print rules for what differs between them.")

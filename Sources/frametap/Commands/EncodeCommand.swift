@@ -17,7 +17,9 @@ extension FormatsCommand {
                   echo '{"fields":{"command":"text"},"body":{"text":"Hello"}}' | frametap formats encode tlv32 | od -t x1
                 """)
 
-        @Argument(help: "A built-in format's or rule's name, or a format file; parameters as with --format.")
+        @Argument(
+            help: "A built-in format's or rule's name, or a format file; parameters as with --format.",
+            completion: .file())
         var name: String
 
         @Option(help: ArgumentHelp("Whose frames to build.", valueName: "side"))

@@ -41,7 +41,12 @@ struct FormatsCommand: ParsableCommand {
             commandName: "show",
             abstract: "Print the file of a built-in format, or of an example: a start for your own.")
 
-        @Argument(help: "The format's name.")
+        @Argument(
+            help: "The format's name.",
+            completion: .list(
+                BuiltInFormats.names + BuiltInFormats.ruleNames
+                    + ExampleFormats.names.map { ExampleFormats.prefix + $0 }
+            ))
         var name: String
 
         func run() throws {

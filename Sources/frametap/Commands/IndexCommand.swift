@@ -17,12 +17,13 @@ struct IndexCommand: ParsableCommand {
               frametap decode day/*.pcap --connection-of 10.0.0.1:40000-10.0.0.2:80
             """)
 
-    @Argument(help: ArgumentHelp("Capture files.", valueName: "file"))
+    @Argument(help: ArgumentHelp("Capture files.", valueName: "file"), completion: .file())
     var files: [String]
 
     @Option(
         help: ArgumentHelp(
-            "Write the indexes into this folder instead. It is created if it does not exist.", valueName: "folder"))
+            "Write the indexes into this folder instead. It is created if it does not exist.", valueName: "folder"),
+        completion: .directory)
     var output: String?
 
     func validate() throws {

@@ -11,7 +11,7 @@ struct PacketsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "packets", abstract: "List the packets of captures: a line of JSON for each.")
 
-    @Argument(help: ArgumentHelp("Capture files, or - for standard input.", valueName: "file"))
+    @Argument(help: ArgumentHelp("Capture files, or - for standard input.", valueName: "file"), completion: .file())
     var files: [String]
 
     func run() throws {

@@ -10,7 +10,9 @@ struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Run the reference server of a format, or replay a recorded one.")
 
-    @Argument(help: "The format; with --replay also a format file, by default the recording's.")
+    @Argument(
+        help: "The format; with --replay also a format file, by default the recording's.",
+        completion: PeerCommandOptions.formats)
     var format: String?
 
     @Option(help: ArgumentHelp("Where to listen; port 0 lets the system choose.", valueName: "address:port"))
@@ -51,7 +53,9 @@ struct ConnectCommand: AsyncParsableCommand {
         commandName: "connect",
         abstract: "Run the reference clients of a format through their conversation, or replay recorded ones.")
 
-    @Argument(help: "The format; with --replay also a format file, by default the recording's.")
+    @Argument(
+        help: "The format; with --replay also a format file, by default the recording's.",
+        completion: PeerCommandOptions.formats)
     var format: String?
 
     @Option(help: ArgumentHelp("The server.", valueName: "host:port"))
@@ -91,13 +95,17 @@ private let hazardsByFormat = ReferencePeers.all.filter { !$0.hazards.isEmpty }
 
 /// The options of both kinds of peers.
 struct PeerCommandOptions: ParsableArguments {
+    /// Completes the formats that have reference peers.
+    static var formats: CompletionKind { .list(ReferencePeers.all.map { $0.format }) }
+
     @Option(help: "Multiply every interval of the protocol by this.")
     var timeScale = 1.0
 
     @Option(
         help: ArgumentHelp(
             "Behave as the published programs do, with these known faults, separated by commas.",
-            discussion: hazardsByFormat, valueName: "hazard,…"))
+            discussion: hazardsByFormat, valueName: "hazard,…"),
+        completion: .list(Set(ReferencePeers.all.flatMap { $0.hazards }).sorted()))
     var asPublished: String?
 
     @Option(

@@ -22,13 +22,14 @@ struct ReportCommand: ParsableCommand {
         case text, json, html
     }
 
-    @Argument(help: ArgumentHelp("Capture files, or - for standard input.", valueName: "file"))
+    @Argument(help: ArgumentHelp("Capture files, or - for standard input.", valueName: "file"), completion: .file())
     var files: [String]
 
     @Option(name: .customLong("as"), help: "What to write: \(Form.allValueStrings.joined(separator: ", ")).")
     var form = Form.text
 
-    @Option(help: ArgumentHelp("Write to this file instead of standard output.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write to this file instead of standard output.", valueName: "file"), completion: .file())
     var output: String?
 
     @OptionGroup var format: FormatOptions

@@ -43,7 +43,7 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("With --control: the side in whose name frames are sent.", valueName: "side"))
     var from = Side.client
 
-    @Option(help: "The format: a built-in one's name, or a format file.")
+    @Option(help: "The format: a built-in one's name, or a format file.", completion: .file())
     var format: String
 
     @Option(help: ArgumentHelp("How long to wait for an answer to each frame.", valueName: "time"))

@@ -19,7 +19,7 @@ struct ShardCommand: ParsableCommand {
               frametap decode shards/*.pcapng
             """)
 
-    @Argument(help: ArgumentHelp("Capture files, or - for standard input.", valueName: "file"))
+    @Argument(help: ArgumentHelp("Capture files, or - for standard input.", valueName: "file"), completion: .file())
     var files: [String]
 
     @Option(help: ArgumentHelp("How many shards there are, up to \(ShardCommand.most).", valueName: "n"))
@@ -28,7 +28,7 @@ struct ShardCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The folder for the shards, shard-00000.pcapng and so on. It is created if it does not exist.",
-            valueName: "folder"))
+            valueName: "folder"), completion: .directory)
     var output: String
 
     @Flag(help: "Replace the shards that are in the folder.")

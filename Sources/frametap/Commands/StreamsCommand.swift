@@ -13,13 +13,13 @@ struct StreamsCommand: ParsableCommand {
         commandName: "streams",
         abstract: "Reassemble the TCP streams of captures: a line of JSON for each connection.")
 
-    @Argument(help: ArgumentHelp("Capture files, or - for standard input.", valueName: "file"))
+    @Argument(help: ArgumentHelp("Capture files, or - for standard input.", valueName: "file"), completion: .file())
     var files: [String]
 
     @Option(
         help: ArgumentHelp(
             "Also write each stream's bytes to a file in this folder: NNNN-client.bin, NNNN-server.bin.",
-            valueName: "folder"))
+            valueName: "folder"), completion: .directory)
     var directory: String?
 
     @Flag(help: "With --directory: write zeros for bytes that are missing, instead of leaving them out.")

@@ -25,7 +25,8 @@ struct TortureCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Torture this server: play the client's side of --replay.", valueName: "host:port"))
     var server: HostPort?
 
-    @Option(help: ArgumentHelp("The recorded conversation: a trace or a capture.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The recorded conversation: a trace or a capture.", valueName: "file"), completion: .file())
     var replay: String?
 
     @Option(
@@ -37,13 +38,15 @@ struct TortureCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("With --client: the server that it talks to.", valueName: "host:port"))
     var to: HostPort?
 
-    @Option(help: ArgumentHelp("The format; with --replay by default the trace's.", valueName: "format"))
+    @Option(
+        help: ArgumentHelp("The format; with --replay by default the trace's.", valueName: "format"),
+        completion: .file())
     var format: String?
 
     @Option(
         help: ArgumentHelp(
             "Mask the values that change from run to run, with the rules of this file, as in diff. May be repeated.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var mask: [String] = []
 
     @Option(help: ArgumentHelp("Ignore these values, as in diff. May be repeated.", valueName: "path"))

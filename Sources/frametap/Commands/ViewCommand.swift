@@ -18,7 +18,7 @@ struct ViewCommand: ParsableCommand {
               frametap view chat.pcapng
             """)
 
-    @Argument(help: ArgumentHelp("Captures, or traces (NDJSON).", valueName: "file"))
+    @Argument(help: ArgumentHelp("Captures, or traces (NDJSON).", valueName: "file"), completion: .file())
     var files: [String]
 
     @Option(help: ArgumentHelp("Where the page is served. Port 0 lets the system choose.", valueName: "address:port"))

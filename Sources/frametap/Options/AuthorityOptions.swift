@@ -2,7 +2,9 @@ import ArgumentParser
 
 /// Where the certificate authority is.
 struct AuthorityOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The folder of the CA; by default your data folder.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("The folder of the CA; by default your data folder.", valueName: "dir"),
+        completion: .directory)
     var ca: String?
 
     func validate() throws {

@@ -20,7 +20,7 @@ struct BodyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Show Protobuf messages by name; protoc --include_imports --descriptor_set_out=FILE makes such a file.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var descriptorSet: String?
 
     @Flag(help: "Show values that the format marks as secret: passwords, tokens.")

@@ -25,7 +25,8 @@ struct ComparisonOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Mask the values listed in this file (--learn creates one). May be repeated.", valueName: "file"))
+            "Mask the values listed in this file (--learn creates one). May be repeated.", valueName: "file"),
+        completion: .file())
     var mask: [String] = []
 
     /// The requested comparison.

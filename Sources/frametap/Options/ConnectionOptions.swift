@@ -23,7 +23,7 @@ struct ConnectionOptions: ParsableArguments {
         name: .customLong("index"),
         help: ArgumentHelp(
             "Look for the captures' indexes in this folder, and not beside them. With indexes, --connection-of, --host, --since and --until read only what they need.",
-            valueName: "folder"))
+            valueName: "folder"), completion: .directory)
     var folder: String?
 
     @Flag(name: .customLong("no-index"), help: "Do not use the captures' indexes.")

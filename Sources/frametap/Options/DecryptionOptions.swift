@@ -10,7 +10,7 @@ struct DecryptionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Decrypt TLS with the secrets in this file, in NSS key log format, as browsers and others write it where SSLKEYLOGFILE says. Secrets in a capture are used automatically.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var keyLog: String?
 
     @Flag(help: "Decrypt nothing, not even with the secrets in the capture.")

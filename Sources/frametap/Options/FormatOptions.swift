@@ -9,7 +9,7 @@ struct FormatOptions: ParsableArguments {
         help: ArgumentHelp(
             "auto, a built-in format's or rule's name, example:NAME, or a format file; PORT=FORMAT for one server port. May be repeated with ports.",
             discussion: "Parameters stand after a colon: fixed:size=8, or 'delimiter:end=\\r\\n'.",
-            valueName: "format"))
+            valueName: "format"), completion: .file())
     var formats: [String] = []
 
     @Flag(help: "Look for the examples, too: HTTP, MQTT, Redis, … (frametap formats lists them).")

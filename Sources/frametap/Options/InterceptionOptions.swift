@@ -18,7 +18,8 @@ struct InterceptionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Verify servers against the CAs in this PEM file, instead of the system's.", valueName: "file"))
+            "Verify servers against the CAs in this PEM file, instead of the system's.", valueName: "file"),
+        completion: .file())
     var serverCa: String?
 
     @Option(
@@ -33,7 +34,7 @@ struct InterceptionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The certificate that servers are shown if they request one: a PEM file with chain and key, or two files separated by a comma.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var clientCert: String?
 
     @Option(help: ArgumentHelp("The oldest TLS version on either side: 1.0 to 1.3.", valueName: "version"))
@@ -48,13 +49,13 @@ struct InterceptionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Append the secrets of both sides' TLS connections to this file, in NSS key log format. By default, the file that SSLKEYLOGFILE names.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var keyLog: String?
 
     @Option(
         help: ArgumentHelp(
             "Write both sides' TLS as it is on the wire as a pcapng capture, with the secrets that decrypt it.",
-            valueName: "file.pcapng"))
+            valueName: "file.pcapng"), completion: .file())
     var writeTLS: String?
 
     /// A value of `--tls-min`.

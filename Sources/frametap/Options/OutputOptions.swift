@@ -10,7 +10,8 @@ struct OutputOptions: ParsableArguments {
     @Option(name: .customLong("as"), help: "What to print: \(TraceForm.allValueStrings.joined(separator: ", ")).")
     var form = TraceForm.text
 
-    @Option(help: ArgumentHelp("Write to this file instead of standard output.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write to this file instead of standard output.", valueName: "file"), completion: .file())
     var output: String?
 
     @Option(help: ArgumentHelp("Show at most N bytes of each body; 0 shows none.", valueName: "bytes"))

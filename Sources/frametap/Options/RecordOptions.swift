@@ -5,10 +5,10 @@ import Trace
 
 /// Where captured or relayed data is recorded.
 struct RecordOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Write the traffic as a pcapng capture.", valueName: "file.pcapng"))
+    @Option(help: ArgumentHelp("Write the traffic as a pcapng capture.", valueName: "file.pcapng"), completion: .file())
     var write: String?
 
-    @Option(help: ArgumentHelp("Write the trace as NDJSON.", valueName: "file.ndjson"))
+    @Option(help: ArgumentHelp("Write the trace as NDJSON.", valueName: "file.ndjson"), completion: .file())
     var trace: String?
 
     @Option(

@@ -11,7 +11,8 @@ struct ReplayCommandOptions: ParsableArguments {
     @Option(
         name: .customLong("replay"),
         help: ArgumentHelp(
-            "Replay this trace or capture instead of running the reference peer.", valueName: "file"))
+            "Replay this trace or capture instead of running the reference peer.", valueName: "file"),
+        completion: .file())
     var trace: String?
 
     @Flag(help: "With --replay: do not pause as the recording does.")
@@ -20,7 +21,7 @@ struct ReplayCommandOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "With --replay: mask the values that change from run to run, with the rules of this file, as in diff. May be repeated.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var mask: [String] = []
 
     @Option(

@@ -10,7 +10,7 @@ struct RuleOptions: ParsableArguments {
         name: .customLong("rules"),
         help: ArgumentHelp(
             "Apply the rules of this file; when it changes, connections that open from then on get its new rules.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var file: String?
 
     @Option(

@@ -43,7 +43,9 @@ struct SelectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Show at most N frames. The summary counts all of a file.", valueName: "n"))
     var count: Int?
 
-    @Option(help: ArgumentHelp("Write each body to a file of its own in this folder.", valueName: "folder"))
+    @Option(
+        help: ArgumentHelp("Write each body to a file of its own in this folder.", valueName: "folder"),
+        completion: .directory)
     var extract: String?
 
     @OptionGroup var failing: FailOptions

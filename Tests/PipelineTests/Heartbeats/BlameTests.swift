@@ -207,6 +207,25 @@ import Trace
             findings[2]["message"] == "heartbeat resumed after 7.0 s: the client sent 5 other frames, but no heartbeat")
     }
 
+    /// The next heartbeat is due at 2 s: frames before that show nothing of the silence after it.
+    @Test(arguments: [
+        ([1_100, 1_999], "the client was silent"), ([2_000], "the client sent 1 other frame, but no heartbeat"),
+        ([1_999, 5_000], "the client sent 2 other frames, but no heartbeat"),
+    ])
+    func whatWasSentBeforeAHeartbeatWasDueIsNotTheReason(times: [Int], reason: String) throws {
+        var capture = try MadeCapture()
+        let text = try capture.chat.message("txt", [1])
+        let position = 2 * capture.heartbeat.count
+        capture.handshake()
+        capture.heartbeats(0..<2, at: [0, 1_000])
+        for (number, time) in times.enumerated() {
+            capture.send(text, at: time, position: position + number * text.count)
+        }
+        capture.send(capture.heartbeat, at: 8_000, position: position + times.count * text.count)
+        let findings = try capture.finish(.heartbeatResumed)
+        #expect(findings.map { $0["message"] } == ["heartbeat resumed after 7.0 s: \(reason)"])
+    }
+
     @Test func nobodyCanTellWhereBytesBelongToNoFrame() throws {
         var capture = try MadeCapture()
         let size = capture.heartbeat.count

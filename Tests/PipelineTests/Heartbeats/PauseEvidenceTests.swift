@@ -163,6 +163,37 @@ import Trace
         #expect(try capture.blame() == ["network"])
     }
 
+    /// Data that is retransmitted at longer and longer intervals, the last time at 6.9 s.
+    private func repeats(in capture: inout MadeCapture) throws -> (text: [UInt8], position: Int) {
+        let text = try capture.chat.message("txt", [1])
+        let position = 4 * capture.heartbeat.count
+        for time in [3_900, 4_100, 4_500, 5_300, 6_900] { capture.send(text, at: time, position: position) }
+        return (text, position)
+    }
+
+    /// Near the sender: what the other side had always acknowledged is not acknowledged any more, however long the capture goes on.
+    @Test(arguments: [(nil, "network"), (6_901, "sender")] as [(Int?, String)])
+    func whatIsNeverAcknowledgedKeepsTheRestBackForGood(acknowledged: Int?, blame: String) throws {
+        var capture = try begun()
+        let (text, position) = try repeats(in: &capture)
+        if let acknowledged {
+            capture.send(.fromServer, at: acknowledged, acknowledging: position + text.count)
+        }
+        capture.advance(to: 20_000)
+        #expect(try capture.blame() == [blame])
+    }
+
+    /// A capture without acknowledgments: after intervals of 0.8 s and 1.6 s the next retransmission is due 3.2 s later.
+    @Test(arguments: [(10_100, "network"), (10_101, "sender")])
+    func withoutAcknowledgmentsARetransmissionThatDoesNotComeShowsThatTheyDid(end: Int, blame: String) throws {
+        var capture = try MadeCapture()
+        capture.handshake()
+        capture.heartbeats(0..<4, at: [0, 1_000, 2_000, 3_000])
+        _ = try repeats(in: &capture)
+        capture.advance(to: end)
+        #expect(try capture.blame() == [blame])
+    }
+
     /// Data first retransmitted by the deadline at 6 s kept the heartbeat back; data retransmitted later did not.
     @Test(arguments: [(6_000, "network"), (6_001, "sender")])
     func whatIsSentAgainFirstBehindTheDeadlineKeptNothingBack(first: Int, blame: String) throws {

@@ -47,6 +47,7 @@ import Trace
         "network-cut": gap("network"),
         "network-held": gap("network"),
         "network-cut-back": gap("network"),
+        "network-gone": ["client heartbeat-gap", "client heartbeat-stopped network"],
         "network-again": gap("sender"),
 
         "capture-lost": gap("capture"),

@@ -62,8 +62,9 @@ import Trace
         let findings = lines.filter { $0.event == "finding" }
         #expect(report.findings.count == findings.count)
         for kind in Finding.Kind.allCases {
-            let count = findings.count { $0["kind"] == kind.rawValue }
-            #expect(report.findings.count { $0.kind == kind } == count)
+            let own = findings.filter { $0["kind"] == kind.rawValue }
+            #expect(report.findings.count { $0.kind == kind } == own.count)
+            let count = own.reduce(0) { $0 + ($1.number("count", of: "data") ?? 1) }
             #expect(report.summary.total.findings[kind, default: 0] == count)
         }
         let weights = report.findings.map { Finding.Severity.allCases.firstIndex(of: $0.severity) ?? 0 }
@@ -117,6 +118,28 @@ import Trace
         let report = collector.report(source: type)
         #expect(report.findings.contains { $0.message.contains("<script>") })
         #expect(ReportText.lines(report).allSatisfy { !$0.contains("\u{1b}") && !$0.contains("\u{202e}") })
+    }
+
+    /// Times have no date, unless it is not that of the connection's opening.
+    @Test func daysAreToldApart() throws {
+        let opened = Timestamp(nanoseconds: 0) + .seconds(86_390)
+        let collector = ReportCollector()
+        let ends = Endpoint(IPAddress(v4: 0x7f00_0001), 1)
+        collector.opened(TracedConnection(Opening(number: 1, time: opened, client: ends, server: ends)))
+        func lines() -> [String] { ReportText.lines(collector.report(source: "")) }
+        func find(_ kind: Finding.Kind, at seconds: Double, silent: Double) {
+            collector.finding(
+                Finding(
+                    kind: kind, severity: .warning, connection: 1, format: nil, from: .fromClient,
+                    time: opened + .seconds(seconds), message: "", data: [Field("silentFor", .number(silent))]))
+        }
+        find(.heartbeatGap, at: 3, silent: 2)
+        #expect(lines().first?.contains("  1970-01-01 23:59:50.000 for ") == true)
+        #expect(lines().contains { $0.hasPrefix("  ⚠ 23:59:53.000  #1") })
+        find(.heartbeatResumed, at: 86_400, silent: 86_399)
+        #expect(lines().contains { $0.contains("from 23:59:51.000 to 1970-01-02 23:59:50.000") })
+        #expect(lines().contains { $0.hasPrefix("  ⚠ 1970-01-01 23:59:53.000  #1") })
+        #expect(lines().contains { $0.hasPrefix("  ⚠ 1970-01-02 23:59:50.000  #1") })
     }
 
     /// Both sides fall silent; each one's next heartbeat ends its own gap.

@@ -33,6 +33,7 @@ import Trace
 
     private struct Outcome {
         var findings: [TraceLine]
+        var summary: TraceLine?
         var times: [Int64]
         var kinds: [String] { findings.map { $0["kind"] ?? "" } }
     }
@@ -63,7 +64,10 @@ import Trace
         decoder.advance(to: end)
         connection.closed(Closing(reason: closing, by: .fromClient, time: end))
         decoder.finish()
-        return Outcome(findings: try traceLines(output.text).filter { $0.event == "finding" }, times: times)
+        let lines = try traceLines(output.text)
+        return Outcome(
+            findings: lines.filter { $0.event == "finding" }, summary: lines.last { $0.event == "summary" },
+            times: times)
     }
 
     @Test func answersInOrderHaveTheTimesOfTheirRequests() throws {
@@ -108,6 +112,21 @@ import Trace
         let many = try play("by: order", (0..<15).map { .ask("a\($0 % 10)", Int64($0)) })
         #expect(many.kinds == [String](repeating: "unanswered", count: 11))
         #expect(many.findings.last?.number("count", of: "data") == 5)
+    }
+
+    @Test func whatIsReportedByItsNumberCountsAsManyAndIsAsSevere() throws {
+        let late = try play(
+            "by: order, within: 1 s",
+            (0..<15).flatMap { number in
+                [Step.ask("a1", Int64(number) * 5_000), Step.report("x1", Int64(number) * 5_000 + 1_500)]
+            })
+        for (kind, severity) in [("late-answer", "info"), ("unanswered", "warning")] {
+            let found = late.findings.filter { $0["kind"] == kind }
+            #expect(found.count == 11 && found.allSatisfy { $0["severity"] == severity })
+            #expect(late.summary?.number(kind, of: "findings") == 15)
+        }
+        let open = try play("by: order", (0..<15).map { .ask("a1", Int64($0)) }, closing: .endOfInput)
+        #expect(open.findings.last?["severity"] == "info", "they may have been answered later")
     }
 
     @Test func anAnswerThatNobodyAskedFor() throws {

@@ -6,7 +6,7 @@ import { roundTripsOf, statistics } from "./trips.js";
 import { rowOf } from "./rows.js";
 import { linesOf } from "./stretch.js";
 import { Searches } from "./search.js";
-import { TraceIndex } from "./trace-index.js";
+import { TraceIndex, occurrences } from "./trace-index.js";
 
 /** @typedef {import("./model.js").Query} Query */
 
@@ -122,7 +122,7 @@ export class EmbeddedSource {
       const time = this.index.times[event];
       const group = groups.get(line.kind) ?? { kind: line.kind, severity: line.severity, count: 0, first: event, firstTime: time, lastTime: time, example: line.message, connections: [] };
       if (rank[line.severity] < rank[group.severity]) group.severity = line.severity;
-      group.count += 1;
+      group.count += occurrences(line);
       if (BigInt(time ?? 0) < BigInt(group.firstTime)) group.firstTime = time;
       if (BigInt(time ?? 0) > BigInt(group.lastTime)) group.lastTime = time;
       if (group.connections.length < 20 && !group.connections.includes(line.connection)) group.connections.push(line.connection);

@@ -51,8 +51,8 @@ export class TraceIndex {
     const { row } = entry;
     if (line.leg) row.legs = true;
     if (line.event === "finding") {
-      this.findings += 1;
-      row.findings[/** @type {"info"} */ (line.severity)] += 1;
+      this.findings += occurrences(line);
+      row.findings[/** @type {"info"} */ (line.severity)] += occurrences(line);
     }
     if (line.leg === "out") return;
     const side = line.from ? row.sides[/** @type {"client"} */ (line.from)] : null;
@@ -94,6 +94,15 @@ export class TraceIndex {
     }
     return types;
   }
+}
+
+/**
+ * How many a finding counts as: one that stands for those beyond the first ones says how many they are.
+ * @param {any} line
+ */
+export function occurrences(line) {
+  const count = line.data?.count;
+  return Number.isInteger(count) ? Math.max(1, count) : 1;
 }
 
 /** @typedef {import("./model.js").State} State */
