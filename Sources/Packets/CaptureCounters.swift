@@ -6,7 +6,7 @@ package struct CaptureCounters: Sendable, Hashable {
     package internal(set) var bytes = 0
     /// TCP segments.
     package internal(set) var segments = 0
-    /// Packets without a TCP segment, by reason; only reasons that occurred.
+    /// Packets without a TCP segment that is read, by reason; only reasons that occurred.
     package internal(set) var skipped: [Skipped: Int] = [:]
     /// IP datagrams abandoned because of a timeout or a limit.
     package internal(set) var abandonedDatagrams = 0
@@ -14,6 +14,20 @@ package struct CaptureCounters: Sendable, Hashable {
     /// Forgets why packets were skipped, except for those that were lost before they were captured.
     package mutating func keepLosses() {
         skipped = skipped.filter { $0.key == .droppedByInterface || $0.key == .droppedByKernel }
+    }
+
+    /// The counters of a capture of which each share was read separately; nil if they did not all see the same packets.
+    package static func joined(_ shares: [CaptureCounters]) -> CaptureCounters? {
+        // Each share has its own connections.
+        let ofConnections = shares.reduce(0) { $0 + ($1.skipped[.closedConnection] ?? 0) }
+        let ofPackets = shares.map { share in
+            var share = share
+            share.skipped[.closedConnection] = nil
+            return share
+        }
+        guard var joined = ofPackets.first, ofPackets.allSatisfy({ $0 == joined }) else { return nil }
+        if ofConnections > 0 { joined.skipped[.closedConnection] = ofConnections }
+        return joined
     }
 
     /// The skipped packets, the most frequent kind first.

@@ -40,6 +40,7 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
         // Fragments of datagrams that may still become complete count as skipped for now.
         let lost = defragmenter.lost + defragmenter.waiting
         if lost > 0 { counters.skipped[.fragment, default: 0] += lost }
+        if reassembler.unreadSegments > 0 { counters.skipped[.closedConnection] = reassembler.unreadSegments }
         if defragmenter.conflicts > 0 { counters.skipped[.conflictingFragment] = defragmenter.conflicts }
         return counters
     }

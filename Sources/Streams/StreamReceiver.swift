@@ -150,8 +150,8 @@ package enum StreamNotice: Hashable, Sendable {
     case windowClosed(Bool)
     /// Bytes seen before were retransmitted with different content. `kept` is the stream's content there.
     case conflict(offset: Int, kept: [UInt8], other: [UInt8])
-    /// Bytes arrived after they had been declared missing, or, at a negative offset, before the first byte of a stream that was
-    /// picked up mid-stream. They are not part of the stream.
+    /// Bytes arrived after they had been declared missing, or, at a negative offset, before the first byte of the stream: it was
+    /// picked up mid-stream, or they are of an older connection. They are not part of the stream.
     case late(offset: Int, bytes: [UInt8])
     /// Bytes after the sender's FIN, which are not part of the stream (RFC 9293 section 3.10.7.4).
     case afterEnd(offset: Int, byteCount: Int)

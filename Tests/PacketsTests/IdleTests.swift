@@ -38,6 +38,9 @@ import Testing
             talk.client(100, "abcde", ack: 200)
             talk.finish()
             #expect(talk.story == ["1 handshake", "c-5", "c:fgh", "1 end-of-input"])
+            #expect(
+                talk.notices(.fromClient).contains(.late(offset: 0, bytes: Array("abcde".utf8))),
+                "if only the clock was set, the bytes are captured, and late")
         }
     }
 

@@ -157,8 +157,9 @@ import Testing
         for packet in [fragment, other] { file.add(packet) }
         #expect(events(of: file.bytes).counters.skipped == [.fragment: 2, .conflictingFragment: 1])
         #expect(
-            Set(kinds.map(\.0)).union([.conflictingFragment, .droppedByInterface, .droppedByKernel])
-                == Set(Skipped.allCases))
+            Set(kinds.map(\.0)).union([
+                .conflictingFragment, .closedConnection, .droppedByInterface, .droppedByKernel,
+            ]) == Set(Skipped.allCases))
     }
 
     @Test func passedOverIsCounted() {

@@ -411,6 +411,27 @@ import Testing
         #expect(talk.story == ["1 handshake", "1 connect-failed by server"])
     }
 
+    /// Bytes that a refused SYN carried (RFC 7413) change nothing.
+    @Test func refusedConnectionWhoseSYNBroughtBytes() {
+        var talk = Conversation()
+        talk.client(99, "early", .syn)
+        talk.server(0, "", .rst, ack: 105)
+        talk.finish()
+        #expect(talk.story == ["1 handshake", "c:early", "1 connect-failed by server"])
+    }
+
+    /// The client acknowledged a SYN of the server that was not captured.
+    @Test func aConnectionWhoseAnswerWasNotCapturedIsReset() {
+        var talk = Conversation()
+        talk.client(99, "", .syn)
+        talk.client(100, ack: 200)
+        talk.client(100, "request", ack: 200)
+        talk.server(200, ack: 107)
+        talk.server(200, "", .rst, ack: 107)
+        talk.finish()
+        #expect(talk.story == ["1 handshake", "c:request", "s.reset", "1 reset by server"])
+    }
+
     @Test func dataAfterFinIsNoData() {
         var talk = Conversation()
         talk.handshake()

@@ -45,4 +45,26 @@ import Testing
         let pieces = payloads.map { Array($0.prefix(60)) }
         #expect(story == [pieces[0], gap, pieces[1], gap, pieces[2]])
     }
+
+    /// Only the headers were kept (`tcpdump -s 54`). The numbers wrap around, acknowledgments lag behind, and the FIN is no byte.
+    @Test(arguments: [1, 3, 14, 20, 40]) func headersAloneShowHowMuchWasSent(segments: Int) {
+        let length = 1 << 27
+        var talk = Conversation()
+        talk.handshake()
+        var sequence: UInt32 = 100
+        for _ in 0..<segments {
+            talk.send(.fromClient, sequence, [], ack: 200, length: length)
+            talk.server(200, ack: sequence)
+            sequence &+= UInt32(length)
+        }
+        talk.client(sequence, "", .fin, ack: 200)
+        talk.server(200, "", .fin, ack: sequence &+ 1)
+        talk.client(sequence &+ 1, ack: 201)
+        talk.finish()
+        let missing = talk.log.events.reduce(0) { sum, event in
+            if case .missing(_, .fromClient, let count, _) = event { sum + count } else { sum }
+        }
+        #expect(missing == segments * length)
+        #expect(talk.story.suffix(2) == ["c.fin", "1 fin by client"], "\(talk.story)")
+    }
 }

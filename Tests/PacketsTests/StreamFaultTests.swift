@@ -45,11 +45,37 @@ import Testing
         #expect(talk.log.bytes(of: 1, from: .fromClient) == Array("fghi".utf8))
     }
 
-    @Test func whatIsBeforeASYNIsNothing() {
+    /// It is of an older connection between the same ends; but a byte at the SYN's number is a keep-alive, even captured twice.
+    @Test func whatIsBeforeASYNIsLate() {
         var talk = Conversation(quiet())
         talk.handshake()
+        talk.client(99, "\0")
+        talk.client(100, "abc")
+        talk.server(200, ack: 103)
+        talk.client(99, "\0")
+        #expect(faults(of: talk).isEmpty)
         talk.client(95, "old")
-        #expect(faults(of: talk).isEmpty && talk.story == ["1 handshake"])
+        #expect(faults(of: talk) == [.late(offset: -5, bytes: Array("old".utf8))])
+        #expect(talk.story == ["1 handshake", "c:abc"])
+    }
+
+    /// A second copy of a keep-alive, behind newer bytes: whoever has a byte acknowledged does not send it again with others.
+    @Test func aKeepAliveThatIsCapturedTwiceIsNoConflict() {
+        var talk = Conversation(quiet { $0.conflictHistory = 100 })
+        talk.handshake()
+        talk.client(100, "hello")
+        talk.server(200, ack: 105)
+        talk.client(104, "\0")
+        talk.client(105, "world")
+        talk.client(104, "\0")
+        #expect(faults(of: talk).isEmpty)
+        talk.client(107, "X")  // not acknowledged
+        talk.client(103, "XX")  // more than one byte
+        #expect(
+            faults(of: talk) == [
+                .conflict(offset: 7, kept: Array("r".utf8), other: Array("X".utf8)),
+                .conflict(offset: 3, kept: Array("lo".utf8), other: Array("XX".utf8)),
+            ])
     }
 
     @Test func dataBehindTheFINIsToldAndKeepAlivesAreNot() {

@@ -77,7 +77,7 @@ enum Inside {
     case skipped(Skipped)
 }
 
-/// Why a packet has no TCP segment.
+/// Why a packet has no TCP segment, or none that is read.
 package enum Skipped: String, Sendable, Hashable, CaseIterable {
     /// A link type that is not read.
     case linkType = "link type"
@@ -107,6 +107,8 @@ package enum Skipped: String, Sendable, Hashable, CaseIterable {
     case malformed
     /// More nested layers than are followed.
     case tooDeep = "too deep"
+    /// A segment with bytes that came after its connection was closed: they are in no stream.
+    case closedConnection = "closed connection"
     /// Lost before it was captured: the interface, or the recording program, had no space for it (`isb_ifdrop`).
     case droppedByInterface = "dropped by the interface"
     /// Lost before it was read: the kernel had no space for it.

@@ -96,12 +96,18 @@ extension Flow {
     /// The sequence number after all that a direction is known to have sent, its FIN included; nil if nothing is known of it.
     private func reach(of direction: Direction, _ shared: borrowing ReassemblyState) -> UInt32? {
         let side = sides[direction]
+        guard let end = knownEnd(of: direction, shared) else { return nil }
+        return side.next &+ UInt32(truncatingIfNeeded: end - side.offset)
+    }
+
+    /// The stream offset after all that a direction is known to have sent, its FIN included; nil if nothing is known of it.
+    func knownEnd(of direction: Direction, _ shared: borrowing ReassemblyState) -> Int? {
+        let side = sides[direction]
         let held = shared.held(side)
         guard side.marks.contains(.started) || held != nil else { return nil }
         var end = side.marks.contains(.finished) ? side.offset + 1 : side.offset
         if let acknowledged = side.acknowledgedOffset { end = max(end, acknowledged) }
-        end = max(end, held?.segments.end ?? end, held?.fin.map { $0.offset + 1 } ?? end)
-        return side.next &+ UInt32(truncatingIfNeeded: end - side.offset)
+        return max(end, held?.segments.end ?? end, held?.fin.map { $0.offset + 1 } ?? end)
     }
 
     /// Arms the deadline of a RST, unless it is pending: a series of RSTs, each disproved, must not accumulate deadlines.
@@ -160,8 +166,10 @@ extension Flow {
         flush(resetBy, &shared)
         guard state == .open else { return }
         let time = max(resetTime, sides.fromClient.lastTime, sides.fromServer.lastTime)
-        // A SYN that is answered by a RST never became a connection (RFC 9293 section 3.5.2), as the proxy reports it live.
-        if resetBy == .fromServer, sides.fromClient.marks.contains(.synSeen), !sides.fromServer.marks.contains(.started)
+        // A SYN that is answered by a RST never became a connection (RFC 9293 section 3.5.2), as the proxy reports it live. A
+        // client that acknowledged the server's SYN had one, whether that SYN was captured or not.
+        if resetBy == .fromServer, sides.fromClient.marks.contains(.synSeen),
+            sides.fromServer.marks.isDisjoint(with: [.started, .ackSeen])
         {
             return close(.connectFailed, by: resetBy, at: time, &shared)
         }

@@ -57,18 +57,22 @@ extension Flow {
     /// once: numbers are compared within 2^31, and must not come near that.
     private static let farAhead = 1 << 29
 
-    /// Takes the number of a segment without bytes: if it is far ahead, and acknowledged, the bytes before it are missing.
+    /// Takes the number of a segment of which no bytes were captured: if it is far ahead, the bytes before it are missing, as far
+    /// as they were acknowledged. While bytes are in flight, acknowledgments lag behind.
     mutating func takeNumber(
         _ sequence: UInt32, from direction: Direction, at time: Timestamp, _ shared: inout ReassemblyState
     ) {
         let side = sides[direction]
-        guard side.marks.intersection([.started, .finished]) == .started, side.isAcknowledged(sequence) else { return }
-        let position = side.position(of: sequence)
+        guard side.marks.intersection([.started, .finished, .ackSeen]) == [.started, .ackSeen] else { return }
+        // A FIN that waits is not a byte.
+        let position = min(
+            side.position(of: sequence), side.position(of: side.acknowledged), shared.held(side)?.fin?.offset ?? .max)
         guard position - side.offset >= Self.farAhead else { return }
         while let start = shared.held(sides[direction])?.segments.firstStart, start <= position {
             passGap(direction, &shared)
         }
         miss(direction, upTo: position, at: time, &shared)
+        finishIfComplete(direction, &shared)
     }
 
     /// Sets the sequence number with which the stream begins. What its sender acknowledged before counts, unless a SYN sets it.

@@ -2,14 +2,14 @@ import Streams
 
 /// Idle connections.
 extension Flow {
-    /// Marks the connection idle: nothing is waited for any more, and only its number and stream positions are kept.
+    /// Marks the connection idle: nothing is waited for any more, and only its number, its stream positions and the ranges
+    /// declared missing are kept. If it was not silence but the clock that was set, their bytes arrive late.
     mutating func letGo(_ shared: inout ReassemblyState) {
         for direction in Direction.allCases where state == .open { flush(direction, &shared) }
         guard state == .open else { return }
         if !isIdle { shared.idleCount += 1 }
         isIdle = true
         shared.forgetHistory()
-        shared.forgetLost()
         receiver?.noticed(.idle, from: .fromClient, at: quietAt, packet: 0)
     }
 

@@ -3,16 +3,20 @@ import Streams
 /// Bytes before those already passed on: retransmitted or late.
 extension Flow {
     /// Takes bytes that lie before the stream's position: reports which are late, and which differ from those passed on.
+    ///
+    /// - Parameter mayBeKeepAlive: whether it is a single byte that had been acknowledged: a keep-alive may have any value (RFC
+    ///   9293 section 3.8.4).
     func takeAgain(
-        _ payload: RawSpan, at position: Int, from direction: Direction, _ packet: PacketStamp,
+        _ payload: RawSpan, at position: Int, mayBeKeepAlive: Bool, from direction: Direction, _ packet: PacketStamp,
         _ shared: inout ReassemblyState
     ) {
         guard let receiver else { return }
         var start = position
         if start < 0 {
-            // Nothing precedes a SYN; bytes may precede the first byte of a stream picked up mid-stream.
+            // Bytes may precede the first byte of a stream picked up mid-stream; those before a SYN are of an older connection.
             let early = min(payload.byteCount, -start)
-            if !sides[direction].marks.contains(.synSeen) {
+            let isAtSYN = start == -1 && sides[direction].marks.contains(.synSeen)
+            if !(isAtSYN && mayBeKeepAlive) {
                 receiver.noticed(
                     .late(offset: start, bytes: payload.copied(0..<early)), from: direction, at: packet.time,
                     packet: packet.number)
@@ -22,7 +26,9 @@ extension Flow {
         let end = position + payload.byteCount
         for late in shared.find(start..<end, from: direction) {
             if start < late.lowerBound {
-                compare(payload, position, start..<late.lowerBound, from: direction, packet, shared)
+                compare(
+                    payload, position, start..<late.lowerBound, mayBeKeepAlive: mayBeKeepAlive, from: direction, packet,
+                    shared)
             }
             receiver.noticed(
                 .late(
@@ -31,17 +37,21 @@ extension Flow {
                 from: direction, at: packet.time, packet: packet.number)
             start = late.upperBound
         }
-        if start < end { compare(payload, position, start..<end, from: direction, packet, shared) }
+        if start < end {
+            compare(
+                payload, position, start..<end, mayBeKeepAlive: mayBeKeepAlive, from: direction, packet, shared)
+        }
     }
 
     /// Reports a range of bytes that were passed on before.
     private func compare(
-        _ payload: RawSpan, _ position: Int, _ range: Range<Int>, from direction: Direction, _ packet: PacketStamp,
-        _ shared: ReassemblyState
+        _ payload: RawSpan, _ position: Int, _ range: Range<Int>, mayBeKeepAlive: Bool, from direction: Direction,
+        _ packet: PacketStamp, _ shared: ReassemblyState
     ) {
         receiver?.noticed(
             .retransmitted(offset: range.lowerBound, byteCount: range.count), from: direction, at: packet.time,
             packet: packet.number)
+        guard !mayBeKeepAlive else { return }
         let again = payload.extracting(range.lowerBound - position..<range.upperBound - position)
         shared.history(direction)?.compare(again, at: range.lowerBound) { offset, kept, other in
             receiver?.noticed(

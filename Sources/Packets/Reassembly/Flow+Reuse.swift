@@ -4,13 +4,19 @@ import Streams
 extension Flow {
     /// Whether a segment starts another connection that replaces this one.
     func isReplaced(by segment: TCPSegment, from direction: Direction, _ shared: ReassemblyState) -> Bool {
-        if state == .closed, disprovesReset(segment, from: direction) { return true }
+        if state == .closed {
+            if disprovesReset(segment, from: direction) { return true }
+            if isForeignData(segment, from: direction, shared) { return true }
+        }
         guard segment.flags.contains(.syn), !segment.flags.contains(.rst) else { return false }
         let (side, other) = (sides[direction], sides[direction.opposite])
         let first = segment.sequence &+ 1
         if segment.flags.contains(.ack) {
-            // A SYN-ACK with another number: it belongs to another connection, whose SYN was not captured, if this one is over.
-            return state == .closed && side.marks.contains(.synSeen) && side.startSequence != first
+            // A SYN-ACK with another number: it belongs to another connection, whose SYN was not captured, if this one is over,
+            // or if the SYN that it acknowledges was not of this one either: a restarted server may answer again.
+            if state == .closed, side.marks.contains(.synSeen), side.startSequence != first { return true }
+            return isFar(first, from: direction, shared) == true
+                && isFar(segment.acknowledgment, from: direction.opposite, shared) == true
         }
         if isTriedAgain(by: segment, from: direction) {
             // Bytes that came before it are of a connection that is over.
@@ -63,4 +69,35 @@ extension Flow {
 
     /// How many bytes may have overtaken the SYN before them.
     private var overtaking: Int { 1 << 16 }
+
+    /// Whether a segment that comes after the connection was closed carries bytes of another, whose SYN was not captured.
+    private func isForeignData(_ segment: TCPSegment, from direction: Direction, _ shared: ReassemblyState) -> Bool {
+        segment.payloadLength > 0 && segment.flags.intersection([.syn, .rst, .ack]) == .ack
+            && isFar(segment.sequence, from: direction, shared) != false
+            && isFar(segment.acknowledgment, from: direction.opposite, shared) != false
+    }
+
+    /// Whether a sequence number is far from all those that a direction is known to have used; nil if none are known.
+    private func isFar(_ number: UInt32, from direction: Direction, _ shared: ReassemblyState) -> Bool? {
+        // As much may have been sent, or lie before the part that was captured. Initial numbers that a host takes from its clock
+        // (RFC 9293 section 3.4.1) are farther apart after some seconds.
+        let margin = 1 << 20
+        let side = sides[direction]
+        if let end = knownEnd(of: direction, shared) {
+            return !(-margin...end + margin).contains(side.position(of: number))
+        }
+        guard !side.marks.isDisjoint(with: [.ackSeen, .ackDoubted]) else { return nil }
+        return !(-margin...margin).contains(Int(Int32(bitPattern: number &- side.acknowledged)))
+    }
+
+    /// Whether a segment that comes after the connection was closed carries bytes that were never passed on.
+    func bringsMore(_ segment: TCPSegment, from direction: Direction) -> Bool {
+        let side = sides[direction]
+        guard segment.payloadLength > 0 else { return false }
+        guard side.marks.contains(.started) else { return true }
+        let position = side.position(of: segment.flags.contains(.syn) ? segment.sequence &+ 1 : segment.sequence)
+        // One byte at the FIN's number is a keep-alive (RFC 9293 section 3.8.4).
+        if segment.payloadLength == 1, position == side.offset, side.marks.contains(.finished) { return false }
+        return position < 0 || position + segment.payloadLength > side.offset
+    }
 }

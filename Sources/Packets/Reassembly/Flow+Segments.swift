@@ -28,10 +28,10 @@ extension Flow {
         sides[direction].takeWindow(segment.window, from: direction, packet, receiver)
         guard state == .open else { return }
         if disprovesReset(segment, from: direction) { resetTime = nil }
+        if payload.byteCount == 0 { takeNumber(sequence, from: direction, at: packet.time, &shared) }
+        guard state == .open else { return }
         if segment.payloadLength > 0 || segment.flags.contains(.fin) {
             takePayload(sequence, segment, payload, from: direction, packet, &shared)
-        } else {
-            takeNumber(sequence, from: direction, at: packet.time, &shared)
         }
         if sides[direction].isWaiting { review(direction, &shared) }
         if state == .open, sides[direction.opposite].isWaiting { review(direction.opposite, &shared) }
@@ -134,10 +134,14 @@ extension Flow {
         var skipped = 0
         if isStarted, position < side.offset, count > 0 {
             skipped = min(count, side.offset - position)
-            // One byte before the next is a keep-alive, too.
+            // One byte before the next is a keep-alive, too; captured again later, it is any byte that was acknowledged.
             let isKeepAlive = position == side.offset - 1 && count == 1
+            let end = side.next &- UInt32(truncatingIfNeeded: side.offset - position - 1)
             if !isKeepAlive {
-                takeAgain(payload.extracting(0..<skipped), at: position, from: direction, packet, &shared)
+                takeAgain(
+                    payload.extracting(0..<skipped), at: position,
+                    mayBeKeepAlive: payload.byteCount == 1 && side.isAcknowledged(end), from: direction, packet, &shared
+                )
             }
         }
         guard count > skipped else { return }

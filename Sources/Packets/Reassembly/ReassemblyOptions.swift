@@ -38,8 +38,8 @@ package struct ReassemblyOptions: Sendable, Hashable {
     package var conflictHistory = 0
     /// How many bytes are kept for that in all.
     package var totalConflictHistory = 64 << 20
-    /// After how long without a packet, in capture time, a connection is idle: its gaps are declared missing, and only its number
-    /// and its position in the streams are kept, in case it resumes. 0: never.
+    /// After how long without a packet, in capture time, a connection is idle: its gaps are declared missing, and only its
+    /// number, its position in the streams and what is missing are kept, in case it resumes. 0: never.
     package var idleTimeout = Interval(nanoseconds: 3_600_000_000_000)
     /// How many idle connections are remembered; beyond that, the oldest are closed permanently (`timeout`).
     package var idleLimit = 1 << 16

@@ -17,6 +17,8 @@ package struct TCPReassembler: ~Copyable {
 
     /// How many connections were opened; two legs are one.
     package private(set) var connectionCount = 0
+    /// How many segments brought bytes after their connection was closed: they are in no stream.
+    package private(set) var unreadSegments = 0
     /// How many legs were opened that share the number of another.
     private var joinedCount = 0
 
@@ -85,7 +87,10 @@ package struct TCPReassembler: ~Copyable {
                 replace(index, key, sourceIsLower, segment, payload, PacketStamp(time: time, number: packet))
                 return
             }
-            guard table.flows[index].state == .open else { return }
+            guard table.flows[index].state == .open else {
+                if table.flows[index].bringsMore(segment, from: direction) { unreadSegments += 1 }
+                return
+            }
         }
         shared.current = index
         if annotation != nil { annotate(index, from: direction, at: time, packet: packet) }

@@ -87,14 +87,14 @@ struct SharedReading {
             return false
         }
         guard let first = all.first else { return false }
+        let joined = CaptureCounters.joined(all.map(\.reading.counters))
         // If a signal ended reading, each thread stopped where it was.
         if !progress.isInterrupted {
-            guard all.allSatisfy({ !$0.hasReachedLimit && $0.reading.counters == first.reading.counters })
-            else { return false }
+            guard joined != nil, all.allSatisfy({ !$0.hasReachedLimit }) else { return false }
         }
         for complaint in first.reading.complaints { warn(complaint) }
         for part in all { decoder.add(part.summary) }
-        (hasFailed, counters) = (first.reading.hasFailed, first.reading.counters)
+        (hasFailed, counters) = (first.reading.hasFailed, joined ?? first.reading.counters)
         return true
     }
 

@@ -48,6 +48,9 @@ struct Conversation: ~Copyable {
     /// How many deadlines the reassembler has pending.
     var pendingDeadlines: Int { reassembler.pendingDeadlines }
 
+    /// How many segments brought bytes after their connection was closed.
+    var unreadSegments: Int { reassembler.unreadSegments }
+
     /// Client's numbers start at 100, the server's at 200.
     mutating func handshake() {
         client(99, "", .syn)
