@@ -110,6 +110,54 @@ import Testing
         #expect(chain.take(.command(.decide(.fromClient, index: 0, .drop)), at: start + .seconds(3)) == [])
     }
 
+    /// A frame behind one that was stopped for too long is stopped in turn.
+    @Test func whatIsReleasedIsOneFrame() throws {
+        let format = try FormatLoader.load(Self.format, file: "test.yaml")
+        var limits = StageChain.Limits()
+        limits.time = .seconds(2)
+        var chain = StageChain([BreakStage(["kind == 2"], format, largest: 100)], limits: limits)
+        let start = Timestamp(nanoseconds: 0)
+        let (one, two, other) = (Self.frame(2, "one"), Self.frame(2, "two"), Self.frame(1, "other"))
+        _ = chain.take(.began, at: start)
+        _ = chain.take(.bytes(one, .fromClient), at: start)
+        _ = chain.take(.bytes(other + two + other, .fromClient), at: start + .milliseconds(1_700))
+        func release(at time: Timestamp) -> (written: [UInt8], released: Int, reports: [String]) {
+            var (written, released, reports): ([UInt8], Int, [String]) = ([], 0, [])
+            for output in chain.take(.wake, at: time) {
+                switch output {
+                case .write(let bytes, .fromClient, _): written += bytes
+                case .released(let count, .fromClient): released += count
+                case .report(let report): reports.append("\(report.action) \(report.index ?? -1)")
+                default: break
+                }
+            }
+            return (written, released, reports)
+        }
+        let first = release(at: start + .seconds(2))
+        #expect(first.written == one + other && first.released == one.count + other.count)
+        #expect(first.reports == ["release 0", "break 2"] && chain.nextWake == start + .seconds(4))
+        let second = release(at: start + .seconds(4))
+        #expect(second.written == two + other && second.reports == ["release 2"])
+        #expect(chain.heldBytes(.fromClient) == 0)
+    }
+
+    /// A reset comes behind a stopped frame; it waits for a decision, but not for long.
+    @Test(arguments: [false, true]) func aResetWaitsForADecision(isDecided: Bool) throws {
+        let format = try FormatLoader.load(Self.format, file: "test.yaml")
+        var chain = StageChain([BreakStage(["kind == 2"], format, largest: 100)])
+        let (start, stopped) = (Timestamp(nanoseconds: 0), Self.frame(2, "stop"))
+        _ = chain.take(.began, at: start)
+        _ = chain.take(.bytes(stopped, .fromClient), at: start)
+        #expect(chain.take(.end(.reset, .fromClient), at: start) == [])
+        if isDecided {
+            let outputs = chain.take(.command(.decide(.fromClient, index: 0, .release)), at: start + .seconds(1))
+            #expect(outputs.suffix(2) == [.write(stopped, .fromClient), .end(.reset, .fromClient)])
+        } else {
+            let outputs = chain.take(.wake, at: start + .seconds(10))
+            #expect(outputs == [.discarded(stopped.count, .fromClient), .end(.reset, .fromClient)])
+        }
+    }
+
     @Test func withoutBreakpointsWhatWaitsPasses() throws {
         let format = try FormatLoader.load(Self.format, file: "test.yaml")
         var stage = BreakStage(["kind == 2"], format, largest: 100)

@@ -171,7 +171,9 @@ import Trace
         let (live, offline) = try record.end()
         let discarded = live.filter { $0.event == "action" && $0["action"] == "discard" }
         #expect(discarded.map { $0[number: "length"] } == [20_480 - right.sent.count])
-        #expect(discarded.map(\.text) == offline.filter { $0.event == "action" }.map(\.text))
+        let actions = live.filter { $0.event == "action" }
+        #expect(actions.map { $0["action"] } == ["rate", "discard"])
+        #expect(actions.map(\.text) == offline.filter { $0.event == "action" }.map(\.text))
         #expect(closed(live, "in", "client").bytes == 20_480 && closed(live, "out", "client").bytes == right.sent.count)
     }
 

@@ -90,9 +90,13 @@ import Testing
         let count = text.utf8.count + 1
         #expect(seen["server read"] == String(repeating: "1 ", count: count), "\(seen)")
         #expect(seen["server got"] == seen["client got"] && seen["server end"] == "fin" && seen["client end"] == "fin")
-        let actions = try await session.proxy.stop().filter { $0.event == "action" && $0.from == "client" }
+        let trace = try await session.proxy.stop()
+        let actions = trace.filter { $0.event == "action" && $0.from == "client" }
         #expect(
             actions.count == 30 && actions.allSatisfy { $0.text.contains("\"proven\":true") }, "\(actions.map(\.text))")
+        // Frames that are written together are reported, too.
+        let merged = trace.filter { $0.event == "action" && $0.from == "server" }
+        #expect(!merged.isEmpty && merged.allSatisfy { $0["rule"] == "segment-2" }, "\(merged.map(\.text))")
     }
     #endif
 

@@ -146,6 +146,16 @@ def main():
     with connect() as sock:
         seen["reset_peer took"], end, right = took(sock, b"x")
         seen["reset_peer"] = right, end
+    # The answer comes when a toxic applies.
+    ends = []
+    for _ in range(30):
+        call("DELETE", f"/proxies/p/toxics/{call('GET', '/proxies/p/toxics')[1][0]['name']}")
+        with connect() as sock:
+            took(sock, b"open")
+            toxic("reset_peer", "upstream", timeout=0)
+            sock.sendall(b"x")
+            ends.append(read(sock, 1)[1])
+    seen["reset at once"] = ends.count("reset")
     toxic("limit_data", bytes=10)
     with connect() as sock:
         sock.sendall(b"x" * 100)

@@ -93,6 +93,23 @@ def follow(listener):
     sock.close()
 
 
+def stopped_at_once(to):
+    """Whether a frame is stopped that is sent as soon as breakpoints were set on its connection."""
+    soon = call("POST", "/listeners", {"name": "soon", "to": to, "format": "line"})[1]
+    with connect(soon) as sock:
+        sock.sendall(b"open\n")
+        read_lines(sock, 1)
+        call("PUT", "/listeners/soon/breakpoints", ['body.text == "stop"'])
+        sock.sendall(b"stop\n")
+        sock.settimeout(0.05)
+        try:
+            passed = sock.recv(100)
+        except TimeoutError:
+            passed = b""
+        call("DELETE", "/listeners/soon")
+    return not passed
+
+
 def main():
     to = f"127.0.0.1:{server}"
     status, one = call("POST", "/listeners", {"name": "one", "to": to, "format": "line", "rules": ['drop: body.text == "secret"'], "seed": 7})
@@ -188,6 +205,7 @@ def main():
         connection = stopped(4)[0]
         seen["bad decision"] = call("POST", f"/listeners/stop/connections/{connection}/decide", {"from": "client", "index": 1, "do": "keep"})
         seen["bad breakpoint"] = call("PUT", "/listeners/stop/breakpoints", ["type =="])
+    seen["stopped at once"] = sum(stopped_at_once(to) for _ in range(20))
     follow(one)
     seen["openapi"] = sorted(call("GET", "/openapi.json")[1]["paths"])
 

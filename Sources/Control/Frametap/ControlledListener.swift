@@ -173,14 +173,14 @@ package final class ControlledListener: Sendable {
         return breakpoints
     }
 
-    /// Changes the breakpoints, on open connections too.
-    func setBreakpoints(_ texts: [String]) throws(HTTPFault) {
+    /// Changes the breakpoints, on open connections too. Done when these have them.
+    func setBreakpoints(_ texts: [String]) async throws(HTTPFault) {
         let texts = try Self.checked(texts, format, isGiven: isGiven)
         let listener = state.withLock { state in
             state.breakpoints = texts
             return state.listener
         }
-        listener?.send { _ in .setBreakpoints(texts) }
+        await listener?.send { _ in .setBreakpoints(texts) }.wait()
     }
 
     /// Decides what becomes of a stopped frame.

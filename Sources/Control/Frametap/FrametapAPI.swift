@@ -75,7 +75,7 @@ package actor FrametapAPI {
             return HTTPResponse(.ok, known.json)
         case (.PUT, 3, "listeners", "breakpoints"):
             let known = try listener(path[1])
-            try known.setBreakpoints(try Self.texts(try request.json(), "the body"))
+            try await known.setBreakpoints(try Self.texts(try request.json(), "the body"))
             return HTTPResponse(.ok, known.json)
         case (.POST, 5, "listeners", "connections") where ["frames", "decide"].contains(path[4]):
             let known = try listener(path[1])

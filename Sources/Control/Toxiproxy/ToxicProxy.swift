@@ -95,12 +95,15 @@ final class ToxicProxy: Sendable {
     }
 
     /// Changes its toxics, on open connections too.
-    func change<Result>(_ change: (inout [Toxic]) throws(HTTPFault) -> Result) throws(HTTPFault) -> Result {
-        let (result, listener) = try state.withLock { state throws(HTTPFault) in
+    ///
+    /// - Returns: what waits until these have them; nil if it does not listen.
+    func change(
+        _ change: (inout [Toxic]) throws(HTTPFault) -> Void
+    ) throws(HTTPFault) -> ManagedListener.Delivery? {
+        let (_, listener) = try state.withLock { state throws(HTTPFault) in
             (try change(&state.toxics), state.listener)
         }
-        listener?.send { .setLine(rules(of: $0)) }
-        return result
+        return listener?.send { .setLine(rules(of: $0)) }
     }
 
     /// The toxics that apply to a connection.

@@ -68,9 +68,9 @@ actor ToxiproxyAPI {
             let proxy = try proxy(request.path[1])
             if request.method == .GET { return HTTPResponse(.ok, .array(proxy.toxics.map(\.json))) }
             guard request.method == .POST else { return nil }
-            return try add(Toxic(request.json()), to: proxy)
+            return try await add(Toxic(request.json()), to: proxy)
         case (4, "proxies") where request.path[2] == "toxics":
-            return try toxic(request.path[3], of: try proxy(request.path[1]), request, isChange: isChange)
+            return try await toxic(request.path[3], of: try proxy(request.path[1]), request, isChange: isChange)
         default: return nil
         }
     }
@@ -152,7 +152,7 @@ actor ToxiproxyAPI {
     /// Enables all proxies, and removes all toxics.
     private func reset() async throws -> HTTPResponse {
         for proxy in all {
-            try proxy.change { toxics throws(HTTPFault) in toxics = [] }
+            try await proxy.change { toxics throws(HTTPFault) in toxics = [] }?.wait()
             try await proxy.enable()
         }
         return HTTPResponse(.noContent, text: "")
@@ -160,8 +160,8 @@ actor ToxiproxyAPI {
 
     // MARK: Toxics
 
-    private func add(_ toxic: Toxic, to proxy: ToxicProxy) throws(HTTPFault) -> HTTPResponse {
-        try proxy.change { toxics throws(HTTPFault) in
+    private func add(_ toxic: Toxic, to proxy: ToxicProxy) async throws(HTTPFault) -> HTTPResponse {
+        let added = try proxy.change { toxics throws(HTTPFault) in
             guard !toxics.contains(where: { $0.name == toxic.name }) else {
                 throw HTTPFault(.conflict, "toxic already exists")
             }
@@ -170,22 +170,24 @@ actor ToxiproxyAPI {
             }
             toxics.append(toxic)
         }
+        await added?.wait()
         return HTTPResponse(.ok, toxic.json)
     }
 
     private func toxic(
         _ name: String, of proxy: ToxicProxy, _ request: HTTPRequest, isChange: Bool
-    ) throws(HTTPFault) -> HTTPResponse? {
+    ) async throws(HTTPFault) -> HTTPResponse? {
         guard let known = proxy.toxics.first(where: { $0.name == name }) else {
             throw HTTPFault(.notFound, "toxic not found")
         }
         if request.method == .GET { return HTTPResponse(.ok, known.json) }
         guard isChange || request.method == .DELETE else { return nil }
         let new = isChange ? try Toxic(request.json(), changing: known) : nil
-        try proxy.change { toxics throws(HTTPFault) in
+        let changed = try proxy.change { toxics throws(HTTPFault) in
             guard let place = toxics.firstIndex(where: { $0.name == name }) else { return }
             if let new { toxics[place] = new } else { toxics.remove(at: place) }
         }
+        await changed?.wait()
         return new.map { HTTPResponse(.ok, $0.json) } ?? HTTPResponse(.noContent, text: "")
     }
 }

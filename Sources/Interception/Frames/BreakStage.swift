@@ -58,11 +58,7 @@ struct BreakStage: Stage {
                 framer.receive(bytes.span.bytes, at: now, packet: 0, scratch: scratch, into: found)
             }
             advance(direction, at: now)
-        case .end(.reset, let direction): actions.append(.end(.reset, direction))
-        case .end(let ending, let direction):
-            find(direction) { framer, scratch, found in framer.finish(scratch: scratch, into: found) }
-            lines[direction].ending = ending
-            advance(direction, at: now)
+        case .end(let ending, let direction): receive(ending, direction, at: now)
         case .wake:
             for direction in Direction.allCases {
                 if let deadline = sides[direction].framer.idleDeadline, deadline < now {
@@ -75,10 +71,10 @@ struct BreakStage: Stage {
                     pass(upTo: .max, direction, at: now)
                 }
             }
-        case .release(let direction): releaseAll(direction, at: now)
+        case .release(let direction): release(direction, at: now)
         case .command(.setBreakpoints(let texts)):
             conditions = texts.compactMap { try? Expression(parsing: $0) }
-            if conditions.isEmpty { for direction in Direction.allCases { releaseAll(direction, at: now) } }
+            if conditions.isEmpty { for direction in Direction.allCases { release(direction, at: now) } }
         case .command(.decide(let direction, let index, let decision)):
             guard let info = lines[direction].stopped, info.index == index else { break }
             decide(decision, info, direction, at: now)
@@ -105,6 +101,17 @@ struct BreakStage: Stage {
         }
     }
 
+    /// A direction ends: behind a stopped frame, the end waits, too.
+    private mutating func receive(_ ending: Ending, _ direction: Direction, at now: Timestamp) {
+        // A reset may follow a FIN.
+        guard !lines[direction].isOver else { return actions.append(.end(ending, direction)) }
+        if lines[direction].ending == nil {
+            find(direction) { framer, scratch, found in framer.finish(scratch: scratch, into: found) }
+        }
+        lines[direction].ending = ending
+        advance(direction, at: now)
+    }
+
     private mutating func find(_ direction: Direction, _ work: (inout Framer, FramingScratch, FrameCollector) -> Void) {
         let found = FrameCollector()
         work(&sides[direction].framer, scratch, found)
@@ -115,13 +122,13 @@ struct BreakStage: Stage {
     }
 
     /// Deals with what was found, up to a frame that is stopped.
-    private mutating func advance(_ direction: Direction, stops: Bool = true, at now: Timestamp) {
+    private mutating func advance(_ direction: Direction, at now: Timestamp) {
         while lines[direction].stopped == nil, let item = lines[direction].next {
             switch item {
             case .passed(let end): pass(upTo: end, direction, at: now)
             case .frame(let info):
                 pass(upTo: info.offset, direction, at: now)
-                if stops, info.offset == sides[direction].base, info.length <= largest, isStopped(info, direction) {
+                if info.offset == sides[direction].base, info.length <= largest, isStopped(info, direction) {
                     (lines[direction].stopped, lines[direction].since) = (info, now)
                     report("break", info, direction, passed: info.length, "waits for a decision", at: now)
                     return
@@ -185,12 +192,13 @@ struct BreakStage: Stage {
         }
     }
 
-    private mutating func releaseAll(_ direction: Direction, at now: Timestamp) {
-        if let info = lines[direction].stopped {
-            decide(.release, info, direction, at: now)
-        }
-        advance(direction, stops: false, at: now)
-        pass(upTo: .max, direction, at: now)
+    /// What has waited for too long passes: the stopped frame, behind which the next one may be stopped in turn; or what has arrived
+    /// of one that is not complete.
+    private mutating func release(_ direction: Direction, at now: Timestamp) {
+        guard let info = lines[direction].stopped else { return pass(upTo: .max, direction, at: now) }
+        decide(.release, info, direction, at: now)
+        sides[direction].pendingSince = now
+        advance(direction, at: now)
     }
 
     /// Bytes pass as they are.

@@ -21,12 +21,15 @@ final class FrameSide {
     /// How many frames there were of each type.
     var types: [String: Int] = [:]
     /// A frame that waits for the next one.
-    var swapped: [UInt8] = []
+    var swapped: WaitingBytes?
     var swappedSince = Timestamp(nanoseconds: 0)
     /// Which rule makes frames wait, since when, and until when.
     var hold: (rule: Int, since: Timestamp, deadline: Timestamp?)?
-    /// The frames that wait.
-    private var held: [UInt8] = []
+    /// The frames that wait, and how many bytes they have.
+    private var held: [WaitingBytes] = []
+    private var heldCount = 0
+    /// The end that waits with them.
+    var ending: Ending?
     /// Frames that are written together, by which rule, and until when more are waited for.
     var joined: [[UInt8]] = []
     var joining: (rule: Int, deadline: Timestamp)?
@@ -46,7 +49,7 @@ final class FrameSide {
 
     /// Whether nothing waits here, and the next byte begins a frame.
     var isIdle: Bool {
-        pending == 0 && hold == nil && joining == nil && joined.isEmpty && swapped.isEmpty && held.isEmpty
+        pending == 0 && hold == nil && joining == nil && joined.isEmpty && swapped == nil && heldCount == 0
             && injected.isEmpty && passing.isEmpty && !isInsideFrame && !isOver && framer.isAligned
             && framer.heldBytes == 0
     }
@@ -68,13 +71,13 @@ final class FrameSide {
     }
 
     /// How many bytes wait here.
-    var heldBytes: Int { pending + swapped.count + held.count + joined.reduce(0) { $0 + $1.count } }
+    var heldBytes: Int { pending + (swapped?.bytes.count ?? 0) + heldCount + joined.reduce(0) { $0 + $1.count } }
 
     /// Since when the oldest of them have been waiting.
     var heldSince: Timestamp? {
         var times: [Timestamp] = []
         if pending > 0 { times.append(pendingSince) }
-        if !swapped.isEmpty { times.append(swappedSince) }
+        if swapped != nil { times.append(swappedSince) }
         if let hold { times.append(hold.since) }
         return times.min()
     }
@@ -120,19 +123,37 @@ final class FrameSide {
     func peek(_ count: Int) -> ArraySlice<UInt8> { buffer[taken..<min(taken + count, buffer.count)] }
 
     /// Adds bytes that wait for the end of a hold.
-    func keep(_ bytes: [UInt8]) { held += bytes }
+    ///
+    /// - Parameter due: they do not pass earlier, even if the hold ends.
+    func keep(_ bytes: [UInt8], until due: Timestamp? = nil, isOvertaken: Bool = false) {
+        heldCount += bytes.count
+        if due == nil, let last = held.indices.last, held[last].due == nil {
+            held[last].bytes += bytes
+        } else {
+            held.append(WaitingBytes(bytes: bytes, due: due, isOvertaken: isOvertaken))
+        }
+    }
 
     /// Takes the bytes that waited for it.
-    func takeHeld() -> [UInt8] {
-        defer { held = [] }
+    func takeHeld() -> [WaitingBytes] {
+        defer { (held, heldCount) = ([], 0) }
         return held
     }
 
     /// Forgets everything that has not passed.
     func discard() {
-        (buffer, taken, swapped, held, hold) = ([], 0, [], [], nil)
+        (buffer, taken, swapped, held, heldCount, hold) = ([], 0, nil, [], 0, nil)
         (joined, joining, joinedReport, injected) = ([], nil, nil, [])
     }
+}
+
+/// Bytes that a rule keeps from passing.
+struct WaitingBytes: Sendable {
+    var bytes: [UInt8]
+    /// When a delay lets them pass; nil if there is none.
+    var due: Timestamp?
+    /// Whether what follows need not wait for that.
+    var isOvertaken = false
 }
 
 /// Both directions.

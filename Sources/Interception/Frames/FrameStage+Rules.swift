@@ -64,7 +64,7 @@ extension FrameStage {
                 let until = rule.until, seen.fulfils(until)
             else { continue }
             report(hold.rule, seen, passed: fate.frames.reduce(0) { $0 + $1.count }, "released", at: now)
-            releaseHold(other)
+            releaseHold(other, at: now)
         }
         pass(fate, seen, at: now)
     }
@@ -92,7 +92,7 @@ extension FrameStage {
         switch rule.action {
         // What waits already does not wait anew.
         case .frame(.hold) where sides[seen.direction].hold != nil: return false
-        case .frame(.swap) where !sides[seen.direction].swapped.isEmpty: return false
+        case .frame(.swap) where sides[seen.direction].swapped != nil: return false
         default: break
         }
         rules[index].matched[seen.direction] += 1
@@ -165,9 +165,17 @@ extension FrameStage {
             fate.frames = fate.frames.flatMap { Array(repeating: $0, count: copies) }
             report(index, seen, passed: total(fate.frames), "\(copies) times", at: now)
         case .swap:
+            guard fate.hold == nil, !waits(seen, isNew: false) else {
+                return report(
+                    index, seen, passed: total(fate.frames), "not done: it waits for the end of a hold", at: now)
+            }
             fate.isSwapped = true
             report(index, seen, passed: total(fate.frames), "after the next frame", at: now)
         case .hold(let hold):
+            guard !fate.isSwapped, fate.ending == nil else {
+                let detail = "not done: a rule before it has \(fate.isSwapped ? "swapped" : "truncated") the frame"
+                return report(index, seen, passed: total(fate.frames), detail, at: now)
+            }
             fate.hold = (index, hold)
             report(index, seen, passed: total(fate.frames), at: now)
         case .truncate(let count, let ending):
@@ -271,27 +279,31 @@ extension FrameStage {
             inject(injection.bytes, direction.opposite, at: now)
         }
         let all = own(fate.before) + fate.frames + own(fate.after)
+        // Whatever else makes it wait, a delayed frame does not pass earlier.
+        let due: Timestamp? = fate.delay > .seconds(0) ? now + fate.delay : nil
         if let (rule, hold) = fate.hold {
             sides[direction].hold = (rule, now, hold.longest.map { now + $0 })
         }
         if let ending = fate.ending {
-            end(direction, with: all, ending, at: now)
+            end(direction, with: all, due: due ?? now, ending, at: now)
         } else if waits(seen, isNew: fate.hold != nil) {
-            for bytes in all { sides[direction].keep(bytes) }
+            for bytes in all { sides[direction].keep(bytes, until: due, isOvertaken: fate.isOvertaken) }
         } else if fate.isSwapped {
-            (sides[direction].swapped, sides[direction].swappedSince) = (all.flatMap { $0 }, now)
+            let bytes = all.flatMap { $0 }
+            guard !bytes.isEmpty else { return }
+            sides[direction].swapped = WaitingBytes(bytes: bytes, due: due, isOvertaken: fate.isOvertaken)
+            sides[direction].swappedSince = now
         } else if let (rule, segmentation) = fate.segmentation {
             segment(seen, by: rule, segmentation, at: now)
         } else {
             join(direction, at: now)
             if fate.isTouched {
                 flush(direction, at: now)
-                for bytes in all { emit(bytes, direction, at: now + fate.delay, isOvertaken: fate.isOvertaken) }
+                for bytes in all { emit(bytes, direction, at: due ?? now, isOvertaken: fate.isOvertaken) }
             } else {
                 sides[direction].passing += seen.bytes
             }
-            sides[direction].passing += sides[direction].swapped
-            sides[direction].swapped = []
+            passSwapped(direction, at: now)
         }
     }
 
@@ -305,13 +317,13 @@ extension FrameStage {
 
     /// A rule ends a direction after these bytes; everything before them passes.
     private mutating func end(
-        _ direction: Direction, with last: [[UInt8]], _ ending: Ending, at now: Timestamp
+        _ direction: Direction, with last: [[UInt8]], due: Timestamp, _ ending: Ending, at now: Timestamp
     ) {
         join(direction, at: now)
-        releaseHold(direction)
-        sides[direction].passing += sides[direction].swapped
+        releaseHold(direction, at: now)
+        passSwapped(direction, at: now)
         flush(direction, at: now)
-        for bytes in last { emit(bytes, direction, at: now) }
+        for bytes in last { emit(bytes, direction, at: due) }
         sides[direction].isOver = true
         sides[direction].discard()
         actions.append(.end(ending, direction))
@@ -325,15 +337,5 @@ extension FrameStage {
         } else {
             passAlone(bytes, direction, at: now)
         }
-    }
-}
-
-extension Interval {
-    /// `12.5 ms`
-    fileprivate var inMilliseconds: String {
-        let (whole, part) = (nanoseconds / 1_000_000, nanoseconds / 1_000 % 1_000)
-        guard part != 0 else { return "\(whole) ms" }
-        let digits = String(1_000 + part).dropFirst()
-        return "\(whole).\(digits) ms"
     }
 }

@@ -54,14 +54,7 @@ struct FrameStage: Stage {
         switch event {
         case .began: opened = now
         case .bytes(let bytes, let direction): if !sides[direction].isOver { receive(bytes, direction, at: now) }
-        case .end(let ending, let direction):
-            if !sides[direction].isOver {
-                finish(direction, at: now)
-                releaseAll(direction, at: now)
-            }
-            flush(direction, at: now)
-            // A reset may follow a FIN of a rule.
-            if !sides[direction].isOver || ending == .reset { actions.append(.end(ending, direction)) }
+        case .end(let ending, let direction): receive(ending, direction, at: now)
         case .wake: for direction in Direction.allCases { wake(direction, at: now) }
         case .release(let direction): releaseAll(direction, at: now)
         case .command(.inject(let frame, let direction)): injectByCommand(frame, direction, at: now)
@@ -125,7 +118,7 @@ struct FrameStage: Stage {
     // MARK: Time
 
     private mutating func wake(_ direction: Direction, at now: Timestamp) {
-        if let deadline = sides[direction].hold?.deadline, deadline <= now { releaseHold(direction) }
+        if let deadline = sides[direction].hold?.deadline, deadline <= now { releaseHold(direction, at: now) }
         if let deadline = sides[direction].joining?.deadline, deadline <= now { join(direction, at: now) }
         if let deadline = sides[direction].framer.idleDeadline, deadline < now {
             let found = FrameCollector()
@@ -171,6 +164,19 @@ struct FrameStage: Stage {
             passUnfinished(direction)
         } else {
             pass(upTo: end - held, direction)
+        }
+    }
+
+    /// A direction ends. What is kept of it passes before that: at once; but what a hold keeps, with the end of the hold.
+    private mutating func receive(_ ending: Ending, _ direction: Direction, at now: Timestamp) {
+        if !sides[direction].isOver { finish(direction, at: now) }
+        if sides[direction].isOver {
+            // A reset may follow a FIN of a rule.
+            if ending == .reset { actions.append(.end(ending, direction)) }
+        } else if sides[direction].hold != nil, sides[direction].heldBytes > 0 {
+            sides[direction].ending = ending
+        } else {
+            pass(ending, direction, at: now)
         }
     }
 
@@ -268,18 +274,44 @@ struct FrameStage: Stage {
         emit(bytes, direction, at: now)
     }
 
-    /// What a hold keeps passes.
-    mutating func releaseHold(_ direction: Direction) {
+    /// What a hold keeps passes, and the end that came meanwhile.
+    mutating func releaseHold(_ direction: Direction, at now: Timestamp) {
         sides[direction].hold = nil
-        sides[direction].passing += sides[direction].takeHeld()
+        for waiting in sides[direction].takeHeld() { pass(waiting, direction, at: now) }
+        guard let ending = sides[direction].ending else { return }
+        sides[direction].ending = nil
+        pass(ending, direction, at: now)
+    }
+
+    /// The frame passes that waited for the next one.
+    mutating func passSwapped(_ direction: Direction, at now: Timestamp) {
+        guard let swapped = sides[direction].swapped else { return }
+        sides[direction].swapped = nil
+        pass(swapped, direction, at: now)
+    }
+
+    /// What has waited passes: at once, or when its delay is over.
+    private mutating func pass(_ waiting: WaitingBytes, _ direction: Direction, at now: Timestamp) {
+        guard let due = waiting.due, due > now else {
+            sides[direction].passing += waiting.bytes
+            return
+        }
+        flush(direction, at: now)
+        emit(waiting.bytes, direction, at: due, isOvertaken: waiting.isOvertaken)
+    }
+
+    /// The end of a direction passes, after everything that is kept.
+    private mutating func pass(_ ending: Ending, _ direction: Direction, at now: Timestamp) {
+        releaseAll(direction, at: now)
+        flush(direction, at: now)
+        actions.append(.end(ending, direction))
     }
 
     /// Everything passes that is kept.
     private mutating func releaseAll(_ direction: Direction, at now: Timestamp) {
         join(direction, at: now)
-        releaseHold(direction)
-        sides[direction].passing += sides[direction].swapped
-        sides[direction].swapped = []
+        releaseHold(direction, at: now)
+        passSwapped(direction, at: now)
         passUnfinished(direction)
     }
 }

@@ -7,6 +7,8 @@ package struct LinkStage: Stage {
         /// How many bytes have arrived.
         var arrived = 0
         var waiting: [UInt8] = []
+        /// Where the first of them is in the stream.
+        var start = 0
         /// When the last byte will have passed at the allowed rate.
         var free: Timestamp?
         var stalledUntil: Timestamp?
@@ -67,7 +69,7 @@ package struct LinkStage: Stage {
             // What a rule has ended, ends like that; but a reset may follow a FIN.
             if ending == .reset, lines[direction].isOver { actions.append(.end(.reset, direction)) }
             if lines[direction].ending == nil || ending == .reset { lines[direction].ending = ending }
-            lines[direction].endDue = now + slowness(of: direction, at: now)
+            if ending == .fin { lines[direction].endDue = now + slowness(of: direction, at: now) }
             if ending == .fin, let index = rules.indices.first(where: { isSilent($0, direction, at: now) }) {
                 if rules[index].armed == nil { rules[index].armed = now }
                 // The end does not pass either.
@@ -95,53 +97,63 @@ package struct LinkStage: Stage {
             lines[direction].arrived += bytes.count
             return
         }
-        var before = lines[direction].arrived
+        var (rest, position) = (bytes[...], lines[direction].arrived)
         lines[direction].arrived += bytes.count
-        var bytes = bytes
-        for index in rules.indices where applies(index, direction, at: now) {
-            guard case .link(let action) = rules[index].rule.action,
-                let threshold = action.threshold.map({ $0 + (rules[index].start?.offset[direction] ?? 0) }),
-                rules[index].applied[direction] == 0,
-                before + bytes.count > threshold
-                    || action.limitIsReached(before + bytes.count - (rules[index].start?.offset[direction] ?? 0))
-            else { continue }
-            let passing = max(0, threshold - before)
-            switch action {
+        while let next = nextReached(direction, at: now) {
+            let passing = max(0, next.threshold - position)
+            wait(for: rest.prefix(passing), at: position, direction, at: now)
+            rest = rest.dropFirst(passing)
+            position += passing
+            rules[next.index].applied[direction] = 1
+            switch next.action {
             case .stall(let time, _):
-                rules[index].applied[direction] = 1
-                wait(for: bytes.prefix(passing), direction, at: now)
-                bytes.removeFirst(min(passing, bytes.count))
-                before += passing
                 pass(direction, at: now)
-                lines[direction].stalledUntil = now + time
-                report(index, direction, offset: before, bytes.count, passed: bytes.count, at: now)
-            case .limit(_, let ending):
-                wait(for: bytes.prefix(passing), direction, at: now)
-                return close(index, ending, direction, before + passing, at: now)
-            case .reset:
-                wait(for: bytes.prefix(passing), direction, at: now)
-                return close(index, .reset, direction, before + passing, at: now)
+                lines[direction].stalledUntil = max(lines[direction].stalledUntil ?? now, now + time)
+                report(next.index, direction, offset: position, rest.count, passed: rest.count, at: now)
+            case .limit(_, let ending): return close(next.index, ending, direction, position, at: now)
+            case .reset: return close(next.index, .reset, direction, position, at: now)
             case .halfClose:
-                wait(for: bytes.prefix(passing), direction, at: now)
                 lines[direction].ending = .fin
-                rules[index].applied[direction] = 1
-                report(index, direction, offset: before + passing, bytes.count - passing, passed: 0, at: now)
-                return
+                return report(next.index, direction, offset: position, rest.count, passed: 0, at: now)
             case .blackhole:
-                wait(for: bytes.prefix(passing), direction, at: now)
-                rules[index].applied[direction] = 1
-                report(index, direction, offset: before + passing, bytes.count - passing, passed: 0, at: now)
                 lines[direction].isCut = true
-                return
+                return report(next.index, direction, offset: position, rest.count, passed: 0, at: now)
             case .latency, .rate, .refuse, .slice, .slowClose, .timeout, .resetLater: break
             }
         }
-        wait(for: bytes[...], direction, at: now)
+        wait(for: rest, at: position, direction, at: now)
     }
 
-    private mutating func wait(for bytes: ArraySlice<UInt8>, _ direction: Direction, at now: Timestamp) {
-        // A line that was idle begins to be used now.
-        if lines[direction].waiting.isEmpty { lines[direction].free = max(lines[direction].free ?? now, now) }
+    /// The rule whose count of bytes the stream has reached first, of those that have not done anything yet: in the order of the
+    /// stream, so that nothing depends on the pieces in which it arrives.
+    ///
+    /// - Returns: the rule, and after how many bytes of the direction it does something; nil if there is none.
+    private func nextReached(
+        _ direction: Direction, at now: Timestamp
+    ) -> (index: Int, action: LinkAction, threshold: Int)? {
+        var first: (index: Int, action: LinkAction, trigger: Int, threshold: Int)?
+        for index in rules.indices where rules[index].applied[direction] == 0 && applies(index, direction, at: now) {
+            guard case .link(let action) = rules[index].rule.action, let threshold = action.threshold,
+                let trigger = action.trigger
+            else { continue }
+            // Of a rule that came later, the count began then.
+            let origin = rules[index].start?.offset[direction] ?? 0
+            let reached = (trigger: origin + trigger, threshold: origin + threshold)
+            guard reached.trigger <= lines[direction].arrived else { continue }
+            if let first, (first.trigger, first.threshold) <= (reached.trigger, reached.threshold) { continue }
+            first = (index, action, reached.trigger, reached.threshold)
+        }
+        return first.map { ($0.index, $0.action, $0.threshold) }
+    }
+
+    private mutating func wait(
+        for bytes: ArraySlice<UInt8>, at offset: Int, _ direction: Direction, at now: Timestamp
+    ) {
+        if lines[direction].waiting.isEmpty {
+            // A line that was idle begins to be used now.
+            lines[direction].free = max(lines[direction].free ?? now, now)
+            lines[direction].start = offset
+        }
         lines[direction].waiting += bytes
     }
 
@@ -181,6 +193,7 @@ package struct LinkStage: Stage {
             guard until <= now else { return setPaused(direction) }
             lines[direction].stalledUntil = nil
         }
+        reportSlowing(direction, at: now)
         if let rate = rate(of: direction, at: now) {
             // At none, nothing passes until the rule changes.
             if rate > 0 { drip(direction, rate, at: now) }
@@ -216,6 +229,20 @@ package struct LinkStage: Stage {
         }
         // Together: each removal moves what is left.
         lines[direction].waiting.removeFirst(start)
+        lines[direction].start += start
+    }
+
+    /// Reports what slows the bytes that wait, once for each rule and direction.
+    private mutating func reportSlowing(_ direction: Direction, at now: Timestamp) {
+        let (start, count) = (lines[direction].start, lines[direction].waiting.count)
+        guard count > 0 else { return }
+        for index in rules.indices where rules[index].applied[direction] == 0 && applies(index, direction, at: now) {
+            guard case .link(let action) = rules[index].rule.action, let detail = action.slowing else { continue }
+            // Of several rates, the lowest one applies.
+            if case .rate(let own) = action, own != rate(of: direction, at: now) { continue }
+            rules[index].applied[direction] = 1
+            report(index, direction, offset: start, count, passed: count, at: now, detail)
+        }
     }
 
     /// In which pieces bytes are written, each after a pause.
@@ -316,12 +343,17 @@ extension LinkStage {
         (rules[index].isTimeout || rules[index].isReset) && applies(index, direction, at: now)
     }
 
-    /// How much later a direction ends.
-    private func slowness(of direction: Direction, at now: Timestamp) -> Interval {
+    /// How much later a direction ends, which is reported.
+    private mutating func slowness(of direction: Direction, at now: Timestamp) -> Interval {
         var sum = Interval.seconds(0)
         for index in rules.indices where applies(index, direction, at: now) {
             if case .link(.slowClose(let time)) = rules[index].rule.action {
                 sum = Interval(nanoseconds: sum.nanoseconds + time.nanoseconds)
+                if rules[index].applied[direction] == 0 {
+                    rules[index].applied[direction] = 1
+                    let detail = "the end passes \(time.inMilliseconds) later"
+                    report(index, direction, offset: lines[direction].arrived, 0, passed: 0, at: now, detail)
+                }
             }
         }
         return sum
@@ -363,28 +395,4 @@ extension Rule {
 extension Rule.Action {
     /// Whether clients are refused.
     fileprivate var refuses: Bool { if case .link(.refuse) = self { true } else { false } }
-}
-
-extension LinkAction {
-    /// Equal for actions that differ in their numbers only.
-    fileprivate var kind: String { if case .resetLater = self { "reset-later" } else { name } }
-
-    /// After how many bytes something happens; nil if it applies to all.
-    fileprivate var threshold: Int? {
-        switch self {
-        case .stall(_, let count), .limit(let count, _), .reset(let count), .halfClose(let count),
-            .blackhole(let count):
-            count
-        case .latency, .rate, .refuse, .slice, .slowClose, .timeout, .resetLater: nil
-        }
-    }
-
-    /// Whether a limit is reached by this many bytes: the connection ends with the last byte, and not with the next one.
-    fileprivate func limitIsReached(_ count: Int) -> Bool {
-        switch self {
-        case .limit(let limit, _): count >= limit
-        case .reset(let limit), .halfClose(let limit): limit > 0 && count >= limit
-        default: false
-        }
-    }
 }

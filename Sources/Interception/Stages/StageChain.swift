@@ -220,8 +220,11 @@ package struct StageChain {
         }
         for direction in Direction.allCases where ended[direction] != .reset {
             if let since = steps[index].keepsSince[direction], since + limits.time <= now {
-                outputs.append(.released(steps[index].stage.heldBytes[direction], direction))
+                let (held, place) = (steps[index].stage.heldBytes[direction], outputs.endIndex)
                 pass(.release(direction), to: index, at: now)
+                // It may go on keeping some of it. What passes is reported first.
+                let released = held - steps[index].stage.heldBytes[direction]
+                if released > 0 { outputs.insert(.released(released, direction), at: place) }
                 // A stage that still keeps the data is asked again after the same time.
                 if steps[index].keepsSince[direction] != nil { steps[index].keepsSince[direction] = now }
             }

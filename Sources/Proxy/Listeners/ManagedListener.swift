@@ -22,6 +22,19 @@ package final class ManagedListener: Sendable {
     private struct Connection: Sendable {
         var driver: NIOLoopBound<WeakDriver>
         var eventLoop: any EventLoop
+
+        /// Passes a command to its stages: on its event loop, soon.
+        func take(_ command: StageCommand) -> EventLoopFuture<Void> {
+            eventLoop.submit { () -> Void in driver.value.driver?.take(.command(command)) }
+        }
+    }
+
+    /// A command on its way to connections.
+    package struct Delivery: Sendable {
+        let taken: [EventLoopFuture<Void>]
+
+        /// Waits until all of them have taken it: what they read from then on is subject to it.
+        package func wait() async { for connection in taken { try? await connection.get() } }
     }
 
     private struct WeakDriver {
@@ -84,11 +97,8 @@ package final class ManagedListener: Sendable {
     /// Passes a command to the stages of the open connections.
     ///
     /// - Parameter command: makes it for a connection, by its number.
-    package func send(_ command: (Int) -> StageCommand) {
-        for (number, connection) in state.withLock({ $0.connections }) {
-            let command = command(number)
-            connection.eventLoop.execute { connection.driver.value.driver?.take(.command(command)) }
-        }
+    package func send(_ command: (Int) -> StageCommand) -> Delivery {
+        Delivery(taken: state.withLock({ $0.connections }).map { $0.value.take(command($0.key)) })
     }
 
     /// Passes a command to the stages of one connection.

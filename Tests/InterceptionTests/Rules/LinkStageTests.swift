@@ -135,11 +135,41 @@ import Testing
         var chain = StageChain([LinkStage([rule], seed: 1, connection: 1)])
         let start = Timestamp(nanoseconds: 0)
         _ = chain.take(.began, at: start)
-        #expect(chain.take(.bytes([1, 2, 3], .fromClient), at: start) == [])
+        let first = chain.take(.bytes([1, 2, 3], .fromClient), at: start)
+        #expect(!first.contains { if case .write = $0 { true } else { false } })
         #expect(chain.nextWake == nil && chain.heldBytes(.fromClient) == 3)
         #expect(chain.take(.wake, at: start + .seconds(600)) == [])
         let outputs = chain.take(.command(.setLine([])), at: start + .seconds(601))
         #expect(outputs == [.write([1, 2, 3], .fromClient)])
+    }
+
+    /// One line for each rule and direction says that it applies.
+    @Test func whatSlowsIsReportedOnce() throws {
+        let pieces = [bytes(30), bytes(40, .fromServer), bytes(50), bytes(60, .fromServer)]
+        let played = try play("latency: 20 ms; jitter: 5 ms", "rate: 2 KiB/s", "rate: 1 KiB/s", pieces: pieces)
+        for (direction, length) in [(Direction.fromClient, 30), (Direction.fromServer, 40)] {
+            let reports = played.reports.filter { $0.direction == direction }
+            #expect(reports.map(\.rule) == ["latency-1", "rate-3"])
+            #expect(reports.allSatisfy { ($0.offset, $0.length, $0.passed) == (0, length, length) })
+            #expect(
+                reports.map(\.detail) == [
+                    "from here on 20 ms later, and up to 5 ms more", "from here on at most 1024 bytes a second",
+                ])
+        }
+        let windowed = try play(
+            "latency: 1 ms; window: 15 ms ..; from: client", pieces: pieces, pace: .milliseconds(10))
+        #expect(windowed.reports.map(\.offset) == [30])
+        let rules = [
+            LineRule(name: "slicer", action: .slice(size: 10, variation: 0, pause: .seconds(0)), from: .fromClient),
+            LineRule(name: "slow", action: .slowClose(.milliseconds(400)), from: nil),
+        ]
+        var chain = StageChain([LinkStage(rules, seed: 1, connection: 1)])
+        let start = Timestamp(nanoseconds: 0)
+        var outputs = chain.take(.began, at: start)
+        for _ in 0..<2 { outputs += chain.take(.bytes(bytes(30).bytes, .fromClient), at: start) }
+        outputs += chain.take(.end(.fin, .fromClient), at: start)
+        let reports = outputs.compactMap { if case .report(let report) = $0 { report } else { nil } }
+        #expect(reports.map(\.action) == ["slice", "slow-close"] && reports.map(\.offset) == [0, 60])
     }
 
     /// Slices are what was sent, in order.

@@ -45,6 +45,20 @@ import Testing
         }
     }
 
+    /// Which frames it applies to, and what its report is about, is what the other rules leave.
+    @Test func segmentationIsAboutWhatPasses() throws {
+        let format = try #require(try BuiltInFormats.format(named: "line"))
+        let rules = try [
+            "drop: body.text == \"a\"", "replace: { body: { text: bbb } }; when: body.text == \"b\"",
+            "segment: at 1; nth: 2",
+        ].enumerated().map { try RuleFile.rule($1, number: $0 + 1, format: format) }
+        let piece = Conversations.Piece(bytes: Array("a\nb\ncc\n".utf8), direction: .fromClient)
+        let played = try Played(rules, format, [piece])
+        #expect(writes(played) == ["bbb\n", "c", "c\n"])
+        let report = try #require(played.reports.last)
+        #expect(report.action == "segment" && report.index == 1 && report.offset == 4 && report.length == 3)
+    }
+
     /// Frames that come later than `within` are not waited for.
     @Test func mergingWaitsForSoLong() throws {
         let played = try play("segment: merge 3; within: 15 ms", ["a\n", "b\n", "c\n", "d\n"])

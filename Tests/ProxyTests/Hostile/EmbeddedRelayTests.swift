@@ -1,4 +1,5 @@
 import Foundation
+import Interception
 import NIOCore
 import NIOEmbedded
 import Streams
@@ -215,6 +216,28 @@ import Testing
         let server = try proxy.connect()
         #expect(!client.isOpen && server?.isOpen != true)
         #expect(connections(proxy) == ["refused: rule"])
+    }
+
+    // MARK: Commands
+
+    /// Who waits for a command waits until the stages of the open connections have it.
+    @Test func aCommandIsDeliveredWhenTheStagesHaveIt() throws {
+        let proxy = EmbeddedProxy(Self.plain)
+        let managed = ManagedListener { connection, _ in
+            StageChain([LinkStage([LineRule](), seed: 1, connection: connection)])
+        }
+        let client = try proxy.accept(by: managed)
+        let server = try #require(try proxy.connect())
+        let hole = LineRule(name: "hole", action: .blackhole(after: 0), from: nil)
+        let delivery = managed.send { _ in .setLine([hole]) }
+        let taken = try #require(delivery.taken.first)
+        var isTaken = false
+        taken.assumeIsolated().whenSuccess { _ in isTaken = true }
+        #expect(delivery.taken.count == 1 && !isTaken)
+        proxy.loop.run()
+        #expect(isTaken)
+        client.receive([1, 2, 3])
+        #expect(server.sent.isEmpty)
     }
 
     // MARK: Ends
