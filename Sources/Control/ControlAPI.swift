@@ -23,8 +23,10 @@ package struct ControlAPI: Sendable {
     /// Listens on an address.
     package func serve(at address: HostPort) async throws -> ControlServer {
         do {
-            return try await ControlServer.start(host: address.host, port: address.port) {
-                await answer($0, at: address)
+            return try await ControlServer.start(
+                host: address.host, port: address.port, refusal: { refusal(of: $0, at: address) }
+            ) {
+                await answer($0)
             }
         } catch {
             throw ControlFailure(description: "cannot listen on \(address): \(connectionCause(of: error))")
@@ -36,19 +38,33 @@ package struct ControlAPI: Sendable {
         package var description: String
     }
 
-    private func answer(_ request: HTTPRequest, at address: HostPort) async -> HTTPResponse {
+    /// Whether requests are for frametap's own API.
+    private static func isOwn(_ request: HTTPRequest) -> Bool { request.path.starts(with: ["api", "v1"]) }
+
+    /// The response to a request that is refused by its head; nil if it is not.
+    private func refusal(of request: HTTPRequest, at address: HostPort) -> HTTPResponse? {
         // A page in a browser must not reach it, neither by name (DNS rebinding) nor directly.
         guard Self.isAllowed(host: request.headers.first(name: "host"), at: address) else {
             return ToxiproxyAPI.response(
-                HTTPFault(.forbidden, "the Host header names another host; expected \(address)"))
+                HTTPFault(
+                    .forbidden, "the Host header names another host; expected \(address.host), localhost or an address")
+            )
         }
-        if request.path.starts(with: ["api", "v1"]) {
-            guard isKnown(request) else {
-                return ToxiproxyAPI.response(
-                    HTTPFault(
-                        .unauthorized,
-                        "expected the header Authorization: Bearer TOKEN, with the token that the proxy printed"))
-            }
+        if Self.isOwn(request), !isKnown(request) {
+            return ToxiproxyAPI.response(
+                HTTPFault(
+                    .unauthorized,
+                    "expected the header Authorization: Bearer TOKEN, with the token that the proxy printed"))
+        }
+        if !Self.isOwn(request), request.headers.first(name: "user-agent")?.hasPrefix("Mozilla/") ?? false {
+            return ToxiproxyAPI.response(HTTPFault(.forbidden, "User agent not allowed"))
+        }
+        return nil
+    }
+
+    /// Answers a request that is not refused.
+    private func answer(_ request: HTTPRequest) async -> HTTPResponse {
+        if Self.isOwn(request) {
             let isJSON = request.headers.first(name: "content-type")?.hasPrefix("application/json") ?? false
             if !request.body.isEmpty, !isJSON {
                 return ToxiproxyAPI.response(
@@ -56,17 +72,16 @@ package struct ControlAPI: Sendable {
             }
             return await frametap.answer(request, Array(request.path.dropFirst(2)))
         }
-        if request.headers.first(name: "user-agent")?.hasPrefix("Mozilla/") ?? false {
-            return ToxiproxyAPI.response(HTTPFault(.forbidden, "User agent not allowed"))
-        }
         if let response = await toxiproxy.answer(request) { return response }
         return HTTPResponse(.notFound, text: "404 page not found\n")
     }
 
-    /// Whether a request shows the token. The comparison takes equally long, wherever the texts differ.
+    /// Whether a request shows the token; the scheme's name may have any case (RFC 9110 section 11.1). The comparison takes equally
+    /// long, wherever the texts differ.
     private func isKnown(_ request: HTTPRequest) -> Bool {
-        let shown = Array((request.headers.first(name: "authorization") ?? "").utf8)
-        let expected = Array("Bearer \(token)".utf8)
+        let header = (request.headers.first(name: "authorization") ?? "").split(separator: " ", maxSplits: 1)
+        guard header.count == 2, header[0].lowercased() == "bearer" else { return false }
+        let (shown, expected) = (Array(header[1].drop { $0 == " " }.utf8), Array(token.utf8))
         guard shown.count == expected.count else { return false }
         return zip(shown, expected).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }

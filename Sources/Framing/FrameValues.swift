@@ -29,23 +29,31 @@ package struct FrameValues {
     /// What conditions that select from a trace may ask of a frame's connection.
     package struct ConnectionValues {
         let number: Int
-        let client: Endpoint
-        let server: Endpoint
+        let client: any CustomStringConvertible
+        let server: any CustomStringConvertible
         /// The frame's time as text, without the Z: a shorter text comes before every instant that it begins.
         let time: () -> String
 
         /// - Parameters:
         ///   - number: in the trace, from 1.
+        ///   - client: its address, or the text of it.
+        ///   - server: likewise.
         ///   - time: makes the text of the frame's time.
-        package init(number: Int, client: Endpoint, server: Endpoint, time: @escaping () -> String) {
+        package init(
+            number: Int, client: any CustomStringConvertible, server: any CustomStringConvertible,
+            time: @escaping () -> String
+        ) {
             (self.number, self.client, self.server, self.time) = (number, client, server, time)
         }
+
+        /// The frame's time.
+        package var timeText: Value { .text(time()) }
 
         /// What a connection's values are called. `client` and `server` alone are the sides that `from` names.
         static let names = ["client", "server"]
 
         /// Its number, or one of its ends.
-        fileprivate func value(at path: ArraySlice<String>) -> Value {
+        package func value(at path: ArraySlice<String>) -> Value {
             switch path {
             case []: .integer(Int64(number))
             case ["client"]: .text(client.description)
@@ -183,7 +191,7 @@ package struct FrameValues {
         case "body" where path.count >= 2: return body(Array(path.dropFirst()), content, shape, format)
         case "request": return request?.value(at: path) ?? .absent
         case "connection" where connection != nil: return connection?.value(at: path.dropFirst()) ?? .absent
-        case "time" where connection != nil: return text(connection?.time())
+        case "time" where connection != nil: return connection?.timeText ?? .absent
         // Where a condition may name a field alone.
         default: return path.count == 1 ? format.field(path[0], of: content, shape).map(Value.init) ?? .absent : .absent
         }
@@ -211,7 +219,7 @@ package struct FrameValues {
 
 extension Value {
     /// The value of a head's field, for expressions.
-    init(_ field: FieldValue) {
+    package init(_ field: FieldValue) {
         switch field {
         case .null: self = .absent
         case .boolean(let value): self = .boolean(value)

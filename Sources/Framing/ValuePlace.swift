@@ -76,22 +76,36 @@ extension FieldValue {
     static func inside(_ text: String, at path: ArraySlice<String>) -> FieldValue? {
         let bytes = Array(text.utf8)
         if let value = JSONLookup.value(at: Array(path), in: bytes.span.bytes) { return value }
-        var value = JSONValue(compact: bytes.span.bytes)
+        let value = JSONValue(compact: bytes.span.bytes).value(at: path, ignoringCase: true)
+        return value.map { $0.scalar ?? .json($0.compactText) }
+    }
+}
+
+extension JSONValue {
+    /// A value inside, as conditions find it in a field: names exactly as they are written, or else in another case.
+    package func inside(_ path: ArraySlice<String>) -> JSONValue? {
+        value(at: path, ignoringCase: false) ?? value(at: path, ignoringCase: true)
+    }
+
+    /// The value at a path: names of members, and indices into lists; of a list of objects, `tag=108` is the first whose `tag` is 108.
+    package func value(at path: ArraySlice<String>, ignoringCase: Bool) -> JSONValue? {
+        var value = self
         for step in path {
-            switch value {
-            case .object(let members):
-                guard let member = members.first(where: { $0.name.lowercased() == step.lowercased() }) else {
-                    return nil
+            let next: JSONValue? =
+                switch value {
+                case .object(let members) where ignoringCase:
+                    members.first { $0.name.lowercased() == step.lowercased() }?.value
+                case .object: value[step]
+                case .array(let elements):
+                    (Int(step) ?? Self.index(where: step, elements)).flatMap {
+                        elements.indices.contains($0) ? elements[$0] : nil
+                    }
+                case .null, .boolean, .number, .text: nil
                 }
-                value = member.value
-            case .array(let elements):
-                guard let index = Int(step) ?? Self.index(where: step, elements), elements.indices.contains(index)
-                else { return nil }
-                value = elements[index]
-            default: return nil
-            }
+            guard let next else { return nil }
+            value = next
         }
-        return value.scalar ?? .json(value.compactText)
+        return value
     }
 
     /// The first element whose member has a value: `tag=108`.

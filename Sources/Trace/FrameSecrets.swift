@@ -55,9 +55,21 @@ package struct FrameSecrets {
             && secrets.mayDump(frame.decodedBody(of: bytes, kinds), of: body)
     }
 
-    /// Whether the bytes of a head with these fields may be shown as they are.
+    /// Whether the bytes of a head may be shown as they are.
+    ///
+    /// - Parameter fields: the head's own, secret ones included.
     func mayDumpHead(_ fields: [Field]) -> Bool {
-        paths.fields.isEmpty || !fields.contains { field in paths.fields.contains { $0[0] == field.name } }
+        paths.fields.isEmpty || !fields.contains { $0.name == StructuredHead.raw || hasSecret($0) }
+    }
+
+    private func hasSecret(_ field: Field) -> Bool {
+        let own = paths.fields.filter { $0[0] == field.name }
+        guard !own.isEmpty else { return false }
+        guard case .json(let text) = field.value, !own.contains(where: { $0.count == 1 }) else {
+            return shown([field]) != [field]
+        }
+        let value = JSONValue(compact: Array(text.utf8).span.bytes)
+        return own.contains { value.inside($0.dropFirst()) != nil } || shown([field]) != [field]
     }
 
     /// Whether the bytes of a body may be shown as they are: it has no secrets, or no one can read it.

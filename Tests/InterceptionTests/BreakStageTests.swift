@@ -96,8 +96,10 @@ import Testing
             })
         // Above the limit, its sender is not read.
         // A decision on another frame is none on this one.
-        #expect(chain.take(.command(.decide(.fromClient, index: 1, .drop)), at: start) == [])
-        #expect(chain.take(.command(.decide(.fromServer, index: 0, .drop)), at: start) == [])
+        for (direction, index) in [(Direction.fromClient, 1), (.fromClient, -1), (.fromServer, 0)] {
+            let outputs = chain.take(.command(.decide(direction, index: index, .drop)), at: start)
+            #expect(outputs == [.decided(.notStopped)])
+        }
         let more = (0..<20).flatMap { _ in Self.frame(1, "more") }
         #expect(chain.take(.bytes(more, .fromClient), at: start).contains(.pause(.fromClient)))
         // What is held for too long passes.
@@ -107,7 +109,52 @@ import Testing
         }
         #expect(written == stopped + more)
         // A decision that comes too late changes nothing.
-        #expect(chain.take(.command(.decide(.fromClient, index: 0, .drop)), at: start + .seconds(3)) == [])
+        let late = chain.take(.command(.decide(.fromClient, index: 0, .drop)), at: start + .seconds(3))
+        #expect(late == [.decided(.notStopped)])
+    }
+
+    /// An edit that cannot be encoded says why, and its frame waits for another decision.
+    @Test func anImpossibleEditLeavesTheFrameStopped() throws {
+        let format = try FormatLoader.load(Self.format, file: "test.yaml")
+        var stage = BreakStage(["kind == 2"], format, largest: 100_000)
+        let start = Timestamp(nanoseconds: 0)
+        let stopped = Self.frame(2, "stop")
+        _ = stage.take(.bytes(stopped, .fromClient), at: start)
+        func decide(_ decision: StageCommand.Decision) -> [StageAction] {
+            stage.take(.command(.decide(.fromClient, index: 0, decision)), at: start)
+        }
+        let long = StageCommand.Body(.text(String(repeating: "x", count: 70_000)))
+        let kinds: [FieldValue] = [.integer(300), .integer(-1), .number(1.5), .null]
+        let edits = kinds.map { StageCommand.Decision.replace(fields: [Field("kind", $0)], body: nil) }
+        for edit in edits + [.replace(fields: [], body: long), .replace(fields: [Field("none", .null)], body: nil)] {
+            let actions = decide(edit)
+            #expect(actions.count == 1, "\(edit)")
+            guard case .decided(.impossible(let reason))? = actions.first else {
+                Issue.record("\(edit) came to \(actions)")
+                continue
+            }
+            #expect(!reason.description.isEmpty)
+            #expect(stage.heldBytes.fromClient == stopped.count)
+        }
+        let actions = decide(.replace(fields: [Field("kind", .integer(3))], body: nil))
+        #expect(actions.contains(.emit(Self.frame(3, "stop"), .fromClient, at: start)))
+        #expect(actions.contains(.decided(.done)))
+        #expect(decide(.release) == [.decided(.notStopped)])
+    }
+
+    @Test func actionsHaveTheTypeOfTheirFrame() throws {
+        let format = try FormatLoader.load(
+            Self.format.replacing("{ kind: u8 }", with: "{ kind: { type: u8, names: { 2: text } } }")
+                + "\nframe: { type: kind }\n",
+            file: "test.yaml")
+        var stage = BreakStage(["kind == 2"], format, largest: 100)
+        let start = Timestamp(nanoseconds: 0)
+        var actions = stage.take(.bytes(Self.frame(2, "stop"), .fromClient), at: start)
+        actions += stage.take(.command(.decide(.fromClient, index: 0, .release)), at: start)
+        let reports = actions.compactMap { action -> ActionReport? in
+            if case .report(let report) = action { report } else { nil }
+        }
+        #expect(reports.map(\.action) == ["break", "release"] && reports.allSatisfy { $0.type == "text" })
     }
 
     /// A frame behind one that was stopped for too long is stopped in turn.

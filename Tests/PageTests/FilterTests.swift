@@ -18,8 +18,12 @@ import Trace
         "body.length > 10", "body.text exists", "body.text contains \"e\"", "body.json exists",
         "body.json.userId exists",
         "fields.size exists", "fields.id > 2 or fields.command == \"login\"", "source exists",
-        "target startsWith \"C\"",
-        "fields.headers.Host exists", "body.fields exists", "missing == 0", "fields.transactionId == 1",
+        "target startsWith \"C\"", "target exists", "body.hex exists",
+        "fields.headers.Host exists", "fields.headers.host exists", "fields.headers[\"content-length\"] >= \"1\"",
+        "fields.args[0] exists", "fields.tags[tag=35].value == \"D\"", "fields.target exists",
+        "connection == 1", "connection.server contains \":\"", "connection.client endsWith \"1\"", "time >= \"2020\"",
+        "time < \"2020\" or length > 50", "connection == 1 and body.text exists", "body.fields exists", "missing == 0",
+        "fields.transactionId == 1",
     ]
 
     /// The frames that each condition selects.
@@ -28,7 +32,9 @@ import Trace
         var sinks: [any TraceSink] = []
         for condition in Self.conditions {
             var selection = Selection()
-            selection.condition = try Expression(parsing: condition) { FrameValues.complaint(about: $0) }
+            selection.condition = try Expression(parsing: condition) {
+                FrameValues.complaint(about: $0, inTrace: true)
+            }
             let output = MemoryOutput()
             outputs[condition] = output
             let writer = NDJSONWriter(to: output, source: "tests", tool: "tests", bodyLimit: 0)
@@ -67,6 +73,21 @@ import Trace
             let one = try await shown.router.rows("frames", [("filter", condition), ("connection", "1")], page: 5)
             #expect(found(one) == found(rows).filter { $0.hasPrefix("1 ") }, "\(condition)")
         }
+    }
+
+    /// Only of frames that have a secret, the bytes are hidden; not of all that might have one.
+    @Test func onlySecretsAreHidden() async throws {
+        let shown = try await ShownTrace(Fixture(path: "examples/http.pcap"))
+        let store = shown.page.store
+        let frames = store.records(0..<store.count).filter { $0.kind == .frame }
+        var hidden = 0
+        for record in frames {
+            let detail = try #require(store.detail(record))
+            let line = String(decoding: store.line(record), as: UTF8.self)
+            #expect(detail.isHidden == line.contains("«secret»"), "\(line)")
+            hidden += detail.isHidden ? 1 : 0
+        }
+        #expect(hidden > 0 && hidden < frames.count)
     }
 
     @Test(arguments: Fixture.all) func aTraceOfLinesIsFilteredAlike(_ fixture: Fixture) async throws {

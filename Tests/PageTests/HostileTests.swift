@@ -159,10 +159,12 @@ import Trace
         page.store.take(try MadeUp.items(lines))
         let frames = page.store.read { $0.held.frames }
         #expect(frames.count == 150)
-        let actions = PageActions(answer: { _, _ in HTTPResponse(.ok, text: "") }, listener: { _ in "a" })
+        let actions = PageActions(
+            answer: { _, _ in HTTPResponse(.ok, text: "") }, listener: { _ in "a" }, holdTimeout: .seconds(90))
         let router = PageRouter(page: page, safety: ShownTrace.safety, actions: actions, capture: nil)
         let held = try await router.get("held")
         #expect(held["held"].items.count == HeldQuery.most && held["total"]?.integer == 150)
+        #expect(held["held"].items.first?["deadline"]?.string == "2026-11-21T08:01:30.000000000Z")
         page.end()
     }
 }

@@ -57,6 +57,25 @@ import Trace
         #expect(isHidden(Self.secret, in: shown), "\(shown)")
     }
 
+    /// The bytes of a head are shown unless one of its lines is secret, whatever the case of its name.
+    @Test(arguments: ["Authorization", "authorization", "AUTHORIZATION", "Accept"])
+    func linesOfAHead(_ name: String) throws {
+        let format = try FormatLoader.load(
+            """
+            format: lines
+            header: [{ words: [method, target], ends: "\\r\\n" }, { headers: { lines: ": ", ends: "\\r\\n" } }]
+            framing: { rule: fields }
+            frame: { type: method }
+            secret: [fields.headers.authorization]
+            """, file: "lines.yaml")
+        let head = "GET /\r\nHost: here\r\n\(name): \(Self.secret)\r\n\r\n"
+        let shown = shown(Conversation(Array(head.utf8)), format)
+        #expect(shown.contains("\"type\":\"GET\""), "\(shown)")
+        #expect(isHidden(Self.secret, in: shown) == (name != "Accept"), "\(shown)")
+        // The bytes of `GET `.
+        #expect(shown.contains("47 45 54 20") == (name == "Accept"), "\(shown)")
+    }
+
     @Test func sessionOfALoginOnly() throws {
         let format = try builtIn("len16-id")
         func frame(_ id: UInt8) -> [UInt8] {

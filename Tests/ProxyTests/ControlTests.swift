@@ -138,6 +138,10 @@ import Testing
         #expect(seen["stopped at once"] as? Int == 20)
         #expect(fault("bad decision", 400, "release, drop or replace"))
         #expect(fault("bad breakpoint", 400, "breakpoints[0], column 8"))
+        #expect(fault("not held", 409, "is not held") && fault("decided twice", 409, "is not held"))
+        #expect(
+            fault("two lines", 400, "the body contains the delimiter") && fault("bytes and body", 400, "no \"body\""))
+        #expect(seen["scheme in lower case"] as? Int == 200 && fault("empty name", 400, "\"name\" is empty"))
         #expect(strings("openapi").contains("/api/v1/listeners/{name}/wait"))
         #expect(fault("no token", 401, "Authorization: Bearer") && seen["wrong token"] as? Int == 401)
         #expect(seen["form"] as? Int == 415 && fault("no json", 400, "no JSON") && seen["other host"] as? Int == 403)
@@ -237,6 +241,58 @@ import Testing
         #expect(output == "stop\n")
         proxy.signal(SIGTERM)
         #expect(try await proxy.exitStatus() == 0)
+    }
+
+    /// A client of a listener of the command line, then what the API knows of its connection, which is closed by then.
+    private static let given = """
+        import json, socket, sys, threading, time, urllib.parse, urllib.request
+        def get(path):
+            headers = {"Authorization": "Bearer T"}
+            request = urllib.request.Request(f"http://127.0.0.1:{control}/api/v1/listeners{path}", None, headers)
+            return urllib.request.urlopen(request, timeout=20).read()
+        def answer(listener):
+            connection = listener.accept()[0]
+            connection.sendall(connection.recv(100))
+            connection.close()
+        listener = socket.create_server(("127.0.0.1", 0))
+        threading.Thread(target=answer, args=(listener,), daemon=True).start()
+        print("server", listener.getsockname()[1], flush=True)
+        port = int(sys.stdin.readline())
+        control = sys.stdin.readline().strip()
+        with socket.create_connection(("127.0.0.1", port), 20) as sock:
+            sock.sendall(b"hello\\n")
+            while sock.recv(100):
+                pass
+        name = urllib.parse.quote(json.loads(get(""))["listeners"][0]["name"], safe="")
+        path = "/" + name
+        def events():
+            return [event["event"] for event in json.loads(get(path + "/events"))["events"]]
+        while events()[-1:] != ["closed"]:
+            time.sleep(0.01)
+        when = urllib.parse.quote('body.text == "hello"')
+        waited = json.loads(get(path + "/wait?when=" + when))["events"][0]
+        print(json.dumps({
+            "connections": json.loads(get(path))["connections"], "waited": waited["connection"],
+            "first": events()[0], "capture": len(get(path + "/capture")) > 500}), flush=True)
+        """
+
+    @Test func listenersOfTheCommandLineKeepTheirConnections() async throws {
+        let client = try Program("python3", ["-c", Self.given])
+        let server = try #require(Int(try await client.match(/server (\d+)\n/)))
+        let proxy = try await ProxyProgram(
+            to: server,
+            ["--web", "127.0.0.1:0", "--control", "127.0.0.1:0", "--control-token", "T", "--format", "line"])
+        let control = try await proxy.program.match(/control on http:\/\/127\.0\.0\.1:(\d+)\n/, inErrors: true)
+        // The listeners are known once the page is there.
+        _ = try await proxy.program.match(/(page at )http/, inErrors: true)
+        try client.send("\(proxy.port)\n\(control)")
+        let ended = try await client.exitStatus()
+        #expect(ended == 0, "\(client.errors)")
+        let line = try #require(client.output.split(separator: "\n").last)
+        let seen = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        #expect(seen["connections"] as? [Int] == [1] && seen["waited"] as? Int == 1)
+        #expect(seen["first"] as? String == "opened" && seen["capture"] as? Bool == true)
+        _ = try await proxy.stop()
     }
 
     @Test func withoutListenerOrControlNothingStarts() async throws {

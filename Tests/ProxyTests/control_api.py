@@ -82,6 +82,7 @@ def follow(listener):
     call("POST", f"/listeners/streamed/connections/{number}/frames", {"from": "client", "bytes": "7261770a"})
     call("GET", "/listeners/streamed/wait", query={"when": 'body.text == "raw" and from == server', "connection": number})
     seen["bad bytes"] = call("POST", f"/listeners/streamed/connections/{number}/frames", {"from": "client", "bytes": "7"})
+    seen["bytes and body"] = call("POST", f"/listeners/streamed/connections/{number}/frames", {"from": "client", "bytes": "0a", "body": {"text": "x"}})
     latest = call("GET", "/listeners/streamed/events", query={"limit": 0})[1]["latest"]
     seen["nothing new"] = call("GET", "/listeners/streamed/events", query={"after": latest})[1]["events"]
     with urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{control}/api/v1/listeners/streamed/capture", headers={"Authorization": f"Bearer {token}"})) as response:
@@ -196,7 +197,12 @@ def main():
         decided("drop", 2)
         seen["dropped"] = read_lines(sock, 1)
         sock.sendall(b"stop\n")
+        connection, index = stopped(3)
+        path = f"/listeners/stop/connections/{connection}/decide"
+        seen["not held"] = call("POST", path, {"from": "client", "index": index + 1, "do": "drop"})
+        seen["two lines"] = call("POST", path, {"from": "client", "index": index, "do": "replace", "body": {"text": "two\nlines"}})
         decided("release", 3)
+        seen["decided twice"] = call("POST", path, {"from": "client", "index": index, "do": "drop"})
         seen["released"] = read_lines(sock, 1)
         sock.sendall(b"stop\n")
         stopped(4)
@@ -211,6 +217,8 @@ def main():
 
     seen["no token"] = call("GET", "/listeners", headers={"Authorization": ""})
     seen["wrong token"] = call("GET", "/listeners", headers={"Authorization": "Bearer " + "x" * len(token)})[0]
+    seen["scheme in lower case"] = call("GET", "/listeners", headers={"Authorization": f"bearer {token}"})[0]
+    seen["empty name"] = call("POST", "/listeners", {"to": to, "name": ""})
     seen["form"] = call("POST", "/listeners", raw=b"to=x", headers={"Content-Type": "application/x-www-form-urlencoded"})[0]
     seen["no json"] = call("POST", "/listeners", raw=b"{")
     seen["other host"] = call("GET", "/listeners", headers={"Host": "example.com:80"})[0]

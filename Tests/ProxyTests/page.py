@@ -52,6 +52,10 @@ target = address[len(root):]
 status, headers = exchange(f"GET {target} HTTP/1.1\r\nHost: {host}")
 cookie = headers["set-cookie"].split(";")[0]
 seen["welcome"] = [status, headers["location"], "HttpOnly; SameSite=Strict; Path=/" in headers["set-cookie"], cookie.startswith(f"frametap-{port}=")]
+unfinished = socket.create_connection(("127.0.0.1", port), timeout=20)
+unfinished.sendall(f"GET / HTTP/1.1\r\nHost: {host}\r\n".encode())
+# Refused by its head: the body does not come.
+seen["judged by its head"] = exchange(f"POST /api/v1/page/state HTTP/1.1\r\nHost: evil.example:{port}\r\nContent-Length: 4194304")[0]
 seen["without cookie"] = [exchange(f"GET {path} HTTP/1.1\r\nHost: {host}")[0] for path in ["/", "/app.js", "/api/v1/page/state"]]
 seen["wrong host"] = exchange(f"GET / HTTP/1.1\r\nHost: evil.example:{port}\r\nCookie: {cookie}")[0]
 status, headers = exchange(f"GET / HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}")
@@ -127,7 +131,9 @@ while True:
 seen["news"] = [first["frames"], heard_now["frames"], heard_now["connections"]]
 rows = until(lambda: (lambda rows: rows if len(rows) == 2 else None)(call("GET", "frames")["rows"]))
 seen["rows"] = [[row["from"], row["preview"]] for row in rows]
-seen["state"] = call("GET", "state")["actions"]
+state = call("GET", "state")
+seen["state"] = state["actions"]
+seen["complaints"] = state["complaints"]
 
 # Breakpoints, on a connection that is open.
 listener = call("GET", "listeners")["listeners"][0]
@@ -138,6 +144,7 @@ seen["not json"] = call("PUT", f"listeners/{name}/breakpoints", [], json_type)[0
 seen["foreign"] = call("PUT", f"listeners/{name}/breakpoints", [], {"Origin": "http://evil.example"})[0]
 seen["bad condition"] = call("PUT", f"listeners/{name}/breakpoints", ["type =="])[0]
 call("PUT", f"listeners/{name}/breakpoints", ['from == client and body.text contains "stop"'])
+seen["switched"] = call("GET", "state")["switches"] != state["switches"]
 # Where the format has to be recognised, frames are stopped from then on: those before pass.
 for _ in range(20):
     passed = received.count("stop me\n")
@@ -149,9 +156,16 @@ for _ in range(20):
 # Its line may come a moment later.
 held = until(lambda: next((frame for frame in call("GET", "held")["held"] if frame["line"]), None))
 seen["held"] = [held["listener"] == listener["name"], held["from"], held["line"]["body"]["text"]]
+seen["deadline"] = held["deadline"].endswith("Z")
+path = f"listeners/{name}/connections/{held['connection']}/decide"
+decision = {"from": "client", "index": held["index"]}
+seen["not encoded"] = call("POST", path, decision | {"do": "replace", "fields": {"none": 1}})
+seen["other index"] = call("POST", path, decision | {"do": "drop", "index": held["index"] + 1})
+seen["still held"] = len(call("GET", "held")["held"])
 seen["not passed"] = received.count("stop me\n") == passed
 call("POST", f"listeners/{name}/connections/{held['connection']}/decide", {"from": "client", "index": held["index"], "do": "replace", "body": {"text": "changed"}})
 seen["changed"] = answers.readline().decode()
+seen["decided twice"] = call("POST", path, decision | {"do": "release"})
 seen["server got"] = received[-1]
 seen["nothing held"] = until(lambda: call("GET", "held")["held"] == [])
 call("POST", f"listeners/{name}/connections/{held['connection']}/frames", {"from": "client", "body": {"text": "injected"}})
@@ -191,7 +205,34 @@ for thread in listeners:
     thread.join(20)
 seen["ten pages"] = [len(counts), min(counts, default=0) >= 400]
 seen["late"] = time.monotonic() - started
+told = message(heard)
+while (again := message(heard)) != told:
+    told = again
+seen["quiet"] = True
 saved = urllib.request.urlopen(urllib.request.Request(f"{root}/api/v1/page/save?as=capture", headers={"Cookie": cookie}), timeout=20).read()
 seen["capture"] = saved[:4].hex()
+_, headers = exchange(f"GET /api/v1/page/save?as=trace HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}")
+seen["save closes"] = headers["connection"]
+with socket.create_connection(("127.0.0.1", port), timeout=20) as asked:
+    asked.sendall(f"HEAD /api/v1/page/save?as=trace HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\nConnection: close\r\n\r\n".encode())
+    seen["head alone"] = asked.makefile("rb").read().endswith(b"\r\n\r\n")
+
+
+# A request that does not become complete ends; and there are only so many connections.
+seen["unfinished ends"] = unfinished.recv(1) == b""
+crowd = []
+
+
+def joins():
+    try:
+        crowd.append(news(own))
+        return True
+    except (IndexError, OSError):
+        return False
+
+
+seen["limit"] = 64 <= sum([joins() for _ in range(140)]) < 128
+say("still relayed")
+seen["still relayed"] = answers.readline().decode()
 client.close()
 print(json.dumps(seen), flush=True)

@@ -84,6 +84,21 @@ import Trace
         for piece in [1, 7, 100, 4_096] { #expect(try read(text, piece: piece).frames == whole) }
     }
 
+    /// Where a line cannot be read, the events before it are there.
+    @Test func whatIsBeforeABadLineIsRead() throws {
+        let lines = try lines
+        for bad in 1..<lines.count {
+            var reader = EventReader()
+            try reader.begin("t.ndjson")
+            let bytes = Array((lines[..<bad] + ["GARBAGE\n"] + lines[bad...]).joined().utf8)
+            var events: [EventReader.Numbered] = []
+            var fault: TraceReadError?
+            do throws(TraceReadError) { try reader.read(bytes.span.bytes, into: &events) } catch { fault = error }
+            #expect(fault?.line == bad + 1)
+            #expect(events.map(\.line) == Array(1...bad))
+        }
+    }
+
     @Test func whatIsNoTrace() throws {
         let lines = try lines
         let all = lines.joined()

@@ -19,7 +19,7 @@ package final class ControlledListener: Sendable {
         var breakpoints: [String]
         var listener: ManagedListener?
         /// The connections that it has had.
-        var connections: Set<Int> = []
+        var connections = ConnectionNumbers()
     }
 
     let name: String
@@ -51,7 +51,7 @@ package final class ControlledListener: Sendable {
         self.formatOf = formatOf
         state = Mutex(State(rules: .given(rules), breakpoints: [], listener: listener))
         listener.setStages { [weak self] connection, server in
-            rules.stages(of: connection, to: server, breakpoints: self?.breakpoints ?? [])
+            rules.stages(of: connection, to: server, breakpoints: self?.opened(connection).breakpoints ?? [])
         }
         keepLatest(listener)
     }
@@ -65,6 +65,14 @@ package final class ControlledListener: Sendable {
             State(
                 rules: .own(try Self.rules(texts, format, seed: seed), texts),
                 breakpoints: try Self.checked(breakpoints, format, isGiven: false)))
+    }
+
+    /// Notes a connection that opens now.
+    private func opened(_ connection: Int) -> (rules: Rules, breakpoints: [String]) {
+        state.withLock { state in
+            state.connections.insert(connection)
+            return (state.rules, state.breakpoints)
+        }
     }
 
     private var breakpoints: [String] { state.withLock { $0.breakpoints } }
@@ -96,10 +104,7 @@ package final class ControlledListener: Sendable {
     ) async throws {
         let listener = try await proxy.open(address, to: server) { [weak self] connection in
             guard let self else { return nil }
-            let (rules, breakpoints) = state.withLock { state in
-                state.connections.insert(connection)
-                return (state.rules, state.breakpoints)
-            }
+            let (rules, breakpoints) = opened(connection)
             guard case .own(let set, _) = rules else { return nil }
             return set.stages(
                 of: connection, format: format, limits: limits, isCommanded: true, breakpoints: breakpoints)
@@ -124,7 +129,7 @@ package final class ControlledListener: Sendable {
         let direction: Direction
         let bytes: [UInt8]
         do throws(EncodingError) {
-            let raw = try? JSONValue(parsing: line.span.bytes)["bytes"]?.string
+            let json = try? JSONValue(parsing: line.span.bytes)
             guard let frame = try FrameLine(parsing: line.span.bytes, others: ["bytes"]) else {
                 throw EncodingError("expected a frame")
             }
@@ -132,9 +137,13 @@ package final class ControlledListener: Sendable {
                 throw EncodingError("expected \"from\": client or server, on whose behalf it is sent")
             }
             direction = from
-            if let raw {
-                guard let given = Hexadecimal.bytes(raw.utf8), !given.isEmpty else {
-                    throw EncodingError("\"bytes\" is \(raw.prefix(40)); expected hexadecimal digits")
+            if let raw = json?["bytes"] {
+                guard let given = raw.string.flatMap({ Hexadecimal.bytes($0.utf8) }), !given.isEmpty else {
+                    throw EncodingError(
+                        "\"bytes\" is \((raw.string ?? raw.compactText).prefix(40)); expected hexadecimal digits")
+                }
+                if let other = ["type", "layout", "fields", "body"].first(where: { json?[$0] != nil }) {
+                    throw EncodingError("\"bytes\" are the whole frame; expected no \"\(other)\" with them")
                 }
                 bytes = given
             } else {
@@ -186,7 +195,7 @@ package final class ControlledListener: Sendable {
     /// Decides what becomes of a stopped frame.
     ///
     /// - Parameter line: `from`, `index` and `do`; with `replace`, `fields` and `body`.
-    func decide(_ line: JSONValue, on connection: Int) throws(HTTPFault) {
+    func decide(_ line: JSONValue, on connection: Int) async throws(HTTPFault) {
         guard let direction = Direction.allCases.first(where: { $0.sender == line["from"]?.string }),
             let index = line["index"]?.integer
         else { throw HTTPFault(.badRequest, "expected \"from\": client or server, and \"index\": the frame's number") }
@@ -207,19 +216,19 @@ package final class ControlledListener: Sendable {
         default: throw HTTPFault(.badRequest, "expected \"do\": release, drop or replace")
         }
         let listener = state.withLock { $0.listener }
-        guard listener?.send(.decide(direction, index: index, decision), to: connection) ?? false else {
-            throw HTTPFault(.notFound, "connection \(connection) of the listener \(name) is not open")
+        switch await listener?.decide(.decide(direction, index: index, decision), on: connection) {
+        case .done?: break
+        case .notStopped?: throw HTTPFault(.conflict, "frame \(index) is not held")
+        case .impossible(let reason)?: throw HTTPFault(.badRequest, "\(reason)")
+        case nil: throw HTTPFault(.notFound, "connection \(connection) of the listener \(name) is not open")
         }
     }
 
     /// Whether a connection is, or was, one of its own.
-    func has(_ connection: Int) -> Bool {
-        let (connections, listener) = state.withLock { ($0.connections, $0.listener) }
-        return isGiven ? listener?.isOpen(connection) ?? false : connections.contains(connection)
-    }
+    func has(_ connection: Int) -> Bool { state.withLock { $0.connections.all.contains(connection) } }
 
     /// The connections that are, or were, its own.
-    var connections: Set<Int> { state.withLock { $0.connections } }
+    var connections: Set<Int> { state.withLock { $0.connections.all } }
 
     var json: JSONValue {
         let (state, texts, seed) = state.withLock { state in
@@ -234,7 +243,7 @@ package final class ControlledListener: Sendable {
             .init("rules", .array(texts.map(JSONValue.text))),
             .init("breakpoints", .array(state.breakpoints.map(JSONValue.text))),
             .init("seed", .number("\(seed)")),
-            .init("connections", .array(state.connections.sorted().map { .number("\($0)") })),
+            .init("connections", .array(state.connections.all.sorted().map { .number("\($0)") })),
         ])
     }
 }

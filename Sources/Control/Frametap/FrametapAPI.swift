@@ -17,6 +17,7 @@ package actor FrametapAPI {
     private var listeners: [String: ControlledListener] = [:]
     private var made = 0
     private let changes = RequestQueue()
+    private let switchCount = SwitchCount()
 
     /// The longest wait.
     private static let longestWait = 300.0
@@ -44,7 +45,12 @@ package actor FrametapAPI {
             ?? HTTPResponse(.notFound, text: "404 page not found\n")
     }
 
+    /// A number that is another one after listeners, their breakpoints or their rules have changed.
+    package nonisolated var switches: Int { switchCount.value }
+
     private func perform(_ request: HTTPRequest, _ path: [String]) async -> HTTPResponse {
+        // Frames and decisions about them change none.
+        defer { if request.method != .GET, path.count < 5 { switchCount.increase() } }
         do {
             return try await route(request, path)
         } catch let fault as HTTPFault {
@@ -85,7 +91,7 @@ package actor FrametapAPI {
             if path[4] == "frames" {
                 try known.send(request.body, to: connection)
             } else {
-                try known.decide(try request.json(), on: connection)
+                try await known.decide(try request.json(), on: connection)
             }
             return HTTPResponse(.noContent, text: "")
         case (.GET, 3, "listeners", "events"): return try events(of: listener(path[1]), request)
@@ -138,6 +144,9 @@ package actor FrametapAPI {
         }
         guard let listen = HostPort(json["listen"]?.string ?? "127.0.0.1:0") else {
             throw HTTPFault(.badRequest, "\"listen\" is \(json["listen"]?.compactText ?? ""); expected address:port")
+        }
+        if json["name"]?.string == "" {
+            throw HTTPFault(.badRequest, "\"name\" is empty; expected text, or no name")
         }
         made += 1
         let name = json["name"]?.string ?? "listener-\(made)"

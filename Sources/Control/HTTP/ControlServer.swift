@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import NIOWebSocket
+import Synchronization
 
 /// Answers requests of HTTP/1.1 (RFC 9112) on an address of this machine.
 package final class ControlServer: Sendable {
@@ -21,21 +21,27 @@ package final class ControlServer: Sendable {
     ///   - host: a name or an address.
     ///   - port: 0 lets the system choose.
     ///   - upgraders: makes what takes a connection over that asks for another protocol.
+    ///   - refusal: the response to a request that is refused by its head, whatever its body is; nil for others.
     ///   - answer: answers a request.
     package static func start(
         host: String, port: Int,
         upgraders: @escaping @Sendable () -> [any HTTPServerProtocolUpgrader & Sendable] = { [] },
+        refusal: @escaping @Sendable (HTTPRequest) -> HTTPResponse? = { _ in nil },
         _ answer: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
     ) async throws -> ControlServer {
         let address = try await NIOThreadPool.singleton.runIfActive {
             try SocketAddress.makeAddressResolvingHost(host, port: port)
         }
+        let connections = OpenConnections()
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    guard connections.begin(channel) else {
+                        return try channel.pipeline.syncOperations.addHandler(ClosingHandler())
+                    }
                     let (pipeline, upgraders) = (channel.pipeline.syncOperations, upgraders())
                     // What is read after an upgrade is no request any more.
                     let upgrade: NIOHTTPServerUpgradeConfiguration = (
@@ -43,7 +49,7 @@ package final class ControlServer: Sendable {
                     )
                     try pipeline.configureHTTPServerPipeline(
                         withServerUpgrade: upgraders.isEmpty ? nil : upgrade, withErrorHandling: true)
-                    try pipeline.addHandler(RequestHandler(answer), name: RequestHandler.name)
+                    try pipeline.addHandler(RequestHandler(refusal: refusal, answer), name: RequestHandler.name)
                 }
             }
             .bind(to: address).get()
@@ -54,103 +60,31 @@ package final class ControlServer: Sendable {
     package func close() { channel.close(promise: nil) }
 }
 
-/// Collects a request, and writes its response.
-private final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTPServerRequestPart
-    typealias OutboundOut = HTTPServerResponsePart
+/// How many connections a server has. Who can connect must not be able to use up this process's descriptors, which what is relayed
+/// needs, too.
+private final class OpenConnections: Sendable {
+    private let count = Mutex(0)
 
-    /// Its name in the pipeline.
-    static let name = "requests"
-    /// The largest body.
-    private static let largest = 4 << 20
+    /// The most.
+    private static let most = 128
 
-    private let answer: @Sendable (HTTPRequest) async -> HTTPResponse
-    private var head: HTTPRequestHead?
-    private var body: [UInt8] = []
-    private var isTooLarge = false
-
-    init(_ answer: @escaping @Sendable (HTTPRequest) async -> HTTPResponse) { self.answer = answer }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch unwrapInboundIn(data) {
-        case .head(let head): (self.head, body, isTooLarge) = (head, [], false)
-        case .body(let part):
-            isTooLarge = isTooLarge || body.count + part.readableBytes > Self.largest
-            if !isTooLarge { body += part.readableBytesView }
-        case .end: respond(context)
+    /// A connection was accepted.
+    ///
+    /// - Returns: whether there may be one more.
+    func begin(_ channel: any Channel) -> Bool {
+        let isAllowed = count.withLock { count in
+            guard count < Self.most else { return false }
+            count += 1
+            return true
         }
+        if isAllowed { channel.closeFuture.whenComplete { [self] _ in count.withLock { $0 -= 1 } } }
+        return isAllowed
     }
+}
 
-    private func respond(_ context: ChannelHandlerContext) {
-        guard let head else { return }
-        self.head = nil
-        let keepsAlive = head.isKeepAlive
-        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        func write(_ response: HTTPResponse) {
-            let (handler, context) = bound.value
-            handler.write(response, to: head, keepsAlive: keepsAlive, context)
-        }
-        if isTooLarge {
-            return write(
-                HTTPResponse(.payloadTooLarge, text: "the body has more than \(Self.largest) bytes\n"))
-        }
-        guard let request = HTTPRequest(head, body: body) else {
-            return write(HTTPResponse(.badRequest, text: "the request's target is not one\n"))
-        }
-        body = []
-        let (answer, eventLoop) = (answer, context.eventLoop)
-        Task {
-            let response = await answer(request)
-            eventLoop.execute {
-                let (handler, context) = bound.value
-                handler.write(response, to: head, keepsAlive: keepsAlive, context)
-            }
-        }
-    }
+/// Closes a connection as soon as it is open.
+private final class ClosingHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
 
-    private func write(
-        _ response: HTTPResponse, to head: HTTPRequestHead, keepsAlive: Bool, _ context: ChannelHandlerContext
-    ) {
-        guard context.channel.isActive else { return }
-        var headers = HTTPHeaders([
-            ("Content-Type", response.contentType), ("Content-Length", "\(response.body.count)"),
-            ("X-Content-Type-Options", "nosniff"), ("Cache-Control", "no-store"),
-        ])
-        for header in response.headers { headers.add(name: header.name, value: header.value) }
-        if response.status == .noContent || response.follow != nil { headers.remove(name: "Content-Length") }
-        if !keepsAlive { headers.add(name: "Connection", value: "close") }
-        context.write(
-            wrapOutboundOut(.head(HTTPResponseHead(version: head.version, status: response.status, headers: headers))),
-            promise: nil)
-        if let follow = response.follow { return self.follow(follow, context) }
-        if head.method != .HEAD, response.status != .noContent {
-            context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: response.body)))), promise: nil)
-        }
-        let done = context.eventLoop.makePromise(of: Void.self)
-        if !keepsAlive {
-            let channel = context.channel
-            done.futureResult.whenComplete { _ in channel.close(promise: nil) }
-        }
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: done)
-    }
-
-    /// Writes a body as it comes. The connection serves nothing else after that.
-    private func follow(_ follow: @escaping HTTPResponse.Follow, _ context: ChannelHandlerContext) {
-        context.flush()
-        let channel = context.channel
-        let task = Task {
-            try? await follow { bytes in
-                try await channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: bytes))))
-            }
-            try? await channel.writeAndFlush(HTTPServerResponsePart.end(nil))
-            channel.close(promise: nil)
-        }
-        channel.closeFuture.whenComplete { _ in task.cancel() }
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A WebSocket that is refused is a request like any other, and answered.
-        if error is NIOWebSocketUpgradeError { return }
-        context.close(promise: nil)
-    }
+    func channelActive(context: ChannelHandlerContext) { context.close(promise: nil) }
 }

@@ -18,16 +18,38 @@ extension DirectionFormat {
 
     /// The bytes of a frame of a trace, or written by hand.
     ///
+    /// Of a line that has only the type, the field that names it is filled in, too.
+    func encode(_ line: FrameLine) throws(EncodingError) -> [UInt8] {
+        guard let type = line.type, let name = fieldNaming(type, line.fields) else {
+            return try encode(line, line.fields)
+        }
+        do throws(EncodingError) {
+            return try encode(line, [Field(name, .text(type))] + line.fields)
+        } catch {
+            // A value without a name is its own type.
+            guard let number = Int64(type) else { throw error }
+            return try encode(line, [Field(name, .integer(number))] + line.fields)
+        }
+    }
+
+    /// The field that names a type, if it is not given, and the type is not the name of a kind.
+    private func fieldNaming(_ type: String, _ given: [Field]) -> String? {
+        guard case .field(let name) = typeName, !given.contains(where: { $0.name == name }),
+            !layouts.contains(where: { $0.name == type }), layouts.contains(where: { $0.has(name) })
+        else { return nil }
+        return name
+    }
+
     /// Several kinds may have the same fields: the one is taken that is named as the frame's type, otherwise the first whose body
     /// is as long as the trace says.
-    func encode(_ line: FrameLine) throws(EncodingError) -> [UInt8] {
+    private func encode(_ line: FrameLine, _ fields: [Field]) throws(EncodingError) -> [UInt8] {
         var fault: EncodingError?
         var other: (layout: FrameLayout, body: [UInt8])?
-        for layout in try candidates(line.fields, line.layout, type: line.type) {
+        for layout in try candidates(fields, line.layout, type: line.type) {
             do throws(EncodingError) {
-                let body = try (layout.body ?? body).encode(line.body, type: line.type, head: line.fields)
+                let body = try (layout.body ?? body).encode(line.body, type: line.type, head: fields)
                 if line.bodyLength ?? body.count == body.count {
-                    return try encode(line.fields, body: body, as: layout)
+                    return try encode(fields, body: body, as: layout)
                 }
                 other = other ?? (layout, body)
             } catch {
@@ -35,7 +57,7 @@ extension DirectionFormat {
             }
         }
         // A body that was edited has another length.
-        if let other { return try encode(line.fields, body: other.body, as: other.layout) }
+        if let other { return try encode(fields, body: other.body, as: other.layout) }
         throw fault ?? EncodingError("there is no kind of frame for these fields")
     }
 
@@ -60,6 +82,9 @@ extension DirectionFormat {
             if !named.isEmpty { return named }
             let known = layouts.compactMap(\.name).joined(separator: ", ")
             throw EncodingError("there is no kind of frame \(name); known are \(known)")
+        }
+        if case .layout = typeName, let type, !layouts.contains(where: { $0.name == type }) {
+            throw EncodingError("there is no type \(type); \(LoadContext.hint(type, layouts.compactMap(\.name)))")
         }
         let fitting = layouts.filter { $0.takes(fields) }
         if fitting.isEmpty { return [layouts[0]] }

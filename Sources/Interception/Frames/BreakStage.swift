@@ -12,8 +12,9 @@ struct BreakStage: Stage {
         /// What was found and has not been dealt with, after the first `done`.
         var items: [FrameCollector.Item] = []
         var done = 0
-        /// The frame that is stopped: the first of them.
+        /// The frame that is stopped: the first of them; and its type.
         var stopped: FrameInfo?
+        var type: String?
         var since = Timestamp(nanoseconds: 0)
         var ending: Ending?
         var isOver = false
@@ -76,9 +77,9 @@ struct BreakStage: Stage {
             conditions = texts.compactMap { try? Expression(parsing: $0) }
             if conditions.isEmpty { for direction in Direction.allCases { release(direction, at: now) } }
         case .command(.decide(let direction, let index, let decision)):
-            guard let info = lines[direction].stopped, info.index == index else { break }
-            decide(decision, info, direction, at: now)
-            advance(direction, at: now)
+            let outcome = decide(decision, onFrame: index, direction, at: now)
+            actions.append(.decided(outcome))
+            if outcome == .done { advance(direction, at: now) }
         case .began, .command: break
         }
         let wakes = Direction.allCases.compactMap { direction in
@@ -151,23 +152,50 @@ struct BreakStage: Stage {
         }
     }
 
-    private func isStopped(_ info: FrameInfo, _ direction: Direction) -> Bool {
+    /// Whether a condition holds for a frame; its type is noted if so.
+    private mutating func isStopped(_ info: FrameInfo, _ direction: Direction) -> Bool {
         let side = format.directions[direction]
         let frame = sides[direction].peek(info.length)
         var values = FrameValues(info: info, direction: direction)
-        return frame.withUnsafeBytes { raw in
-            side.withContent(of: raw.bytes, info.shape) { content, shape in
+        let (isStopped, type) = frame.withUnsafeBytes { raw -> (Bool, String?) in
+            side.withContent(of: raw.bytes, info.shape) { content, shape -> (Bool, String?) in
                 if let heartbeat = format.heartbeat, heartbeat.from == direction {
                     values.isHeartbeat = values.fulfil(
                         heartbeat.condition, content: content, shape: shape, format: side)
                 }
-                return conditions.contains { values.fulfil($0, content: content, shape: shape, format: side) }
+                let holds = conditions.contains { values.fulfil($0, content: content, shape: shape, format: side) }
+                return (holds, holds ? side.type(of: content, shape) : nil)
             }
         }
+        if isStopped { lines[direction].type = type }
+        return isStopped
     }
 
+    /// Decides what becomes of a frame, if it is the stopped one. An edit that cannot be made leaves it stopped.
     private mutating func decide(
-        _ decision: StageCommand.Decision, _ info: FrameInfo, _ direction: Direction, at now: Timestamp
+        _ decision: StageCommand.Decision, onFrame index: Int, _ direction: Direction, at now: Timestamp
+    ) -> StageCommand.Outcome {
+        guard let info = lines[direction].stopped, info.index == index else { return .notStopped }
+        var edited: [UInt8]?
+        if case .replace(let fields, let body) = decision {
+            let side = format.directions[direction]
+            do throws(EncodingError) {
+                edited = try Array(sides[direction].peek(info.length)).withContent(info.shape, side) {
+                    content, shape throws(EncodingError) in
+                    try side.edit(content, shape, changes: fields, body: body?.content, isRaw: false)
+                }
+            } catch {
+                return .impossible(error)
+            }
+        }
+        decide(decision, info, direction, edited: edited, at: now)
+        return .done
+    }
+
+    /// - Parameter edited: what a stopped frame is replaced with.
+    private mutating func decide(
+        _ decision: StageCommand.Decision, _ info: FrameInfo, _ direction: Direction, edited: [UInt8]? = nil,
+        at now: Timestamp
     ) {
         let frame = sides[direction].take(info.length)
         lines[direction].stopped = nil
@@ -177,18 +205,10 @@ struct BreakStage: Stage {
             actions.append(.emit(frame, direction, at: now))
             report("release", info, direction, passed: frame.count, at: now)
         case .drop: report("drop", info, direction, passed: 0, at: now)
-        case .replace(let fields, let body):
-            let side = format.directions[direction]
-            do {
-                let edited = try frame.withContent(info.shape, side) { content, shape throws(EncodingError) in
-                    try side.edit(content, shape, changes: fields, body: body?.content, isRaw: false)
-                }
-                actions.append(.emit(edited, direction, at: now))
-                report("replace", info, direction, passed: edited.count, before: frame, after: edited, at: now)
-            } catch {
-                actions.append(.emit(frame, direction, at: now))
-                report("replace", info, direction, passed: frame.count, "not done: \(error)", at: now)
-            }
+        case .replace:
+            let passed = edited ?? frame
+            actions.append(.emit(passed, direction, at: now))
+            report("replace", info, direction, passed: passed.count, before: frame, after: passed, at: now)
         }
     }
 
@@ -217,7 +237,7 @@ struct BreakStage: Stage {
             .report(
                 ActionReport(
                     rule: "control", action: action, direction: direction, time: now, index: info.index,
-                    offset: info.offset, length: info.length, passed: passed, detail: detail, before: before,
-                    after: after)))
+                    type: lines[direction].type, offset: info.offset, length: info.length, passed: passed,
+                    detail: detail, before: before, after: after)))
     }
 }

@@ -79,4 +79,6 @@ package enum StageAction: Hashable, Sendable {
     case cut(Direction, report: ActionReport? = nil)
     /// Report what was done.
     case report(ActionReport)
+    /// Say what came of a decision.
+    case decided(StageCommand.Outcome)
 }

@@ -38,6 +38,8 @@ package struct StageChain {
         case cut(Direction, report: ActionReport?)
         /// A stage reports what it did.
         case report(ActionReport)
+        /// A stage says what came of a decision.
+        case decided(StageCommand.Outcome)
     }
 
     private struct Step {
@@ -168,6 +170,7 @@ package struct StageChain {
             case .resume(let direction): steps[index].pauses[direction] = false
             case .cut(let direction, let report): steps[index].queues[direction].cut(report, at: now)
             case .report(let report): outputs.append(.report(report))
+            case .decided(let outcome): outputs.append(.decided(outcome))
             }
         }
     }

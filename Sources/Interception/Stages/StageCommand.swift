@@ -22,6 +22,15 @@ package enum StageCommand: Hashable, Sendable {
         case replace(fields: [Field], body: Body?)
     }
 
+    /// What came of a decision.
+    package enum Outcome: Hashable, Sendable {
+        case done
+        /// No frame of this number is stopped.
+        case notStopped
+        /// The frame cannot be replaced like that: it is still stopped.
+        case impossible(EncodingError)
+    }
+
     /// A body, before it is encoded.
     package struct Body: Hashable, Sendable {
         let content: BodyContent

@@ -2,13 +2,15 @@ import Streams
 
 /// `GET state`, and the news.
 enum StateQuery {
-    static func answer(_ page: Page, hasActions: Bool) -> [UInt8] {
+    /// - Parameter actions: what the page may do; nil: nothing.
+    static func answer(_ page: Page, _ actions: PageActions?) -> [UInt8] {
         let state = page.store.read { state in
             (
                 state.source, state.tool, (state.earliest, state.latest), state.seen.formats, state.names
             )
         }
-        let news = page.store.read { News($0) }
+        let switches = actions?.switches() ?? 0
+        let news = page.store.read { News($0, switches: switches) }
         return JSONText.object { json in
             json.member("source", state.0)
             json.member("tool", state.1)
@@ -24,7 +26,7 @@ enum StateQuery {
                     }
                 }
             }
-            json.member("actions", hasActions)
+            json.member("actions", actions != nil)
             json.member("token", nil)
         }
     }
@@ -54,11 +56,15 @@ struct News: Hashable, Sendable {
     var missed: Int
     var isFinished: Bool
     var held: Int
+    var complaints: [String]
+    /// How often breakpoints or rules have changed.
+    var switches: Int
 
-    init(_ state: borrowing StoreState) {
+    init(_ state: borrowing StoreState, switches: Int) {
         (events, frames, connections) = (state.events, state.frames, max(state.opened, state.connections.count))
         (findings, latest, missed) = (state.findings, state.latest, state.missed)
-        (isFinished, held) = (state.isFinished, state.held.frames.count)
+        (isFinished, held, complaints) = (state.isFinished, state.held.frames.count, state.complaints)
+        self.switches = switches
     }
 
     func write(to json: inout JSONText) {
@@ -70,5 +76,8 @@ struct News: Hashable, Sendable {
         json.member("missed", missed)
         json.member("finished", isFinished)
         json.member("held", held)
+        json.key("complaints")
+        json.array { json in for complaint in complaints { json.text(complaint) } }
+        json.member("switches", switches)
     }
 }

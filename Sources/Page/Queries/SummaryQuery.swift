@@ -1,4 +1,5 @@
 import Streams
+import Trace
 
 /// `GET summary`: the trace's last line, and how many frames there are of each type.
 enum SummaryQuery {
@@ -28,9 +29,10 @@ enum HeldQuery {
     /// - Parameters:
     ///   - frames: those that are shown, of those that are held.
     ///   - total: how many are held.
+    ///   - timeout: for how long a frame is held; nil: for any time.
     ///   - listener: the name of the listener of a connection.
     static func answer(
-        _ page: Page, _ frames: [HeldFrames.Frame], total: Int, listener: (Int) -> String?
+        _ page: Page, _ frames: [HeldFrames.Frame], total: Int, timeout: Interval?, listener: (Int) -> String?
     ) -> [UInt8] {
         return JSONText.object { json in
             json.member("total", total)
@@ -46,6 +48,9 @@ enum HeldQuery {
                         let type = record.flatMap { record in page.store.read { $0.name(record.name) } }
                         json.member("type", frame.type ?? type)
                         json.member("since", time: frame.since)
+                        if let timeout {
+                            json.member("deadline", (Timestamp(nanoseconds: frame.since) + timeout).rfc3339)
+                        }
                         json.key("line")
                         if let record { json.raw(page.store.line(record).dropLast()) } else { json.null() }
                     }

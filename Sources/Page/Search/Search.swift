@@ -13,8 +13,15 @@ final class Search: Sendable {
         /// Whether nobody has asked for it for so long that it need not go on.
         var isDropped = false
         var isFull = false
-        /// The format of the connection that was looked at last.
-        var latest: (connection: UInt32, rawLeg: UInt8, format: Format?)?
+        /// The connection that was looked at last.
+        var latest: Latest?
+    }
+
+    private struct Latest {
+        let connection: UInt32
+        let rawLeg: UInt8
+        let format: Format?
+        let ends: FrameFilter.Ends
     }
 
     let key: SearchKey
@@ -137,13 +144,24 @@ final class Search: Sendable {
         guard let filter else { return true }
         guard record.kind == .frame else { return false }
         if filter.isOfIndex { return filter.holds(for: record, type: name) }
-        if let detail = store.detail(record) {
-            if state.latest?.connection != record.connection || state.latest?.rawLeg != record.rawLeg {
-                let format = store.format(of: Int(record.connection), record.leg)
-                state.latest = (record.connection, record.rawLeg, format)
-            }
-            if let format = state.latest?.format, let holds = filter.holds(for: record, detail, format) { return holds }
+        let latest = latest(record, &state)
+        if let format = latest.format, let detail = store.detail(record),
+            let holds = filter.holds(for: record, detail, format, latest.ends)
+        {
+            return holds
         }
-        return filter.holds(for: store.line(record))
+        return filter.holds(for: record, line: store.line(record), latest.ends)
+    }
+
+    private func latest(_ record: EventRecord, _ state: inout State) -> Latest {
+        if let known = state.latest, known.connection == record.connection, known.rawLeg == record.rawLeg {
+            return known
+        }
+        let number = Int(record.connection)
+        let latest = Latest(
+            connection: record.connection, rawLeg: record.rawLeg, format: store.format(of: number, record.leg),
+            ends: store.ends(of: number))
+        state.latest = latest
+        return latest
     }
 }

@@ -2,20 +2,25 @@ import NIOCore
 import NIOWebSocket
 
 /// Tells a page what is new: a few times a second, and only if it has read what it was told before. So one that falls behind
-/// catches up with one message.
+/// catches up with one message. A message comes also if nothing is new, so that a page notices a server that is gone.
 final class NewsHandler: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
 
     private let page: Page
-    private var last: News?
+    private let switches: @Sendable () -> Int
+    private var last: (news: News, sent: NIODeadline)?
     private var task: RepeatedTask?
     private var hasEnded = false
 
     /// The time between two messages.
     private static let pause = TimeAmount.milliseconds(200)
 
-    init(_ page: Page) { self.page = page }
+    /// The longest time without one.
+    private static let longestPause = TimeAmount.seconds(4)
+
+    /// - Parameter switches: a number that is another one after breakpoints or rules have changed.
+    init(_ page: Page, switches: @escaping @Sendable () -> Int) { (self.page, self.switches) = (page, switches) }
 
     func handlerAdded(context: ChannelHandlerContext) {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -30,9 +35,10 @@ final class NewsHandler: ChannelInboundHandler {
 
     private func tell(_ context: ChannelHandlerContext) {
         guard context.channel.isActive, context.channel.isWritable, !hasEnded else { return }
-        let news = page.store.read { News($0) }
-        guard news != last else { return }
-        last = news
+        let (switches, now) = (switches(), context.eventLoop.now)
+        let news = page.store.read { News($0, switches: switches) }
+        if let last, last.news == news, now - last.sent < Self.longestPause { return }
+        last = (news, now)
         let text = JSONText.object { news.write(to: &$0) }
         write(.text, ByteBuffer(bytes: text), context)
     }

@@ -1,6 +1,7 @@
 import Control
 import NIOHTTP1
 import NIOPosix
+import Streams
 
 /// What the page may do to the proxy: the control API's requests, below `listeners`.
 package struct PageActions: Sendable {
@@ -8,12 +9,17 @@ package struct PageActions: Sendable {
     package var answer: @Sendable (_ request: HTTPRequest, _ path: [String]) async -> HTTPResponse
     /// The name of a connection's listener.
     package var listener: @Sendable (_ connection: Int) async -> String?
+    /// A number that is another one after breakpoints or rules have changed.
+    package var switches: @Sendable () -> Int
+    /// For how long a frame is held; nil: for any time.
+    package var holdTimeout: Interval?
 
     package init(
         answer: @escaping @Sendable (HTTPRequest, [String]) async -> HTTPResponse,
-        listener: @escaping @Sendable (Int) async -> String?
+        listener: @escaping @Sendable (Int) async -> String?, switches: @escaping @Sendable () -> Int = { 0 },
+        holdTimeout: Interval? = nil
     ) {
-        (self.answer, self.listener) = (answer, listener)
+        (self.answer, self.listener, self.switches, self.holdTimeout) = (answer, listener, switches, holdTimeout)
     }
 }
 
@@ -28,19 +34,34 @@ struct PageRouter: Sendable {
     static let root = ["api", "v1", "page"]
 
     func answer(_ request: HTTPRequest) async -> HTTPResponse {
-        let isWrite = ![.GET, .HEAD].contains(request.method)
-        let isNews = request.path == Self.root + ["news"]
-        var response: HTTPResponse
-        switch safety.judge(request, isWrite: isWrite || isNews) {
+        switch judge(request) {
         case .welcomed(let cookie):
-            response = Self.welcome(request)
+            var response = Self.welcome(request)
             response.headers.append(("Set-Cookie", cookie))
-        case .refused(let status, let text):
-            response = refusal(status, text, request)
-        case .allowed where isNews: response = refusal(426, "news come by WebSocket", request)
-        case .allowed:
-            response = await route(request, isWrite: isWrite)
+            return Self.withHeaders(response)
+        case .refused(let status, let text): return Self.withHeaders(refusal(status, text, request))
+        case .allowed where Self.isNews(request):
+            return Self.withHeaders(refusal(426, "news come by WebSocket", request))
+        case .allowed: return Self.withHeaders(await route(request, isWrite: Self.isWrite(request)))
         }
+    }
+
+    /// The response to a request that is refused, which its head decides; nil if it is not.
+    func refusal(of request: HTTPRequest) -> HTTPResponse? {
+        guard case .refused(let status, let text) = judge(request) else { return nil }
+        return Self.withHeaders(refusal(status, text, request))
+    }
+
+    private func judge(_ request: HTTPRequest) -> PageSafety.Verdict {
+        safety.judge(request, isWrite: Self.isWrite(request) || Self.isNews(request))
+    }
+
+    private static func isWrite(_ request: HTTPRequest) -> Bool { ![.GET, .HEAD].contains(request.method) }
+
+    private static func isNews(_ request: HTTPRequest) -> Bool { request.path == root + ["news"] }
+
+    private static func withHeaders(_ response: HTTPResponse) -> HTTPResponse {
+        var response = response
         // The server itself adds the first two.
         for (name, value) in PageSafety.headers.dropFirst(2) { response.headers.append((name, value)) }
         return response
@@ -121,7 +142,9 @@ struct PageRouter: Sendable {
             names[connection] = await actions.listener(connection)
         }
         let known = names
-        let bytes = try await page.perform { [page] in HeldQuery.answer(page, frames, total: held.count) { known[$0] } }
+        let bytes = try await page.perform { [page] in
+            HeldQuery.answer(page, frames, total: held.count, timeout: actions.holdTimeout) { known[$0] }
+        }
         return HTTPResponse(.ok, bytes: bytes, contentType: "application/json")
     }
 
@@ -148,7 +171,7 @@ struct PageRouter: Sendable {
 
     private func answer(_ path: [String], _ query: QueryParameters) throws(PageFault) -> [UInt8] {
         switch path.first {
-        case "state" where path.count == 1: return StateQuery.answer(page, hasActions: actions != nil)
+        case "state" where path.count == 1: return StateQuery.answer(page, actions)
         case "connections" where path.count == 1: return try ConnectionsQuery.answer(query, page)
         case "frames" where path.count == 1: return try FramesQuery.answer(query, page)
         case "place" where path.count == 1: return try PlaceQuery.answer(query, page)

@@ -37,7 +37,8 @@ package final class PageServer: Sendable {
         let router = LateRouter()
         do {
             let server = try await ControlServer.start(
-                host: address.host, port: address.port, upgraders: { [upgrader(page, router)] }
+                host: address.host, port: address.port, upgraders: { [upgrader(page, router)] },
+                refusal: { router.now?.refusal(of: $0) }
             ) { request in
                 await router.value.answer(request)
             }
@@ -68,7 +69,8 @@ package final class PageServer: Sendable {
             },
             upgradePipelineHandler: { channel, _ in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(NewsHandler(page))
+                    let news = NewsHandler(page) { router.now?.actions?.switches() ?? 0 }
+                    try channel.pipeline.syncOperations.addHandler(news)
                 }
             })
     }

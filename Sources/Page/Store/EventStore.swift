@@ -35,6 +35,9 @@ package final class EventStore: Sendable {
 
     // MARK: Adding
 
+    /// Some of the input could not be read: the page says so.
+    package func complain(_ complaint: String) { state.withLock { $0.complain(complaint) } }
+
     /// At most how many items are written, and published, at a time.
     private static let slice = 512
 
@@ -142,6 +145,12 @@ package final class EventStore: Sendable {
     /// - Parameter leg: of which leg; nil for that of what both sides sent.
     package func format(of connection: Int, _ leg: Leg? = nil) -> Format? {
         read { state in state.places[connection].flatMap { state.connections[$0].sharedFormat(of: leg) } }?.format
+    }
+
+    /// The addresses of a connection's ends, as far as they are known.
+    func ends(of connection: Int) -> (client: String, server: String) {
+        let known = read { $0.connection(connection) }
+        return (client: known?.client ?? "unknown", server: known?.server ?? "unknown")
     }
 
     /// How many events there are.

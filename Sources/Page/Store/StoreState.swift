@@ -18,6 +18,8 @@ struct StoreState: Sendable {
     var earliest: Int64?
     var latest: Int64?
     var isFinished = false
+    /// What could not be read, in words.
+    private(set) var complaints: [String] = []
     /// The summary's event.
     var summary: Int?
     /// The names of types, findings and actions, by their numbers.
@@ -52,6 +54,15 @@ struct StoreState: Sendable {
     /// The name of a number; nil for that of nothing.
     func name(_ number: UInt32) -> String? {
         number > 0 && Int(number) < names.count ? names[Int(number)] : nil
+    }
+
+    /// At most how many complaints are kept, and how many characters of each.
+    private static let most = (complaints: 20, characters: 1_000)
+
+    /// Takes a complaint about what could not be read.
+    mutating func complain(_ complaint: String) {
+        guard complaints.count < Self.most.complaints else { return }
+        complaints.append(String(complaint.prefix(Self.most.characters)))
     }
 
     /// Takes an event that is stored.

@@ -91,9 +91,6 @@ package final class ManagedListener: Sendable {
         channel.closeFuture.whenComplete { _ in self.state.withLock { $0.connections[connection] = nil } }
     }
 
-    /// Whether a connection is one of its own, and open.
-    package func isOpen(_ connection: Int) -> Bool { state.withLock { $0.connections[connection] != nil } }
-
     /// Passes a command to the stages of the open connections.
     ///
     /// - Parameter command: makes it for a connection, by its number.
@@ -108,6 +105,17 @@ package final class ManagedListener: Sendable {
         guard let connection = state.withLock({ $0.connections[number] }) else { return false }
         connection.eventLoop.execute { connection.driver.value.driver?.take(.command(command)) }
         return true
+    }
+
+    /// Passes a decision to the stages of one connection.
+    ///
+    /// - Returns: what came of it; nil if the connection is not open.
+    package func decide(_ decision: StageCommand, on number: Int) async -> StageCommand.Outcome? {
+        guard let connection = state.withLock({ $0.connections[number] }) else { return nil }
+        let outcome = connection.eventLoop.submit { () -> StageCommand.Outcome? in
+            connection.driver.value.driver?.decide(decision)
+        }
+        return try? await outcome.get()
     }
 
     /// Accepts nobody any more.

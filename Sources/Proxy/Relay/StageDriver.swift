@@ -75,6 +75,17 @@ final class StageDriver {
         scheduleWake()
     }
 
+    /// Passes a decision to the stages, and performs the resulting actions.
+    ///
+    /// - Returns: what came of it.
+    func decide(_ decision: StageCommand) -> StageCommand.Outcome {
+        let outputs = chain.take(.command(decision), at: now)
+        perform(outputs)
+        scheduleWake()
+        for case .decided(let outcome) in outputs { return outcome }
+        return .notStopped
+    }
+
     /// Passes bytes that were read to the stages, performs the resulting actions, and records both.
     ///
     /// - Parameter isRecorded: whether what both sides send is still recorded.
@@ -143,6 +154,7 @@ final class StageDriver {
             gates[direction].isPausedByStages = false
             adjustReading(of: direction)
         case .report(let report): record(report)
+        case .decided: break
         case .released(let count, let direction):
             record(.byChain("release", direction, count, passed: count, "held for as long as --hold-timeout allows"))
         case .discarded(let count, let direction):
@@ -267,7 +279,7 @@ extension StageChain.Output {
     fileprivate var written: Direction? {
         switch self {
         case .write(_, let direction, _), .cut(let direction, _), .end(_, let direction): direction
-        case .pause, .resume, .released, .discarded, .report: nil
+        case .pause, .resume, .released, .discarded, .report, .decided: nil
         }
     }
 

@@ -46,6 +46,14 @@ package struct EventReader: Sendable {
     /// - Returns: the events of the lines completed by these bytes.
     package mutating func read(_ bytes: RawSpan) throws(TraceReadError) -> [Numbered] {
         var events: [Numbered] = []
+        try read(bytes, into: &events)
+        return events
+    }
+
+    /// Takes bytes of the file, as `read` does.
+    ///
+    /// - Parameter events: gets the events of the lines completed by these bytes; if one of them cannot be read, those before it.
+    package mutating func read(_ bytes: RawSpan, into events: inout [Numbered]) throws(TraceReadError) {
         var start = 0
         for offset in 0..<bytes.byteCount where bytes[unchecked: offset] == UInt8(ascii: "\n") {
             let piece = bytes.extracting(start..<offset)
@@ -64,7 +72,6 @@ package struct EventReader: Sendable {
             line += 1
             throw fault("the line has more than \(Self.longestLine) bytes")
         }
-        return events
     }
 
     /// Everything was read.

@@ -359,14 +359,15 @@ package final class TextWriter: TraceSink {
         _ frame: TracedFrame, _ bytes: RawSpan, _ format: DirectionFormat, _ secrets: FrameSecrets
     ) {
         let shape = frame.shape
-        let fields = secrets.shown(format.fields(of: bytes, shape))
+        let own = format.fields(of: bytes, shape)
+        let fields = secrets.shown(own)
         let head = format.layouts[shape.layout].head as? BinaryHead
         let texts = fields.map {
             let value = head?.shown($0.name, $0.value) ?? PrintableText.of($0.value.shortDescription, columns: 60)
             return "\(PrintableText.of($0.name, columns: 40))=\(value)"
         }
         if !texts.isEmpty { put("      " + texts.joined(separator: "  ") + "\n", .plain) }
-        if secrets.mayDumpHead(fields) {
+        if secrets.mayDumpHead(own) {
             put(HexDump.of(bytes.extracting(0..<shape.head), limit: options.bodyLimit, label: "  head"), .client)
         } else {
             put("  head  not shown: it holds a secret (--show-secrets)\n", .faint)

@@ -37,6 +37,8 @@ final class PageControl {
         }
         let own = known
         try Blocking.wait { for listener in own { await api.adopt(listener) } }
-        return PageActions(answer: { await api.answer($0, $1) }, listener: { await api.listener(of: $0) })
+        return PageActions(
+            answer: { await api.answer($0, $1) }, listener: { await api.listener(of: $0) },
+            switches: { api.switches }, holdTimeout: rules.limits.time)
     }
 }

@@ -40,8 +40,9 @@ final class RuleStore: Sendable {
         var byFormat: [String: RuleSet?] = [:]
     }
 
+    /// How much rules hold, and for how long.
+    let limits: StageChain.Limits
     private let decoding: DecodingOptions
-    private let limits: StageChain.Limits
     private let state: Mutex<State>
     /// Whether the seed was given, so that a file's does not count.
     private let isSeeded: Bool

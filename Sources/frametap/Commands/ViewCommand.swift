@@ -52,25 +52,32 @@ struct ViewCommand: ParsableCommand {
         defer { server.close() }
         let leading = open && Browser.isThere ? Browser.open(secret: server.address) : nil
         defer { if let leading { Browser.remove(leading) } }
-        var isComplete = true
-        do {
-            if let options {
-                isComplete = decode(options, to: output, progress)
-            } else {
-                try read(to: page, progress)
-            }
-        } catch {
-            // What could be read is shown.
-            warn("\(error)")
-            isComplete = false
-        }
+        // What could be read is shown, and what is missing.
+        let isComplete = options.map { decode($0, to: output, progress) } ?? read(to: page, progress)
         page.queue.put(PageItem(.end))
         done.wait()
         if !isComplete { throw ExitCode(2) }
     }
 
-    private func read(to page: Page, _ progress: ReadingProgress) throws {
+    private func complain(_ complaint: String, on page: Page) {
+        warn(complaint)
+        page.store.complain(complaint)
+    }
+
+    /// - Returns: whether all could be read.
+    private func read(to page: Page, _ progress: ReadingProgress) -> Bool {
         var reader = EventReader()
+        defer { for note in reader.notes { complain(note, on: page) } }
+        do {
+            try read(to: page, &reader, progress)
+            return true
+        } catch {
+            complain("\(error)", on: page)
+            return false
+        }
+    }
+
+    private func read(to page: Page, _ reader: inout EventReader, _ progress: ReadingProgress) throws {
         var chunk = [UInt8](repeating: 0, count: 1 << 20)
         for path in files where !progress.isOver {
             try reader.begin(path)
@@ -79,13 +86,12 @@ struct ViewCommand: ParsableCommand {
             while !progress.isOver {
                 let count = try chunk.withUnsafeMutableBytes { try input.read(into: $0) }
                 if count == 0 { break }
-                for (event, _) in try reader.read(chunk.span.bytes.extracting(0..<count)) {
-                    page.queue.put(PageItem(.event(event)))
-                }
+                var events: [EventReader.Numbered] = []
+                defer { for (event, _) in events { page.queue.put(PageItem(.event(event))) } }
+                try reader.read(chunk.span.bytes.extracting(0..<count), into: &events)
             }
         }
-        try reader.finish()
-        for note in reader.notes { warn(note) }
+        if !progress.isOver { try reader.finish() }
     }
 
     private func decodingOptions() throws -> DecodingOptions {
@@ -109,7 +115,7 @@ struct ViewCommand: ParsableCommand {
         var reading = CaptureReading()
         reading.read(files, options: reassembly, to: decoder, progress: progress) {}
         decoder.finish(skipped: reading.counters.skippedByKind)
-        for complaint in reading.complaints { warn(complaint) }
+        for complaint in reading.complaints { complain(complaint, on: output.page) }
         return !reading.hasFailed
     }
 }

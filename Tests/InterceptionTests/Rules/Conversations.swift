@@ -115,7 +115,7 @@ struct Played {
                 reports.append(report)
             case .released(let count, _), .discarded(let count, _): released += count
             case .cut(_, let report): if var report { report.time = Timestamp(nanoseconds: 0); reports.append(report) }
-            case .pause, .resume: break
+            case .pause, .resume, .decided: break
             }
         }
     }

@@ -1,0 +1,172 @@
+import NIOCore
+import NIOHTTP1
+import NIOWebSocket
+
+/// Collects a request, and writes its response. A connection on which no request is complete in time is closed.
+final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    /// Its name in the pipeline.
+    static let name = "requests"
+    /// The largest body.
+    private static let largest = 4 << 20
+    /// How long a request may take to arrive.
+    private static let longestRequest = TimeAmount.seconds(10)
+    /// How long a connection may wait for another one.
+    private static let longestPause = TimeAmount.seconds(60)
+
+    private let refusal: @Sendable (HTTPRequest) -> HTTPResponse?
+    private let answer: @Sendable (HTTPRequest) async -> HTTPResponse
+    private var head: HTTPRequestHead?
+    private var body: [UInt8] = []
+    /// A response that was written before its request was complete: what follows of that is not collected.
+    private var refused: EventLoopFuture<Void>?
+    private var deadline: Scheduled<Void>?
+
+    init(
+        refusal: @escaping @Sendable (HTTPRequest) -> HTTPResponse?,
+        _ answer: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
+    ) {
+        (self.refusal, self.answer) = (refusal, answer)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { close(in: Self.longestRequest, context) }
+
+    func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        deadline?.cancel()
+        context.fireChannelInactive()
+    }
+
+    /// Closes the connection unless a request is complete by then.
+    private func close(in time: TimeAmount, _ context: ChannelHandlerContext) {
+        deadline?.cancel()
+        let channel = context.channel
+        deadline = context.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            guard refused == nil else { return }
+            close(in: Self.longestRequest, context)
+            (self.head, body) = (head, [])
+            judge(head, context)
+        case .body(let part):
+            guard let head, refused == nil else { return }
+            guard body.count + part.readableBytes <= Self.largest else { return refuse(Self.tooLarge, head, context) }
+            body += part.readableBytesView
+        case .end:
+            deadline?.cancel()
+            if let refused {
+                let channel = context.channel
+                refused.whenComplete { _ in channel.close(promise: nil) }
+            } else {
+                respond(context)
+            }
+        }
+    }
+
+    private static let tooLarge = HTTPResponse(
+        .payloadTooLarge, text: "the body has more than \(largest) bytes\n")
+
+    /// Refuses a request by its head: then nothing of its body is kept.
+    private func judge(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        guard let request = HTTPRequest(head, body: []) else {
+            return refuse(HTTPResponse(.badRequest, text: "the request's target is not one\n"), head, context)
+        }
+        if let response = refusal(request) { return refuse(response, head, context) }
+        let length = head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
+        if length > Self.largest { refuse(Self.tooLarge, head, context) }
+    }
+
+    private func refuse(_ response: HTTPResponse, _ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        body = []
+        // Closed once the request is complete: before, what is still on its way would reset the connection.
+        refused = write(response, to: head, keepsAlive: false, context)
+    }
+
+    private func respond(_ context: ChannelHandlerContext) {
+        guard let head, let request = HTTPRequest(head, body: body) else { return }
+        (self.head, body) = (nil, [])
+        let keepsAlive = head.isKeepAlive
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let (answer, eventLoop) = (answer, context.eventLoop)
+        Task {
+            let response = await answer(request)
+            eventLoop.execute {
+                let (handler, context) = bound.value
+                handler.complete(response, to: head, keepsAlive: keepsAlive, context)
+            }
+        }
+    }
+
+    private func complete(
+        _ response: HTTPResponse, to head: HTTPRequestHead, keepsAlive: Bool, _ context: ChannelHandlerContext
+    ) {
+        guard context.channel.isActive else { return }
+        if let follow = response.follow, head.method != .HEAD {
+            write(headers(of: response, keepsAlive: false), of: response, to: head, context)
+            return self.follow(follow, context)
+        }
+        let written = write(response, to: head, keepsAlive: keepsAlive, context)
+        guard !keepsAlive else { return close(in: Self.longestPause, context) }
+        let channel = context.channel
+        written.whenComplete { _ in channel.close(promise: nil) }
+    }
+
+    // MARK: Writing
+
+    private func headers(of response: HTTPResponse, keepsAlive: Bool) -> HTTPHeaders {
+        var headers = HTTPHeaders([
+            ("Content-Type", response.contentType), ("Content-Length", "\(response.body.count)"),
+            ("X-Content-Type-Options", "nosniff"), ("Cache-Control", "no-store"),
+        ])
+        for header in response.headers { headers.add(name: header.name, value: header.value) }
+        if response.status == .noContent || response.follow != nil { headers.remove(name: "Content-Length") }
+        if !keepsAlive { headers.add(name: "Connection", value: "close") }
+        return headers
+    }
+
+    private func write(
+        _ headers: HTTPHeaders, of response: HTTPResponse, to head: HTTPRequestHead, _ context: ChannelHandlerContext
+    ) {
+        let head = HTTPResponseHead(version: head.version, status: response.status, headers: headers)
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+    }
+
+    /// Writes a response that is known whole, and to `HEAD` only its head.
+    private func write(
+        _ response: HTTPResponse, to head: HTTPRequestHead, keepsAlive: Bool, _ context: ChannelHandlerContext
+    ) -> EventLoopFuture<Void> {
+        write(headers(of: response, keepsAlive: keepsAlive), of: response, to: head, context)
+        if head.method != .HEAD, response.status != .noContent {
+            context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: response.body)))), promise: nil)
+        }
+        let done = context.eventLoop.makePromise(of: Void.self)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: done)
+        return done.futureResult
+    }
+
+    /// Writes a body as it comes. The connection serves nothing else after that.
+    private func follow(_ follow: @escaping HTTPResponse.Follow, _ context: ChannelHandlerContext) {
+        context.flush()
+        let channel = context.channel
+        let task = Task {
+            try? await follow { bytes in
+                try await channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: bytes))))
+            }
+            try? await channel.writeAndFlush(HTTPServerResponsePart.end(nil))
+            channel.close(promise: nil)
+        }
+        channel.closeFuture.whenComplete { _ in task.cancel() }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // A WebSocket that is refused is a request like any other, and answered.
+        if error is NIOWebSocketUpgradeError { return }
+        context.close(promise: nil)
+    }
+}
