@@ -31,6 +31,9 @@ package final class StreamFaults: Analysis {
                         Field("packet", .integer(Int64(packet.number))),
                     ] + data))
         }
+        // They are of any part of a frame, or of none: what is secret in them cannot be told from the rest.
+        let isHidden = connection.format?.secrets.isEmpty == false
+        func hex(_ key: String, _ bytes: ArraySlice<UInt8>) -> Field { Self.hex(key, isHidden ? [] : bytes) }
         switch notice {
         case .conflict(let start, let kept, let other):
             // From the first to the last byte that differs.
@@ -42,17 +45,17 @@ package final class StreamFaults: Analysis {
                 .conflict, .warning,
                 "\(Quantities.counted(count, "byte")) at offset \(start + first) \(count == 1 ? "was" : "were") retransmitted with different content",
                 start + first, count,
-                [Self.hex("kept", kept[first...last]), Self.hex("other", other[first...last])])
+                [hex("kept", kept[first...last]), hex("other", other[first...last])])
         case .late(let offset, let bytes) where offset < 0:
             report(
                 .lateData, .info,
                 "\(Quantities.counted(bytes.count, "byte")) arrived late, before the first byte of the stream",
-                offset, bytes.count, [Self.hex("hex", bytes[...])])
+                offset, bytes.count, [hex("hex", bytes[...])])
         case .late(let offset, let bytes):
             report(
                 .lateData, .warning,
                 "\(Quantities.counted(bytes.count, "byte")) at offset \(offset) arrived after they were declared missing",
-                offset, bytes.count, [Self.hex("hex", bytes[...])])
+                offset, bytes.count, [hex("hex", bytes[...])])
         case .afterEnd(let offset, let byteCount):
             report(
                 .dataAfterEnd, .warning,

@@ -202,7 +202,7 @@ package struct FrameValues {
         guard info.missing == 0 else { return .absent }
         let bytes = content.extracting(shape.head..<shape.head + shape.body)
         let decoded = body ?? format.decodeBody(of: content, shape, isTyped: !isNamingType)
-        return decoded.value(at: path, of: bytes).map(Value.init) ?? .absent
+        return decoded.value(atShort: path, of: bytes).map(Value.init) ?? .absent
     }
 
     private func text(_ text: String?) -> Value { text.map(Value.text) ?? .absent }

@@ -61,12 +61,17 @@ extension DirectionFormat {
         case .body(let path):
             let bytes = content.extracting(shape.head..<shape.head + shape.body)
             let decoded = body ?? decodeBody(of: content, shape, isTyped: isTyped)
-            if let first = path.first, BodyFormat.formNames.contains(first) {
-                return decoded.value(at: path, of: bytes)
-            }
-            return decoded.value(at: ["json"] + path, of: bytes) ?? decoded.value(at: ["protobuf"] + path, of: bytes)
-                ?? decoded.value(at: ["fields"] + path, of: bytes)
+            return decoded.value(atShort: path, of: bytes)
         }
+    }
+}
+
+extension DecodedBody {
+    /// The value at a path that may leave out the body's form: `user` is short for `json.user`, `protobuf.user` and `fields.user`.
+    func value(atShort path: [String], of bytes: RawSpan) -> FieldValue? {
+        if let first = path.first, BodyFormat.formNames.contains(first) { return value(at: path, of: bytes) }
+        return value(at: ["json"] + path, of: bytes) ?? value(at: ["protobuf"] + path, of: bytes)
+            ?? value(at: ["fields"] + path, of: bytes)
     }
 }
 

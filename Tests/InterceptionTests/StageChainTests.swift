@@ -277,7 +277,8 @@ import Testing
                     case .pause(let direction), .resume(let direction):
                         #expect(paused[direction] == (output == .resume(direction)), "seed \(seed), round \(round)")
                         paused[direction] = output == .pause(direction)
-                    case .released, .discarded, .cut, .report: Issue.record("\(output), seed \(seed), round \(round)")
+                    case .released, .discarded, .cut, .report, .decided:
+                        Issue.record("\(output), seed \(seed), round \(round)")
                     }
                 }
             }

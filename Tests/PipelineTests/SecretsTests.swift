@@ -96,6 +96,72 @@ import Trace
         #expect(shown.contains("\"hex\":\"\(String(decoding: Base16.encode(body), as: UTF8.self))\""), "\(shown)")
     }
 
+    /// A login in clear text that is cut off, even in a format whose bodies may be encrypted.
+    @Test func whatIsCutOffIsHidden() throws {
+        let format = try builtIn("im-magic")
+        let body = Array(#"{"userId":"1","password":"\#(Self.secret)"}"#.utf8)
+        let head = Array("\u{20}\u{17}\u{8}\u{17}\u{1}\u{1}\u{1}".utf8) + Array("1001".utf8)
+        let frame = head + [UInt8](repeating: 0, count: 46) + [1, 0, 0, 0, UInt8(body.count)] + body
+        for cut in 1...8 {
+            let shown = shown(Conversation(Array(frame.dropLast(cut))), format)
+            #expect(shown.contains("\"event\":\"unframed\""), "\(shown)")
+            let begun = String(Self.secret.prefix(4))
+            #expect(isHidden(begun, in: shown), "\(cut) bytes: \(shown)")
+        }
+    }
+
+    /// The reason why a line is no frame may quote it.
+    @Test func whatAReasonQuotesIsHidden() throws {
+        func format(_ secret: String) throws -> Format {
+            try FormatLoader.load(
+                """
+                format: login
+                header: [{ words: [{ verb: [AUTH, GET] }, user, password], ends: "\\n" }]
+                framing: { rule: fields }
+                \(secret)
+                """, file: "login.yaml")
+        }
+        let lines = Conversation(Array("AUTH ann two \(Self.secret)\n".utf8))
+        #expect(isHidden(Self.secret, in: shown(lines, try format("secret: fields.password"))))
+        let open = shown(lines, try format(""))
+        #expect(open.contains("the line \\\"AUTH ann two \(Self.secret)\\\" is not"), "\(open)")
+    }
+
+    /// Other versions of bytes, and late ones.
+    @Test(arguments: ["im-magic", "len16-id", "line"]) func whatIsInNoStreamIsHidden(name: String) throws {
+        let format = try builtIn(name)
+        let output = MemoryOutput()
+        let decoder = Decoder(
+            DecodingOptions(.fixed(format)), sinks: [NDJSONWriter(to: output, source: "tests", tool: "tests")])
+        let time = Timestamp(nanoseconds: 0)
+        let connection = decoder.open(
+            Opening(
+                number: 1, time: time, client: Endpoint(IPAddress(v4: 1), 1), server: Endpoint(IPAddress(v4: 2), 2)))
+        let secret = Array(Self.secret.utf8)
+        let other = [UInt8](repeating: 0x7a, count: secret.count)
+        for notice in [StreamNotice.conflict(offset: 0, kept: secret, other: other), .late(offset: 0, bytes: secret)] {
+            connection.noticed(notice, from: .fromClient, at: time, packet: 1)
+        }
+        decoder.finish()
+        #expect(output.text.contains("late-data"))
+        // The format `line` has no secrets.
+        #expect(isHidden(Self.secret, in: output.text) == (name != "line"), "\(output.text)")
+    }
+
+    /// A value in a body has a short name, in conditions, too.
+    @Test(arguments: ["body.kind", "body.json.kind"]) func aConditionMayNameAValueInShort(path: String) throws {
+        let format = try FormatLoader.load(
+            """
+            format: cond
+            framing: { rule: json-sequence }
+            body: json
+            secret: { value: body.token, when: \(path) == "login" }
+            frame: { type: [{ when: \(path) == "login", is: login }, { is: other }] }
+            """, file: "cond.yaml")
+        let shown = shown(Conversation(Array(#"{"kind":"login","token":"\#(Self.secret)"}"#.utf8)), format)
+        #expect(shown.contains("\"type\":\"login\"") && isHidden(Self.secret, in: shown), "\(shown)")
+    }
+
     private func builtIn(_ name: String) throws -> Format {
         try #require(try BuiltInFormats.format(named: name))
     }

@@ -151,7 +151,7 @@ def main():
     for _ in range(30):
         call("DELETE", f"/proxies/p/toxics/{call('GET', '/proxies/p/toxics')[1][0]['name']}")
         with connect() as sock:
-            took(sock, b"open")
+            took(sock, b"hello")
             toxic("reset_peer", "upstream", timeout=0)
             sock.sendall(b"x")
             ends.append(read(sock, 1)[1])

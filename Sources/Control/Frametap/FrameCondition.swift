@@ -53,7 +53,13 @@ package struct FrameCondition: Sendable {
             case "json", "protobuf", "fields":
                 guard missing == 0, let form = frame.body[path[1]] else { return .absent }
                 return Self.value(form.value(at: path[2...], ignoringCase: false))
-            default: return .absent
+            default:
+                // Short for the same in any of these forms.
+                guard missing == 0 else { return .absent }
+                let found = ["json", "protobuf", "fields"].lazy.compactMap {
+                    frame.body[$0]?.value(at: path[1...], ignoringCase: false)
+                }
+                return Self.value(found.first)
             }
         }
 

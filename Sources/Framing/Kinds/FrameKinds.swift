@@ -72,7 +72,7 @@ package final class FrameKinds {
         self.format = format.directions[direction]
         self.direction = direction
         secrets = format.secrets
-        hidesUnframed = !format.secrets.isEmpty && !format.directions[direction].body.otherwise.isEncrypted
+        hidesUnframed = !format.secrets.isEmpty
         heartbeat = format.heartbeat?.condition
         dependsOnTypeOnly = heartbeat?.asksForTypeOnly ?? true
         pairs = format.pairConditions(direction)

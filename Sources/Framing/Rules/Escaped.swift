@@ -54,14 +54,19 @@ package struct Escaped: FramingRule {
         return .shape(shape)
     }
 
-    /// The fault of a frame whose header does not match, so that constants can distinguish kinds of frames.
+    /// The fault of a frame whose header does not match, so that constants can distinguish kinds of frames, or in which header and
+    /// trailer have no room.
     private func mismatch(_ frame: RawSpan, _ shape: FrameShape) -> String? {
-        guard let head, head.hasConstants, let content = content(of: frame, shape) else { return nil }
-        switch head.scan(content.bytes.span.bytes, at: 0) {
-        case .complete: return nil
-        case .incomplete: return "the frame is shorter than its header"
-        case .bad(let message): return message
+        guard head != nil || trailer > 0, let content = content(of: frame, shape) else { return nil }
+        var length = 0
+        if let head {
+            switch head.scan(content.bytes.span.bytes, at: 0) {
+            case .complete(let count): length = count
+            case .incomplete: return "the frame is shorter than its header"
+            case .bad(let message): return message
+            }
         }
+        return length + trailer > content.bytes.count ? "the frame is shorter than its header and trailer" : nil
     }
 
     private func tooLong(at offset: Int) -> BadBytes {

@@ -63,8 +63,9 @@ package final class CheckWriter: TraceSink {
     package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {
         guard kinds.includes("unframed"), connection.format?.isFramed != false else { return }
         let count = Quantities.counted(run.byteCount, "byte")
+        let detail = run.shownDetail(direction, on: connection)
         let text =
-            "\(direction.sender) at offset \(run.offset): \(count) unframed, \(run.reason.rawValue): \(run.detail)"
+            "\(direction.sender) at offset \(run.offset): \(count) unframed, \(run.reason.rawValue): \(detail)"
         report.add(
             CheckReport.Fault(kind: "unframed", text: text, isError: true, time: run.time), to: connection.connectionLeg
         )

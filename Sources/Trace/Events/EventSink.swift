@@ -67,7 +67,8 @@ package final class EventSink: TraceSink {
                 RunEvent(
                     connection: connection.number, leg: connection.leg, from: direction, time: run.time,
                     offset: run.offset,
-                    length: run.byteCount, reason: run.reason.rawValue, detail: run.detail,
+                    length: run.byteCount, reason: run.reason.rawValue,
+                    detail: run.shownDetail(direction, on: connection),
                     hex: isHidden ? "" : JSONOutput.hex(run.bytes.span.bytes))))
     }
 

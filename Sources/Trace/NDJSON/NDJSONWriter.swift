@@ -121,7 +121,7 @@ package final class NDJSONWriter: TraceSink {
         from(direction, connection.leg)
         time(run.time)
         place(run.offset, run.byteCount)
-        because(run.reason.rawValue, run.detail)
+        because(run.reason.rawValue, run.shownDetail(direction, on: connection))
         put(",\"hex\":\"")
         if connection.kinds?[direction].hidesUnframed != true { hex(run.bytes.span.bytes) }
         put("\"")

@@ -154,7 +154,7 @@ package final class TextWriter: TraceSink {
         if connection.format?.isFramed == false, !options.isVerbose { return }
         let place =
             "\(Quantities.counted(run.byteCount, "byte")) unframed at offset \(Quantities.grouped(run.offset))"
-        let text = "\(arrow(direction)) \(place), \(run.reason.rawValue): \(run.detail)"
+        let text = "\(arrow(direction)) \(place), \(run.reason.rawValue): \(run.shownDetail(direction, on: connection))"
         warn(
             run.time, connection.connectionLeg, PrintableText.of(text),
             connection.format?.isFramed == false ? .info : .warning

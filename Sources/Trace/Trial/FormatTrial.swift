@@ -10,6 +10,8 @@ package final class FormatTrial: TraceSink {
         var connection: Int
         /// The frame before it, in words; nil if there is none.
         var before: String?
+        /// Whether its bytes may hold secrets.
+        var isHidden: Bool
     }
 
     private struct Side: Hashable {
@@ -52,7 +54,8 @@ package final class FormatTrial: TraceSink {
         guard failures[connection.number] == nil else { return }
         let before = last[Side(connection: connection.number, direction: direction)]
         failures[connection.number] = Failure(
-            run: run, direction: direction, connection: connection.number, before: before)
+            run: run, direction: direction, connection: connection.number, before: before,
+            isHidden: connection.kinds?[direction].hidesUnframed == true)
     }
 
     package func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {
@@ -101,10 +104,15 @@ package final class FormatTrial: TraceSink {
         lines.append(
             "  fails first on connection \(failure.connection) (\(ends)), \(failure.direction.sender), offset "
                 + "\(Quantities.grouped(failure.run.offset))\(behind):")
-        lines.append("    \(failure.run.reason.rawValue): \(PrintableText.of(failure.run.detail, columns: 400))")
-        let dump = HexDump.of(
-            failure.run.bytes.span.bytes, limit: Self.shown.bytes, label: "      ", from: failure.run.offset)
-        lines += dump.split(separator: "\n").map(String.init)
+        let detail = failure.run.detail(hidingText: failure.isHidden)
+        lines.append("    \(failure.run.reason.rawValue): \(PrintableText.of(detail, columns: 400))")
+        if failure.isHidden {
+            lines.append("      its bytes are not shown: they may hold secrets")
+        } else {
+            let dump = HexDump.of(
+                failure.run.bytes.span.bytes, limit: Self.shown.bytes, label: "      ", from: failure.run.offset)
+            lines += dump.split(separator: "\n").map(String.init)
+        }
         let all = reasons.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }.map {
             "\($0.key.rawValue) \(Quantities.grouped($0.value))"
         }

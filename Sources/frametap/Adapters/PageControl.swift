@@ -1,5 +1,6 @@
 import Control
 import Framing
+import Interception
 import Page
 import Proxy
 import Streams

@@ -39,6 +39,28 @@ import Testing
         #expect(joined == bytes, sourceLocation: sourceLocation)
     }
 
+    /// However short an escaped frame is, nothing outside it is read.
+    @Test(arguments: ["frame: { type: op }", ""]) func shortEscapedFramesAreNoFrames(type: String) throws {
+        let slip = try client(
+            """
+            framing: { rule: escaped, end: 0xC0, escape: 0xDB, map: { 0xDC: 0xC0, 0xDD: 0xDB } }
+            header: [{ dev: u8 }, { op: u8 }]
+            trailer: [{ sum: { type: u16, checksum: crc-16/modbus } }]
+            \(type)
+            """)
+        for count in 1..<8 {
+            let (types, fields, unframed) = read([UInt8](repeating: 1, count: count) + [0xc0], slip)
+            #expect(types.count == (count < 4 ? 0 : 1) && fields.count == types.count, "\(count) bytes")
+            #expect(unframed == (count < 4 ? count + 1 : 0), "\(count) bytes")
+        }
+        let trailerAlone = try client(
+            """
+            framing: { rule: escaped, end: 0xC0, escape: 0xDB }
+            trailer: [{ sum: { type: u16, checksum: crc-16/modbus } }]
+            """)
+        #expect(read([1, 0xc0, 1, 2, 0xc0], trailerAlone).types.count == 1)
+    }
+
     @Test func bitsHaveNamesForTheirValues() throws {
         let mqtt = try client(
             """

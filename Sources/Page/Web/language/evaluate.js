@@ -48,7 +48,13 @@ export function fieldOf(path, line) {
   if (first === "body") {
     if (path.length < 2 || !line.body || (path[1] !== "length" && line.body.missing)) return undefined;
     if (path[1] === "protobuf" && path.length === 2) return undefined;
-    return scalar(inside(line.body, path, 1));
+    if (["length", "text", "json", "protobuf", "fields"].includes(path[1])) return scalar(inside(line.body, path, 1));
+    // Short for the same in any of these forms.
+    for (const form of ["json", "protobuf", "fields"]) {
+      const found = scalar(inside(line.body[form], path, 1));
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
   if (path.length > 1) return undefined;
   if (first === "missing") return line.body?.missing ?? 0;
