@@ -116,6 +116,7 @@ struct ViewCommand: ParsableCommand {
         reading.read(files, options: reassembly, to: decoder, progress: progress) {}
         decoder.finish(skipped: reading.counters.skippedByKind)
         for complaint in reading.complaints { complain(complaint, on: output.page) }
+        reading.counters.warnOfUnreadLinkTypes()
         return !reading.hasFailed
     }
 }

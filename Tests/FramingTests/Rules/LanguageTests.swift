@@ -58,7 +58,7 @@ import Testing
             framing: { rule: escaped, end: 0xC0, escape: 0xDB }
             trailer: [{ sum: { type: u16, checksum: crc-16/modbus } }]
             """)
-        #expect(read([1, 0xc0, 1, 2, 0xc0], trailerAlone).types.count == 1)
+        #expect(read([1, 0xc0], trailerAlone).types.isEmpty && read([1, 2, 0xc0], trailerAlone).types.count == 1)
     }
 
     @Test func bitsHaveNamesForTheirValues() throws {
