@@ -21,6 +21,8 @@ package enum ReplayServer {
         let listener = try await ServerBootstrap(group: loop)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            // A client that has sent everything still waits for the answers.
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let handler = ReplayServerHandler(options, shared)
@@ -69,6 +71,8 @@ private final class ReplayServerHandler: ChannelInboundHandler {
     private var waiting: [Waiting] = []
     /// How many of them answer heartbeats: these come first.
     private var promptEnd = 0
+    /// Whether the client has ended its side: the connection closes once nothing is pending.
+    private var isClientDone = false
     /// The next look at them, and when that is.
     private var nextLook: (task: Scheduled<Void>, at: NIODeadline)?
 
@@ -105,6 +109,12 @@ private final class ReplayServerHandler: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = Array(unwrapInboundIn(data).readableBytesView)
         take(incoming?.take(bytes.span.bytes, at: .now()), context)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard case ChannelEvent.inputClosed = event else { return context.fireUserInboundEventTriggered(event) }
+        isClientDone = true
+        sayWhatIsDue(context)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
@@ -169,7 +179,10 @@ private final class ReplayServerHandler: ChannelInboundHandler {
                 return context.close(promise: nil)
             }
         }
-        guard let first = waiting.first else { return }
+        guard let first = waiting.first else {
+            if isClientDone { context.close(promise: nil) }
+            return
+        }
         let at = max(first.due, now + .milliseconds(2))
         if let nextLook {
             // The answer to a heartbeat may have come before what is waited for.

@@ -55,15 +55,18 @@ struct ReplayServerState {
         return zip(recorded[followed].requests, isUsed).count { !$0.isHeartbeat && $1 }
     }
 
-    /// The recorded connections whose clients have not yet made a request that they made before an answer was sent: one client's
-    /// request may cause a message to another client.
+    /// The recorded connections whose clients have not yet made a request that they made before an answer was sent, and after the
+    /// request that it answers: one client's request may cause a message to another client.
     ///
     /// - Parameter arrived: how many requests have arrived for each recorded connection.
     func unasked(before answer: RecordedAnswers.Answer, arrived: [Int: Int]) -> [Int] {
         if answer.isPrompt { return [] }
+        let request = answer.item.time + Interval(nanoseconds: -answer.after.nanoseconds)
         return asked.indices.filter { place in
-            let next = arrived[place] ?? 0
-            return place != answer.place && next < asked[place].count && asked[place][next] < answer.item.time
+            guard place != answer.place,
+                let last = asked[place].lastIndex(where: { $0 < answer.item.time }), asked[place][last] >= request
+            else { return false }
+            return (arrived[place] ?? 0) <= last
         }
     }
 

@@ -27,6 +27,36 @@ import Trace
         return talk
     }
 
+    /// A packet that is lost while the first frames are sent does not keep the rest from being recognised.
+    @Test(arguments: [0, 1]) func whatIsMissingInTheFirstFramesRefutesNothing(frames: Int) throws {
+        let streams: [String: (Int) -> [UInt8]] = [
+            "line": { Array("line number \($0) is here\n".utf8) },
+            "json-envelope": { Array(#"{"head":"phoneNum","body":13133334444,"end":\#($0)}"#.utf8) },
+            "len16-id": { [0, 14, 0, 3, 0, 0x0a, 9] + Array("number \(10 + $0 % 90)".utf8) },
+        ]
+        for (name, frame) in streams {
+            let decoder = Decoder(DecodingOptions(.automatic(formats)), sinks: [])
+            let zero = Timestamp(nanoseconds: 0)
+            let connection = decoder.open(
+                Opening(
+                    number: 1, time: zero, client: Endpoint(IPAddress(v4: 1), 1), server: Endpoint(IPAddress(v4: 2), 2))
+            )
+            let stream = (0..<60).flatMap(frame)
+            // From within the first frame to within the first or the second one.
+            let (start, end) = (frame(0).count / 2, frame(0).count * (3 + 4 * frames) / 4)
+            let first = Array(stream[..<start])
+            connection.received(first.span.bytes, from: .fromClient, at: zero, packet: 1)
+            connection.missing(end - start, from: .fromClient, at: zero)
+            for at in stride(from: end, to: stream.count, by: 100) {
+                let piece = Array(stream[at..<min(at + 100, stream.count)])
+                connection.received(piece.span.bytes, from: .fromClient, at: zero, packet: 2)
+            }
+            connection.closed(Closing(reason: .fin, by: .fromClient, time: zero))
+            decoder.finish()
+            #expect((58...60).contains(decoder.summary.formats[name]?.bytes.frames ?? 0), "\(name)")
+        }
+    }
+
     // MARK: Sleep
 
     /// Streams of all kinds, segmented arbitrarily: a detection that is put to sleep now and then decides like one that never is.

@@ -108,6 +108,27 @@ import TraceDiff
         #expect(beat.map { state.unasked(before: $0, arrived: [:]) } == [[]])
     }
 
+    /// Connections that came one after the other do not wait for each other.
+    @Test func whatWasAskedBeforeIsNotWaitedFor() throws {
+        var trace = RecordedTrace(source: "test")
+        for number in 0..<3 {
+            let start = 100 * Int64(number)
+            var connection = RecordedConnection(
+                number: number + 1, opened: Timestamp(seconds: 1_000, nanoseconds: 0), client: "", server: "")
+            connection.format = "test"
+            for item in [
+                frame(.fromClient, "ask \(number)", at: start), frame(.fromServer, "answer", at: start + 10),
+                frame(.fromClient, "bye", at: start + 20),
+            ] { connection.items.append(item) }
+            trace.connections.append(connection)
+        }
+        var state = ReplayServerState(try Recording(trace, format: "test", rules: TraceRules()))
+        for case .send(_, let answer) in state.received(frame(.fromClient, "ask 2", at: 0), []) {
+            #expect(state.unasked(before: answer, arrived: [2: 1]) == [])
+        }
+        #expect(state.requestCount == 1)
+    }
+
     /// From the last message to the server's close; if the client closed, there is nothing to wait for.
     @Test func theClientKnowsWhenTheRecordedServerClosed() throws {
         var connection = RecordedConnection(

@@ -81,6 +81,21 @@ import TraceDiff
         }
     }
 
+    /// A client that ends its side after its request gets the answers.
+    @Test func aClientThatHasSentEverythingIsAnswered() async throws {
+        let format = try FormatLoader.load(Self.format, file: "test.yaml")
+        let recording = try recording(
+            format, [(.fromClient, "ask", 0), (.fromServer, "answer", 100), (.fromServer, "more", 200)],
+            closed: (by: .fromServer, time: 300))
+        try await serve(recording, ReplayOptions(format) { _ in }) { port in
+            let client = try await ServerConnection.open(host: "127.0.0.1", port: port, timeout: .seconds(5))
+            defer { client.close() }
+            try await client.send(Array("ask\n".utf8))
+            try await client.finish()
+            #expect(try await hear("answer\nmore\n", client) == "answer\nmore\n")
+        }
+    }
+
     /// A server that closes a second after its last message is waited for, however little patience there is beyond that.
     @Test func theRecordedServersCloseIsWaitedFor() async throws {
         let format = try FormatLoader.load(Self.format, file: "test.yaml")

@@ -3,7 +3,8 @@ import Streams
 /// Determines whether one direction of a connection has a format, by framing it on trial.
 ///
 /// A stream whose first byte was seen must consist of frames from there on. One picked up mid-stream need not, but in enough
-/// bytes of any kind frames chain somewhere: so twice as many must follow one another, and most bytes must lie in frames.
+/// bytes of any kind frames chain somewhere: so twice as many must follow one another, and most bytes must lie in frames. After a gap
+/// a stream is like one picked up mid-stream.
 package final class FormatProbe {
     /// A probe's current result.
     package struct Verdict: Sendable, Equatable {
@@ -43,9 +44,13 @@ package final class FormatProbe {
     private let trial: TrialSide
     private var detection: FormatDetection { trial.detection }
     /// Whether the stream's first byte was seen, or the evidence determines where a stream may be picked up.
-    private let isAligned: Bool
+    private var isAligned: Bool
     /// How many frames must follow one another.
-    private let needed: Int
+    private var needed: Int
+    /// How many if a stream is picked up mid-stream.
+    private let neededMidStream: Int
+    /// Whether it fitted before a gap.
+    private var fittedBefore = false
     private let frames: Frames
     private var scratch: FramingScratch { trial.scratch }
 
@@ -66,7 +71,8 @@ package final class FormatProbe {
         self.trial = trial
         self.direction = direction
         let more = trial.isAtStart ? trial.frames + 1 : max(2 * trial.frames, 3)
-        needed = aligned || isStrong ? trial.frames : more
+        neededMidStream = isStrong ? trial.frames : more
+        needed = aligned ? trial.frames : neededMidStream
         toleratesOthers = isStrong
         frames = Frames(trial)
         verdict = trial.initialVerdict
@@ -98,6 +104,9 @@ package final class FormatProbe {
 
     /// A gap in the stream.
     package func missing(_ byteCount: Int) {
+        fittedBefore = fittedBefore || verdict.fits
+        // Where the next frame begins is searched for, and may be found in the wrong place.
+        if !trial.isAtStart { (isAligned, needed) = (false, neededMidStream) }
         framer.missing(byteCount, at: Timestamp(nanoseconds: 0), scratch: scratch, into: frames)
         judge()
     }
@@ -123,7 +132,7 @@ package final class FormatProbe {
         } else {
             // Frames in a row, which contain most of the bytes seen.
             let isMost = framer.counts.framed >= framer.counts.unframed
-            verdict.fits = !framer.hasRun && frames.row >= needed && isMost
+            verdict.fits = fittedBefore || !framer.hasRun && frames.row >= needed && isMost
             verdict.isSure = frames.row >= 2 * needed && !hasOthers
         }
         verdict.isAlone = frames.count > 0 && !hasOthers && !frames.isRefuted
@@ -174,7 +183,7 @@ package final class FormatProbe {
         var others = 0
         /// Whether one did not, although that is not allowed.
         var isRefuted = false
-        /// How many bytes belong to no frame; the beginning of a truncated one does not count.
+        /// How many bytes belong to no frame; the beginning of a truncated one and the rest of one after a gap do not count.
         var foreign = 0
         private var values: Set<FieldValue> = []
 
@@ -212,7 +221,7 @@ package final class FormatProbe {
 
         func unframed(_ run: UnframedRun, from direction: Direction) {
             row = 0
-            if run.reason != .incomplete { foreign += run.bytes.count }
+            if run.reason != .incomplete, run.reason != .afterGap { foreign += run.bytes.count }
         }
 
         func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {}

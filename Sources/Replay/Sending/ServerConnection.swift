@@ -60,6 +60,9 @@ package final class ServerConnection: Sendable {
         }
     }
 
+    /// Ends this side; the server's bytes still arrive.
+    package func finish() async throws { try await channel.close(mode: .output) }
+
     package func close() { channel.close(promise: nil) }
 
     private final class ArrivalHandler: ChannelInboundHandler {
