@@ -1,3 +1,4 @@
+import Foundation
 import Streams
 import TLS
 import Testing
@@ -61,6 +62,24 @@ struct GapTests {
                 #expect(log.failures.isEmpty)
             }
         }
+    }
+
+    /// Without the secret of one direction, what it sent is lost, and the other one is decrypted.
+    @Test(arguments: Direction.allCases) func `a direction without its secret is lost`(direction: Direction) throws {
+        let recording = try Recording("chat-tls13")
+        let whole = run(recording.connections[0], recording.keys).log
+        let label = direction == .fromClient ? "CLIENT_TRAFFIC_SECRET_0" : "SERVER_TRAFFIC_SECRET_0"
+        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "fixtures/tls/chat-tls13.keys")
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        let text = Array(lines.filter { !$0.hasPrefix(label) }.joined(separator: "\n").utf8)
+        var keys = KeyLog()
+        #expect(keys.add(text.span.bytes).isEmpty && keys.endText().isEmpty)
+        let log = run(recording.connections[0], keys).log
+        #expect(log.text(direction.opposite) == whole.text(direction.opposite))
+        let sent = whole.text(direction).count
+        // Alerts and session tickets look like data.
+        #expect(log.text(direction).isEmpty && (sent * 9 / 10...sent + 1_000).contains(filled(log, direction)))
     }
 
     /// Short records: more than 64 of them may be lost at once.

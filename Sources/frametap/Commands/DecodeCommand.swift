@@ -45,7 +45,7 @@ struct DecodeCommand: ParsableCommand {
         if files.count(where: { $0 == "-" }) > 1 {
             throw ValidationError("- is given more than once; standard input can be read only once")
         }
-        try OutputFiles.check([("--output", output.output)], inputs: files + [decryption.keyLog].compactMap { $0 })
+        try OutputFiles.check([("--output", output.output)], inputs: files + decryption.keyLog)
     }
 
     func run() throws {

@@ -9,9 +9,9 @@ import TLS
 struct DecryptionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Decrypt TLS with the secrets in this file, in NSS key log format, as browsers and others write it where SSLKEYLOGFILE says. Secrets in a capture are used automatically.",
+            "Decrypt TLS with the secrets in this file, in NSS key log format, as browsers and others write it where SSLKEYLOGFILE says. Several files are used together. Secrets in a capture are used automatically.",
             valueName: "file"), completion: .file())
-    var keyLog: String?
+    var keyLog: [String] = []
 
     @Flag(help: "Decrypt nothing, not even with the secrets in the capture.")
     var noDecrypt = false
@@ -20,7 +20,7 @@ struct DecryptionOptions: ParsableArguments {
     private static let longest = 256 << 20
 
     func validate() throws {
-        if keyLog != nil, noDecrypt {
+        if !keyLog.isEmpty, noDecrypt {
             throw ValidationError("--key-log decrypts and --no-decrypt does not: expected one of them")
         }
     }
@@ -32,21 +32,40 @@ struct DecryptionOptions: ParsableArguments {
         if noDecrypt { return nil }
         var decoding = TLSDecoding()
         decoding.describe = { TLSFacts.Certificate(der: $0) }
-        guard let keyLog else { return decoding }
-        let bytes = try FileInput.contents(of: keyLog, limit: Self.longest)
+        guard !keyLog.isEmpty else { return decoding }
         var log = KeyLog()
-        var malformed = log.add(bytes.span.bytes)
-        if !isFollowed { malformed += log.endText() }
-        for line in malformed.prefix(3) { warn("\(keyLog):\(line.number): \(line.reason); the line is skipped") }
-        if malformed.count > 3 { warn("\(keyLog): \(malformed.count - 3) more lines cannot be read") }
-        if log.count == 0, !isFollowed {
-            warn("\(keyLog) has no secrets; expected lines such as CLIENT_RANDOM <64 hex digits> <secret>")
-        }
+        var tails: [FileTail] = []
+        for file in keyLog { tails.append(try read(file, isFollowed: isFollowed, into: &log)) }
         decoding.keyLog = log
         if isFollowed {
-            let tail = FileTail(keyLog, from: bytes.count)
-            decoding.more = { tail.read() }
+            let all = tails
+            decoding.more = { all.flatMap { $0.read() } }
         }
         return decoding
+    }
+    /// Adds the secrets of a file.
+    ///
+    /// - Returns: what comes after them in the file.
+    private func read(_ file: String, isFollowed: Bool, into log: inout KeyLog) throws -> FileTail {
+        // Programs create it with their first connection.
+        if isFollowed, FileStatus(of: file) == nil, errno == ENOENT {
+            warn("\(file) does not exist yet; it is read once it does")
+            return FileTail(file, from: 0)
+        }
+        let bytes = try FileInput.contents(of: file, limit: Self.longest)
+        // The rest of a line that is being written is read with what follows.
+        let count = isFollowed ? bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0 : bytes.count
+        let text = Array(bytes[..<count])
+        _ = log.add(text.span.bytes)
+        _ = log.endText()
+        // By itself, its lines have their numbers.
+        var own = KeyLog()
+        let malformed = own.add(text.span.bytes) + own.endText()
+        for line in malformed.prefix(3) { warn("\(file):\(line.number): \(line.reason); the line is skipped") }
+        if malformed.count > 3 { warn("\(file): \(malformed.count - 3) more lines cannot be read") }
+        if own.count == 0, !isFollowed {
+            warn("\(file) has no secrets; expected lines such as CLIENT_RANDOM <64 hex digits> <secret>")
+        }
+        return FileTail(file, from: count)
     }
 }
