@@ -31,6 +31,8 @@ export class Page {
     /** What the server says, also while the page is paused. */
     this.latest = this.state;
     this.connected = true;
+    /** Whether another server is at the page's address, which does not know this page. */
+    this.replaced = false;
     /** @type {View | null} */
     this.view = null;
     this.viewName = "";
@@ -116,8 +118,12 @@ export class Page {
   /** @param {any} news */
   hear(news) {
     if (news.connected !== undefined) {
+      const returns = news.connected && !this.connected;
       this.connected = news.connected;
-      if (news.connected && !this.live) this.refreshState();
+      this.replaced = news.replaced === true;
+      // What was asked for meanwhile was not answered.
+      if (returns) this.refreshState().then(() => this.view?.news?.());
+      else if (news.connected && !this.live) this.refreshState();
     } else {
       this.latest = { ...this.latest, ...news };
       if (!this.paused) this.apply();
@@ -132,7 +138,8 @@ export class Page {
   /** Shows what the server has said; whether anything of it is new. */
   apply() {
     const formats = this.state.formats;
-    const changed = ["events", "frames", "connections", "findings", "held", "finished"].some((name) => /** @type {any} */ (this.latest)[name] !== /** @type {any} */ (this.state)[name]);
+    const changed = ["events", "frames", "connections", "findings", "held", "finished"].some((name) => /** @type {any} */ (this.latest)[name] !== /** @type {any} */ (this.state)[name])
+      || (this.latest.complaints?.length ?? 0) !== (this.state.complaints?.length ?? 0);
     if (!changed) return false;
     const grown = this.latest.connections !== this.state.connections || this.state.frames === 0;
     this.state = { ...this.latest, formats };
@@ -175,7 +182,11 @@ export class Page {
       case "Enter": this.view?.open?.(); return true;
       case "/": this.view?.focusSearch?.(); return true;
       case "f": this.address.set({ follow: this.address.get("follow") ? null : "1", paused: null }); return true;
-      case " ": this.address.set({ paused: this.paused ? null : "1" }); return this.state.live;
+      case " ":
+        // What is complete has no news that could wait.
+        if (!this.live && !this.paused) return false;
+        this.address.set({ paused: this.paused ? null : "1" });
+        return true;
       case "t": this.nextTheme(); return true;
       case "s": saveDialog(this); return true;
       case "?": this.keys.showModal(); return true;

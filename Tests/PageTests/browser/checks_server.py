@@ -209,6 +209,57 @@ def actions_reach_the_server(browser, _):
         server.shutdown()
 
 
+def edits_keep_the_ends_of_lines(browser, _):
+    server, address = mock_server.serve(1000)
+    traffic = server.RequestHandlerClass.traffic
+    try:
+        for text, typed, expected in [
+            ("one\r\ntwo\r\n", None, None), ("a\rb\n", None, None), ("one\r\ntwo\r\n", "one\n2\n", "one\r\n2\r\n"), ("a\rb\n", '"a\\rc\\n"', "a\rc\n"), ("a\nb", "a\nc", "a\nc"),
+        ]:
+            held = {"listener": "chat", "connection": 1, "from": "client", "index": 3, "type": "txt", "since": str(mock_server.START), "line": traffic.line(3)}
+            held["line"]["body"] = {"length": len(text), "text": text}
+            traffic.waiting = [held]
+            at(browser, address, f"view=actions&again={len(traffic.done)}")
+            browser.wait("document.querySelector('.held textarea')")
+            if typed is not None:
+                browser.run(f"(() => {{ const area = document.querySelector('.held textarea'); area.value = {json.dumps(typed)}; area.dispatchEvent(new Event('input')); return 1; }})()")
+            browser.run("([...document.querySelectorAll('.held button')].find((e) => e.textContent === 'Release as edited').click(), 1)")
+            browser.wait("!document.querySelector('.held')", "the decided frame leaves")
+            body = (asked_of(traffic)[2].get("body") or {}).get("text")
+            assert body == expected, (text, typed, body)
+    finally:
+        server.shutdown()
+
+
+def rules_of_another_page_remain(browser, _):
+    server, address = mock_server.serve(1000)
+    traffic = server.RequestHandlerClass.traffic
+    try:
+        at(browser, address, "view=actions")
+        browser.wait("document.querySelectorAll('.add').length > 0")
+        before = list(traffic.listeners[0]["rules"])
+        traffic.listeners[0]["rules"] = before + ["delay: 1 s"]
+        browser.run("(() => { const form = document.querySelectorAll('.add')[0]; form.querySelector('input').value = 'drop: nth == 3'; form.requestSubmit(); return 1; })()")
+        assert asked_of(traffic) == ["PUT", "listeners/chat/rules", [*before, "delay: 1 s", "drop: nth == 3"]]
+    finally:
+        server.shutdown()
+
+
+def times_have_no_sixty(browser, _):
+    server, address = mock_server.serve(10)
+    try:
+        at(browser, address, "view=frames")
+        browser.run("""(import(new URL('parts/time.js', document.querySelector('script[src]').src)).then((times) => { window.times = times; }), 1)""")
+        browser.wait("window.times !== undefined")
+        for seconds, text in [(119.7, "2 min 0 s"), (59.96, "1 min 0 s"), (59.9, "59.9 s"), (3599.8, "1 h 0 min"), (200, "3 min 20 s")]:
+            assert browser.run(f"times.longTime({seconds})") == text, text
+        for nanoseconds, text in [(119_999_700_000, "2:00.000"), (59_999_700_000, "1:00.000"), (-59_999_700_000, "-1:00.000"), (61_500_000_000, "1:01.500")]:
+            shown = browser.run(f"(() => {{ const clock = new times.Clock('0'); clock.mode = 'relative'; return clock.text('{nanoseconds}'); }})()")
+            assert shown == text, (shown, text)
+    finally:
+        server.shutdown()
+
+
 CHECKS = [
-    any_jump_among_a_million_frames_is_quick, ten_million_rows_are_reached_exactly, ten_thousand_frames_a_second_are_followed, a_page_that_falls_behind_says_so_and_catches_up, errors_of_the_server_are_shown, actions_reach_the_server,
+    any_jump_among_a_million_frames_is_quick, ten_million_rows_are_reached_exactly, ten_thousand_frames_a_second_are_followed, a_page_that_falls_behind_says_so_and_catches_up, errors_of_the_server_are_shown, actions_reach_the_server, edits_keep_the_ends_of_lines, rules_of_another_page_remain, times_have_no_sixty,
 ]

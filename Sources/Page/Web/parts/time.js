@@ -33,7 +33,7 @@ export class Clock {
     const date = new Date(Number(nanoseconds / 1_000_000n));
     const utc = this.mode === "utc";
     const parts = utc ? [date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()] : [date.getHours(), date.getMinutes(), date.getSeconds()];
-    const fraction = String(nanoseconds % 1_000_000_000n).padStart(9, "0").slice(0, digits);
+    const fraction = String(((nanoseconds % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n).padStart(9, "0").slice(0, digits);
     return parts.map((part) => String(part).padStart(2, "0")).join(":") + (digits > 0 ? `.${fraction}` : "");
   }
 
@@ -51,7 +51,9 @@ export class Clock {
 /** @param {number} nanoseconds @param {number} digits */
 function relativeText(nanoseconds, digits) {
   const sign = nanoseconds < 0 ? "-" : "";
-  const seconds = Math.abs(nanoseconds) / 1e9;
+  // Rounded first: no part of it may become 60.
+  const unit = 10 ** digits;
+  const seconds = Math.round((Math.abs(nanoseconds) / 1e9) * unit) / unit;
   if (seconds < 60) return `${sign}${seconds.toFixed(digits)}`;
   const whole = Math.floor(seconds / 60);
   const rest = (seconds - whole * 60).toFixed(digits).padStart(digits + 3, "0");
@@ -79,9 +81,10 @@ export function shortTime(seconds) {
  * @returns {string}
  */
 export function longTime(seconds) {
-  if (seconds < 60) return seconds < 1 ? shortTime(seconds) : `${seconds.toFixed(1)} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${Math.round(seconds - minutes * 60)} s`;
+  if (seconds < 59.95) return seconds < 1 ? shortTime(seconds) : `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes} min ${whole - minutes * 60} s`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 

@@ -111,6 +111,10 @@ export class ServerSource {
       socket.onclose = () => {
         if (ended) return;
         heard({ connected: false });
+        // Of a connection that is refused, only a request learns why.
+        this.state().catch((error) => {
+          if (error.status === 403 && !ended) heard({ connected: false, replaced: true });
+        });
         setTimeout(connect, pause);
         pause = Math.min(10_000, pause * 2);
       };

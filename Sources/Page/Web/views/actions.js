@@ -1,5 +1,5 @@
 import { button, el, fill } from "../parts/dom.js";
-import { visible } from "../parts/text.js";
+import { grouped, visible } from "../parts/text.js";
 import { heldCard } from "./held.js";
 import { sendForm } from "./send.js";
 import { switches } from "./switches.js";
@@ -74,13 +74,14 @@ export class ActionsView {
       this.cards.set(key, card);
       this.held.append(card);
     }
-    this.heldTitle.textContent = `Held frames${wanted.size > 0 ? ` (${wanted.size})` : ""}`;
+    const total = answer.total ?? wanted.size;
+    this.heldTitle.textContent = `Held frames${total > wanted.size ? ` (${grouped(wanted.size)} of ${grouped(total)})` : total > 0 ? ` (${grouped(total)})` : ""}`;
     const empty = this.held.querySelector(".empty-note");
     if (wanted.size === 0 && !empty) this.held.append(el("p", { class: "empty-note faint" }, "No frame is held. A breakpoint below holds the frames that it describes, and what is after them."));
     if (wanted.size > 0) empty?.remove();
     // The news may be older or newer than this answer, and no more of them may come: until both agree, it is asked again.
     clearTimeout(this.later);
-    if (wanted.size !== (this.page.state.held ?? 0) && !this.page.paused) this.later = setTimeout(() => this.loadHeld(), 500);
+    if (total !== (this.page.state.held ?? 0) && !this.page.paused) this.later = setTimeout(() => this.loadHeld(), 500);
   }
 
   close() { clearTimeout(this.later); }

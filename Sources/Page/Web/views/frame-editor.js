@@ -28,13 +28,19 @@ export function fieldEditor(fields) {
 /** @param {any} body as a trace has it */
 export function bodyEditor(body) {
   const kind = ["text", "json", "protobuf", "fields", "hex"].find((each) => body[each] !== undefined) ?? "text";
-  const original = kind === "text" || kind === "hex" ? String(body[kind] ?? "") : writeJSON(body[kind], 2);
+  const content = kind === "text" || kind === "hex" ? String(body[kind] ?? "") : writeJSON(body[kind], 2);
+  // A text area has no CR: line ends that are all CRLF get theirs back, and other text with CRs is written as JSON.
+  const hasCRLF = kind === "text" && content.includes("\r") && !/\r(?!\n)|(?<!\r)\n/.test(content);
+  const isQuoted = kind === "text" && content.includes("\r") && !hasCRLF;
+  const original = isQuoted ? writeJSON(content) : content;
   const area = el("textarea", { value: original, rows: Math.min(12, original.split("\n").length + 1), "aria-label": `body, ${kind}`, spellcheck: false });
+  const shown = area.value;
   return {
-    element: el("label", { class: "body-edit" }, el("span", { class: "faint" }, `body, ${kind}${body.truncated ? " (only its beginning; replacing it replaces all of it)" : ""}`), area),
+    element: el("label", { class: "body-edit" }, el("span", { class: "faint" }, `body, ${kind}${isQuoted ? " in JSON" : ""}${body.truncated ? " (only its beginning; replacing it replaces all of it)" : ""}`), area),
     value() {
-      if (area.value === original) return {};
-      return { [kind]: kind === "text" ? area.value : kind === "hex" ? area.value.replace(/\s+/g, "") : parsed(area.value, "body") };
+      if (area.value === shown) return {};
+      if (isQuoted) return { text: parsed(area.value, "body") };
+      return { [kind]: kind === "text" ? (hasCRLF ? area.value.replace(/\n/g, "\r\n") : area.value) : kind === "hex" ? area.value.replace(/\s+/g, "") : parsed(area.value, "body") };
     },
   };
 }

@@ -117,8 +117,11 @@ export class FramesView {
 
   /** @param {any} error */
   failed(error) {
-    this.list.setTotal(0);
-    fill(this.count);
+    // Without an answer, what was shown stays.
+    if (error.status !== 0) {
+      this.list.setTotal(0);
+      fill(this.count);
+    }
     this.filter.showError(error);
   }
 

@@ -69,9 +69,12 @@ export class Header {
     const { page } = this;
     const { state, latest } = page;
     const parts = [el("span", {}, `${grouped(state.frames)} frames`), el("span", {}, counted(state.connections, "connection"))];
-    if (!page.connected) parts.push(el("span", { class: "badge error" }, "frametap does not answer"));
+    if (page.replaced) parts.push(el("span", { class: "badge error" }, "another frametap runs here now: open the address that it printed"));
+    else if (!page.connected) parts.push(el("span", { class: "badge error" }, "frametap does not answer"));
     else if (page.paused) parts.push(el("span", { class: "badge" }, `paused; ${grouped(latest.frames - state.frames)} newer`));
     else if (page.live) parts.push(el("span", { class: "badge on" }, "live"));
+    const complaints = state.complaints ?? [];
+    if (complaints.length > 0) parts.push(el("span", { class: "badge error", title: complaints.map((/** @type {string} */ each) => visible(each, 500)).join("\n") }, "not all could be read"));
     if (latest.missed > 0) parts.push(el("span", { class: "badge warning", title: "frames and other events that are not here: there were too many; the capture and the trace have them" }, `${grouped(latest.missed)} left out`));
     if (latest.held) parts.push(button(`${latest.held} held`, () => page.go("actions"), { class: "badge warning" }));
     const skipped = page.view?.shown?.() ?? 0;

@@ -26,7 +26,9 @@ export class OverviewView {
     const { page } = this;
     const [summary, findings, report] = await Promise.all([page.source.summary(), page.source.findings(), page.source.report()]);
     fill(this.facts, tiles(page, summary));
+    const complaints = page.state.complaints ?? [];
     fill(this.rest,
+      complaints.length === 0 ? null : el("section", { class: "complaints" }, el("h2", {}, "Not all could be read"), el("ul", {}, complaints.map((/** @type {string} */ each) => el("li", {}, visible(each, 1000))))),
       el("section", {}, el("h2", {}, "Findings"), findings.groups.length === 0 ? el("p", {}, "Nothing was found.")
         : el("div", { class: "table-scroll", tabIndex: 0, role: "region", "aria-label": "findings by kind" }, findingGroups(page, findings.groups, null, (kind) => page.go("findings", { kind })))),
       el("section", { class: "round-trips" }, el("h2", {}, "Round trips"), await roundTripParts(page, null)),
