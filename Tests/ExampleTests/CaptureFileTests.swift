@@ -214,7 +214,7 @@ import Testing
         #expect(result.text.split(separator: "\n").count == damage.packets, "\(result.text)")
         for command in [["decode", "--as", "ndjson"], ["streams"]] {
             let other = try run(command + [file.path])
-            #expect(other.status == 2 && other.errors == result.errors, "\(command): \(other.errors)")
+            #expect(other.status == 2 && other.errors.hasPrefix(result.errors), "\(command): \(other.errors)")
         }
         let compressed = try run(["packets", "-"], input: gzip(damage.damage(capture)))
         let message = damage.message.replacing(/^byte \d+/) { "\($0.output) of the expanded file" }
