@@ -8,6 +8,8 @@ package struct CaptureCounters: Sendable, Hashable {
     package internal(set) var segments = 0
     /// Packets without a TCP segment, by reason; only reasons that occurred.
     package internal(set) var skipped: [Skipped: Int] = [:]
+    /// Of these, the packets of link types that are not read.
+    package internal(set) var unreadLinkTypes: [LinkType: Int] = [:]
     /// IP datagrams abandoned because of a timeout or a limit.
     package internal(set) var abandonedDatagrams = 0
 

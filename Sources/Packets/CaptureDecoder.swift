@@ -15,6 +15,7 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
     private var bytes = 0
     private var segments = 0
     private var skipped: [Skipped: Int] = [:]
+    private var unreadLinkTypes: [LinkType: Int] = [:]
     private let verifiesChecksums: Bool
     private let share: CaptureShare?
     private let selection: ConnectionSelection?
@@ -36,6 +37,7 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
         var counters = CaptureCounters()
         (counters.packets, counters.bytes, counters.segments) = (packets, bytes, segments)
         counters.skipped = skipped
+        counters.unreadLinkTypes = unreadLinkTypes
         counters.abandonedDatagrams = defragmenter.abandoned
         // Fragments of datagrams that may still become complete count as skipped for now.
         let lost = defragmenter.lost + defragmenter.waiting
@@ -67,6 +69,7 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
         if packet.linkType == .ethernet, !verifiesChecksums, takeCommon(bytes, packet) { return .taken }
         guard let layer = Layer(packet.linkType) else {
             skipped[.linkType, default: 0] += 1
+            unreadLinkTypes[packet.linkType, default: 0] += 1
             return .taken
         }
         let cutOff = max(0, packet.originalLength &- bytes.byteCount)
@@ -125,7 +128,7 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
                 rest = rest.extracting(unchecked: header.headerLength..<available)
                 if let fragment = header.fragment {
                     return defragment(
-                        rest, fragment, header.protocolNumber, header.source, header.destination, packet, depth)
+                        rest, length, fragment, header.protocolNumber, header.source, header.destination, packet, depth)
                 }
                 if header.protocolNumber == IPProtocol.tcp {
                     return take(
@@ -141,7 +144,7 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
                 rest = rest.extracting(unchecked: header.headerLength..<available)
                 if let fragment = header.fragment {
                     return defragment(
-                        rest, fragment, header.protocolNumber, header.source, header.destination, packet, depth)
+                        rest, length, fragment, header.protocolNumber, header.source, header.destination, packet, depth)
                 }
                 if header.protocolNumber == IPProtocol.tcp {
                     return take(rest, length, from: header.source, to: header.destination, packet)
@@ -149,6 +152,8 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
                 inside = IPProtocol.inside(header.protocolNumber, rest)
             case .ethernet:
                 inside = Ethernet.read(rest)
+            case .aggregateMSDU:
+                return decodeSubframes(of: rest, packet, depth)
             default:
                 inside = layer.read(rest)
             }
@@ -201,29 +206,45 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
         return nil
     }
 
+    /// Decodes what an A-MSDU consists of. Each subframe without a TCP segment counts as a skipped packet.
+    private mutating func decodeSubframes(of bytes: RawSpan, _ packet: PacketInfo, _ depth: Int) -> Skipped? {
+        guard var subframe = AggregateMSDU.Subframe(bytes, at: 0) else { return .malformed }
+        while true {
+            let reason = decode(
+                bytes.extracting(subframe.content), from: .llc, cutOff: subframe.cutOff, packet, depth: depth + 1)
+            guard let next = AggregateMSDU.Subframe(bytes, at: subframe.next) else { return reason }
+            if let reason { skipped[reason, default: 0] += 1 }
+            subframe = next
+        }
+    }
+
     /// Takes a fragment, and continues with the datagram once it is complete.
+    ///
+    /// - Parameter length: how long the payload was on the wire.
     private mutating func defragment(
-        _ payload: RawSpan, _ place: FragmentPlace, _ protocolNumber: UInt8, _ source: IPAddress,
+        _ payload: RawSpan, _ length: Int, _ place: FragmentPlace, _ protocolNumber: UInt8, _ source: IPAddress,
         _ destination: IPAddress, _ packet: PacketInfo, _ depth: Int
     ) -> Skipped? {
         guard
             let whole = defragmenter.add(
-                payload, at: place, protocolNumber: protocolNumber, from: source, to: destination, now: time)
+                payload, at: place, length: length, protocolNumber: protocolNumber, from: source, to: destination,
+                now: time)
         else { return nil }  // the defragmenter counts datagrams that stay incomplete
-        let datagram = whole.span.bytes
+        let datagram = whole.bytes.span.bytes
         guard let inner = IPv6Extensions.pass(datagram, first: protocolNumber, isIPv4: source.isIPv4) else {
             return .malformed
         }
         let bytes = datagram.extracting(inner.start..<datagram.byteCount)
         if inner.protocolNumber == IPProtocol.tcp {
-            return take(bytes, bytes.byteCount, from: source, to: destination, packet)
+            return take(bytes, bytes.byteCount + whole.cutOff, from: source, to: destination, packet)
         }
         switch IPProtocol.inside(inner.protocolNumber, bytes) {
         case .skipped(let reason): return reason
         case .layer(let layer, let offset, let end):
             guard offset <= bytes.byteCount, offset <= end else { return .malformed }
             return decode(
-                bytes.extracting(offset..<min(end, bytes.byteCount)), from: layer, cutOff: 0, packet, depth: depth + 1)
+                bytes.extracting(offset..<min(end, bytes.byteCount)), from: layer, cutOff: whole.cutOff, packet,
+                depth: depth + 1)
         }
     }
 }

@@ -4,7 +4,8 @@ import Streams
 ///
 /// A fragment belongs where its datagram does. That is known as soon as the first fragment has been seen, if what it carries is
 /// TCP; otherwise, in tunnels, once the datagram is complete. Fragments before that wait; what they belong to follows in
-/// `takeSettled`. Datagrams that stay incomplete are given up when the decoder gives them up, or at a limit of bytes.
+/// `takeSettled`. Datagrams that stay incomplete are given up when the decoder gives them up, or at a limit of bytes. A copy of a
+/// fragment belongs where its datagram did.
 package struct FlowFinder {
     /// What a packet belongs to.
     package enum Found: Hashable, Sendable {
@@ -43,23 +44,26 @@ package struct FlowFinder {
     private var waiting: [Int: Waiting] = [:]
     private var waitingBytes = 0
     private let limit: Int
-    /// What is known of datagrams that are not complete.
+    /// What is known of datagrams that are not complete, or were completed lately.
     private var known: [Int: Found] = [:]
     private var settled: [Settled] = []
     /// How many bytes the packet has.
     private var length = 0
+    /// What else the last packet belongs to: an A-MSDU may have packets of several connections.
+    package private(set) var others: [Found] = []
 
     /// A finder that has seen nothing.
     ///
     /// - Parameter limit: how many bytes the packets of waiting fragments may have in all.
     package init(limit: Int = 64 << 20) {
         self.limit = limit
-        defragmenter.notesAbandoned = true
+        defragmenter.notesNumbers = true
     }
 
     /// What a packet belongs to. Packets come in the order in which a decoder would get them.
     package mutating func find(_ packet: PacketInfo, _ bytes: RawSpan) -> Found {
         if packet.hasTime { time = packet.time }
+        if !others.isEmpty { others = [] }
         guard let layer = Layer(packet.linkType) else { return .nothing }
         length = bytes.byteCount
         let cutOff = max(0, packet.originalLength &- bytes.byteCount)
@@ -94,13 +98,15 @@ package struct FlowFinder {
                 rest = rest.extracting(unchecked: header.length..<available)
                 if let fragment = header.fragment {
                     return defragment(
-                        rest, fragment, header.protocolNumber, header.source, header.destination, depth: depth)
+                        rest, length, fragment, header.protocolNumber, header.source, header.destination, depth: depth)
                 }
                 if header.protocolNumber == IPProtocol.tcp {
                     return Self.segment(rest, length, header.source, header.destination)
                 }
                 inside = IPProtocol.inside(header.protocolNumber, rest)
                 hosts = Self.ends(ends, inside, header.protocolNumber, rest, header.source, header.destination)
+            case .aggregateMSDU:
+                return followSubframes(of: rest, depth: depth)
             default:
                 inside = layer.read(rest)
             }
@@ -111,6 +117,27 @@ package struct FlowFinder {
             layer = next
         }
         return Found(hosts)
+    }
+
+    /// What an A-MSDU belongs to: the first connection in it, or else the first hosts.
+    private mutating func followSubframes(of bytes: RawSpan, depth: Int) -> Found {
+        var all: [Found] = []
+        var at = 0
+        while let subframe = AggregateMSDU.Subframe(bytes, at: at) {
+            all.append(
+                follow(
+                    bytes.extracting(subframe.content), from: .llc, cutOff: subframe.cutOff, depth: depth + 1))
+            at = subframe.next
+        }
+        // Those of a datagram that is not waiting any more belong where the subframe does that has settled it.
+        all.removeAll {
+            if case .waiting(let datagram) = $0 { return waiting[datagram] == nil }
+            return false
+        }
+        guard let first = all.indices.min(by: { all[$0].rank < all[$1].rank }) else { return .nothing }
+        let found = all.remove(at: first)
+        others += all
+        return found
     }
 
     /// The TCP segment after an IP header.
@@ -135,28 +162,29 @@ package struct FlowFinder {
     // MARK: Fragments
 
     private mutating func defragment(
-        _ payload: RawSpan, _ place: FragmentPlace, _ protocolNumber: UInt8, _ source: IPAddress,
+        _ payload: RawSpan, _ wireLength: Int, _ place: FragmentPlace, _ protocolNumber: UInt8, _ source: IPAddress,
         _ destination: IPAddress, depth: Int
     ) -> Found {
         let hosts = ConnectionEnds(between: source, destination)
         let whole = defragmenter.add(
-            payload, at: place, protocolNumber: protocolNumber, from: source, to: destination, now: time)
+            payload, at: place, length: wireLength, protocolNumber: protocolNumber, from: source, to: destination,
+            now: time)
         let number = defragmenter.latest
+        for forgotten in defragmenter.takeForgotten() { known[forgotten] = nil }
         var isAbandoned = false
         for abandoned in defragmenter.takeAbandoned() {
             if abandoned == number { isAbandoned = true } else { giveUp(abandoned) }
         }
         guard let datagram = number else { return .other(hosts) }
         if let whole {
-            let bytes = whole.span.bytes
-            return settle(datagram, follow(datagram: bytes, protocolNumber, source, destination, depth: depth))
+            return settle(datagram, follow(datagram: whole, protocolNumber, source, destination, depth: depth))
         }
         if isAbandoned {
             let last = known[datagram] ?? .other(hosts)
             giveUp(datagram)
             return last
         }
-        if let known = known[datagram] { return known }
+        if let known = known[datagram] { return followed(known, hosts) }
         let isStart = place.offset == 0
         if isStart, waiting[datagram]?.hasStart != true,
             let found = Self.peek(payload, protocolNumber, source, destination)
@@ -171,21 +199,25 @@ package struct FlowFinder {
 
     /// Follows the layers of a datagram that was fragmented.
     private mutating func follow(
-        datagram: RawSpan, _ first: UInt8, _ source: IPAddress, _ destination: IPAddress, depth: Int
+        datagram whole: FragmentedDatagram.Whole, _ first: UInt8, _ source: IPAddress, _ destination: IPAddress,
+        depth: Int
     ) -> Found {
         let hosts = ConnectionEnds(between: source, destination)
+        let datagram = whole.bytes.span.bytes
         guard let (protocolNumber, start) = IPv6Extensions.pass(datagram, first: first, isIPv4: source.isIPv4) else {
             return .other(hosts)
         }
         let bytes = datagram.extracting(start..<datagram.byteCount)
-        if protocolNumber == IPProtocol.tcp { return Self.segment(bytes, bytes.byteCount, source, destination) }
+        if protocolNumber == IPProtocol.tcp {
+            return Self.segment(bytes, bytes.byteCount + whole.cutOff, source, destination)
+        }
         let inside = IPProtocol.inside(protocolNumber, bytes)
         let ends = Self.ends(hosts, inside, protocolNumber, bytes, source, destination)
         guard case .layer(let layer, let offset, let end) = inside, offset <= bytes.byteCount, offset <= end else {
             return .other(ends)
         }
         let rest = bytes.extracting(offset..<min(end, bytes.byteCount))
-        let found = follow(rest, from: layer, cutOff: 0, depth: depth + 1)
+        let found = follow(rest, from: layer, cutOff: whole.cutOff, depth: depth + 1)
         return found == .nothing ? .other(ends) : found
     }
 
@@ -219,14 +251,35 @@ package struct FlowFinder {
         }
     }
 
+    /// What another fragment of a known datagram belongs to. If that was in a tunnel, and a fragment itself, it may be known by now.
+    private mutating func followed(_ known: Found, _ hosts: ConnectionEnds) -> Found {
+        var found = known
+        while case .waiting(let inner) = found {
+            if let next = self.known[inner] {
+                found = next
+                continue
+            }
+            guard waiting[inner] != nil else { return .other(hosts) }
+            wait(inner, length, hosts, isStart: false)
+            return self.known[inner] ?? found
+        }
+        return found
+    }
+
     /// A datagram is complete: all its fragments belong to the same.
-    private mutating func settle(_ datagram: Int, _ found: Found) -> Found {
-        if let before = known.removeValue(forKey: datagram) {
+    private mutating func settle(_ datagram: Int, _ content: Found) -> Found {
+        if let before = known[datagram] {
             // It goes where its earlier fragments went.
-            return before.ends == found.ends ? found : before
+            return before.ends == content.ends ? content : before
+        }
+        var found = content
+        if content == .waiting(datagram: datagram) {
+            // It claims to be a part of itself.
+            found = Found(waiting[datagram]?.hosts)
         }
         var parts = found
         if case .segment = found, let ends = found.ends { parts = .part(ends) }
+        known[datagram] = parts
         let byteCount = waiting[datagram]?.bytes ?? 0
         release(datagram, parts)
         if case .waiting(let inner) = found, byteCount > 0 {
@@ -254,6 +307,16 @@ extension FlowFinder.Found {
     /// Two hosts, if there are any.
     fileprivate init(_ hosts: ConnectionEnds?) {
         if let hosts { self = .other(hosts) } else { self = .nothing }
+    }
+
+    /// What decides where a packet of several goes comes first: a connection.
+    fileprivate var rank: Int {
+        switch self {
+        case .segment, .part: 0
+        case .waiting: 1
+        case .other: 2
+        case .nothing: 3
+        }
     }
 
     /// The ends of what was found; nil if it has none, or if they are not known yet.

@@ -6,6 +6,8 @@ package struct CaptureError: Error, Hashable, Sendable {
         case notACapture
         /// The file begins like a trace of frametap.
         case trace
+        /// The file is compressed in a way that is not read.
+        case compressed(CaptureCompression)
         /// The file ends within a record.
         case truncated
         /// An impossible length field.
@@ -28,6 +30,11 @@ package struct CaptureError: Error, Hashable, Sendable {
     package var found: String
     /// Whether the offset counts the decompressed bytes, not those of the file itself.
     package var isExpanded = false
+
+    /// How the file is compressed, if that is why it cannot be read.
+    package var compression: CaptureCompression? {
+        if case .compressed(let compression) = kind, !isExpanded { compression } else { nil }
+    }
 }
 
 extension CaptureError: CustomStringConvertible {

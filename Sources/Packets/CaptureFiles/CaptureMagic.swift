@@ -11,10 +11,14 @@ package enum CaptureMagic {
     /// The first four bytes of a trace, `{"ev`, as a number: whoever has a trace may take it for what captures are.
     static let trace: UInt32 = 0x7b22_6576
 
-    /// Whether a file that begins with these bytes is a capture, or a gzip file, which may be one.
+    /// Whether a file that begins with these bytes is a capture, or a compressed file, which may be one.
     ///
     /// - Parameter bytes: the first four bytes, or all of a shorter file.
     package static func begins(_ bytes: some Collection<UInt8>) -> Bool {
-        numbers.contains { $0.elementsEqual(bytes.prefix(4)) } || bytes.starts(with: [0x1f, 0x8b])
+        if numbers.contains(where: { $0.elementsEqual(bytes.prefix(4)) }) || bytes.starts(with: [0x1f, 0x8b]) {
+            return true
+        }
+        let magic = bytes.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        return CaptureCompression(magic: magic) != nil
     }
 }

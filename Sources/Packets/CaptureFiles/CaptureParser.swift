@@ -88,10 +88,12 @@ package struct CaptureParser: Sendable {
         }
         // Four bytes are enough to reject a file that is not a capture.
         guard PcapHeader.isMagic(magic) else {
+            let compression = CaptureCompression(magic: magic)
+            let other: CaptureError.Kind = magic == CaptureMagic.trace ? .trace : .notACapture
             throw CaptureError(
-                kind: magic == CaptureMagic.trace ? .trace : .notACapture, offset: position,
+                kind: compression.map { CaptureError.Kind.compressed($0) } ?? other, offset: position,
                 expected: "a pcap, pcapng or gzip magic number",
-                found: Self.shown(magic))
+                found: compression.map { "that of \($0.rawValue)" } ?? Self.shown(magic))
         }
         guard window.byteCount >= PcapHeader.byteCount else {
             return Progress(consumed: 0, wanted: PcapHeader.byteCount, stopped: false)

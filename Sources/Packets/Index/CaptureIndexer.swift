@@ -99,26 +99,32 @@ package struct CaptureIndexer: PacketReceiver {
         let dating = packet.hasTime ? 0..<0 : timedPlace
         let found = finder.find(packet, bytes)
         for settled in finder.takeSettled() { settle(settled) }
+        take(found, packet.place, dating: dating)
+        for other in finder.others { take(other, packet.place, dating: dating) }
+        return .taken
+    }
+
+    /// What a packet belongs to has it.
+    private mutating func take(_ found: FlowFinder.Found, _ place: Range<Int>, dating: Range<Int>) {
         switch found {
-        case .segment(let segment): take(segment, packet.place, dating: dating)
+        case .segment(let segment): take(segment, place, dating: dating)
         case .part(let ends):
             use(ends) { entry, gap in
                 entry.connection.packets += 1
-                entry.connection.lastPlace = packet.place.lowerBound
-                entry.add(packet.place, dating: dating, joining: gap)
+                entry.connection.lastPlace = place.lowerBound
+                entry.add(place, dating: dating, joining: gap)
             }
         case .waiting(let datagram):
             var fragments = held[datagram] ?? Held(times: time...time)
             fragments.packets += 1
-            fragments.lastPlace = packet.place.lowerBound
+            fragments.lastPlace = place.lowerBound
             fragments.times = fragments.times.including(time)
             fragments.runs.add(dating, joining: gap)
-            fragments.runs.add(packet.place, joining: gap)
+            fragments.runs.add(place, joining: gap)
             fragments.runs.coarsen(to: IndexFormat.mostExtents)
             held[datagram] = fragments
         case .other, .nothing: break
         }
-        return .taken
     }
 
     /// The capture may say until when it was made: its statistics are read in any case.

@@ -9,7 +9,8 @@ import Streams
 ///
 /// Source: IEEE 802.11-2020 section 9.3.2.1.
 enum IEEE80211 {
-    static func read(_ bytes: RawSpan) -> Inside {
+    /// - Parameter isPadded: whether the header's length was rounded up to a multiple of 4 bytes.
+    static func read(_ bytes: RawSpan, isPadded: Bool = false) -> Inside {
         guard bytes.byteCount >= 24 else { return .skipped(.radioManagement) }
         let (type, flags) = (bytes[byte: 0], bytes[byte: 1])
         // Type 2 is data; in its subtypes, bit 2 means there is none.
@@ -19,15 +20,15 @@ enum IEEE80211 {
         let fragment = bytes[byte: 22] & 0x0f
         guard !hasMoreFragments, fragment == 0 else { return .skipped(.fragment) }
         var offset = 24
+        var isAggregate = false
         if flags & 0x03 == 0x03 { offset += 6 }  // between access points (WDS): a fourth address
         if type & 0x80 != 0 {
             guard bytes.byteCount >= offset + 2 else { return .skipped(.malformed) }
-            let isAggregate = bytes[byte: offset] & 0x80 != 0
+            isAggregate = bytes[byte: offset] & 0x80 != 0
             offset += 2
             if flags & 0x80 != 0 { offset += 4 }  // HT control
-            // An A-MSDU: the first of its subframes is read, after its own destination, source and length.
-            if isAggregate { offset += 14 }
         }
-        return .layer(.llc, at: offset)
+        if isPadded { offset = (offset + 3) & ~3 }
+        return .layer(isAggregate ? .aggregateMSDU : .llc, at: offset)
     }
 }

@@ -3,7 +3,7 @@
 /// **The list of layers.** A new one is a file with a `static func` that reads its header, a case here and a line in `read`.
 enum Layer: UInt8 {
     case ethernet, linuxCooked, linuxCooked2, loopback, rawIP, llc, vlan, mpls, pppoe, ppp, pppInHDLC, ciscoHDLC
-    case ieee80211, radiotap, prism, avs, perPacketInformation, netfilterLog, packetTap
+    case ieee80211, paddedIEEE80211, aggregateMSDU, radiotap, prism, avs, perPacketInformation, netfilterLog, packetTap
     case gre, vxlan, geneve, gtpU, teredo, erspan2, erspan3, etherIP
     case ipv4, ipv6
 
@@ -34,7 +34,7 @@ enum Layer: UInt8 {
 
     /// Reads the header of this layer and returns which layer comes next, and where.
     ///
-    /// IP is not included: `IPv4Header` and `IPv6Header` return more than that.
+    /// IP is not included: `IPv4Header` and `IPv6Header` return more than that. Nor is an A-MSDU, which has several packets in it.
     func read(_ bytes: RawSpan) -> Inside {
         switch self {
         case .ethernet: Ethernet.read(bytes)
@@ -50,6 +50,7 @@ enum Layer: UInt8 {
         case .pppInHDLC: PPP.readInHDLC(bytes)
         case .ciscoHDLC: CiscoHDLC.read(bytes)
         case .ieee80211: IEEE80211.read(bytes)
+        case .paddedIEEE80211: IEEE80211.read(bytes, isPadded: true)
         case .radiotap: RadioHeaders.readRadiotap(bytes)
         case .prism: RadioHeaders.readPrism(bytes)
         case .avs: RadioHeaders.readAVS(bytes)
@@ -64,7 +65,7 @@ enum Layer: UInt8 {
         case .erspan2: ERSPAN.read2(bytes)
         case .erspan3: ERSPAN.read3(bytes)
         case .etherIP: EtherIP.read(bytes)
-        case .ipv4, .ipv6: .skipped(.malformed)
+        case .ipv4, .ipv6, .aggregateMSDU: .skipped(.malformed)
         }
     }
 }

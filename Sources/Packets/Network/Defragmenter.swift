@@ -15,31 +15,24 @@ struct Defragmenter {
         var timeout = Interval(nanoseconds: 60_000_000_000)
     }
 
-    private struct Key: Hashable {
-        var source: IPAddress
-        var destination: IPAddress
-        var identification: UInt32
-        var protocolNumber: UInt8
+    /// What the fragments of a datagram have in common.
+    struct Key: Hashable {
+        fileprivate var source: IPAddress
+        fileprivate var destination: IPAddress
+        fileprivate var identification: UInt32
+        fileprivate var protocolNumber: UInt8
     }
 
-    fileprivate struct Datagram {
-        /// Counts datagrams from 1 in the order in which they began.
-        var number: Int
-        var started: Timestamp
-        var pieces: [(start: Int, bytes: [UInt8])] = []
-        /// How many of its fragments arrived.
-        var fragments = 0
-        var total: Int?
-    }
-
-    private var datagrams: [Key: Datagram] = [:]
+    private var datagrams: [Key: FragmentedDatagram] = [:]
+    private var completed = CompletedDatagrams()
     private let limits = Limits()
     private var begun = 0
     private var abandonedNumbers: [Int] = []
+    private var forgottenNumbers: [Int] = []
 
-    /// Whether the numbers of abandoned datagrams are kept for `takeAbandoned`.
-    var notesAbandoned = false
-    /// The number of the datagram that the last fragment was added to; nil if it is part of none.
+    /// Whether numbers are kept for `takeAbandoned` and `takeForgotten`.
+    var notesNumbers = false
+    /// The number of the datagram that the last fragment was added to, or that has a copy of it; nil if it is part of none.
     private(set) var latest: Int?
     /// How many datagrams were abandoned because of a timeout or a limit.
     private(set) var abandoned = 0
@@ -48,31 +41,41 @@ struct Defragmenter {
     /// How many fragments differ from an earlier one covering the same bytes.
     private(set) var conflicts = 0
 
-    /// Takes a fragment.
+    /// Takes a fragment. A copy of one whose datagram was completed lately is ignored.
     ///
+    /// - Parameters:
+    ///   - payload: the captured part of what it carries.
+    ///   - length: how long that was on the wire.
     /// - Returns: the payload of the datagram, once it is complete.
     mutating func add(
-        _ payload: RawSpan, at place: FragmentPlace, protocolNumber: UInt8, from source: IPAddress,
+        _ payload: RawSpan, at place: FragmentPlace, length: Int, protocolNumber: UInt8, from source: IPAddress,
         to destination: IPAddress, now: Timestamp
-    ) -> [UInt8]? {
+    ) -> FragmentedDatagram.Whole? {
         let key = Key(
             source: source, destination: destination, identification: place.identification,
             protocolNumber: protocolNumber)
         if let known = datagrams[key], now - known.started > limits.timeout { abandon(key) }
-        if datagrams[key] == nil, datagrams.count >= limits.datagrams { makeRoom(now) }
         // Nothing longer than 64 KiB can be a datagram.
-        guard place.offset + payload.byteCount <= 65_535 else {
+        guard place.offset + length <= 65_535 else {
             lost += 1
             latest = nil
             return nil
         }
+        if datagrams[key] == nil {
+            latest = completed.number(
+                having: payload, at: place, length: length, of: key, now: now, timeout: limits.timeout)
+            if latest != nil { return nil }
+            if datagrams.count >= limits.datagrams { makeRoom(now) }
+        }
         var datagram = datagrams.removeValue(forKey: key) ?? begin(now)
         latest = datagram.number
-        datagram.fragments += 1
-        if !place.hasMore, datagram.total == nil { datagram.total = place.offset + payload.byteCount }
-        insert(payload, at: place.offset, into: &datagram)
-        if let whole = datagram.whole() { return whole }
-        guard datagram.pieces.count <= limits.fragments else {
+        if datagram.add(payload, at: place, length: length) { conflicts += 1 }
+        if let whole = datagram.whole() {
+            let forgotten = completed.insert(datagram, key)
+            if notesNumbers { forgottenNumbers += forgotten }
+            return whole
+        }
+        guard datagram.rangeCount <= limits.fragments else {
             count(abandoned: datagram)
             return nil
         }
@@ -80,9 +83,9 @@ struct Defragmenter {
         return nil
     }
 
-    private mutating func begin(_ now: Timestamp) -> Datagram {
+    private mutating func begin(_ now: Timestamp) -> FragmentedDatagram {
         begun += 1
-        return Datagram(number: begun, started: now)
+        return FragmentedDatagram(number: begun, started: now)
     }
 
     /// The numbers of the datagrams that were abandoned since the last call.
@@ -91,10 +94,17 @@ struct Defragmenter {
         return abandonedNumbers
     }
 
-    private mutating func count(abandoned datagram: Datagram) {
+    /// The numbers of the completed datagrams that were forgotten since the last call: no copy of a fragment is known as theirs
+    /// any more.
+    mutating func takeForgotten() -> [Int] {
+        defer { forgottenNumbers = [] }
+        return forgottenNumbers
+    }
+
+    private mutating func count(abandoned datagram: FragmentedDatagram) {
         abandoned += 1
         lost += datagram.fragments
-        if notesAbandoned { abandonedNumbers.append(datagram.number) }
+        if notesNumbers { abandonedNumbers.append(datagram.number) }
     }
 
     /// How many fragments wait for others.
@@ -103,30 +113,6 @@ struct Defragmenter {
     private mutating func abandon(_ key: Key) {
         guard let datagram = datagrams.removeValue(forKey: key) else { return }
         count(abandoned: datagram)
-    }
-
-    /// Keeps the bytes not present yet.
-    private mutating func insert(_ payload: RawSpan, at offset: Int, into datagram: inout Datagram) {
-        var isConflicting = false
-        defer { if isConflicting { conflicts += 1 } }
-        var cursor = 0
-        var index = datagram.pieces.firstIndex { $0.start + $0.bytes.count > offset } ?? datagram.pieces.count
-        while cursor < payload.byteCount {
-            let next = index < datagram.pieces.count ? datagram.pieces[index].start - offset : .max
-            if cursor < next {
-                let end = min(next, payload.byteCount)
-                datagram.pieces.insert((offset + cursor, payload.copied(cursor..<end)), at: index)
-                cursor = end
-                index += 1
-            } else {
-                let piece = datagram.pieces[index]
-                let end = min(payload.byteCount, piece.start + piece.bytes.count - offset)
-                let held = piece.bytes.span.bytes.extracting(cursor - next..<end - next)
-                if !held.elementsEqual(payload.extracting(cursor..<end)) { isConflicting = true }
-                cursor = end
-                index += 1
-            }
-        }
     }
 
     /// Abandons datagrams that timed out, or else the oldest: in the order in which they began, since that of a dictionary differs
@@ -141,18 +127,5 @@ struct Defragmenter {
         {
             abandon(oldest)
         }
-    }
-}
-
-extension Defragmenter.Datagram {
-    /// All bytes, if none is missing.
-    fileprivate func whole() -> [UInt8]? {
-        guard let total else { return nil }
-        var bytes: [UInt8] = []
-        for piece in pieces where piece.start < total {
-            guard piece.start == bytes.count else { return nil }
-            bytes += piece.bytes
-        }
-        return bytes.count >= total ? Array(bytes.prefix(total)) : nil
     }
 }

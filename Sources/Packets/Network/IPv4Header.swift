@@ -11,7 +11,7 @@ import Streams
 struct IPv4Header {
     /// Its source.
     var source: IPAddress
-    /// Its destination.
+    /// Its destination: the final one, if it has a source route.
     var destination: IPAddress
     /// What it carries.
     var protocolNumber: UInt8
@@ -37,6 +37,9 @@ struct IPv4Header {
         protocolNumber = bytes[byte: 9]
         source = IPAddress(v4: bytes.u32(12))
         destination = IPAddress(v4: bytes.u32(16))
+        if headerLength > 20, let last = SourceRoute.finalDestination(ofIPv4: bytes, headerLength) {
+            destination = last
+        }
         identification = bytes.u16(4)
         let place = bytes.u16(6)
         if place & 0x3fff != 0 {

@@ -11,7 +11,7 @@ import Streams
 struct IPv6Header {
     /// Its source.
     var source: IPAddress
-    /// Its destination.
+    /// Its destination: the final one, if it has a source route.
     var destination: IPAddress
     /// What it carries after the extension headers.
     var protocolNumber: UInt8
@@ -33,6 +33,7 @@ struct IPv6Header {
         guard let extensions = IPv6Extensions(bytes, 40..<end, first: bytes[byte: 6]) else { return nil }
         (protocolNumber, headerLength) = (extensions.protocolNumber, extensions.end)
         fragment = extensions.fragment
+        if let last = extensions.finalDestination { destination = last }
     }
 }
 
@@ -47,6 +48,8 @@ struct IPv6Extensions {
     var end: Int
     /// Where it belongs, if it is a fragment.
     var fragment: FragmentPlace?
+    /// Where a routing header leads, if the datagram is not there yet.
+    var finalDestination: IPAddress?
 
     /// Reads the extension headers at the start of a range of `bytes`; nil if one is truncated.
     ///
@@ -76,6 +79,11 @@ struct IPv6Extensions {
                 let length = Int(bytes[byte: start + 1])
                 end += unit == 4 ? max(8, (length + 2) * 4) : (length + 1) * 8
                 guard end <= range.upperBound else { return nil }
+                if protocolNumber == 43,
+                    let last = SourceRoute.finalDestination(ofRoutingHeader: bytes.extracting(start..<end))
+                {
+                    finalDestination = last
+                }
             }
             protocolNumber = bytes[byte: start]
         }

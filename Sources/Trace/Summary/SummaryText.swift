@@ -17,11 +17,15 @@ package enum SummaryText {
             let connections = Quantities.counted(summary.unrecorded, "connection")
             lines.append("\(connections) came and went unrecorded")
         }
-        if !summary.skipped.isEmpty {
-            let kinds = summary.skipped.map { "\(Quantities.grouped($0.packets)) \($0.kind)" }
-            lines.append("packets skipped: " + kinds.joined(separator: ", "))
-        }
+        if let skipped = Self.skipped(summary.skipped) { lines.append(skipped) }
         return lines
+    }
+
+    /// How many packets were skipped, by kind; nil if none were.
+    package static func skipped(_ kinds: [(kind: String, packets: Int)]) -> String? {
+        guard !kinds.isEmpty else { return nil }
+        let counts = kinds.map { "\(Quantities.grouped($0.packets)) \($0.kind)" }
+        return "packets skipped: " + counts.joined(separator: ", ")
     }
 
     private static func line(_ totals: Summary.Totals) -> String {

@@ -130,12 +130,19 @@ struct CaptureReading {
 
     private static func shown(_ path: String) -> String { path == "-" ? "standard input" : path }
 
+    private static func advice(on compression: CaptureCompression, _ path: String) -> String {
+        let file = path == "-" ? "FILE" : ShellWord.quoted(path)
+        return "\(shown(path)) is compressed with \(compression.rawValue), which is not read; expand it first: "
+            + "\(compression.command) \(file) | frametap decode -"
+    }
+
     static func describe(_ error: any Error, _ path: String) -> String {
         switch error {
         case CaptureReadFailure<CommandError>.damaged(let damage) where damage.kind == .trace:
             "\(shown(path)) is a trace, not a capture: frametap view shows traces, diff compares them, serve and connect "
                 + "replay them"
-        case CaptureReadFailure<CommandError>.damaged(let damage): "\(shown(path)): \(damage)"
+        case CaptureReadFailure<CommandError>.damaged(let damage):
+            damage.compression.map { advice(on: $0, path) } ?? "\(shown(path)): \(damage)"
         case CaptureReadFailure<CommandError>.unreadable(let error): "\(error)"
         default: "\(error)"
         }

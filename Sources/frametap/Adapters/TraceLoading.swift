@@ -77,6 +77,7 @@ struct TraceLoading {
         var reading = CaptureReading()
         reading.read(paths, options: reassembly, to: decoder) {}
         decoder.finish(skipped: reading.counters.skippedByKind)
+        reading.counters.warnOfUnreadLinkTypes()
         if reading.hasFailed {
             for complaint in reading.complaints { warn(complaint) }
             throw CommandError(

@@ -81,6 +81,7 @@ struct CheckCommand: ParsableCommand {
         reading.read([capture], options: options, to: decoder, progress: ReadingProgress()) {}
         decoder.finish()
         for complaint in reading.complaints { warn(complaint) }
+        reading.counters.warnOfUnreadLinkTypes()
         for line in trial.lines(capture) { output.write(Array("\(line)\n".utf8)) }
         return !reading.hasFailed
     }

@@ -69,6 +69,7 @@ struct DecodeCommand: ParsableCommand {
         if raw { return try decodeRaw(options, to: decoder, progress) }
         let plan = try readingPlan()
         let (hasFailed, counters) = try read(with: reassembly, plan, to: decoder, progress)
+        counters.warnOfUnreadLinkTypes()
         // Of packets that belong to no connection, it would depend on the index which are read.
         decoder.finish(skipped: plan == nil ? counters.skippedByKind : counters.losses.skippedByKind)
         decoder.flush()

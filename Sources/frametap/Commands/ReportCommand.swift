@@ -68,6 +68,7 @@ struct ReportCommand: ParsableCommand {
         var reading = CaptureReading()
         reading.read(files, options: reassembly, to: decoder, progress: progress) {}
         for complaint in reading.complaints { warn(complaint) }
+        reading.counters.warnOfUnreadLinkTypes()
         // If nothing could be read, the absence of findings means nothing.
         if reading.hasFailed, reading.counters.packets == 0 { throw ExitCode(2) }
         decoder.finish(skipped: reading.counters.skippedByKind)

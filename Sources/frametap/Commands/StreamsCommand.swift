@@ -52,6 +52,8 @@ struct StreamsCommand: ParsableCommand {
         reading.read(files, options: options, to: decrypting ?? listing, progress: progress) {}
         listing.finish()
         for complaint in reading.complaints { warn(complaint) }
+        reading.counters.warnOfUnreadLinkTypes()
+        if let skipped = SummaryText.skipped(reading.counters.skippedByKind) { warn(skipped) }
         if reading.hasFailed || streams?.hasFailed == true { throw ExitCode(2) }
     }
 }

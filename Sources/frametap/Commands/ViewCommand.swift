@@ -110,6 +110,7 @@ struct ViewCommand: ParsableCommand {
         reading.read(files, options: reassembly, to: decoder, progress: progress) {}
         decoder.finish(skipped: reading.counters.skippedByKind)
         for complaint in reading.complaints { warn(complaint) }
+        reading.counters.warnOfUnreadLinkTypes()
         return !reading.hasFailed
     }
 }

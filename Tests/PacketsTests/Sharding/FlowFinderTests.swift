@@ -71,8 +71,10 @@ import Testing
             return
         }
         #expect(segment.payloadLength == 100)
-        // The next datagram with this identification is another one.
-        #expect(Self.find(pieces[2], in: &finder) == .waiting(datagram: 2))
+        // A copy is with its datagram, and something else of the next one with this identification.
+        #expect(Self.find(pieces[2], in: &finder) == .part(Self.ends))
+        let other = NetworkTests.fragment(80..<120, changed: true)
+        #expect(Self.find(other, in: &finder) == .waiting(datagram: 2))
         #expect(finder.takeSettled() == [])
     }
 
@@ -126,6 +128,44 @@ import Testing
             }
         }
         #expect(Set(waiting) == [1, 3])
+    }
+
+    /// What was captured twice is with its connection both times, whichever part of the packet inside comes first.
+    @Test(arguments: [false, true]) func copiesInTunnels(isReversed: Bool) {
+        let inner = [0..<64, 64..<120].map { Array(NetworkTests.fragment($0).dropFirst(14)) }
+        var random = SeededRandom(seed: 1)
+        var frames: [[UInt8]] = []
+        for (index, packet) in (isReversed ? inner.reversed() : inner).enumerated() {
+            frames += RandomTraffic.fragments([0, 0, 8, 0] + packet, 47, 1, 2, 10 + index, &random)
+        }
+        var finder = FlowFinder()
+        var segments = 0
+        for frame in frames {
+            let found = Self.find(frame, in: &finder)
+            let copy = Self.find(frame, in: &finder)
+            if case .segment = found {
+                segments += 1
+                #expect(copy == .part(Self.ends))
+            } else {
+                #expect(copy == found)
+            }
+        }
+        #expect(segments == 1)
+        for frame in frames { #expect(Self.find(frame, in: &finder) == .part(Self.ends)) }
+    }
+
+    @Test func fragmentsThatWereCutOff() {
+        var finder = FlowFinder()
+        #expect(Self.find(NetworkTests.fragment(0..<40), in: &finder) == .part(Self.ends))
+        let last = NetworkTests.fragment(40..<120)
+        let cut = Array(last.dropLast(30))
+        var info = Self.info(cut)
+        info.originalLength = last.count
+        guard case .segment(let segment) = finder.find(info, cut.span.bytes) else {
+            Issue.record("not complete")
+            return
+        }
+        #expect(segment.payloadLength == 100)
     }
 
     /// Of too many incomplete datagrams the first are given up, in their order, even if all began at the same time.
