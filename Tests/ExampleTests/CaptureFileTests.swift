@@ -111,6 +111,38 @@ import Testing
         #expect(try result.text == Program.output("frametap", ["streams", path]).text)
     }
 
+    @Test func otherCompressionsAreNamed() throws {
+        let files: [(String, [UInt8])] = [
+            ("zstd", [0x28, 0xb5, 0x2f, 0xfd]), ("xz", [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0]),
+            ("bzip2", Array("BZh9".utf8)),
+        ]
+        for (name, bytes) in files {
+            let file = try TemporaryFile(bytes)
+            let advice = " is compressed with \(name), which is not read; expand it first: \(name) -dc "
+            for command in ["decode", "report", "streams", "packets"] {
+                let result = try run([command, file.path])
+                #expect(result.status == 2, "\(command): \(result.errors)")
+                let message = "frametap: \(file.path)\(advice)\(file.path) | frametap decode -\n"
+                #expect(result.errors.contains(message), "\(command): \(result.errors)")
+            }
+            let piped = try run(["streams", "-"], input: bytes)
+            #expect(piped.errors == "frametap: standard input\(advice)FILE | frametap decode -\n")
+        }
+    }
+
+    /// A capture of which nothing can be read does not look like an empty one.
+    @Test func anUnreadLinkTypeIsNamed() throws {
+        let file = try TemporaryFile(capture.with(117, at: 20))
+        let count = try Program.output("frametap", ["packets", file.path]).text.split(separator: "\n").count
+        let message = "frametap: link type PFLOG (117) is not read: \(count) packets skipped\n"
+        for command in [["decode"], ["decode", "--threads", "1"], ["report"]] {
+            #expect(try run(command + [file.path]).errors == message, "\(command)")
+        }
+        let streams = try run(["streams", file.path])
+        #expect(streams.status == 0 && streams.text.isEmpty)
+        #expect(streams.errors == message + "frametap: packets skipped: \(count) link type\n")
+    }
+
     /// Nothing but a diagnostic is written if standard error is not a terminal.
     @Test func progressIsForTerminals() throws {
         #expect(try run(["decode", path]).errors == "")
@@ -213,6 +245,7 @@ import Testing
         #expect(result.errors.hasPrefix("frametap: \(file.path): \(damage.message)"), "\(result.errors)")
         #expect(result.text.split(separator: "\n").count == damage.packets, "\(result.text)")
         for command in [["decode", "--as", "ndjson"], ["streams"]] {
+            // `streams` also says what it skipped.
             let other = try run(command + [file.path])
             #expect(other.status == 2 && other.errors.hasPrefix(result.errors), "\(command): \(other.errors)")
         }

@@ -17,6 +17,11 @@ import Testing
     static let ip = Headers.ipv4(Headers.tcp(Array("Hello".utf8)))
     static let frame = Headers.ethernet(ip)
     static let snap: [UInt8] = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0] + ip
+    /// An 802.11 header with QoS, and two bytes of padding.
+    static let paddedHeader: [UInt8] = [0x88, 0x02] + big(0, 26)
+    /// A radiotap header with a time and flags, and a second word that has no fields.
+    static let timedRadiotap: [UInt8] =
+        [0, 0, 25, 0, 3, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0x20]
 
     static func inUDP(_ header: [UInt8], _ inner: [UInt8], _ port: Int) -> [UInt8] {
         Headers.ethernet(Headers.ipv4(Headers.udp(header + inner, to: port), protocol: 17, from: 1, to: 2))
@@ -46,6 +51,10 @@ import Testing
         Wrapping("802.11", 105, [0x08, 0x01] + big(0, 22) + snap),
         Wrapping("802.11 with QoS, four addresses", 105, [0x88, 0x03] + big(0, 28) + big(0, 2) + snap),
         Wrapping("radiotap", 127, [0, 0, 10, 0] + big(0, 6) + [0x08, 0x02] + big(0, 22) + snap),
+        Wrapping("radiotap, header padded", 127, [0, 0, 9, 0, 2, 0, 0, 0, 0x20] + paddedHeader + snap),
+        Wrapping("radiotap with time and two words, header padded", 127, timedRadiotap + paddedHeader + snap),
+        Wrapping("radiotap with other flags", 127, [0, 0, 9, 0, 2, 0, 0, 0, 0x10, 0x08, 0x02] + big(0, 22) + snap),
+        Wrapping("802.11, aggregate", 105, AggregateMSDUTests.frame([ip])),
         Wrapping("prism", 119, [0x44, 0, 0, 0, 144, 0, 0, 0] + big(0, 136) + [0x08, 0x01] + big(0, 22) + snap),
         Wrapping("AVS", 163, big(0x8021_1001, 4) + big(64, 4) + big(0, 56) + [0x08, 0x01] + big(0, 22) + snap),
         Wrapping("PPI", 192, [0, 0, 8, 0, 105, 0, 0, 0, 0x08, 0x01] + big(0, 22) + snap),

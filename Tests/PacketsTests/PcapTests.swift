@@ -61,6 +61,22 @@ import Testing
         #expect(read([]).error?.kind == .truncated)
     }
 
+    /// A compression that is not read is named, unless gzip is around it.
+    @Test func otherCompressionsAreNamed() {
+        let files: [(CaptureCompression, [UInt8])] = [
+            (.zstd, [0x28, 0xb5, 0x2f, 0xfd]), (.xz, [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0]), (.bzip2, Array("BZh9".utf8)),
+            (.lz4, [0x04, 0x22, 0x4d, 0x18]),
+        ]
+        #expect(files.map(\.0) == CaptureCompression.allCases)
+        for (compression, bytes) in files {
+            let error = read(bytes + [1, 2, 3]).error
+            #expect(error?.kind == .compressed(compression) && error?.compression == compression)
+            #expect(read(gzip(bytes)).error?.compression == nil)
+            #expect(CaptureMagic.begins(bytes) && !CaptureMagic.begins(bytes.prefix(3)))
+        }
+        #expect(read(Array("BZh0".utf8)).error?.kind == .notACapture)
+    }
+
     @Test func stopLeavesThePacket() throws {
         var file = PcapFile()
         for index in 0..<5 { file.add([UInt8(index)]) }

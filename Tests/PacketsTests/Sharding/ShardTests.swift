@@ -52,6 +52,22 @@ import Testing
         }
     }
 
+    /// The same, if some packets were captured twice.
+    @Test(arguments: 0..<40)
+    func copiesAreWithTheirConnection(seed: Int) {
+        var random = SeededRandom(seed: UInt64(3_000 + seed))
+        var traffic = RandomTraffic(&random)
+        traffic.frames = traffic.frames.flatMap { Bool.random(using: &random) ? [$0, $0] : [$0] }
+        let files = traffic.files(&random, count: 1)
+        let whole = stories(of: files)
+        let sharded = ShardedCaptures(files, into: 5)
+        #expect(sharded.packets().joined().count == traffic.frames.count, "seed \(seed)")
+        var told: [String: [String]] = [:]
+        for shard in sharded.shards { told.merge(stories(of: [shard])) { one, other in one + other } }
+        #expect(told == whole, "seed \(seed)")
+        #expect(stories(of: sharded.shards) == whole, "seed \(seed)")
+    }
+
     @Test func bothDirectionsAreInOneShard() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededRandom(seed: seed)
