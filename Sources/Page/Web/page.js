@@ -5,6 +5,7 @@ import { splitter } from "./parts/splitter.js";
 import { TypeColors, setTheme } from "./parts/theme.js";
 import { Clock } from "./parts/time.js";
 import { visible } from "./parts/text.js";
+import { SourceError } from "./source/model.js";
 import { FrameDetail } from "./views/frame.js";
 import { Header } from "./views/header.js";
 import { saveDialog } from "./views/save.js";
@@ -13,7 +14,7 @@ import { viewList } from "./views/views.js";
 /**
  * @typedef {any} Source the server's or the embedded one
  * @typedef {{element: HTMLElement, update?: (changed: Set<string>) => void, news?: () => void, step?: (by: number, extend: boolean) => void,
- *   open?: () => void, focusSearch?: () => void, key?: (key: string, event: KeyboardEvent) => boolean, close?: () => void,
+ *   open?: () => void, reload?: () => void, focusSearch?: () => void, key?: (key: string, event: KeyboardEvent) => boolean, close?: () => void,
  *   stretch?: () => {from: string, to: string} | null, shown?: () => number}} View
  */
 
@@ -33,6 +34,8 @@ export class Page {
     this.connected = true;
     /** Whether another server is at the page's address, which does not know this page. */
     this.replaced = false;
+    /** What does not work, by what asked for it. */
+    this.problems = /** @type {Map<object, string>} */ (new Map());
     /** @type {View | null} */
     this.view = null;
     this.viewName = "";
@@ -45,7 +48,8 @@ export class Page {
   }
 
   get live() { return this.state.live && !this.state.finished; }
-  get paused() { return this.address.get("paused") === "1"; }
+  /** What is complete has no news that could wait. */
+  get paused() { return this.live && this.address.get("paused") === "1"; }
 
   async open() {
     this.state = await this.source.state();
@@ -58,11 +62,12 @@ export class Page {
     this.body = el("div", { class: "body" });
     this.body.append(this.main, splitter(this.body), this.detail.element);
     this.status = el("div", { class: "spoken", role: "status", "aria-live": "polite" });
+    this.problem = el("p", { class: "problem page-problem", role: "alert" });
     document.title = `${visible(this.state.source, 80)} – frametap`;
     document.body.append(el("a", { class: "skip", href: "#main", onclick: (/** @type {Event} */ event) => {
       event.preventDefault();
       this.main.focus();
-    } }, "to the view"), this.header.element, this.body, this.status, this.keys);
+    } }, "to the view"), this.header.element, this.problem, this.body, this.status, this.keys);
     this.address.listeners.add((changed) => this.moved(changed));
     listenToKeys((key, event) => this.key(key, event));
     this.moved(new Set(["view", "event", "time"]));
@@ -89,6 +94,8 @@ export class Page {
 
   showView() {
     this.view?.close?.();
+    this.problems.clear();
+    this.showProblems();
     const name = this.address.get("view");
     const entry = this.views.find((/** @type {any} */ each) => each.name === name) ?? this.views[0];
     this.viewName = entry.name;
@@ -113,6 +120,34 @@ export class Page {
     this.status.textContent = text;
   }
 
+  /**
+   * Shows what went wrong, until the same works.
+   * @param {{closed?: boolean}} who what asked for it @param {any} error null: it worked
+   */
+  trouble(who, error) {
+    if (who.closed || (error === null && !this.problems.has(who))) return;
+    if (error === null) this.problems.delete(who);
+    else this.problems.set(who, visible(error.message, 500));
+    // Anything else than an answer is an error of the page itself.
+    if (error !== null && !(error instanceof SourceError)) console.error(error);
+    this.showProblems();
+  }
+
+  showProblems() {
+    const text = [...new Set(this.problems.values())].join("; ");
+    if (this.problem.textContent !== text) fill(this.problem, text);
+  }
+
+  /**
+   * How many events the search for a list has not looked at: if any, there may be more rows than its answer has. While the page is
+   * paused, of those that there were then.
+   * @param {{searched?: number, events?: number}} answer
+   */
+  unsearched({ searched, events }) {
+    const all = this.paused ? Math.min(events ?? 0, this.state.events) : (events ?? 0);
+    return Math.max(0, all - (searched ?? all));
+  }
+
   // News
 
   /** @param {any} news */
@@ -120,15 +155,23 @@ export class Page {
     if (news.connected !== undefined) {
       const returns = news.connected && !this.connected;
       this.connected = news.connected;
-      this.replaced = news.replaced === true;
-      // What was asked for meanwhile was not answered.
-      if (returns) this.refreshState().then(() => this.view?.news?.());
+      // The address was opened anew elsewhere, so the other server knows this page: it has another trace.
+      if (returns && this.replaced) return location.reload();
+      this.replaced = news.replaced ?? this.replaced;
+      if (returns) this.reload();
       else if (news.connected && !this.live) this.refreshState();
     } else {
       this.latest = { ...this.latest, ...news };
       if (!this.paused) this.apply();
     }
     this.header.update();
+  }
+
+  /** What was asked for meanwhile was not answered. */
+  async reload() {
+    await this.refreshState();
+    this.view?.reload?.();
+    this.detail.reload();
   }
 
   async refreshState() {
@@ -138,7 +181,7 @@ export class Page {
   /** Shows what the server has said; whether anything of it is new. */
   apply() {
     const formats = this.state.formats;
-    const changed = ["events", "frames", "connections", "findings", "held", "finished"].some((name) => /** @type {any} */ (this.latest)[name] !== /** @type {any} */ (this.state)[name])
+    const changed = ["events", "frames", "connections", "findings", "held", "finished", "switches"].some((name) => /** @type {any} */ (this.latest)[name] !== /** @type {any} */ (this.state)[name])
       || (this.latest.complaints?.length ?? 0) !== (this.state.complaints?.length ?? 0);
     if (!changed) return false;
     const grown = this.latest.connections !== this.state.connections || this.state.frames === 0;
@@ -183,8 +226,7 @@ export class Page {
       case "/": this.view?.focusSearch?.(); return true;
       case "f": this.address.set({ follow: this.address.get("follow") ? null : "1", paused: null }); return true;
       case " ":
-        // What is complete has no news that could wait.
-        if (!this.live && !this.paused) return false;
+        if (!this.live) return false;
         this.address.set({ paused: this.paused ? null : "1" });
         return true;
       case "t": this.nextTheme(); return true;

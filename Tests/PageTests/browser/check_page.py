@@ -21,6 +21,7 @@ import checks_live  # noqa: E402
 import checks_numbers  # noqa: E402
 import checks_parity  # noqa: E402
 import checks_pointer  # noqa: E402
+import checks_problems  # noqa: E402
 import checks_program  # noqa: E402
 import checks_server  # noqa: E402
 import mock_server  # noqa: E402
@@ -35,7 +36,7 @@ def main():
     options.add_argument("--require", action="store_true")
     options.add_argument("--gallery")
     chosen = options.parse_args()
-    checks = [check for check in checks_files.CHECKS + checks_numbers.CHECKS + checks_parity.CHECKS + checks_pointer.CHECKS + checks_live.CHECKS + checks_lists.CHECKS + checks_server.CHECKS + checks_program.CHECKS if chosen.only in check.__name__]
+    checks = [check for check in checks_files.CHECKS + checks_numbers.CHECKS + checks_parity.CHECKS + checks_pointer.CHECKS + checks_live.CHECKS + checks_lists.CHECKS + checks_problems.CHECKS + checks_server.CHECKS + checks_program.CHECKS if chosen.only in check.__name__]
     failed = passed = 0
     with tempfile.TemporaryDirectory(prefix="frametap-pages-") as folder:
         checks_files.write_pages(pathlib.Path(folder))

@@ -126,6 +126,7 @@ def a_filter_finds_and_errors_have_columns(browser, folder):
     assert set(texts(browser, f"{ROWS} .c-type")) == {"img"}
     for text, column, message in [
         ("type == )", 9, "expected a value, found `)`"), ("a == 1", 1, "there is no value a"), ('body.text matches "("', 20, "the pattern cannot be read"), ("length >", 9, "found the end"), ("类 == 1", 1, "there is no value 类"),
+        ('connection.cliend == "a"', 1, "there is no value connection.cliend; did you mean client?"), ("tim > 1", 1, "did you mean time?"),
     ]:
         show(browser, folder, "chat", "view=frames")
         browser.keys("/")
@@ -137,15 +138,21 @@ def a_filter_finds_and_errors_have_columns(browser, folder):
 
 
 def filters_mean_what_the_language_says(browser, folder):
+    lines = [json.loads(line) for line in (HERE.parents[2] / "fixtures/im-json/chat.ndjson").read_text().splitlines()]
+    opened = [line for line in lines if line["event"] == "opened"]
+    ends, times = opened[-1], [line["time"][:-1] for line in lines if line["event"] == "frame"]
+    servers, middle = [line["connection"] for line in opened if line["server"].endswith(":" + ends["server"].split(":")[-1])], times[len(times) // 2]
     cases = {
         "heartbeat": lambda line: line["heartbeat"], "not heartbeat and from == server": lambda line: not line["heartbeat"] and line["from"] == "server",
         'fields.size == 5': lambda line: line["fields"].get("size") == "5", 'body.text contains "nice"': lambda line: "nice" in line["body"].get("text", ""),
         'type in {"heartA", "heartB"}': lambda line: line["type"] in ("heartA", "heartB"), "length in {90..95}": lambda line: 90 <= line["length"] <= 95,
         'fields.targetID matches "^Cinent[B-Z]$"': lambda line: re.search("^Cinent[B-Z]$", line["fields"].get("targetID", "")), "fields.nothing exists": lambda line: False, "fields.nothing != 1": lambda line: False,
         "not (fields.nothing == 1)": lambda line: True, "segments > 1 || merged": lambda line: line["segments"] > 1 or line["merged"], "(length - 3) * 2 > 1000": lambda line: (line["length"] - 3) * 2 > 1000,
+        'connection == 2': lambda line: line["connection"] == 2, "connection in {1, 3} and heartbeat": lambda line: line["connection"] in (1, 3) and line["heartbeat"],
+        f'connection.client == "{ends["client"]}"': lambda line: line["connection"] == ends["connection"], f'connection.server endsWith ":{ends["server"].split(":")[-1]}"': lambda line: line["connection"] in servers,
+        f'time >= "{middle[:-4]}"': lambda line: line["time"][:-1] >= middle[:-4], f'time == "{middle}"': lambda line: line["time"][:-1] == middle,
         'fields["type"] startsWith "he" and !merged': lambda line: line["fields"].get("type", "").startswith("he") and not line["merged"], "length & 1 == 0": lambda line: line["length"] % 2 == 0,
     }
-    lines = [json.loads(line) for line in (HERE.parents[2] / "fixtures/im-json/chat.ndjson").read_text().splitlines()]
     show(browser, folder, "chat", "view=frames")
     for text, holds in cases.items():
         browser.run(f"(location.hash = new URLSearchParams({{view: 'frames', filter: {json.dumps(text)}}}), 1)")
@@ -342,7 +349,10 @@ NAMES = r"""(() => {
   const controls = [...document.querySelectorAll('button, a[href], input, select, textarea, summary, canvas, aside, nav, dialog, [role=grid], [role=img], [role=separator], [role=region], [tabindex="0"]:not(pre)')];
   const nameless = controls.filter((e) => e.getAttribute('aria-hidden') !== 'true' && e.checkVisibility() && !name(e)).map((e) => e.outerHTML.slice(0, 120));
   const strays = [...document.querySelectorAll('[role=gridcell], [role=columnheader], [role=rowheader]')].filter((e) => !e.parentElement.matches('[role=row]')).length
-    + [...document.querySelectorAll('[role=row]')].filter((e) => !e.closest('[role=grid]')).length;
+    + [...document.querySelectorAll('[role=row]')].filter((e) => !e.closest('[role=grid]')).length
+    // What can have the focus has a role, whatever it says; a grid has rows and groups of them.
+    + [...document.querySelectorAll('[role=presentation][tabindex]')].length
+    + [...document.querySelectorAll('[role=grid]')].flatMap((e) => [...e.children]).filter((e) => e.checkVisibility() && !e.matches('[role=row], [role=rowgroup], [aria-hidden=true]')).length;
   const tables = [...document.querySelectorAll('table')].filter((e) => !e.querySelector('th')).length;
   return { nameless, strays, tables, main: document.querySelectorAll('main').length, heads: document.querySelectorAll('h1').length, language: document.documentElement.lang };
 })()"""
@@ -419,9 +429,29 @@ def usable_at_420_pixels(browser, folder):
         assert small == 0, (place, "a list has no room")
 
 
+def lists_have_room_on_the_smallest_screen(browser, folder):
+    browser.size(320, 256)
+    for name, place in [*PLACES, ("chat", "view=frames&event=3"), ("chat", "view=conversation&event=3"), ("blame", "view=findings&event=3"), ("blame", "view=connections&event=3")]:
+        show(browser, folder, name, place)
+        small = browser.run("[...document.querySelectorAll('main .list')].filter((e) => e.checkVisibility()).map((e) => [e.querySelector('.list-scroller').clientHeight, e.querySelector('.list-window .row:not([hidden])')?.clientHeight ?? 0]).filter(([list, row]) => list < row)")
+        assert small == [], (place, small)
+        assert browser.run("document.scrollingElement.scrollWidth") <= 320, place
+
+
+def a_file_is_not_paused(browser, folder):
+    show(browser, folder, "chat", "view=frames")
+    browser.keys(" ")
+    settle(browser)
+    assert "paused" not in browser.run("location.hash") + browser.run("document.querySelector('.live').textContent")
+    # An address of a page that was live.
+    show(browser, folder, "chat", "view=frames&paused=1&filter=type+%3D%3D+%22img%22")
+    browser.wait("/^\\d+ found$/.test(document.querySelector('.count').textContent.trim())", "all that is found")
+    assert "paused" not in browser.run("document.querySelector('.live').textContent")
+
+
 CHECKS = [
     modules_can_be_joined, every_view_is_documented, no_module_makes_markup, words_are_spelled_as_the_docs_spell_them, every_view_shows_every_trace, connections_are_sorted_searched_and_opened, a_filter_finds_and_errors_have_columns, filters_mean_what_the_language_says,
     words_are_completed, selection_and_place_survive_a_reload, a_frame_shows_fields_bytes_and_cuts, fields_and_bytes_light_up_both_ways, answers_lead_to_their_requests, the_timeline_zooms_pans_and_opens,
     findings_lead_to_their_places, everything_of_the_text_report_is_there, keys_work_and_are_shown, network_bytes_never_become_markup, a_file_loads_nothing, everything_has_a_name_and_a_role,
-    contrast_is_enough_in_both_themes, usable_at_420_pixels,
+    contrast_is_enough_in_both_themes, usable_at_420_pixels, lists_have_room_on_the_smallest_screen, a_file_is_not_paused,
 ]

@@ -253,6 +253,11 @@ def times_have_no_sixty(browser, _):
         browser.wait("window.times !== undefined")
         for seconds, text in [(119.7, "2 min 0 s"), (59.96, "1 min 0 s"), (59.9, "59.9 s"), (3599.8, "1 h 0 min"), (200, "3 min 20 s")]:
             assert browser.run(f"times.longTime({seconds})") == text, text
+        for seconds, text in [(99.996, "1 min 40 s"), (0.9999996e-6, "1 µs"), (1.5, "1.50 s"), (83e-9, "83 ns")]:
+            assert browser.run(f"times.shortTime({seconds})") == text, text
+        for nanoseconds, text in [(-15_000_000, "1969-12-31T23:59:59.985000000Z"), (-1, "1969-12-31T23:59:59.999999999Z"), (1, "1970-01-01T00:00:00.000000001Z")]:
+            shown = browser.run(f"(() => {{ const clock = new times.Clock('0'); clock.mode = 'utc'; return [clock.full('{nanoseconds}'), clock.text('{nanoseconds}', 9)]; }})()")
+            assert shown == [text, text[11:-1]], (shown, text)
         for nanoseconds, text in [(119_999_700_000, "2:00.000"), (59_999_700_000, "1:00.000"), (-59_999_700_000, "-1:00.000"), (61_500_000_000, "1:01.500")]:
             shown = browser.run(f"(() => {{ const clock = new times.Clock('0'); clock.mode = 'relative'; return clock.text('{nanoseconds}'); }})()")
             assert shown == text, (shown, text)

@@ -40,6 +40,9 @@ class Traffic:
     def __init__(self, frames, rate, reports=True):
         self.base, self.rate, self.began = frames, rate, time.monotonic()
         self.missed = 0
+        self.complaints, self.switches = [], 0
+        # How it answers: as it should, "refused" (it does not know the page), "gone" (connections end), or "silent" (nothing comes).
+        self.manner = "well"
         # How many findings there are, by what connections' numbers differ, and what the page has asked for: (when, what, parameters).
         self.found, self.apart, self.asked = 0, 1, []
         self.listeners = [{"name": "chat", "listen": "127.0.0.1:18088", "to": "127.0.0.1:8088", "format": "im-json", "rules": ['delay: type == "img"; by: 1s'], "breakpoints": [], "seed": 1, "connections": [1]}]
@@ -71,7 +74,7 @@ class Traffic:
     def state(self):
         frames = self.frames
         return {"source": "made up", "tool": "frametap mock", "live": self.rate > 0, "finished": False, "events": frames, "frames": frames, "connections": CONNECTIONS, "findings": self.found,
-                "earliest": str(START), "latest": str(START + frames * STEP), "missed": self.missed, "held": len(self.waiting), "formats": {"im-json": {"types": {"client": TYPES, "server": TYPES}, "fields": ["sender", "type"]}},
+                "earliest": str(START), "latest": str(START + frames * STEP), "missed": self.missed, "held": len(self.waiting), "complaints": self.complaints, "switches": self.switches, "formats": {"im-json": {"types": {"client": TYPES, "server": TYPES}, "fields": ["sender", "type"]}},
                 "actions": True, "token": None}
 
     def matching(self, query):
@@ -128,7 +131,7 @@ class Traffic:
         if path == "save":
             return self.save(query)
         sides = {"client": {kind: self.frames // 2 // len(TYPES) for kind in TYPES}, "server": {kind: self.frames // 2 // len(TYPES) for kind in TYPES}}
-        answers = {"roundtrips": {"pairs": [], "tcp": None}, "summary": {"types": sides}, "listeners": {"listeners": self.listeners}, "held": {"held": self.waiting}}
+        answers = {"roundtrips": {"pairs": [], "tcp": None}, "summary": {"types": sides}, "listeners": {"listeners": self.listeners}, "held": {"total": len(self.waiting), "held": self.waiting[:100]}}
         if path in answers:
             return answers[path]
         raise Problem(f"there is no {path}", 404)
@@ -174,8 +177,11 @@ class Traffic:
                 raise Problem("nonsense is no rule", column=1)
             listener = next(each for each in self.listeners if each["name"] == found.group(1))
             listener[found.group(2)] = body
+            self.switches += 1
             return listener
         if path.endswith("/decide"):
+            if not any(held["index"] == body["index"] for held in self.waiting):
+                raise Problem(f"frame {body['index']} is not held", 409)
             self.waiting = [held for held in self.waiting if held["index"] != body["index"]]
         return None
 
@@ -200,6 +206,8 @@ class Handler(BaseHTTPRequestHandler):
         query = dict(urllib.parse.parse_qsl(parts.query))
         size = int(self.headers.get("Content-Length") or 0)
         body = json.loads(self.rfile.read(size)) if size else None
+        if parts.path.startswith("/api/") and not self.is_answered():
+            return None
         if parts.path == "/api/v1/page/news":
             return self.news()
         if parts.path == "/done":
@@ -219,12 +227,24 @@ class Handler(BaseHTTPRequestHandler):
         kind = {".js": "text/javascript", ".css": "text/css"}.get(file.suffix) or mimetypes.guess_type(file.name)[0] or "text/html"
         return self.reply(200, file.read_bytes(), kind)
 
+    def is_answered(self):
+        """Whether a request is to be answered as usual; if not, it has been."""
+        while self.traffic.manner == "silent":
+            time.sleep(0.02)
+        if self.traffic.manner == "gone":
+            self.close_connection = True
+        elif self.traffic.manner == "refused":
+            self.reply(403, json.dumps({"error": "open the address that frametap printed", "status": 403}).encode())
+        return self.traffic.manner == "well"
+
     def news(self):
         accept = base64.b64encode(hashlib.sha1((self.headers["Sec-WebSocket-Key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest()).decode()
         self.wfile.write(f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n".encode())
         self.close_connection = True
         try:
-            while True:
+            while self.traffic.manner in ("well", "silent"):
+                while self.traffic.manner == "silent":
+                    time.sleep(0.02)
                 text = json.dumps({key: value for key, value in self.traffic.state().items() if key not in ("formats", "earliest", "source", "tool", "live", "actions", "token")}).encode()
                 self.wfile.write(b"\x81" + (bytes([len(text)]) if len(text) < 126 else b"\x7e" + struct.pack(">H", len(text))) + text)
                 self.wfile.flush()

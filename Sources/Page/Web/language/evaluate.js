@@ -2,47 +2,50 @@ import { isExact, writeJSON } from "../source/exact-json.js";
 
 /** @typedef {import("./parser.js").Operand} Operand */
 
+/** @typedef {{client: string, server: string} | undefined} Ends of a line's connection */
+
 /**
  * Whether a condition holds for a line of a trace.
  * @param {Operand} node
  * @param {any} line
+ * @param {Ends} ends
  * @returns {boolean}
  */
-export function holds(node, line) {
+export function holds(node, line, ends) {
   switch (node.is) {
-    case "compare": return related(node.relation, valueOf(node.left, line), valueOf(node.right, line));
-    case "all": return node.operands.every((operand) => holds(operand, line));
-    case "any": return node.operands.some((operand) => holds(operand, line));
-    case "not": return !holds(node.operand, line);
-    case "exists": return fieldOf(node.path, line) !== undefined;
+    case "compare": return related(node.relation, valueOf(node.left, line, ends), valueOf(node.right, line, ends));
+    case "all": return node.operands.every((operand) => holds(operand, line, ends));
+    case "any": return node.operands.some((operand) => holds(operand, line, ends));
+    case "not": return !holds(node.operand, line, ends);
+    case "exists": return fieldOf(node.path, line, ends) !== undefined;
     case "matches": {
-      const value = valueOf(node.operand, line);
+      const value = valueOf(node.operand, line, ends);
       return typeof value === "string" && node.pattern.test(value);
     }
     case "member": {
-      const value = valueOf(node.operand, line);
+      const value = valueOf(node.operand, line, ends);
       return node.elements.some(({ low, high }) => {
-        const least = valueOf(low, line);
-        return high ? related("<=", least, value) && related("<=", value, valueOf(high, line)) : related("==", value, least);
+        const least = valueOf(low, line, ends);
+        return high ? related("<=", least, value) && related("<=", value, valueOf(high, line, ends)) : related("==", value, least);
       });
     }
-    default: return isTrue(valueOf(node, line));
+    default: return isTrue(valueOf(node, line, ends));
   }
 }
 
-/** @param {Operand} node @param {any} line @returns {any} undefined: missing */
-function valueOf(node, line) {
+/** @param {Operand} node @param {any} line @param {Ends} ends @returns {any} undefined: missing */
+function valueOf(node, line, ends) {
   switch (node.is) {
     case "literal": return node.value;
-    case "field": return fieldOf(node.path, line);
-    case "negate": return calculate("-", 0, valueOf(node.operand, line));
-    case "arithmetic": return calculate(node.operation, valueOf(node.left, line), valueOf(node.right, line));
-    default: return holds(node, line);
+    case "field": return fieldOf(node.path, line, ends);
+    case "negate": return calculate("-", 0, valueOf(node.operand, line, ends));
+    case "arithmetic": return calculate(node.operation, valueOf(node.left, line, ends), valueOf(node.right, line, ends));
+    default: return holds(node, line, ends);
   }
 }
 
-/** @param {string[]} path @param {any} line */
-export function fieldOf(path, line) {
+/** @param {string[]} path @param {any} line @param {Ends} ends */
+export function fieldOf(path, line, ends) {
   const first = path[0];
   if (first === "fields") return path.length > 1 ? scalar(inside(line.fields, path, 1)) : undefined;
   if (first === "body") {
@@ -56,7 +59,10 @@ export function fieldOf(path, line) {
     }
     return undefined;
   }
+  if (first === "connection" && path.length === 2) return ends?.[/** @type {"client"} */ (path[1])];
   if (path.length > 1) return undefined;
+  // A shorter text comes before every instant that it begins.
+  if (first === "time") return line.time?.replace(/Z$/, "");
   if (first === "missing") return line.body?.missing ?? 0;
   return scalar(line[first]);
 }

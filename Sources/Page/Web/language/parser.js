@@ -15,6 +15,9 @@ import { nearest } from "../parts/text.js";
 export const frameValues = [
   "type", "from", "length", "index", "offset", "segments", "merged", "missing", "heartbeat", "source", "target", "fields", "body",
 ];
+/** The first names that conditions on a trace's frames have in addition. */
+const traceValues = ["connection", "time"];
+const connectionValues = ["client", "server"];
 const relations = /** @type {Record<string, string>} */ ({
   "==": "==", "=": "==", eq: "==", "!=": "!=", ne: "!=", "<": "<", lt: "<", "<=": "<=", le: "<=", ">": ">", gt: ">", ">=": ">=", ge: ">=",
   contains: "contains", startsWith: "startsWith", endsWith: "endsWith",
@@ -31,7 +34,7 @@ const searches = ["contains", "startsWith", "endsWith"];
  * @param {string[] | null} [names] the first names that are known; null: all
  * @returns {Operand}
  */
-export function parseExpression(text, names = frameValues) {
+export function parseExpression(text, names = [...frameValues, ...traceValues]) {
   return new ExpressionParser(text, names).parse();
 }
 
@@ -218,10 +221,12 @@ class ExpressionParser {
 
   /** @param {string[]} path @param {number} start @returns {Operand} */
   field(path, start) {
-    if (this.names && !this.names.includes(path[0])) {
-      const near = nearest(path[0], this.names);
-      this.lexer.fail(`there is no value ${path[0]}${near ? `; did you mean ${near}?` : ""}`, start);
-    }
+    const unknown = (/** @type {string} */ name, /** @type {string} */ word, /** @type {string[]} */ known) => {
+      const near = nearest(word, known);
+      this.lexer.fail(`there is no value ${name}${near ? `; did you mean ${near}?` : ""}`, start);
+    };
+    if (this.names && !this.names.includes(path[0])) unknown(path[0], path[0], this.names);
+    if (this.names && path[0] === "connection" && path.length > 1 && !connectionValues.includes(path[1])) unknown(`connection.${path[1]}`, path[1], connectionValues);
     return { is: "field", path, start };
   }
 

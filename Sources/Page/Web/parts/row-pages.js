@@ -135,11 +135,3 @@ export class RowPages {
     if (this.pages.size > mostPages) this.pages.delete(/** @type {number} */ (this.pages.keys().next().value));
   }
 }
-
-/**
- * How many events the search for a list has not looked at: if any, there may be more rows than its answer has.
- * @param {{searched?: number, events?: number}} answer
- */
-export function unsearched({ searched, events }) {
-  return (events ?? 0) - (searched ?? events ?? 0);
-}

@@ -1,3 +1,5 @@
+const nanosecondsOfSecond = 1_000_000_000n;
+
 /** Times are strings of nanoseconds since 1970; inside the page they are numbers of nanoseconds since the trace's first. */
 export class Clock {
   /** @param {string | null} origin */
@@ -29,11 +31,10 @@ export class Clock {
 
   /** @param {string} time @param {number} [digits] */
   dayText(time, digits = 3) {
-    const nanoseconds = BigInt(time);
-    const date = new Date(Number(nanoseconds / 1_000_000n));
+    const { date, rest } = parted(time);
     const utc = this.mode === "utc";
     const parts = utc ? [date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()] : [date.getHours(), date.getMinutes(), date.getSeconds()];
-    const fraction = String(((nanoseconds % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n).padStart(9, "0").slice(0, digits);
+    const fraction = rest.slice(0, digits);
     return parts.map((part) => String(part).padStart(2, "0")).join(":") + (digits > 0 ? `.${fraction}` : "");
   }
 
@@ -42,10 +43,19 @@ export class Clock {
    * @param {string} time
    */
   full(time) {
-    const nanoseconds = BigInt(time);
-    const seconds = new Date(Number(nanoseconds / 1_000_000n)).toISOString().slice(0, 19);
-    return `${seconds}.${String(nanoseconds % 1_000_000_000n).padStart(9, "0")}Z`;
+    const { date, rest } = parted(time);
+    return `${date.toISOString().slice(0, 19)}.${rest}Z`;
   }
+}
+
+/**
+ * A time's whole second, and the nanoseconds after it, also before 1970.
+ * @param {string} time
+ */
+function parted(time) {
+  const nanoseconds = BigInt(time);
+  const rest = ((nanoseconds % nanosecondsOfSecond) + nanosecondsOfSecond) % nanosecondsOfSecond;
+  return { date: new Date(Number((nanoseconds - rest) / 1_000_000n)), rest: String(rest).padStart(9, "0") };
 }
 
 /** @param {number} nanoseconds @param {number} digits */
@@ -69,10 +79,10 @@ function relativeText(nanoseconds, digits) {
 export function shortTime(seconds) {
   if (seconds < 0) return `-${shortTime(-seconds)}`;
   const micros = seconds * 1e6;
-  if (micros < 1) return micros === 0 ? "0" : `${Math.round(micros * 1000)} ns`;
+  if (micros < 0.9995) return micros === 0 ? "0" : `${Math.round(micros * 1000)} ns`;
   if (micros < 999.5) return `${Math.round(micros)} µs`;
   if (micros < 999_950) return `${(micros / 1000).toFixed(1)} ms`;
-  return seconds < 100 ? `${seconds.toFixed(2)} s` : longTime(seconds);
+  return seconds < 99.995 ? `${seconds.toFixed(2)} s` : longTime(seconds);
 }
 
 /**

@@ -30,12 +30,12 @@ export class VirtualList {
     this.identity = `list${++lists}`;
     /** @type {{row: HTMLElement, index: number, item: Item | undefined}[]} */
     this.slots = [];
-    this.window = el("div", { class: "list-window", role: "rowgroup" });
+    this.window = el("div", { class: "list-window", role: "presentation" });
     this.spacer = el("div", { class: "list-spacer", role: "presentation" }, this.window);
-    this.scroller = el("div", { class: "list-scroller", role: "presentation" }, this.spacer);
+    // It can have the focus, so it must have a role that a grid may have inside.
+    this.scroller = el("div", { class: "list-scroller", role: "rowgroup", tabIndex: -1 }, this.spacer);
     const header = options.header ?? (options.columns ? headerOf(options.columns) : null);
     this.element = el("div", { class: `list ${options.className ?? ""}`, role: "grid", "aria-label": options.label, tabIndex: 0 }, header, this.scroller);
-    this.scroller.tabIndex = -1;
     this.scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
     this.scroller.addEventListener("wheel", (/** @type {WheelEvent} */ event) => this.wheeled(event), { passive: false });
     this.element.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.pressed(event));

@@ -6,7 +6,7 @@
  *   action?: string, rule?: string, text?: string, missing?: number, pair?: Pair | null}} Row
  * @typedef {{role: "request" | "answer", event: number | null, index: number | null, took: number | null}} Pair
  * @typedef {{source: string, tool: string, live: boolean, finished: boolean, events: number, frames: number, connections: number, findings: number,
- *   earliest: string | null, latest: string | null, missed: number, held?: number, formats: Record<string, {types: {client: string[], server: string[]},
+ *   earliest: string | null, latest: string | null, missed: number, held?: number, complaints?: string[], switches?: number, formats: Record<string, {types: {client: string[], server: string[]},
  *   fields: string[], heartbeats?: string[]}>, actions: boolean}} State
  * @typedef {{filter?: string, connection?: number | null, leg?: string | null, kinds?: string}} Query
  * @typedef {{connection?: number, from?: number, count?: number, sort?: string, order?: string, search?: string}} ConnectionQuery with a connection's number: that one, or none

@@ -48,7 +48,7 @@ class Search {
   matches(line) {
     if (!this.kinds.has(line.event)) return false;
     if (this.leg !== "both" && line.leg && line.leg !== this.leg) return false;
-    return !this.condition || (line.event === "frame" && holds(this.condition, line));
+    return !this.condition || (line.event === "frame" && holds(this.condition, line, this.index.connections.get(line.connection)?.row));
   }
 }
 

@@ -13,22 +13,20 @@ export class ServerSource {
     for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== null && value !== "") parameters.set(name, String(value));
     const text = parameters.toString();
     let response;
+    let content;
     try {
       response = await fetch(`${root}/${path}${text ? `?${text}` : ""}`, {
         method: options.method ?? "GET", credentials: "same-origin", signal: options.signal,
         headers: options.body === undefined ? {} : { "Content-Type": "application/json" },
         body: options.body === undefined ? undefined : writeJSON(options.body),
       });
+      content = options.blob && response.ok ? await response.blob() : await response.text();
     } catch {
       throw new SourceError("frametap does not answer; has it ended?", 0);
     }
-    if (!response.ok) {
-      const problem = await response.json().catch(() => ({}));
-      throw new SourceError(problem.error ?? `the answer was ${response.status}`, response.status, problem.column ?? null);
-    }
-    if (options.blob) return response.blob();
-    if (options.exact) return readJSON(await response.text());
-    return response.status === 204 ? null : response.json();
+    if (!response.ok) throw refusalOf(response.status, /** @type {string} */ (content));
+    if (options.blob || response.status === 204) return options.blob ? content : null;
+    return options.exact ? readJSON(content) : JSON.parse(content);
   }
 
   state() { return this.ask("state"); }
@@ -90,39 +88,94 @@ export class ServerSource {
     return this.ask(`listeners/${encodeURIComponent(name)}/connections/${connection}/frames`, {}, { method: "POST", body: frame });
   }
 
+  /** The status of a request for the state; 0: no answer within `patience`. */
+  async status() {
+    try {
+      const response = await fetch(`${root}/state`, { credentials: "same-origin", signal: AbortSignal.timeout(ServerSource.patience) });
+      await response.text();
+      return response.status;
+    } catch {
+      return 0;
+    }
+  }
+
   /**
-   * Calls `heard` with what is new, at most five times a second, and with `{"connected": …}` when the connection comes or goes.
+   * Calls `heard` with what is new, at most five times a second, and with `{"connected": …}` when the connection comes or goes. Of a
+   * connection that is lost, it is `replaced` if another server refuses this page.
    * @param {(news: any) => void} heard
    * @returns {() => void} ends it
    */
   watch(heard) {
     let pause = 500;
     let ended = false;
+    let last = 0;
+    let isAsking = false;
     /** @type {WebSocket | null} */
     let socket = null;
     const connect = () => {
       if (ended) return;
-      socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${root}/news`);
-      socket.onopen = () => {
+      const own = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${root}/news`);
+      socket = own;
+      last = performance.now();
+      own.onopen = () => {
+        if (socket !== own) return;
         pause = 500;
         heard({ connected: true });
       };
-      socket.onmessage = (message) => heard(JSON.parse(message.data));
-      socket.onclose = () => {
-        if (ended) return;
-        heard({ connected: false });
-        // Of a connection that is refused, only a request learns why.
-        this.state().catch((error) => {
-          if (error.status === 403 && !ended) heard({ connected: false, replaced: true });
-        });
-        setTimeout(connect, pause);
-        pause = Math.min(10_000, pause * 2);
+      own.onmessage = (message) => {
+        if (socket !== own) return;
+        last = performance.now();
+        heard(JSON.parse(message.data));
       };
+      own.onclose = () => lost(own);
     };
+    const lost = async (/** @type {WebSocket} */ own) => {
+      if (ended || socket !== own) return;
+      socket = null;
+      own.close();
+      heard({ connected: false });
+      // Of a connection that is refused, only a request learns why.
+      const status = await this.status();
+      if (ended) return;
+      if (status !== 0) heard({ connected: false, replaced: status === 403 });
+      setTimeout(connect, pause);
+      pause = Math.min(10_000, pause * 2);
+    };
+    // A server that has stopped closes nothing. One that is silent may have no news.
+    const listen = async () => {
+      const own = socket;
+      if (own === null || isAsking || performance.now() - last < ServerSource.silence) return;
+      isAsking = true;
+      const status = await this.status();
+      isAsking = false;
+      if (status === 0 || own.readyState !== WebSocket.OPEN) lost(own);
+      else last = performance.now();
+    };
+    const timer = setInterval(listen, 500);
     connect();
     return () => {
       ended = true;
+      clearInterval(timer);
       socket?.close();
     };
   }
 }
+
+/**
+ * What an answer says that is none.
+ * @param {number} status @param {string} content
+ */
+function refusalOf(status, content) {
+  let problem = /** @type {any} */ (null);
+  try {
+    problem = JSON.parse(content);
+  } catch {
+    // Its status is all that is known.
+  }
+  return new SourceError(problem?.error ?? `the answer was ${status}`, status, problem?.column ?? null);
+}
+
+/** How long nothing may be heard until the server is asked whether it is there, in milliseconds: news come every five seconds. */
+ServerSource.silence = 12_000;
+/** How long its answer may take. */
+ServerSource.patience = 5_000;

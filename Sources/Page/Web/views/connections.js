@@ -1,5 +1,5 @@
 import { el, fill } from "../parts/dom.js";
-import { RowPages, unsearched } from "../parts/row-pages.js";
+import { RowPages } from "../parts/row-pages.js";
 import { sparkline } from "../parts/sparkline.js";
 import { bytesText, grouped, visible } from "../parts/text.js";
 import { longTime } from "../parts/time.js";
@@ -22,14 +22,20 @@ export class ConnectionsView {
   /** @param {Page} page */
   constructor(page) {
     this.page = page;
+    this.closed = false;
     this.pages = new RowPages((from, count) => page.source.connections({ ...this.query(), from, count }), (answer) => {
+      page.trouble(this, null);
       this.list.setTotal(answer.total);
       this.count.textContent = `${grouped(answer.total)}${page.address.get("search") ? " found" : ""}`;
       this.findSelected();
       // Of many connections, the server keeps an order for a second.
       clearTimeout(this.later);
-      if (unsearched(answer) > 0 && !page.paused) this.later = setTimeout(() => this.news(), 1000);
-    }, (error) => page.say(error.message));
+      if (page.unsearched(answer) > 0) this.later = setTimeout(() => this.news(), 1000);
+    }, (error) => {
+      // What was shown stays, unless the question is wrong.
+      if (error.status === 400) this.list.setTotal(0);
+      page.trouble(this, error);
+    });
     this.heads = connectionColumns.map((column) => this.head(column));
     /** @type {VirtualList<Connection>} */
     this.list = new VirtualList({
@@ -187,7 +193,9 @@ export class ConnectionsView {
   step(by) { this.list.step(by); }
   open() { this.list.select(Math.max(0, this.list.selected), { open: true }); }
   focusSearch() { this.search.focus(); }
+  reload() { this.restart(); }
   close() {
+    this.closed = true;
     clearTimeout(this.later);
     this.pages.close();
   }

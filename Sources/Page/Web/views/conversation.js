@@ -1,6 +1,6 @@
 import { button, el, fill } from "../parts/dom.js";
 import { Drawing } from "../parts/canvas.js";
-import { RowPages, unsearched } from "../parts/row-pages.js";
+import { RowPages } from "../parts/row-pages.js";
 import { grouped, visible } from "../parts/text.js";
 import { themeColor } from "../parts/theme.js";
 import { shortTime } from "../parts/time.js";
@@ -18,10 +18,11 @@ export class ConversationView {
   constructor(page) {
     this.page = page;
     this.pages = new RowPages((from, count) => page.source.conversation({ connection: this.connection, leg: this.leg, from, count }), (answer) => {
+      page.trouble(this, null);
       if (!this.list.following || this.list.total === 0) this.list.setTotal(answer.total);
       this.showProgress(answer);
       this.brackets.redraw();
-    }, (error) => fill(this.count, visible(error.message)));
+    }, (error) => page.trouble(this, error));
     this.list = new VirtualList({
       label: "conversation", rowHeight: conversationRow, className: "ladder", item: (index) => this.pages.get(index), cells: (row, index) => this.cells(row, index),
       onselect: (index) => {
@@ -46,7 +47,8 @@ export class ConversationView {
     this.list.following = page.address.get("follow") === "1";
     /** @type {import("../source/model.js").Connection[]} */
     this.rows = [];
-    this.start().catch((error) => fill(this.count, visible(error.message)));
+    this.closed = false;
+    this.reload();
   }
 
   get connection() { return this.page.address.number("connection") ?? this.first ?? 1; }
@@ -92,9 +94,9 @@ export class ConversationView {
   showProgress(answer) {
     this.showCount(answer.total);
     const wasUnfinished = this.unfinished;
-    this.unfinished = unsearched(answer) > 0;
+    this.unfinished = this.page.unsearched(answer) > 0;
     clearTimeout(this.searching);
-    if (this.unfinished && !this.page.paused) this.searching = setTimeout(() => this.news(), 150);
+    if (this.unfinished) this.searching = setTimeout(() => this.news(), 150);
     else if (wasUnfinished && !this.unfinished && this.list.selected < 0) this.findSelected(this.page.address.place("top") === null);
   }
 
@@ -122,7 +124,7 @@ export class ConversationView {
    * @param {number} row @param {number} event
    */
   async isAt(row, event) {
-    const known = this.pages.known(row) ?? (await this.page.source.conversation({ connection: this.connection, leg: this.leg, from: row, count: 1 })).rows[0];
+    const known = this.pages.known(row) ?? (await this.page.source.conversation({ connection: this.connection, leg: this.leg, from: row, count: 1 }).catch(() => ({ rows: [] }))).rows[0];
     return known?.event === event;
   }
 
@@ -195,7 +197,7 @@ export class ConversationView {
 
   /** @param {Set<string>} changed */
   update(changed) {
-    if (changed.has("connection") || changed.has("leg")) this.restart().catch((error) => fill(this.count, visible(error.message)));
+    if (changed.has("connection") || changed.has("leg")) this.restart().catch((error) => this.page.trouble(this, error));
     else if (changed.has("event")) this.findSelected(true);
     if (changed.has("follow")) {
       this.list.following = this.page.address.get("follow") === "1";
@@ -210,7 +212,7 @@ export class ConversationView {
     this.refreshing = true;
     while (this.again) {
       this.again = false;
-      await this.catchUp().catch(() => {});
+      await this.catchUp().catch((error) => this.page.trouble(this, error));
     }
     this.refreshing = false;
   }
@@ -224,6 +226,7 @@ export class ConversationView {
       if (tail && tail.covered <= covered) break;
     }
     if (!tail) return;
+    this.page.trouble(this, null);
     this.list.setTotal(this.list.following ? tail.covered : tail.total);
     this.showProgress(tail.answer);
     this.brackets.redraw();
@@ -233,7 +236,10 @@ export class ConversationView {
   step(by, extend) { this.list.step(by, extend); }
   open() { this.list.select(Math.max(0, this.list.selected)); }
   focusSearch() { this.picker.focus(); }
+  reload() { this.start().catch((error) => this.page.trouble(this, error)); }
+
   close() {
+    this.closed = true;
     clearTimeout(this.searching);
     this.pages.close();
     this.brackets.close();

@@ -1,6 +1,6 @@
 import { button, el, fill } from "../parts/dom.js";
 import { Drawing } from "../parts/canvas.js";
-import { RowPages, unsearched } from "../parts/row-pages.js";
+import { RowPages } from "../parts/row-pages.js";
 import { grouped, visible } from "../parts/text.js";
 import { themeColor } from "../parts/theme.js";
 import { VirtualList } from "../parts/virtual-list.js";
@@ -25,10 +25,10 @@ export class FindingsView {
     this.pages = new RowPages((from, count) => page.source.findingsOf({ kind: this.kind, from, count }), (answer) => {
       this.list.setTotal(answer.total);
       this.findSelected();
-      this.unfinished = unsearched(answer) > 0;
+      this.unfinished = page.unsearched(answer) > 0;
       clearTimeout(this.searching);
-      if (this.unfinished && !page.paused) this.searching = setTimeout(() => this.pages.more(), 150);
-    }, (error) => page.say(error.message));
+      if (this.unfinished) this.searching = setTimeout(() => this.pages.more(), 150);
+    }, (error) => page.trouble(this, error));
     this.list = new VirtualList({
       label: "findings of one kind", rowHeight: matchMedia("(max-width: 560px)").matches ? 44 : 26, columns: findingColumns, className: "events findings-list",
       item: (index) => this.pages.get(index), cells: (row, _, element) => rowCells(page, row, element),
@@ -46,7 +46,8 @@ export class FindingsView {
     this.refreshing = false;
     /** Whether the search for them was not at its end. */
     this.unfinished = false;
-    this.load().catch((error) => page.say(error.message));
+    this.closed = false;
+    this.reload();
   }
 
   get kind() { return this.page.address.get("kind"); }
@@ -64,6 +65,7 @@ export class FindingsView {
 
   async loadGroups() {
     const { groups } = await this.page.source.findings();
+    this.page.trouble(this, null);
     this.groups = groups;
     const isEmpty = groups.length === 0;
     this.empty.hidden = !isEmpty;
@@ -82,7 +84,7 @@ export class FindingsView {
 
   /** @param {Set<string>} changed */
   update(changed) {
-    if (changed.has("kind")) this.load().catch((error) => this.page.say(error.message));
+    if (changed.has("kind")) this.reload();
   }
 
   /** What was found since; what comes while an answer is under way is asked for next. */
@@ -100,7 +102,7 @@ export class FindingsView {
         }
       }
     } catch (error) {
-      this.page.say(/** @type {Error} */ (error).message);
+      this.page.trouble(this, error);
     }
     this.refreshing = false;
   }
@@ -108,7 +110,10 @@ export class FindingsView {
   /** @param {number} by */
   step(by) { this.list.step(by); }
   open() { this.list.select(Math.max(0, this.list.selected), { open: true }); }
+  reload() { this.load().catch((error) => this.page.trouble(this, error)); }
+
   close() {
+    this.closed = true;
     clearTimeout(this.searching);
     this.pages.close();
   }

@@ -22,6 +22,7 @@ export function fieldEditor(fields) {
       for (const { name, isPlain, text, input } of rows) if (input.value !== text) changed[name] = isPlain ? input.value : parsed(input.value, name);
       return changed;
     },
+    isChanged: () => rows.some(({ text, input }) => input.value !== text),
   };
 }
 
@@ -42,6 +43,7 @@ export function bodyEditor(body) {
       if (isQuoted) return { text: parsed(area.value, "body") };
       return { [kind]: kind === "text" ? (hasCRLF ? area.value.replace(/\n/g, "\r\n") : area.value) : kind === "hex" ? area.value.replace(/\s+/g, "") : parsed(area.value, "body") };
     },
+    isChanged: () => area.value !== shown,
   };
 }
 

@@ -1,5 +1,4 @@
 import { button, el, fill } from "../parts/dom.js";
-import { unsearched } from "../parts/row-pages.js";
 import { grouped, visible } from "../parts/text.js";
 import { shortTime } from "../parts/time.js";
 import { writeJSON } from "../source/exact-json.js";
@@ -39,6 +38,11 @@ export class FrameDetail {
     } catch (error) {
       if (this.wanted === event) fill(this.element, this.bar("event", []), el("p", { class: "problem", role: "alert" }, visible(/** @type {Error} */ (error).message)));
     }
+  }
+
+  /** Asks again for what was not answered. */
+  reload() {
+    if (this.wanted !== null && this.answer?.event !== this.wanted) this.show(this.wanted);
   }
 
   /** @param {string | Node} title @param {Node[]} tools */
@@ -97,12 +101,13 @@ export class FrameDetail {
    * @param {any} line @param {number} index
    */
   async selectFrame(line, index) {
-    const { wanted } = this;
+    const { page, wanted } = this;
     while (this.wanted === wanted) {
-      const answer = await this.page.source.frames({ filter: `index == ${index} && from == ${line.from}`, connection: line.connection, from: 0, count: 1 });
-      if (this.wanted !== wanted) return;
-      if (answer.rows[0]) this.page.select(answer.rows[0].event);
-      if (answer.rows[0] || unsearched(answer) <= 0) return;
+      const answer = await page.source.frames({ filter: `index == ${index} && from == ${line.from}`, connection: line.connection, from: 0, count: 1 }).catch((/** @type {any} */ error) => page.trouble(this, error));
+      if (this.wanted !== wanted || !answer) return;
+      page.trouble(this, null);
+      if (answer.rows[0]) page.select(answer.rows[0].event);
+      if (answer.rows[0] || page.unsearched(answer) <= 0) return;
       await new Promise((done) => setTimeout(done, 150));
     }
   }

@@ -1,7 +1,7 @@
 import { completionWords } from "../language/complete.js";
 import { button, el, fill } from "../parts/dom.js";
 import { FilterBox } from "../parts/filter-box.js";
-import { RowPages, unsearched } from "../parts/row-pages.js";
+import { RowPages } from "../parts/row-pages.js";
 import { grouped } from "../parts/text.js";
 import { VirtualList } from "../parts/virtual-list.js";
 import { otherKinds } from "../source/model.js";
@@ -31,6 +31,7 @@ export class FramesView {
       el("div", { class: "bar" }, this.filter.element, el("label", { class: "check" }, this.everything, "findings, gaps, …"), this.count, this.newest), this.list.element);
     this.behind = 0;
     this.refreshing = false;
+    this.closed = false;
     this.restart();
   }
 
@@ -86,12 +87,13 @@ export class FramesView {
    * @param {number} row @param {number} event
    */
   async isAt(row, event) {
-    return (this.pages.known(row) ?? (await this.rowAt(row)))?.event === event;
+    return (this.pages.known(row) ?? (await this.rowAt(row).catch(() => undefined)))?.event === event;
   }
 
   /** @param {{total: number, searched?: number, events?: number}} answer */
   arrived(answer) {
     this.filter.showError(null);
+    this.page.trouble(this, null);
     if (!this.list.following || this.list.total === 0) this.list.setTotal(answer.total);
     this.list.drawNow();
     if (this.wanted !== null && this.wanted !== undefined && answer.total > this.wanted) {
@@ -106,22 +108,20 @@ export class FramesView {
    * @param {{total: number, searched?: number, events?: number}} answer
    */
   showProgress(answer) {
-    const left = unsearched(answer);
+    const left = this.page.unsearched(answer);
     fill(this.count, `${grouped(answer.total)} ${this.query().filter || this.query().connection !== null ? "found" : ""}`,
-      left > 0 ? el("progress", { value: answer.searched ?? 0, max: answer.events ?? 1, "aria-label": "searched" }) : null);
+      left > 0 ? el("progress", { value: answer.searched ?? 0, max: (answer.searched ?? 0) + left, "aria-label": "searched" }) : null);
     clearTimeout(this.searching);
-    const goesOn = left > 0 && !this.page.paused;
-    if (goesOn) this.searching = setTimeout(() => this.news(), 150);
-    return goesOn;
+    if (left > 0) this.searching = setTimeout(() => this.news(), 150);
+    return left > 0;
   }
 
   /** @param {any} error */
   failed(error) {
-    // Without an answer, what was shown stays.
-    if (error.status !== 0) {
-      this.list.setTotal(0);
-      fill(this.count);
-    }
+    // What was shown stays, unless the question is wrong.
+    if (error.status !== 400) return this.page.trouble(this, error);
+    this.list.setTotal(0);
+    fill(this.count);
     this.filter.showError(error);
   }
 
@@ -133,7 +133,7 @@ export class FramesView {
   /** @param {number} index @param {boolean} extend */
   async chose(index, extend) {
     if (this.list.following) this.page.address.set({ follow: null });
-    const row = this.pages.get(index) ?? (await this.rowAt(index));
+    const row = this.pages.get(index) ?? (await this.rowAt(index).catch((error) => this.page.trouble(this, error)));
     if (!row || this.list.selected !== index) return;
     if (extend) return;
     // The list is there already.
@@ -218,11 +218,13 @@ export class FramesView {
   }
 
   shown() { return this.behind; }
+  reload() { this.restart(); }
   /** @param {number} by @param {boolean} extend */
   step(by, extend) { this.list.step(by, extend); }
   open() { this.list.select(Math.max(0, this.list.selected)); }
   focusSearch() { this.filter.input.focus(); }
   close() {
+    this.closed = true;
     clearTimeout(this.searching);
     clearTimeout(this.remember);
     this.pages.close();

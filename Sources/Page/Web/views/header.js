@@ -42,7 +42,7 @@ export class Header {
     this.element.classList.toggle("busy", page.state.live || page.state.actions);
     this.updateChip();
     const followable = ["frames", "conversation", "connections", "timeline"].includes(page.viewName);
-    this.pause.hidden = !page.live && !page.paused;
+    this.pause.hidden = !page.live;
     this.follow.hidden = !followable || !page.state.live;
     this.pause.setAttribute("aria-pressed", String(page.paused));
     this.follow.setAttribute("aria-pressed", String(page.address.get("follow") === "1"));

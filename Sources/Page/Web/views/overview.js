@@ -19,10 +19,22 @@ export class OverviewView {
     this.rest = el("div", {});
     this.element = el("section", { class: "view scrolling overview" }, this.facts, el("section", { class: "overview-picture" }, el("h2", {}, "When ", button("timeline", () => page.go("timeline"), { class: "link" })), this.picture.element), this.rest);
     this.later = /** @type {any} */ (undefined);
+    this.closed = false;
     this.load();
   }
 
+  reload() {
+    this.picture.reload();
+    this.load();
+  }
+
+  /** What is shown stays until all answers are there. */
   async load() {
+    const error = await this.draw().then(() => null, (/** @type {any} */ problem) => problem);
+    this.page.trouble(this, error);
+  }
+
+  async draw() {
     const { page } = this;
     const [summary, findings, report] = await Promise.all([page.source.summary(), page.source.findings(), page.source.report()]);
     fill(this.facts, tiles(page, summary));
@@ -47,6 +59,7 @@ export class OverviewView {
   }
 
   close() {
+    this.closed = true;
     clearTimeout(this.later);
     this.picture.close();
   }

@@ -12,10 +12,18 @@ export class RoundTripsView {
     this.page = page;
     this.element = el("section", { class: "view scrolling round-trips" });
     this.later = /** @type {any} */ (undefined);
+    this.closed = false;
     this.load();
   }
 
+  reload() { this.load(); }
+
   async load() {
+    const error = await this.draw().then(() => null, (/** @type {any} */ problem) => problem);
+    this.page.trouble(this, error);
+  }
+
+  async draw() {
     const connection = this.page.address.number("connection");
     fill(this.element, el("h2", {}, "Round trips", connection ? ` of connection #${connection}` : " of all connections"), await roundTripParts(this.page, connection));
   }
@@ -33,6 +41,7 @@ export class RoundTripsView {
   }
 
   close() {
+    this.closed = true;
     clearTimeout(this.later);
   }
 }

@@ -7,6 +7,7 @@ import { visible } from "../parts/text.js";
  */
 export function timelineTable(page, data) {
   const { clock } = page;
+  if (data.total === 0) return el("p", {}, "no connections");
   const frames = (/** @type {number[][]} */ bins) => bins.reduce((sum, bin) => sum + bin[1], 0);
   return el("table", {}, el("caption", {}, `Connections from ${clock.text(data.from)} to ${clock.text(data.to)}`),
     el("thead", {}, el("tr", {}, ["connection", "opened", "closed", "frames of the client", "frames of the server", "what happened"].map((name) => el("th", { scope: "col" }, name)))),

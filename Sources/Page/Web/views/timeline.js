@@ -19,6 +19,7 @@ export class TimelineView {
   constructor(page, options = {}) {
     this.page = page;
     this.closing = new AbortController();
+    this.closed = false;
     this.small = options.small === true;
     this.laneHeight = this.small ? 22 : 38;
     this.axisHeight = 22;
@@ -101,11 +102,12 @@ export class TimelineView {
         from: clock.absolute(from), to: clock.absolute(to), bins,
         first, count: Math.min(400, this.lanesShown + 1), connection: this.small ? null : address.number("connection"),
       });
+      this.page.trouble(this, null);
       this.data = { ...answer, binCount: bins };
       this.dataFirst = first;
       this.arrived();
     } catch (error) {
-      fill(this.text, visible(/** @type {Error} */ (error).message));
+      this.page.trouble(this, error);
     }
     this.asking = false;
     this.asked = performance.now();
@@ -211,10 +213,13 @@ export class TimelineView {
     this.askLater();
   }
 
+  reload() { this.ask(); }
+
   close() {
     this.size.disconnect();
     this.drawing.close();
     this.closing.abort();
+    this.closed = true;
     clearTimeout(this.tableLater);
     clearTimeout(this.later);
     clearTimeout(this.againLater);
