@@ -199,8 +199,8 @@ let package = Package(
         .testTarget(
             name: "PipelineTests",
             dependencies: [
-                "Analysis", "Framing", "Packets", "Pipeline", "Proxy", "Streams", "Systems", "TLS", "TestSupport",
-                "Trace", .product(name: "NIOCore", package: "swift-nio"),
+                "Analysis", "Expressions", "Framing", "Packets", "Pipeline", "Proxy", "Streams", "Systems", "TLS",
+                "TestSupport", "Trace", .product(name: "NIOCore", package: "swift-nio"),
             ]),
         .testTarget(
             name: "InterceptionTests", dependencies: ["Framing", "Interception", "Packets", "Streams", "TestSupport"]),

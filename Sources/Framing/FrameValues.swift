@@ -21,6 +21,8 @@ package struct FrameValues {
     package var nth: Int?
     /// Its body, if already decoded.
     package var body: DecodedBody?
+    /// Its fields as they are shown, if some are secret and a condition must not find out more; nil if it may.
+    package var shownFields: [Field]?
     /// The values of the request that it answers, where they are known.
     var request: StructureScope?
     /// Its connection, where a condition selects from a trace.
@@ -184,17 +186,24 @@ package struct FrameValues {
         case "heartbeat": return .boolean(isHeartbeat)
         case "nth" where nth != nil: return .integer(Int64(nth ?? 0))
         case "fields" where path.count == 2:
-            return format.field(path[1], of: content, shape).map(Value.init) ?? .absent
+            return field(path[1], content, shape, format).map(Value.init) ?? .absent
         case "fields" where path.count > 2:
-            guard case .json(let text)? = format.field(path[1], of: content, shape) else { return .absent }
+            guard case .json(let text)? = field(path[1], content, shape, format) else { return .absent }
             return FieldValue.inside(text, at: path.dropFirst(2)).map(Value.init) ?? .absent
         case "body" where path.count >= 2: return body(Array(path.dropFirst()), content, shape, format)
         case "request": return request?.value(at: path) ?? .absent
         case "connection" where connection != nil: return connection?.value(at: path.dropFirst()) ?? .absent
         case "time" where connection != nil: return connection?.timeText ?? .absent
         // Where a condition may name a field alone.
-        default: return path.count == 1 ? format.field(path[0], of: content, shape).map(Value.init) ?? .absent : .absent
+        default: return path.count == 1 ? field(path[0], content, shape, format).map(Value.init) ?? .absent : .absent
         }
+    }
+
+    private func field(
+        _ name: String, _ content: RawSpan, _ shape: FrameShape, _ format: DirectionFormat
+    ) -> FieldValue? {
+        guard let shownFields else { return format.field(name, of: content, shape) }
+        return shownFields.first { $0.name == name }?.value
     }
 
     private func body(_ path: [String], _ content: RawSpan, _ shape: FrameShape, _ format: DirectionFormat) -> Value {

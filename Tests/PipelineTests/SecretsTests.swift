@@ -1,3 +1,4 @@
+import Expressions
 import Framing
 import Pipeline
 import Streams
@@ -160,6 +161,52 @@ import Trace
             """, file: "cond.yaml")
         let shown = shown(Conversation(Array(#"{"kind":"login","token":"\#(Self.secret)"}"#.utf8)), format)
         #expect(shown.contains("\"type\":\"login\"") && isHidden(Self.secret, in: shown), "\(shown)")
+    }
+
+    /// A condition selects by what is shown: otherwise it would tell, one guess after the other, what is hidden.
+    @Test(arguments: [
+        (#"body.json.password startsWith "Tr""#, false), (#"body.password contains "Tr""#, false),
+        (#"body.text contains "Tr""#, false), (#"body.json.password == "«secret»""#, true),
+        (#"body.json.userId == "1""#, true), (#"type == "login""#, true),
+    ]) func conditionsFindNoSecretsInBodies(condition: String, isFound: Bool) throws {
+        var format = try builtIn("im-magic")
+        let body = Array(#"{"userId":"1","password":"\#(Self.secret)"}"#.utf8)
+        let head = Array("\u{20}\u{17}\u{8}\u{17}\u{1}\u{1}\u{1}".utf8) + Array("1001".utf8)
+        let frame = head + [UInt8](repeating: 0, count: 46) + [1, 0, 0, 0, UInt8(body.count)] + body
+        #expect(try selects(condition, frame, format) == isFound)
+        // With --show-secrets.
+        format.secrets = []
+        #expect(try selects(#"body.json.password startsWith "Tr""#, frame, format))
+    }
+
+    @Test(arguments: [
+        (#"fields.headers.authorization startsWith "Tr""#, false),
+        (#"fields.headers.Authorization startsWith "Tr""#, false),
+        (#"fields.headers.host == "here""#, true), (#"fields.method == "GET""#, true),
+    ]) func conditionsFindNoSecretsInFields(condition: String, isFound: Bool) throws {
+        var format = try FormatLoader.load(
+            """
+            format: lines
+            header: [{ words: [method, target], ends: "\\r\\n" }, { headers: { lines: ": ", ends: "\\r\\n" } }]
+            framing: { rule: fields }
+            secret: [fields.headers.authorization]
+            """, file: "lines.yaml")
+        let head = Array("GET /\r\nHost: here\r\nAuthorization: \(Self.secret)\r\n\r\n".utf8)
+        #expect(try selects(condition, head, format) == isFound)
+        format.secrets = []
+        #expect(try selects(#"fields.headers.authorization startsWith "Tr""#, head, format))
+    }
+
+    /// Whether `--filter` shows a frame of a conversation.
+    private func selects(_ condition: String, _ bytes: [UInt8], _ format: Format) throws -> Bool {
+        var selection = Selection()
+        selection.condition = try Expression(parsing: condition) { FrameValues.complaint(about: $0, inTrace: true) }
+        let output = MemoryOutput()
+        let writer = NDJSONWriter(to: output, source: "tests", tool: "tests")
+        let decoder = Decoder(DecodingOptions(.fixed(format)), sinks: [SelectingSink(selection, to: writer)])
+        Conversation(bytes).play(to: decoder)
+        decoder.flush()
+        return output.text.contains(#""event":"frame""#)
     }
 
     private func builtIn(_ name: String) throws -> Format {

@@ -74,8 +74,12 @@ package struct JSONSequence: FramingRule {
 
     package var firstBytes: ByteSet { ByteSet { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") } }
 
+    /// How deeply a frame may nest for framing to resume there. The brackets of one frame are tried one after the other, each looks as
+    /// far ahead as this, and an object that is too long may consist of nothing else.
+    private static let mostLevels = 64
+
     package func mayStart(_ bytes: RawSpan, at start: Int) -> Bool {
-        var tokens = JSONTokens()
+        var tokens = JSONTokens(depthLimit: Self.mostLevels)
         let text = bytes.extracting(start..<min(bytes.byteCount, start + 4_096))
         return tokens.mayBegin(text)
     }

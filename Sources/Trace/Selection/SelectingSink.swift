@@ -10,6 +10,8 @@ package final class SelectingSink: TraceSink {
     /// What a condition on the type alone says of the kinds of frames.
     private var known: [ObjectIdentifier: KnownKinds] = [:]
     private let asksForTypeOnly: Bool
+    /// Whether the condition refers to what a frame contains, which may be secret.
+    private let asksForContent: Bool
 
     private struct KnownKinds {
         /// Kept, so that no others take its place.
@@ -26,6 +28,7 @@ package final class SelectingSink: TraceSink {
         self.whenDone = whenDone
         framesLeft = selection.frames ?? .max
         asksForTypeOnly = selection.condition?.asksForTypeOnly ?? false
+        asksForContent = selection.condition?.paths.contains { ["fields", "body"].contains($0[0]) } ?? false
     }
 
     package var takesBothLegs: Bool { selection.legs.map { $0.contains(.out) } ?? sink.takesBothLegs }
@@ -67,6 +70,15 @@ package final class SelectingSink: TraceSink {
             values.connection = FrameValues.ConnectionValues(
                 number: connection.number, client: connection.opening.client, server: connection.opening.server,
                 time: { String(frame.info.time.rfc3339.dropLast()) })
+            if asksForContent, !hidesNothing(of: frame, kinds) {
+                // On what is shown, so that no one can guess a secret and ask whether it is right.
+                let secrets = FrameSecrets(of: frame, bytes, kinds)
+                let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
+                values.body = secrets.shown(frame.decodedBody(of: bytes, kinds), of: body)
+                if secrets.hidesFields {
+                    values.shownFields = secrets.shown(kinds.format.fields(of: bytes, frame.shape))
+                }
+            }
             return values.fulfil(condition, content: bytes, shape: frame.shape, format: kinds.format)
         }
         guard asksForTypeOnly, let kind = frame.kind else { return isFulfilled() }
@@ -82,13 +94,17 @@ package final class SelectingSink: TraceSink {
         return result
     }
 
+    private func hidesNothing(of frame: TracedFrame, _ kinds: FrameKinds) -> Bool {
+        kinds.hidesNothing(frame.kind) && !frame.isSecret
+    }
+
     /// Whether a frame has the bytes, or its decoded body. What is secret cannot be searched.
     private func holds(_ wanted: [UInt8], _ frame: TracedFrame, _ bytes: RawSpan, _ connection: TracedConnection)
         -> Bool
     {
         guard let kinds = connection.kinds?[frame.direction] else { return false }
         let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
-        let hidesNothing = kinds.hidesNothing(frame.kind) && !frame.isSecret
+        let hidesNothing = self.hidesNothing(of: frame, kinds)
         if hidesNothing || FrameSecrets.mayDump(frame, bytes, kinds), bytes.firstRange(of: wanted, from: 0) != nil {
             return true
         }

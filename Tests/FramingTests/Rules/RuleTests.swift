@@ -137,4 +137,14 @@ import Testing
                     detail: "2 of 4 bytes when the stream ended"))
         #expect((counts.framed, counts.unframed) == (28, 2))
     }
+
+    /// Every bracket is a place where framing may resume. How far each looks ahead is limited by the levels, so that a text of nothing but
+    /// brackets is passed in linear time.
+    @Test(arguments: ["[", #"{"a":"#]) func placesInJSONAreOfFewLevels(opening: String) {
+        let rule = JSONSequence(limit: 1 << 20)
+        for levels in [1, 2, 63, 64, 65, 100, 511, 600] {
+            let text = Array((String(repeating: opening, count: levels) + String(repeating: " ", count: 20)).utf8)
+            #expect(rule.mayStart(text.span.bytes, at: 0) == (levels <= 64), "\(levels) levels")
+        }
+    }
 }
