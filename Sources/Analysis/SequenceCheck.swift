@@ -35,15 +35,17 @@ package final class SequenceCheck: Analysis {
         else { return }
         let expected = rule.next(after: before.number)
         let missing = rule.missing(from: expected, to: number)
-        let message =
-            missing.map {
-                "sequence gap: \(number) follows \(before.number), \(Quantities.counted(Int($0), "number")) left out"
-            }
-            ?? "sequence repeat: \(number) follows \(before.number), expected \(expected)"
-        var data = [
-            Field("index", .integer(Int64(frame.info.index))), Field("expected", .integer(expected)),
-            Field("found", .integer(number)),
-        ]
+        let isHidden =
+            connection.kinds.map { FrameSecrets.hide(rule.place, of: frame, bytes, $0[frame.direction]) } ?? false
+        var message = missing == nil ? "sequence repeat" : "sequence gap"
+        if !isHidden { message += ": \(number) follows \(before.number)" }
+        if let missing {
+            message += "\(isHidden ? ":" : ",") \(Quantities.counted(Int(missing), "number")) left out"
+        } else if !isHidden {
+            message += ", expected \(expected)"
+        }
+        var data = [Field("index", .integer(Int64(frame.info.index)))]
+        if !isHidden { data += [Field("expected", .integer(expected)), Field("found", .integer(number))] }
         if let missing { data.append(Field("missing", .integer(missing))) }
         findings.append(
             Finding(

@@ -54,6 +54,26 @@ import Testing
             "fields, body; text stands in quotes: \"PUBLISH\""
         ),
         ("format: x\nsecret: [[body.a]]", "secret should list text or { value"),
+        (
+            "format: x\nheader: [{ n: u8 }, { token: { type: string, size: 2 } }]\nframing: { rule: length-field, field: n }\nsecret: fields.tokne",
+            "hides nothing: there is no field tokne; did you mean token?"
+        ),
+        (
+            "format: x\nheader: [{ n: u8 }, { token: { type: string, size: 2 } }]\nframing: { rule: length-field, field: n }\nsecret: \"fields.n[0]\"",
+            "hides nothing: the field n is one value, with nothing inside"
+        ),
+        (
+            "format: x\nheader: [{ n: u8 }, { token: { type: string, size: 2 } }]\nframing: { rule: length-field, field: n }\nsecret: body.a",
+            "hides nothing: bodies are hex"
+        ),
+        (
+            "format: x\nheader: [{ n: u8 }, { token: { type: string, size: 2 } }]\nframing: { rule: length-field, field: n }\nbody: json\nsecret: body.fields.a",
+            "hides nothing: bodies are json"
+        ),
+        (
+            "format: x\nheader: [{ n: u8 }, { token: { type: string, size: 2 } }]\nframing: { rule: length-field, field: n }\nframe: { type: token }\nsecret: fields.token",
+            "names the frames' type, which is always shown"
+        ),
     ])
     func faultsAreSaid(yaml: String, part: String) {
         let said = faults(yaml)

@@ -90,7 +90,7 @@ package enum FormatLoader {
         let beginning = RelayLoader.beginning(top)
         let upgrade = RelayLoader.upgrade(top)
         let ports = ports(top)
-        let secrets = SecretLoader.secrets(top)
+        let secrets = SecretLoader.secrets(top, sides)
         let hazards = HazardLoader.hazards(top)
         let summary = top.text("summary") ?? ""
         let name = top.requiredText("format")
@@ -102,7 +102,7 @@ package enum FormatLoader {
             name: name, summary: summary, ports: ports,
             directions: PerDirection(fromClient: client, fromServer: server), detection: detection,
             heartbeat: heartbeat, pairings: pairings, relay: relay, broadcast: broadcast,
-            secrets: secrets, hazards: hazards)
+            secrets: Format.withCopies(secrets, PerDirection(fromClient: client, fromServer: server)), hazards: hazards)
         format.beginning = beginning
         format.upgrade = upgrade
         StateLoader.read(top, into: &format)
