@@ -189,7 +189,7 @@ import Trace
         let hash = try FormatLoader.load(
             """
             format: hash
-            header: [{ length: u8 }, { token: { type: bytes, size: 8, checksum: hmac-md5 } }]
+            header: [{ length: u8 }, { token: { type: bytes, size: 8, checksum: md5 } }]
             framing: { rule: length-field, field: length }
             secret: fields.token
             """, file: "hash.yaml")
