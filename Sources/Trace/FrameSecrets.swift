@@ -40,9 +40,11 @@ package struct FrameSecrets {
         case .field(let name): return paths.fields.contains { $0[0] == name }
         case .inField(let path): return paths.fields.contains { overlap($0, path) }
         case .body(let path):
-            return paths.body.contains {
-                overlap($0, path) || overlap($0, Array(path.dropFirst())) || overlap(Array($0.dropFirst()), path)
+            // The form may be left out: `user` is short for `json.user`.
+            func short(_ path: [String]) -> [String] {
+                path.first.map(BodyFormat.formNames.contains) == true ? Array(path.dropFirst()) : path
             }
+            return paths.body.contains { overlap(short($0), short(path)) }
         }
     }
 

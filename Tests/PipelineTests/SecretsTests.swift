@@ -207,6 +207,18 @@ import Trace
             """, file: "ask.yaml")
         let open = shown(Conversation([0] + Array("8characs".utf8)), ask)
         #expect(open.contains("not answered") && isHidden("8characs", in: open), "\(open)")
+
+        // Another value of the body is shown.
+        let json = try FormatLoader.load(
+            """
+            format: json
+            framing: { rule: json-sequence }
+            body: json
+            secret: body.json.password
+            pairs: [{ request: length > 0, from: client, answer: length > 0, by: body.id }]
+            """, file: "json.yaml")
+        let other = shown(Conversation(Array(#"{"id":"8characs","password":"\#(Self.secret)"}"#.utf8)), json)
+        #expect(other.contains("with id 8characs") && isHidden(Self.secret, in: other), "\(other)")
     }
 
     /// All elements of a list whose member has a value.
