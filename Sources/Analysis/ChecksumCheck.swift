@@ -24,16 +24,20 @@ package final class ChecksumCheck: Analysis {
         for result in layout.checksums(of: bytes, frame.shape) {
             // Hashes in text may have digits in either case.
             if result.found == result.expected || result.found.lowercased() == result.expected.lowercased() { continue }
-            let (found, expected) = (result.found, result.expected)
+            var message = "bad checksum: \(result.field) does not match"
+            var data = [Field("index", .integer(Int64(frame.info.index))), Field("field", .text(result.field))]
+            let isHidden =
+                connection.kinds.map { FrameSecrets.hide(.field(result.field), of: frame, bytes, $0[frame.direction]) }
+                ?? false
+            if !isHidden {
+                message = "bad checksum: \(result.field) is 0x\(result.found), expected 0x\(result.expected)"
+                data += [Field("found", .text(result.found)), Field("expected", .text(result.expected))]
+            }
             findings.append(
                 Finding(
                     kind: .badChecksum, severity: .warning, connection: connection.number, format: format.name,
-                    from: frame.direction, time: frame.info.time,
-                    message: "bad checksum: \(result.field) is 0x\(found), expected 0x\(expected)",
-                    data: [
-                        Field("index", .integer(Int64(frame.info.index))), Field("field", .text(result.field)),
-                        Field("found", .text(found)), Field("expected", .text(expected)),
-                    ] + .packets(("packet", frame.info.packet))))
+                    from: frame.direction, time: frame.info.time, message: message,
+                    data: data + .packets(("packet", frame.info.packet))))
         }
     }
 }

@@ -6,8 +6,15 @@ import Trace
 ///
 /// After bytes that were not seen or belong to no frame, numbers may be missing: the next one is taken as it is.
 package final class SequenceCheck: Analysis {
-    /// The last number of each direction, and when its frame arrived.
-    private var last: [Int: PerDirection<(number: Int64, time: Timestamp)?>] = [:]
+    /// A number, when its frame arrived, and whether it is secret there.
+    private struct Last {
+        var number: Int64
+        var time: Timestamp
+        var isSecret: Bool
+    }
+
+    /// The last number of each direction.
+    private var last: [Int: PerDirection<Last?>] = [:]
 
     /// A check that has seen nothing.
     package init() {}
@@ -28,22 +35,25 @@ package final class SequenceCheck: Analysis {
         let known = last[connection.number]?[frame.direction]
         var sides = last[connection.number] ?? PerDirection(fromClient: nil, fromServer: nil)
         let before = known ?? nil
-        sides[frame.direction] = (number, frame.info.time)
+        let isSecret =
+            connection.kinds.map { FrameSecrets.hide(rule.place, of: frame, bytes, $0[frame.direction]) } ?? false
+        sides[frame.direction] = Last(number: number, time: frame.info.time, isSecret: isSecret)
         last[connection.number] = sides
         guard let before, number != rule.next(after: before.number),
             !wasDisturbed(connection, frame.direction, since: before.time)
         else { return }
         let expected = rule.next(after: before.number)
         let missing = rule.missing(from: expected, to: number)
-        let message =
-            missing.map {
-                "sequence gap: \(number) follows \(before.number), \(Quantities.counted(Int($0), "number")) left out"
-            }
-            ?? "sequence repeat: \(number) follows \(before.number), expected \(expected)"
-        var data = [
-            Field("index", .integer(Int64(frame.info.index))), Field("expected", .integer(expected)),
-            Field("found", .integer(number)),
-        ]
+        let isHidden = isSecret || before.isSecret
+        var message = missing == nil ? "sequence repeat" : "sequence gap"
+        if !isHidden { message += ": \(number) follows \(before.number)" }
+        if let missing {
+            message += "\(isHidden ? ":" : ",") \(Quantities.counted(Int(missing), "number")) left out"
+        } else if !isHidden {
+            message += ", expected \(expected)"
+        }
+        var data = [Field("index", .integer(Int64(frame.info.index)))]
+        if !isHidden { data += [Field("expected", .integer(expected)), Field("found", .integer(number))] }
         if let missing { data.append(Field("missing", .integer(missing))) }
         findings.append(
             Finding(

@@ -123,7 +123,7 @@ extension JSONValue {
 
 extension BodyFormat {
     /// What the first component of a path in a body may be, other than a member of JSON or Protobuf.
-    static let formNames: Set<String> = ["text", "json", "protobuf", "fields"]
+    package static let formNames: Set<String> = ["text", "json", "protobuf", "fields"]
 
     /// The error in a path in these bodies; nil if some of them may have it.
     func complaint(about path: [String]) -> String? {

@@ -25,6 +25,29 @@ package struct FrameSecrets {
     /// Whether a field may be secret.
     var hidesFields: Bool { !paths.fields.isEmpty }
 
+    /// Whether the value at a place, or something in it, is secret in a frame.
+    package static func hide(_ place: ValuePlace, of frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds) -> Bool
+    {
+        if kinds.secrets.isEmpty, !frame.isSecret { return false }
+        return FrameSecrets(of: frame, bytes, kinds).hides(place)
+    }
+
+    private func hides(_ place: ValuePlace) -> Bool {
+        func overlap(_ left: [String], _ right: [String]) -> Bool {
+            left.starts(with: right) || right.starts(with: left)
+        }
+        switch place {
+        case .field(let name): return paths.fields.contains { $0[0] == name }
+        case .inField(let path): return paths.fields.contains { overlap($0, path) }
+        case .body(let path):
+            // The form may be left out: `user` is short for `json.user`.
+            func short(_ path: [String]) -> [String] {
+                path.first.map(BodyFormat.formNames.contains) == true ? Array(path.dropFirst()) : path
+            }
+            return paths.body.contains { overlap(short($0), short(path)) }
+        }
+    }
+
     /// The fields, with secret ones redacted.
     func shown(_ fields: [Field]) -> [Field] {
         guard !paths.fields.isEmpty else { return fields }

@@ -34,6 +34,13 @@ import Testing
         #expect(said.contains { $0.hasPrefix("5:43: heartbeat.from is me; expected client or server") }, "\(said)")
     }
 
+    /// A number of digits that is too large is one fault, not two.
+    @Test func digitsAreOneFault() {
+        let said = faults(
+            "format: x\nframing: { rule: fields }\nheader: [{ a: { type: decimal, digits: 20 } }]")
+        #expect(said.count == 1, "\(said)")
+    }
+
     @Test(arguments: [
         ("", "1:1: the file is empty"),
         ("- a", "1:1: the format should be a mapping"),
@@ -54,6 +61,73 @@ import Testing
             "fields, body; text stands in quotes: \"PUBLISH\""
         ),
         ("format: x\nsecret: [[body.a]]", "secret should list text or { value"),
+        ("format: x\nframing: { rule: delimiter, end: [] }", "end is an empty list"),
+        ("format: x\nframing: { rule: chunk }\nstates: {}", "states has none; expected a state"),
+        ("format: x\nframing: { rule: chunk }\noneOf: []", "oneOf has no kinds of frames"),
+        ("format: x\nframing: { rule: chunk }\nalternatives: []", "alternatives has none"),
+        ("format: x\nframing: { rule: fields }\nheader: [{ words: [a], ends: [] }]", "ends is an empty list"),
+        ("format: x\nframing: { rule: fields }\nheader: [{ a: { type: string, ends: [] } }]", "ends is an empty list"),
+        ("format: x\nframing: { rule: fields }\nheader: [{ words: [], ends: \"\\n\" }]", "words is an empty list"),
+        (
+            "format: x\nframing: { rule: fields }\nheader: [{ a: { type: u8, equals: [1, x] } }]",
+            "equals: a is \"x\"; expected a number"
+        ),
+        (
+            "format: x\nframing: { rule: fields }\nheader: [{ a: { type: u8, equals: 1..300 } }]",
+            "equals: a is 300; expected a number that fits 1"
+        ),
+        (
+            "format: x\nframing: { rule: fields }\nheader: [{ a: { type: u8, names: { 300: b } } }]",
+            "names: a is 300; expected a number that fits 1"
+        ),
+        (
+            "format: x\nframing: { rule: fields }\nheader: [{ a: { type: u8, bits: { 0: b } } }, { b: u8 }]",
+            "header has the field b twice"
+        ),
+        (
+            "format: x\nframing: { rule: fields }\nheader: [{ a: { type: u8, bits: { 0: a } } }]",
+            "the field a has the name a twice"
+        ),
+        (
+            "format: x\nframing: { rule: fields }\nheader: [{ a: { type: decimal, digits: 20 } }]",
+            "digits is 20; expected a whole number from 1 to 18"
+        ),
+        (
+            "format: x\nframing: { rule: fields }\nheader: [{ a: { repeat: u8, of: [{ c: { type: u8, checksum: sum8 } }] } }]",
+            "a checksum can only be"
+        ),
+        (
+            "format: x\nframing: { rule: chunk }\nbody: { fields: [{ c: { type: u8, checksum: sum8 } }] }",
+            "a checksum can only be"
+        ),
+        (
+            "format: x\nheader: [{ flags: { type: u8, bits: { 0-3: n } } }]\nframing: { rule: length-field, field: n }",
+            "n is some of the bits of flags"
+        ),
+        (
+            "format: x\nframing: { rule: escaped, end: 0xc0, escape: 0xc0 }",
+            "end and escape are the same byte; expected different ones"
+        ),
+        (
+            "format: x\nheader: [{ n: u8 }, { token: { type: string, size: 2 } }]\nframing: { rule: length-field, field: n }\nsecret: fields.tokne",
+            "hides nothing: there is no field tokne; did you mean token?"
+        ),
+        (
+            "format: x\nheader: [{ n: u8 }, { token: { type: string, size: 2 } }]\nframing: { rule: length-field, field: n }\nsecret: \"fields.n[0]\"",
+            "hides nothing: the field n is one value, with nothing inside"
+        ),
+        (
+            "format: x\nheader: [{ n: u8 }, { token: { type: string, size: 2 } }]\nframing: { rule: length-field, field: n }\nsecret: body.a",
+            "hides nothing: bodies are hex"
+        ),
+        (
+            "format: x\nheader: [{ n: u8 }, { token: { type: string, size: 2 } }]\nframing: { rule: length-field, field: n }\nbody: json\nsecret: body.fields.a",
+            "hides nothing: bodies are json"
+        ),
+        (
+            "format: x\nheader: [{ n: u8 }, { token: { type: string, size: 2 } }]\nframing: { rule: length-field, field: n }\nframe: { type: token }\nsecret: fields.token",
+            "names the frames' type, which is always shown"
+        ),
     ])
     func faultsAreSaid(yaml: String, part: String) {
         let said = faults(yaml)

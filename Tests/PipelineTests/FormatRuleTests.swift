@@ -42,6 +42,15 @@ import Trace
         lines.filter { $0.event == "finding" }.map { "\($0["kind"] ?? "?"): \($0["message"] ?? "?")" }
     }
 
+    /// Of the two reasons why a line cannot begin with some bytes, the one that applies.
+    @Test(arguments: [("FOO a 1\n", "begins with PUB, SUB"), ("SUB\u{1} a\n", "begins with PUB, SUB")])
+    func aLineSaysWhatItBeginsWith(line: String, reason: String) throws {
+        let yaml = "header: [{ words: [{ verb: [PUB, SUB] }, a, b], ends: \"\\n\" }]\nframing: { rule: fields }"
+        let lines = try trace(yaml, [(0, .fromClient, Array(line.utf8))])
+        let details = lines.filter { $0.event == "unframed" }.map(\.text)
+        #expect(details.contains { $0.contains("a line of verb a b \(reason)") }, "\(details)")
+    }
+
     // MARK: Sequences
 
     @Test(arguments: [

@@ -209,6 +209,82 @@ import Trace
         return output.text.contains(#""event":"frame""#)
     }
 
+    /// Bits, what is computed, and what findings tell of a secret.
+    @Test(arguments: [("pin", true), ("lo", false)]) func copiesOfASecretAreHidden(name: String, hidesAll: Bool) throws
+    {
+        let format = try FormatLoader.load(
+            """
+            format: pin
+            header:
+              - length: u8
+              - pin: { type: u16, bits: { 0-7: lo, 8-15: hi } }
+              - copy: { value: pin + 1 }
+              - again: { value: copy * 2 }
+            framing: { rule: fields, body: length }
+            secret: fields.\(name)
+            sequence: { value: fields.pin }
+            """, file: "pin.yaml")
+        let shown = shown(Conversation([0, 0x12, 0x34, 0, 0x12, 0x38]), format)
+        #expect(shown.contains("sequence gap: 3 numbers left out"), "\(shown)")
+        for number in [4660, 4661, 4664, 4665, 9322, 9330] { #expect(!shown.contains("\(number)"), "\(shown)") }
+        #expect(!shown.contains("\"lo\":52"), "\(shown)")
+        #expect(shown.contains("\"hi\":18") == !hidesAll, "\(shown)")
+    }
+
+    /// A wrong checksum, and a request without an answer.
+    @Test func findingsDoNotShowSecrets() throws {
+        let hash = try FormatLoader.load(
+            """
+            format: hash
+            header: [{ length: u8 }, { token: { type: bytes, size: 8, checksum: md5 } }]
+            framing: { rule: length-field, field: length }
+            secret: fields.token
+            """, file: "hash.yaml")
+        let wrong = shown(Conversation([0] + Array("8characs".utf8)), hash)
+        #expect(wrong.contains("bad checksum: token does not match"), "\(wrong)")
+        #expect(isHidden("8characs", in: wrong) && !wrong.contains("expected 0x"), "\(wrong)")
+
+        let ask = try FormatLoader.load(
+            """
+            format: ask
+            header: [{ length: u8 }, { id: { type: string, size: 8 } }]
+            framing: { rule: length-field, field: length }
+            secret: fields.id
+            pairs: [{ request: length > 0, from: client, answer: length > 0, by: fields.id }]
+            """, file: "ask.yaml")
+        let open = shown(Conversation([0] + Array("8characs".utf8)), ask)
+        #expect(open.contains("not answered") && isHidden("8characs", in: open), "\(open)")
+
+        // Another value of the body is shown.
+        let json = try FormatLoader.load(
+            """
+            format: json
+            framing: { rule: json-sequence }
+            body: json
+            secret: body.json.password
+            pairs: [{ request: length > 0, from: client, answer: length > 0, by: body.id }]
+            """, file: "json.yaml")
+        let other = shown(Conversation(Array(#"{"id":"8characs","password":"\#(Self.secret)"}"#.utf8)), json)
+        #expect(other.contains("with id 8characs") && isHidden(Self.secret, in: other), "\(other)")
+    }
+
+    /// All elements of a list whose member has a value.
+    @Test func elementsAreHiddenByAMember() throws {
+        let format = try FormatLoader.load(
+            """
+            format: tags
+            header: [{ items: { repeat: u8, of: [{ tag: u8 }, { value: { type: string, size: u8 } }] } }]
+            framing: { rule: fields }
+            secret: "fields.items[tag=9].value"
+            """, file: "tags.yaml")
+        func item(_ tag: UInt8, _ text: String) -> [UInt8] { [tag, UInt8(text.utf8.count)] + Array(text.utf8) }
+        let items = item(9, Self.secret) + item(8, "open") + item(9, Self.secret)
+        let shown = shown(Conversation([3] + items), format)
+        let expected = #"[{"tag":9,"value":"«secret»"},{"tag":8,"value":"open"},{"tag":9,"value":"«secret»"}]"#
+        #expect(shown.contains(expected), "\(shown)")
+        #expect(isHidden(Self.secret, in: shown), "\(shown)")
+    }
+
     private func builtIn(_ name: String) throws -> Format {
         try #require(try BuiltInFormats.format(named: name))
     }

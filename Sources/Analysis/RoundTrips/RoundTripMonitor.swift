@@ -67,7 +67,7 @@ package final class RoundTripMonitor: Analysis {
             // A frame without the identifying value is neither a request nor an answer.
             guard let key = Self.key(rule, type, bytes, frame, kinds.format) else { continue }
             let waiting = PairedConnection.Waiting(
-                key: key, id: role.isRequest ? Self.id(rule, bytes, frame, kinds.format) : nil, time: frame.info.time,
+                key: key, id: role.isRequest ? Self.id(rule, bytes, frame, kinds) : nil, time: frame.info.time,
                 index: frame.info.index, packet: frame.info.packet, type: type)
             if role.isRequest {
                 ask(waiting, role.pairing, on: paired)
@@ -107,17 +107,16 @@ package final class RoundTripMonitor: Analysis {
         }
     }
 
-    /// A request's id: the value that its answer names, or a field of that name.
+    /// A request's id: the value that its answer names, or a field of that name; nil if it is secret.
     private static func id(
-        _ rule: Pairing.Rule, _ bytes: RawSpan, _ frame: TracedFrame, _ format: DirectionFormat
+        _ rule: Pairing.Rule, _ bytes: RawSpan, _ frame: TracedFrame, _ kinds: FrameKinds
     ) -> String? {
-        let value: FieldValue?
-        if case .value(let place) = rule {
-            value = format.value(at: place, of: bytes, frame.shape, body: frame.body)
-        } else {
-            value = format.field("id", of: bytes, frame.shape)
-        }
-        return value?.plainText.map { PrintableText.of($0, columns: 40) }
+        var place = ValuePlace.field("id")
+        if case .value(let own) = rule { place = own }
+        guard let value = kinds.format.value(at: place, of: bytes, frame.shape, body: frame.body),
+            !FrameSecrets.hide(place, of: frame, bytes, kinds)
+        else { return nil }
+        return value.plainText.map { PrintableText.of($0, columns: 40) }
     }
 
     private func ask(_ request: PairedConnection.Waiting, _ pairing: Int, on paired: PairedConnection) {

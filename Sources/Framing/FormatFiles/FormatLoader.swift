@@ -38,6 +38,9 @@ package enum FormatLoader {
         context.probe = probe
         defer { context.sharedNames = [:] }  // its maps keep the context alive
         let format = read(yaml, parameters, context, source)
+        if format == nil, context.faults.isEmpty {
+            context.add("the format lacks something that says how its frames are read", line: 1, column: 1)
+        }
         guard let format, context.faults.isEmpty else {
             let sorted = context.faults.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
             throw FormatFileError(file: file, faults: sorted)
@@ -90,7 +93,7 @@ package enum FormatLoader {
         let beginning = RelayLoader.beginning(top)
         let upgrade = RelayLoader.upgrade(top)
         let ports = ports(top)
-        let secrets = SecretLoader.secrets(top)
+        let secrets = SecretLoader.secrets(top, sides)
         let hazards = HazardLoader.hazards(top)
         let summary = top.text("summary") ?? ""
         let name = top.requiredText("format")
@@ -102,7 +105,7 @@ package enum FormatLoader {
             name: name, summary: summary, ports: ports,
             directions: PerDirection(fromClient: client, fromServer: server), detection: detection,
             heartbeat: heartbeat, pairings: pairings, relay: relay, broadcast: broadcast,
-            secrets: secrets, hazards: hazards)
+            secrets: Format.withCopies(secrets, PerDirection(fromClient: client, fromServer: server)), hazards: hazards)
         format.beginning = beginning
         format.upgrade = upgrade
         StateLoader.read(top, into: &format)

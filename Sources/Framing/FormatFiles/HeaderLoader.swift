@@ -23,11 +23,12 @@ struct HeaderLoader {
                     at: item)
                 continue
             }
-            if fields.contains(where: { $0.name == name }) {
-                context.add("\(key) has the field \(name) twice", at: pair.key)
-            }
             // An invalid field still has its name, which others may refer to.
             let field = field(name, pair.value) ?? HeaderField(name: name, kind: .unsigned(width: 4))
+            let known = fields.flatMap { [$0.name] + $0.bits.map(\.name) }
+            if let twice = ([name] + field.bits.map(\.name)).first(where: known.contains) {
+                context.add("\(key) has the field \(twice) twice", at: pair.key)
+            }
             if field.fixedSize != 0 { fields.append(field) }
         }
         return fields.isEmpty ? nil : BinaryHead(fields)
@@ -61,7 +62,12 @@ struct HeaderLoader {
         }
         field.allowed = field.constant == nil ? AllowedValues.read(map) : []
         field.names = names(map, ofText: field.isText)
+        checkValues(map, field)
         field.bits = bits(map, field)
+        let all = [name] + field.bits.map(\.name)
+        if let twice = all.indices.first(where: { all[..<$0].contains(all[$0]) }) {
+            map.fault("the field \(name) has the name \(all[twice]) twice", at: "bits")
+        }
         field.checksum = checksum(map, field)
         return field
     }
@@ -105,12 +111,16 @@ struct HeaderLoader {
                 let most = map?.integer("digits", in: 1...16) ?? 16
                 return .numeral(.hexadecimal(ends: [UInt8](written: ends), most: most))
             }
-            if let count = map?.integer("digits", in: 1...16) { return .numeral(.digits(count: count, base: 16)) }
+            if map?["digits"] != nil {
+                return map?.integer("digits", in: 1...16).map { .numeral(.digits(count: $0, base: 16)) }
+            }
             context.add("a field of type hex needs digits (how many), or ends, such as \"\\r\\n\"", at: node)
             return nil
         case "decimal":
             guard let ends = map?.text("ends"), !ends.isEmpty else {
-                if let count = map?.integer("digits", in: 1...18) { return .numeral(.digits(count: count, base: 10)) }
+                if map?["digits"] != nil {
+                    return map?.integer("digits", in: 1...18).map { .numeral(.digits(count: $0, base: 10)) }
+                }
                 context.add("a field of type decimal needs ends, such as \"\\r\\n\", or digits: how many", at: node)
                 return nil
             }
@@ -151,6 +161,28 @@ struct HeaderLoader {
         } catch {
             map.fault("\(error)", at: "equals")
             return nil
+        }
+    }
+
+    /// Reports values under `equals` and `names` that the field cannot have. Lists of names that fields share may have more.
+    private func checkValues(_ map: YAMLMap, _ field: HeaderField) {
+        guard field.kind.isWholeNumber else { return }
+        // A single value has been checked as a constant.
+        for values in field.allowed where values.low != values.high || map["equals"]?.sequence != nil {
+            for value in [values.low, values.high] { check(value, "equals", field, at: map["equals"]) }
+        }
+        for (key, _) in map["names"]?.mapping ?? [:] {
+            if let number = key.string.flatMap(Int.init(number:)) {
+                check(.integer(Int64(number)), "names", field, at: key)
+            }
+        }
+    }
+
+    private func check(_ value: FieldValue, _ key: String, _ field: HeaderField, at node: Node?) {
+        do throws(EncodingError) {
+            _ = try BinaryHead.encode(value, as: field)
+        } catch {
+            context.add("\(key): \(error)", at: node)
         }
     }
 
@@ -251,5 +283,15 @@ struct HeaderLoader {
             }
         }
         return FieldChecksum(algorithm: algorithm, from: places[0], to: places[1], keyName: keyName)
+    }
+}
+
+extension HeaderField.Kind {
+    /// Whether its values are whole numbers of a fixed size.
+    fileprivate var isWholeNumber: Bool {
+        switch self {
+        case .unsigned, .signed: true
+        case .float, .varint, .decimal, .numeral, .string, .bytes: false
+        }
     }
 }

@@ -18,6 +18,7 @@ struct LayoutLoader {
 
     /// Builds the layout of a side in each state: the state's section of that side, the state's own, then the side's and the file's.
     func states(_ map: YAMLMap, side: String, _ sections: [YAMLMap]) -> Built? {
+        if map.node.mapping?.isEmpty == true { map.fault("states has none; expected a state and its frames") }
         var names: [String] = []
         let built = (map.node.mapping ?? [:]).map { key, value -> Built? in
             let name = key.string ?? "?"
@@ -43,7 +44,9 @@ struct LayoutLoader {
         guard let section = sections.first else { return nil }
         let rest: Built?
         if let kinds = nearest("oneOf", sections) {
-            rest = kinds.map.maps("oneOf", Self.kindKeys).flatMap { oneOf($0, kinds.around) }
+            let maps = kinds.map.maps("oneOf", Self.kindKeys)
+            if maps?.isEmpty == true { kinds.map.fault("oneOf has no kinds of frames", at: "oneOf") }
+            rest = maps.flatMap { $0.isEmpty ? nil : oneOf($0, kinds.around) }
         } else {
             let readings = self.readings(sections)
             rest = readings.flatMap { $0.count == 1 ? $0[0] : alternatives($0, at: section) }
@@ -65,6 +68,10 @@ struct LayoutLoader {
     private func readings(_ sections: [YAMLMap]) -> [Built]? {
         if let choice = nearest("alternatives", sections) {
             guard let maps = choice.map.maps("alternatives", Self.kindKeys) else { return nil }
+            if maps.isEmpty {
+                choice.map.fault("alternatives has none", at: "alternatives")
+                return nil
+            }
             let built = maps.map { map -> [Built]? in
                 readings([map] + choice.around.map(Self.withoutChoices))
             }

@@ -1,4 +1,5 @@
 import Expressions
+import Streams
 import YAML
 
 /// Reads a format's `secret` section.
@@ -20,7 +21,9 @@ enum SecretLoader {
         ])
 
     /// `body.password`, or `{ value: body.2, when: type == "login" }`, or a list of them.
-    static func secrets(_ top: YAMLMap) -> [Secret] {
+    ///
+    /// - Parameter sides: the frames of both sides; nil if they have faults of their own.
+    static func secrets(_ top: YAMLMap, _ sides: PerDirection<DirectionFormat>?) -> [Secret] {
         guard let node = top["secret"] else { return [] }
         let items = node.sequence ?? [node]
         return items.enumerated().compactMap { index, item in
@@ -52,11 +55,110 @@ enum SecretLoader {
             }
             // args[1] is two components.
             let path = ValuePlace.path(text[...]) ?? [text]
-            if let complaint = Secret.complaint(about: path) {
+            if let complaint = Secret.complaint(about: path) ?? sides.flatMap({ Self.complaint(path, $0, top.context) })
+            {
                 top.context.add("secret: \(text) \(complaint)", at: place)
                 return nil
             }
             return Secret(path: path, condition: when)
+        }
+    }
+
+    /// The error in a path at which nothing can be hidden; nil if there is none.
+    private static func complaint(
+        _ path: [String], _ sides: PerDirection<DirectionFormat>, _ context: LoadContext
+    ) -> String? {
+        if path[0] == "fields", let complaint = complaint(inFields: path, sides, context) { return complaint }
+        if path[0] == "body", path.count > 1 {
+            let complaints = Direction.allCases.flatMap { side in
+                sides[side].bodies.map { $0.complaint(inSecret: Array(path.dropFirst())) }
+            }
+            // It need not be in the bodies of all frames.
+            if !complaints.contains(nil), let complaint = complaints.first ?? nil {
+                return "hides nothing: \(complaint)"
+            }
+        }
+        for side in Direction.allCases {
+            let shown: [(what: String, places: [ValuePlace])] = [
+                ("type", sides[side].typePlaces), ("sender", [sides[side].fromPlace].compactMap { $0 }),
+                ("receiver", [sides[side].toPlace].compactMap { $0 }),
+            ]
+            if let named = shown.first(where: { $0.places.contains { $0.isSame(as: path) } }) {
+                return "names the frames' \(named.what), which is always shown"
+            }
+        }
+        return nil
+    }
+
+    private static func complaint(
+        inFields path: [String], _ sides: PerDirection<DirectionFormat>, _ context: LoadContext
+    ) -> String? {
+        if let complaint = FrameValues.complaint(about: path, fields: context.fields, bodiesAreOpaque: false) {
+            return "hides nothing: \(complaint)"
+        }
+        let parts = Direction.allCases.flatMap { side in
+            sides[side].layouts.flatMap { $0.haveParts(path[1]) }
+        }
+        return path.count > 2 && !parts.isEmpty && !parts.contains(true)
+            ? "hides nothing: the field \(path[1]) is one value, with nothing inside" : nil
+    }
+}
+
+extension BodyFormat {
+    /// The error in a secret's path in these bodies, which may be all that a form has.
+    fileprivate func complaint(inSecret path: [String]) -> String? {
+        complaint(about: path.count == 1 && Self.formNames.contains(path[0]) && path[0] != "text" ? path + ["x"] : path)
+    }
+}
+
+extension FrameLayout {
+    /// Whether a field is a list or an object: once for each field of that name, none if that is not known.
+    fileprivate func haveParts(_ name: String) -> [Bool] {
+        let plain = (((head as? BinaryHead)?.fields ?? []) + (trailer?.fields ?? [])).filter {
+            $0.name == name || $0.bits.contains { $0.name == name }
+        }
+        guard let head, !(head is BinaryHead) else { return plain.map { _ in false } }
+        guard let structure = (head as? StructuredHead)?.structure else { return [true] }
+        return plain.map { _ in false } + (structure.names.contains(name) ? [structure.mayHaveParts(name)] : [])
+    }
+}
+
+extension Structure {
+    /// Whether an item of this name may be a list or an object.
+    fileprivate func mayHaveParts(_ name: String) -> Bool {
+        let items = sequences.flatMap(\.items).filter { $0.names.contains(name) }
+        return items.isEmpty
+            || items.contains { item in
+                switch item.content {
+                case .field, .sized, .ended, .literal: false
+                default: true
+                }
+            }
+    }
+}
+
+extension DirectionFormat {
+    /// The values that name a frame's type.
+    fileprivate var typePlaces: [ValuePlace] {
+        switch typeName {
+        case .none, .layout: []
+        case .field(let name): [.field(name)]
+        case .value(let place): [place]
+        case .cases(let cases): cases.compactMap { if case .place(let place) = $0.name { place } else { nil } }
+        }
+    }
+}
+
+extension ValuePlace {
+    /// Whether a secret's path leads there.
+    fileprivate func isSame(as path: [String]) -> Bool {
+        func short(_ path: [String]) -> [String] {
+            path.count > 1 && BodyFormat.formNames.contains(path[0]) ? Array(path.dropFirst()) : path
+        }
+        return switch self {
+        case .field(let name): path == ["fields", name]
+        case .inField(let own): path == ["fields"] + own
+        case .body(let own): path[0] == "body" && short(Array(path.dropFirst())) == short(own)
         }
     }
 }

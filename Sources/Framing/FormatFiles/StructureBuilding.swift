@@ -19,13 +19,15 @@ final class StructureBuilding {
     var mayReadBody = false
     /// Whether something says where the bytes end: a body, or an item with a size.
     var isBounded: Bool
+    /// Whether the structure is that of a body or a type rather than a header.
+    private let isBody: Bool
     /// The sequences of the file's types.
     private var types: [String: Int] = [:]
     /// Reads the fields that other headers have, too.
     private let fields: HeaderLoader
 
     init(context: LoadContext, order: ByteOrder, outside: Set<String>?, isBounded: Bool) {
-        (self.context, self.order, self.isBounded) = (context, order, isBounded)
+        (self.context, self.order, self.isBounded, isBody) = (context, order, isBounded, isBounded)
         known = outside
         fields = HeaderLoader(context: context, order: order)
     }
@@ -55,14 +57,23 @@ final class StructureBuilding {
         }
         for node in items {
             guard let item = self.item(node, path) else { continue }
-            let isTwice = structure.sequences[sequence].items.contains {
-                !item.name.isEmpty && $0.name == item.name && ($0.condition == nil || item.condition == nil)
+            let known = structure.sequences[sequence].items.filter { $0.condition == nil || item.condition == nil }
+            if let twice = Self.ownNames(item).first(where: known.flatMap(Self.ownNames).contains) {
+                context.add("\(path) has the field \(twice) twice, once without a condition", at: node)
             }
-            if isTwice {
-                context.add("\(path) has the field \(item.name) twice, once without a condition", at: node)
+            if case .field(let field) = item.content, field.checksum != nil, isBody || sequence > 0 {
+                context.add(
+                    "\(path): a checksum can only be a field of the header itself or of the trailer, not in a body, a list or a group",
+                    at: node)
             }
             structure.sequences[sequence].items.append(item)
         }
+    }
+
+    /// The names of an item and of its bits. Lines may have words of the same name.
+    private static func ownNames(_ item: Structure.Item) -> [String] {
+        if case .words = item.content { return [] }
+        return item.names
     }
 
     /// Reads what is inside an item, which may have a size of its own.

@@ -43,6 +43,7 @@ extension YAMLMap {
     func ends(_ key: String) -> [[UInt8]] {
         if self[key] == nil { fault("\(path) lacks \(key): the bytes at its end, such as \"\\r\\n\"") }
         let ends = texts(key).map { [UInt8](written: $0.text) }
+        if self[key]?.sequence?.isEmpty == true { fault("\(key) is an empty list; expected bytes", at: key) }
         if ends.contains([]) { fault("\(key) is empty; expected the bytes at its end", at: key) }
         return ends.contains([]) ? [] : ends.sorted { $0.count > $1.count }
     }
@@ -55,6 +56,7 @@ extension WordLine {
             map.fault("words should be a list of names", at: "words")
             return nil
         }
+        if list.isEmpty { map.fault("words is an empty list; expected the line's words", at: "words") }
         var words: [Word] = []
         for node in list {
             var word = Word(name: "")

@@ -148,6 +148,9 @@ extension Delimiter: LoadableRule {
         if section["end"] == nil { section.fault("the rule delimiter needs end, such as \"\\n\"") }
         let ends = section.texts("end").map { [UInt8](written: $0.text) }
         let limit = section.limit
+        if section["end"]?.sequence?.isEmpty == true {
+            section.fault("end is an empty list; expected the bytes that end a frame", at: "end")
+        }
         guard !ends.isEmpty else { return nil }
         guard !ends.contains([]) else {
             section.fault("end is empty; expected the bytes that end a frame", at: "end")

@@ -149,6 +149,11 @@ extension Escaped: LoadableRule {
         for key in ["end", "escape"] where section[key] == nil {
             section.fault("the rule escaped needs \(key), a byte such as 0x7e")
         }
+        for key in ["end", "start"] where section[key] != nil {
+            if let escape = section.byte("escape"), section.byte(key) == escape {
+                section.fault("\(key) and escape are the same byte; expected different ones", at: "escape")
+            }
+        }
         var meanings: [UInt8: UInt8] = [:]
         for (key, value) in section.map("map")?.node.mapping ?? [:] {
             let numbers = [key, value].map { $0.string.flatMap(Int.init(number:)).flatMap { UInt8(exactly: $0) } }

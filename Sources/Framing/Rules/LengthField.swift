@@ -297,6 +297,12 @@ extension LengthField: LoadableRule {
         let limit = section.limit
         guard let name else { return nil }
         guard let head, let field = head.fields.firstIndex(where: { $0.name == name }) else {
+            if let whole = head?.fields.first(where: { $0.bits.contains { $0.name == name } }) {
+                section.fault(
+                    "\(name) is some of the bits of \(whole.name), and the rule length-field needs a whole field; "
+                        + "the rule fields takes it: body: \(name)", at: "field")
+                return nil
+            }
             let known = head?.fields.map(\.name) ?? []
             let hint = known.isEmpty ? "the format has no header" : LoadContext.hint(name, known)
             section.fault("there is no field \(name) in the header; \(hint)", at: "field")

@@ -51,9 +51,8 @@ extension StructureWalk {
         _ line: WordLine, _ item: Structure.Item, _ bytes: RawSpan, _ end: Int?, _ visitor: inout Visitor
     ) -> Step {
         let known = bytes.extracting(0..<min(bytes.byteCount, end ?? .max, at + line.most + Self.longestEnd(line.ends)))
-        guard line.mayBegin(known.extracting(at..<known.byteCount)) else {
-            return .bad("a line of \(line.words.map(\.name).joined(separator: " ")) has no control characters")
-        }
+        let begun = known.extracting(at..<known.byteCount)
+        guard line.mayBegin(begun) else { return .bad(line.complaint(about: begun)) }
         guard let found = known.firstEnd(of: line.ends, from: max(at, searched)) else {
             if known.byteCount - at >= line.most + Self.longestEnd(line.ends) {
                 return .bad("a line has no end within \(line.most) bytes")

@@ -54,6 +54,15 @@ struct WordLine: Sendable {
         return true
     }
 
+    /// Why a line does not begin with these bytes, where `mayBegin` is false.
+    func complaint(about bytes: RawSpan) -> String {
+        let line = "a line of \(words.map(\.name).joined(separator: " "))"
+        guard let first = words.first, !first.allowed.isEmpty, !mayBeAllowed(first, bytes) else {
+            return "\(line) has no control characters"
+        }
+        return "\(line) begins with \(first.allowed.joined(separator: ", "))"
+    }
+
     /// Whether the bytes so far may be one of a word's values.
     private func mayBeAllowed(_ word: Word, _ bytes: RawSpan) -> Bool {
         var start = 0

@@ -6,6 +6,8 @@ package struct JSONRedaction {
     static let mark = "«secret»"
 
     private let paths: [[[UInt8]]]
+    /// Of each component such as `tag=9`, the member's name and value; nil for others.
+    private let choices: [[Choice?]]
     /// Whether ASCII letters of names may have the other case, as in header lines.
     private let ignoresCase: Bool
     /// For each open container, how far each path has been followed. Paths not followed cost nothing.
@@ -18,10 +20,22 @@ package struct JSONRedaction {
         var component: Int
     }
 
-    /// A redaction of the values at these paths: names of members and indices into arrays. A name applied to an array is looked
-    /// up in each of its elements.
+    /// The elements of a list that have a member of this name and value.
+    private struct Choice {
+        var name: String
+        var value: String
+
+        init?(_ component: String) {
+            guard let sign = component.firstIndex(of: "=") else { return nil }
+            (name, value) = (String(component[..<sign]), String(component[component.index(after: sign)...]))
+        }
+    }
+
+    /// A redaction of the values at these paths: names of members, indices into arrays, and `tag=9` for all objects in an array
+    /// whose `tag` is 9. A name applied to an array is looked up in each of its elements.
     package init(_ paths: [[String]], ignoringCase ignoresCase: Bool = false) {
         self.paths = paths.map { $0.map { Array($0.utf8) } }
+        choices = paths.map { $0.map { Choice($0) } }
         self.ignoresCase = ignoresCase
     }
 
@@ -51,11 +65,16 @@ package struct JSONRedaction {
                     indices.removeLast()
                     output.append(token, of: text)
                 case .scalar, .beginObject, .beginArray:
-                    let steps = self.steps(to: key, text)
-                    key = nil
-                    let isSecret = steps.contains { $0.component == paths[$0.path].count }
                     var isContainer = true
                     if case .scalar = token { isContainer = false }
+                    var steps = self.steps(to: key, text)
+                    // An element: behind the brace are its members.
+                    if key == nil, case .beginObject = token, let around = followed.last {
+                        let more = chosen(around, tokens, text)
+                        for step in more where !steps.contains(step) { steps.append(step) }
+                    }
+                    key = nil
+                    let isSecret = steps.contains { $0.component == paths[$0.path].count }
                     if isSecret {
                         output.append(string: Self.mark)
                         if isContainer { hidden = 1 }
@@ -95,6 +114,48 @@ package struct JSONRedaction {
         }
         let decoded = Array(JSONText.string(key, escaped: true, in: text).utf8)
         return next(around, decoded.span.bytes)
+    }
+
+    /// Which paths an object fulfils by a member that they ask for, and how far they lead then.
+    ///
+    /// - Parameter tokens: the object's, behind its brace.
+    private func chosen(_ steps: [Step], _ tokens: JSONTokens, _ text: RawSpan) -> [Step] {
+        let asking = steps.filter { choices[$0.path][$0.component] != nil }
+        guard !asking.isEmpty else { return [] }
+        var found: [Step] = []
+        var tokens = tokens
+        var key = ""
+        var depth = 0
+        do throws(JSONSyntaxError) {
+            while let token = try tokens.next(text) {
+                switch token {
+                case .beginObject, .beginArray: depth += 1
+                case .endObject, .endArray:
+                    if depth == 0 { return found }
+                    depth -= 1
+                case .key(let range): if depth == 0 { key = JSONText.string(range, escaped: true, in: text) }
+                case .scalar(_, let range):
+                    guard depth == 0 else { continue }
+                    let value = plainText(range, text)
+                    for step in asking {
+                        guard let choice = choices[step.path][step.component], choice.value == value,
+                            choice.name == key || ignoresCase && choice.name.lowercased() == key.lowercased()
+                        else { continue }
+                        let next = Step(path: step.path, component: step.component + 1)
+                        if !found.contains(next) { found.append(next) }
+                    }
+                }
+            }
+        } catch {
+            return found
+        }
+        return found
+    }
+
+    /// The text of a scalar, without quotes.
+    private func plainText(_ range: Range<Int>, _ text: RawSpan) -> String {
+        if text[byte: range.lowerBound] == UInt8(ascii: "\"") { return JSONText.string(range, escaped: true, in: text) }
+        return String(decoding: text.extracting(range).copied(), as: UTF8.self)
     }
 
     private func equals(_ component: [UInt8], _ name: RawSpan) -> Bool {
