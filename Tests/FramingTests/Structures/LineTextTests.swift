@@ -1,5 +1,3 @@
-import Streams
-import TestSupport
 import Testing
 
 @testable import Framing
