@@ -155,12 +155,46 @@ import Testing
         let expected = ["one 1", "two 1", "one 2", "two 2", "one 3", "two 3"].map { $0 + "\n" }
         #expect(try files.names().map { files.text($0) } == expected)
         let third = try record("a.ndjson", keep: 1)
-        #expect(try files.names() == ["a-0005.ndjson", "a-0006.ndjson", "a-0007.ndjson"])
         for (_, file) in runs + [("three", third)] { file.write(Array("more\n".utf8)) }
+        #expect(try files.names() == ["a-0005.ndjson", "a-0006.ndjson", "a-0007.ndjson"])
         #expect(
             try files.names().map { files.text($0) } == ["one 3\nmore\n", "two 3\nmore\n", "more\n"],
             "what was written is where it was")
     }
+
+    #if os(Linux)
+    /// Files of a series are not replaced by empty ones when the disk is full, and no more are begun before a HUP.
+    @Test func aFullDiskEndsASeries() throws {
+        let start = Timestamp(nanoseconds: 0)
+        let file = try record("a.ndjson", keep: 1)
+        file.write(Array("one\n".utf8))
+        #expect(file.next(ending: [], at: start))
+        file.write(Array("two\n".utf8))
+        #expect(try files.names() == ["a-0002.ndjson"])
+        #expect(file.next(ending: [], at: start))
+        try fillDisk(of: "a-0003.ndjson")
+        file.write(Array("three\n".utf8))
+        #expect(!file.next(ending: [], at: start))
+        file.write(Array("four\n".utf8))
+        #expect(try files.names() == ["a-0002.ndjson", "a-0003.ndjson"])
+        #expect(files.text("a-0002.ndjson") == "two\n")
+    }
+
+    /// Writing to a file that this process has open fails from now on.
+    private func fillDisk(of name: String) throws {
+        let path = URL(fileURLWithPath: files.path(name)).resolvingSymlinksInPath().path
+        let full = open("/dev/full", O_WRONLY)
+        defer { close(full) }
+        var found = 0
+        for descriptor in Int32(3)..<1_024 {
+            let link = "/proc/self/fd/\(descriptor)"
+            guard (try? FileManager.default.destinationOfSymbolicLink(atPath: link)) == path else { continue }
+            #expect(dup2(full, descriptor) == descriptor)
+            found += 1
+        }
+        try #require(full >= 0 && found == 1)
+    }
+    #endif
 
     /// The same command again, or another one with the same files, ends, and the capture stays whole.
     @Test func filesOfAnotherProxyAreLeftAlone() async throws {

@@ -70,12 +70,15 @@ public enum FieldValue: Hashable, Sendable {
         }
     }
 
+    /// How many characters are shown.
+    static let mostShown = 40
+
     private static func printable(_ text: String) -> String {
+        // Not `count`: the text may be long.
+        let shown = text.unicodeScalars.prefix(mostShown)
         let escaped = String(
             String.UnicodeScalarView(
-                text.unicodeScalars.prefix(40).map {
-                    $0.value < 0x20 || (0x7f..<0xa0).contains($0.value) ? "\u{fffd}" : $0
-                }))
-        return text.unicodeScalars.count > 40 ? escaped + "…" : escaped
+                shown.map { $0.value < 0x20 || (0x7f..<0xa0).contains($0.value) ? "\u{fffd}" : $0 }))
+        return shown.endIndex < text.unicodeScalars.endIndex ? escaped + "…" : escaped
     }
 }

@@ -61,7 +61,7 @@ extension StructureWalk {
             return .incomplete(known.byteCount - at + 1)
         }
         guard found.lowerBound - at <= line.most, let fields = line.read(bytes.extracting(at..<found.lowerBound)) else {
-            let text = WordLine.text(bytes.extracting(at..<found.lowerBound)).shortDescription
+            let text = WordLine.shortDescription(bytes.extracting(at..<found.lowerBound))
             return .bad("the line \(text) is not \(line.words.map(\.name).joined(separator: " "))")
         }
         for field in fields {

@@ -163,6 +163,19 @@ struct WordLine: Sendable {
         return .text(bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
     }
 
+    /// A line for display. Only its beginning is read: detection tries a line at many positions.
+    static func shortDescription(_ line: RawSpan) -> String {
+        // A scalar has at most four bytes; one more than are shown says that there are more.
+        let most = 4 * (FieldValue.mostShown + 1)
+        var end = min(line.byteCount, most)
+        if end < line.byteCount {
+            // Not within a scalar.
+            while end > most - 4, line[byte: end] & 0xc0 == 0x80 { end -= 1 }
+        }
+        guard case .text(let text) = text(line.extracting(0..<end)) else { return "\(line.byteCount) bytes" }
+        return FieldValue.text(text).shortDescription
+    }
+
     private static func split(_ line: RawSpan) -> [Range<Int>] {
         var pieces: [Range<Int>] = []
         var start: Int?

@@ -108,7 +108,10 @@ final class FileOutput: ByteOutput {
             let ready = CLibrary.poll(&poll, milliseconds: 100)
             // Errors are reported by the write itself; an interrupting signal is not an error.
             if ready > 0 || ready < 0 && errno != EINTR { return true }
-            if EndDeadline.hasPassed { return false }
+            if EndDeadline.hasPassed {
+                EndDeadline.abandonReader()
+                return false
+            }
         }
     }
 }

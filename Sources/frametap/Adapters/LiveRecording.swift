@@ -130,7 +130,7 @@ extension LiveRecording {
         // The relay goes first: it must not wait for the recorder on a busy machine, either.
         ThreadScheduling.yieldToOthers()
         // Long enough to batch a busy relay's reads, too short for a user to notice.
-        recorder.run(isLate: { EndDeadline.hasPassed }) {
+        recorder.run(isLate: { EndDeadline.dropsRest() }) {
             show(queue: queue.fill)
             usleep(2_000)
         }

@@ -18,6 +18,8 @@ final class RecordFile: RecordOutput {
     private var isBroken = false
     /// Whether another file could not be created: it is not tried again before a HUP.
     private var hasFailed = false
+    /// Whether old files are deleted once this one has something: on a full disk it may stay empty.
+    private var mayReplaceOld = false
     private var hangUps = HangUp.count
 
     /// Creates the file, or the next one of the series.
@@ -60,7 +62,10 @@ final class RecordFile: RecordOutput {
         guard !isBroken else { return }
         file.write(bytes)
         size += isBroken ? pieces.completeLength(of: bytes.prefix(max(0, file.length - size))) : bytes.count
-        if isBroken { file.cut(to: size) }
+        if isBroken { return file.cut(to: size) }
+        guard mayReplaceOld else { return }
+        mayReplaceOld = false
+        series?.deleteOld(current: number)
     }
 
     var isAskedForNext: Bool { HangUp.count != hangUps }
@@ -76,6 +81,8 @@ final class RecordFile: RecordOutput {
     }
 
     func next(ending: [UInt8], at time: Timestamp) -> Bool {
+        // What was written since it was full may have failed: only a HUP tries again.
+        if isBroken, !isAskedForNext { return false }
         if isAskedForNext { hasFailed = false }
         hangUps = HangUp.count
         // A file that is still in its place is continued, unless it could not be written.
@@ -110,7 +117,7 @@ final class RecordFile: RecordOutput {
             self?.isBroken = true
             self?.whenBroken(failure)
         }
-        series?.deleteOld(current: number)
+        mayReplaceOld = true
     }
 }
 
