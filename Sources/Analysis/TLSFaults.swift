@@ -21,10 +21,18 @@ package final class TLSFaults: Analysis {
             (kind, severity, data) = (.tlsTruncated, .info, [])
             message = "the \(sender)'s TLS ended without a close_notify: its data may be truncated"
         case .tlsFault(let text): (kind, severity, message, data) = (.tlsFailed, .error, text, [])
-        case .tlsKeysMissing(let random):
+        case .tlsKeysMissing(nil, _):
+            (kind, severity, data) = (.tlsKeysMissing, .info, [])
+            message = "no keys can be chosen for this TLS connection: its ClientHello was not captured"
+        case .tlsKeysMissing(let random?, nil):
             (kind, severity) = (.tlsKeysMissing, .info)
             message = "no keys for this TLS connection; its client random is \(random) (--key-log)"
             data = [Field("clientRandom", .text(random))]
+        case .tlsKeysMissing(let random?, let label?):
+            (kind, severity) = (.tlsKeysMissing, .warning)
+            message =
+                "no \(label): what the \(sender) sent is not decrypted; the client random is \(random) (--key-log)"
+            data = [Field("clientRandom", .text(random)), Field("label", .text(label))]
         default: return
         }
         findings.append(

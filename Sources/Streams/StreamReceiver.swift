@@ -173,8 +173,11 @@ package enum StreamNotice: Hashable, Sendable {
     indirect case annotated(String)
     /// The direction's TLS ended without a close_notify (RFC 8446 section 6.1): its data may be truncated.
     case tlsTruncated
-    /// There are no keys to decrypt the connection's TLS; its client random, in hexadecimal, says which keys they would be.
-    case tlsKeysMissing(clientRandom: String)
+    /// There are no keys to decrypt the connection's TLS, or, with a label, one direction of it.
+    ///
+    /// Its client random, in hexadecimal, says which keys they would be; nil if its ClientHello was not captured. The label is
+    /// that of the secret in the key log.
+    indirect case tlsKeysMissing(clientRandom: String?, label: String? = nil)
     /// TLS broke, in words: an alert, records that cannot be decrypted.
     case tlsFault(String)
     /// A segment during a pause of one side.

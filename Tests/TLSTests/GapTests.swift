@@ -64,11 +64,12 @@ struct GapTests {
         }
     }
 
-    /// Without the secret of one direction, what it sent is lost, and the other one is decrypted.
-    @Test(arguments: Direction.allCases) func `a direction without its secret is lost`(direction: Direction) throws {
+    /// Without the secrets of one direction, or its last one, what it sent is lost, and the other one is decrypted.
+    @Test(arguments: Direction.allCases, ["", "TRAFFIC_SECRET_0"])
+    func `a direction without its secret is lost`(direction: Direction, secret: String) throws {
         let recording = try Recording("chat-tls13")
         let whole = run(recording.connections[0], recording.keys).log
-        let label = direction == .fromClient ? "CLIENT_TRAFFIC_SECRET_0" : "SERVER_TRAFFIC_SECRET_0"
+        let label = (direction == .fromClient ? "CLIENT_" : "SERVER_") + secret
         let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "fixtures/tls/chat-tls13.keys")
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
@@ -78,8 +79,42 @@ struct GapTests {
         let log = run(recording.connections[0], keys).log
         #expect(log.text(direction.opposite) == whole.text(direction.opposite))
         let sent = whole.text(direction).count
-        // Alerts and session tickets look like data.
-        #expect(log.text(direction).isEmpty && (sent * 9 / 10...sent + 1_000).contains(filled(log, direction)))
+        // Alerts and session tickets look like data; without any secret, so does the handshake.
+        let most = secret.isEmpty ? recording.stream(direction).count : sent + 1_000
+        #expect(log.text(direction).isEmpty && (sent * 9 / 10...most).contains(filled(log, direction)))
+        let missing = log.events(direction).filter { if case .keysMissing = $0 { true } else { false } }
+        #expect(missing.count == 1)
+    }
+
+    /// What the handshake loses is no plaintext, and costs none, in either direction.
+    @Test(arguments: ["chat-tls13", "tls13-clientcert"])
+    func `a gap in the handshake of TLS 1.3`(name: String) throws {
+        let recording = try Recording(name)
+        let whole = run(recording.connections[0], recording.keys).log
+        let client = recording.stream(.fromClient)
+        let finished = try #require(applicationDataOffset(whole, .fromClient))
+        // The server's flight ends where the client speaks again.
+        var (flight, isAnswering) = (0, false)
+        for case .bytes(let bytes, let direction) in recording.connections[0] {
+            if direction == .fromServer { (flight, isAnswering) = (flight + bytes.count, true) }
+            if direction == .fromClient, isAnswering { break }
+        }
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = Random(seed)
+        for (direction, range) in [
+            (Direction.fromServer, 0..<flight), (Direction.fromClient, records(client)[0].upperBound..<finished),
+        ] {
+            for _ in 0..<40 {
+                let start = Int.random(in: range, using: &random)
+                let missing = start..<Int.random(in: start + 1...range.upperBound, using: &random)
+                let log = run(gap(recording, direction, missing), recording.keys).log
+                for side in Direction.allCases {
+                    #expect(log.text(side) == whole.text(side), "seed \(seed), \(direction) \(missing)")
+                    #expect(
+                        filled(log, side) == whole.text(side).count, "seed \(seed), \(direction) \(missing), \(side)")
+                }
+            }
+        }
     }
 
     /// Short records: more than 64 of them may be lost at once.

@@ -37,6 +37,12 @@ struct KeyLogTests {
         #expect(log.hasSecrets(for: try client()))
     }
 
+    @Test func `a byte order mark is no part of a line`() throws {
+        var log = KeyLog()
+        #expect(add("\u{feff}CLIENT_RANDOM \(random) \(secret48)\n", to: &log) == [])
+        #expect(log.hasSecrets(for: try client()))
+    }
+
     @Test func `malformed lines are numbered`() {
         var log = KeyLog()
         let lines = [

@@ -318,7 +318,11 @@ extension TLSFilter: TLSReceiver {
             if facts.version == "\(ProtocolVersion.tls13)" { decrypt() }
         case .keysMissing(let random):
             if state == .undecided { pass() }
-            if keys.isRequested { notice(.tlsKeysMissing(clientRandom: "\(random)"), from: .fromClient) }
+            if state == .decrypting {
+                notice(.tlsKeysMissing(clientRandom: "\(random)", label: label(direction).rawValue), from: direction)
+            } else if keys.isRequested {
+                notice(.tlsKeysMissing(clientRandom: "\(random)"), from: .fromClient)
+            }
         case .applicationDataBegins(let offset, let records):
             if !isReported { facts.handshake[direction] = TLSFacts.Handshake(records: records, bytes: offset) }
         case .alert(let alert, let isEncrypted):
@@ -348,11 +352,20 @@ extension TLSFilter: TLSReceiver {
             if state == .undecided { pass() }
         case .withoutHello:
             reportFacts(evenIfUnknown: true)
-            if state == .undecided { pass() }
+            // What begins with a gap may be anything, and is passed on already.
+            guard state == .undecided else { return }
+            pass()
+            if keys.isRequested { notice(.tlsKeysMissing(clientRandom: nil), from: .fromClient) }
         case .helloRetryRequest, .certificateRequested, .unreadableAlert, .earlyDataSkipped, .keyUpdated,
             .renegotiated:
             return
         }
+    }
+
+    /// Under which label the secret of a direction's application data is logged.
+    private func label(_ direction: Direction) -> KeyLogLabel {
+        guard facts.version == "\(ProtocolVersion.tls13)" else { return .clientRandom }
+        return direction == .fromClient ? .clientTrafficSecret0 : .serverTrafficSecret0
     }
 
     private func reportAlert(_ text: String, _ alert: Alert, from direction: Direction) {

@@ -66,6 +66,7 @@ extension TLSFault {
         if ["WRONG_VERSION_NUMBER", "HTTP_REQUEST", "HTTPS_PROXY_REQUEST"].contains(reason) {
             return "what it sent is not TLS"
         }
+        if reason == "NO_RENEGOTIATION" { return "it began a renegotiation, which the proxy does not take part in" }
         return reason.lowercased().split(separator: "_").joined(separator: " ")
     }
 

@@ -146,9 +146,9 @@ struct TLSLayer: EntryLayer {
         return secure(serverRequest(hello, connection))
     }
 
-    /// What the server is offered: what the client offers, as far as the proxy speaks it.
+    /// What the server is offered: what the client offers, as far as the proxy speaks it, but for a name that the user gave.
     private func serverRequest(_ hello: ClientHello?, _ connection: EntryConnection) -> TLSRequest {
-        let name = hello?.serverName ?? options.serverName ?? connection.server?.host
+        let name = options.serverName ?? hello?.serverName ?? connection.server?.host
         return TLSRequest(
             leg: .server, names: name.map { [$0] } ?? [], maximum: hello.flatMap(Self.newest) ?? .tls13,
             protocols: (hello?.applicationProtocols ?? []).filter(Self.canBeOffered))
@@ -205,8 +205,11 @@ struct TLSLayer: EntryLayer {
         hello.acceptsP256(in: version) ? .ecdsa : .rsa
     }
 
+    /// For what a client may take the proxy that sends no name: the server, or the address it connected to.
     private static func names(of connection: EntryConnection) -> [String] {
-        connection.server?.host.map { [$0] } ?? ["\(connection.reached.address)"]
+        let address = connection.reached.unmapped.address
+        guard let host = connection.server?.host else { return ["\(address)"] }
+        return address.isUnspecified || host == "\(address)" ? [host] : [host, "\(address)"]
     }
 
     private static func target(_ connection: EntryConnection) -> String {

@@ -62,7 +62,7 @@ package struct TLSOptions: Sendable {
     package var handshakeTimeout = 10.0
     /// What the proxy does.
     package var mode = Mode.pass
-    /// The name by which servers are verified if the client sends none; nil: the host connected to.
+    /// The name that servers are sent, and verified by; nil: the one that the client sends, or the host connected to.
     package var serverName: String?
     /// Which authorities servers are verified against.
     package var trust = Trust.system

@@ -166,11 +166,12 @@ extension TLSConnection {
         }
     }
 
-    /// Reports missing keys, once for a handshake: when a record needs them.
+    /// Reports missing keys, when a record needs them: once for a handshake, or for each direction if some of it was decrypted.
     mutating func reportMissingKeys(_ direction: Direction, _ context: Context) {
         guard let random = sides[direction].lackedKeys else { return }
         sides[direction].lackedKeys = nil
-        guard state.missingKeys != random else { return }
+        let isPartial = state.isTLS13 && Direction.allCases.contains { sides[$0].epoch > .plaintext }
+        guard state.missingKeys != random || isPartial else { return }
         state.missingKeys = random
         context.receiver.event(.keysMissing(random), from: direction)
     }

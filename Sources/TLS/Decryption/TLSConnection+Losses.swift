@@ -19,8 +19,7 @@ extension TLSConnection {
             isCounted
             ? Int(found.sequence - side.sequence)
             : recovery.knownRecords + (unknown > 0 ? 1 : 0)
-        if side.epoch == .handshake, isCounted {
-            // The handshake has no application data.
+        if endsInHandshake(found, direction) {
             context.receiver.lost(plaintextBytes: 0, isExact: true, records: records, from: direction)
             return
         }
@@ -30,6 +29,13 @@ extension TLSConnection {
             || found.opened.type == ContentType.changeCipherSpec.rawValue
         let isExact = isCounted && !goesOn && hasExactLengths(direction)
         reportLoss(recovery, until: side.position, records, isExact: isExact, direction, context)
+    }
+
+    /// Whether all that lies before a record is the handshake's, which has no application data.
+    private func endsInHandshake(_ found: Found, _ direction: Direction) -> Bool {
+        guard sides[direction].epoch < .application, !mayBeEarly(direction) || sides[direction].epoch == .handshake
+        else { return false }
+        return found.candidate.epoch == .handshake || (found.candidate.epoch == .application && found.sequence == 0)
     }
 
     /// Reports what is lost at the end.

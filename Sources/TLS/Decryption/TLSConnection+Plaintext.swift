@@ -87,8 +87,8 @@ extension TLSConnection {
             // In TLS 1.3 it may as well be a handshake message.
             if state.agreed.map({ $0.version < .tls13 }) == true { noteApplicationData(direction, context) }
             if sides[direction].opaqueLengths.count < 3 { sides[direction].opaqueLengths.append(header.length) }
-            // After the handshake was decrypted these are application data, but for session tickets; the other direction may go on.
-            if sides[direction].epoch >= .handshake {
+            // Application data, but for handshake messages that look like it; the other direction may go on.
+            if sides[direction].epoch >= .handshake || state.isTLS13 {
                 let plaintext = max(0, header.length - sides[direction].overhead)
                 context.receiver.lost(plaintextBytes: plaintext, isExact: false, records: 1, from: direction)
             }

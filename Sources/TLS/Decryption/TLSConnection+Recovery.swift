@@ -13,8 +13,12 @@ extension TLSConnection {
     mutating func takeSeeking(
         _ header: RecordHeader, _ record: RawSpan, _ direction: Direction, _ context: Context
     ) -> HeldInput.Wait? {
-        if state.agreed == nil, header.type != .applicationData { return nil }
-        if passesUnprotected(header, record, direction, context) { return nil }
+        var isUnprotected = state.agreed == nil && header.type != .applicationData
+        if !isUnprotected { isUnprotected = passesUnprotected(header, record, direction, context) }
+        if isUnprotected {
+            sides[direction].recovery?.otherBytes += header.recordLength
+            return nil
+        }
         let position = sides[direction].position
         let found = trial(header, record, candidates(header, direction, at: position, context))
         if let found, !found.opened.lacksIV || !found.candidate.isCurrent {
@@ -80,8 +84,8 @@ extension TLSConnection {
             return [candidate(.application, secret, suite, protection)]
         }
         guard let hello = state.clientHello, hello.offersTLS13, !state.isUnsupported else { return [] }
-        let mayBeEarly = direction == .fromClient && hello.offersEarlyData && state.earlyData != .rejected
-        let epochs: [Side.Epoch] = mayBeEarly ? [.early, .handshake, .application] : [.handshake, .application]
+        let epochs: [Side.Epoch] =
+            mayBeEarly(direction) ? [.early, .handshake, .application] : [.handshake, .application]
         // Without a ServerHello, any suite that was offered.
         let suites = state.agreed.map { [$0.suite] } ?? hello.cipherSuites.filter(\.isTLS13)
         return suites.prefix(8).flatMap { suite in
@@ -90,6 +94,11 @@ extension TLSConnection {
                     .map { candidate(epoch, $0.0, suite, $0.1) }
             }
         }
+    }
+
+    /// Whether a direction may have early data (RFC 8446 section 4.2.10).
+    func mayBeEarly(_ direction: Direction) -> Bool {
+        direction == .fromClient && state.clientHello?.offersEarlyData == true && state.earlyData != .rejected
     }
 
     /// The first key and number that open a record.
@@ -148,6 +157,8 @@ extension TLSConnection {
         sides[direction].recovery = Recovery(.gap, at: sides[direction].position)
         sides[direction].recovery?.isReported = true
         sides[direction].phase = .seeking
+        // What the rest of the handshake would tell is not read.
+        if direction == .fromServer { reportNegotiation(context) }
         reportFailure(reason, direction, context)
     }
 

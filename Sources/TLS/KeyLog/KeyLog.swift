@@ -67,7 +67,9 @@ package struct KeyLog: Sendable {
                 MalformedLine(number: line.number, reason: "it is longer than \(KeyLog.lineLimit) bytes"))
             return
         }
-        switch KeyLogContent(bytes[...]) {
+        // Editors on Windows begin files with a byte order mark.
+        let mark: [UInt8] = [0xef, 0xbb, 0xbf]
+        switch KeyLogContent(bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...]) {
         case .secret(let line): add(line)
         case .session(let id, let masterSecret): sessions[id] = masterSecret
         case .nothing: break

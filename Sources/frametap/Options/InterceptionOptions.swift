@@ -24,7 +24,8 @@ struct InterceptionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The name to verify servers by, if the client sends none. By default, the host of --to.", valueName: "name")
+            "The name to send to servers, and to verify them by. By default, the one that the client sends, or the host of --to.",
+            valueName: "name")
     )
     var serverName: String?
 

@@ -253,6 +253,53 @@ import Testing
         }
         #expect(faults.contains { $0.contains("client random") }, "\(faults)")
         #expect(result.bytes(of: 1, from: .fromClient).first == 22, "the streams are those of the wire")
+        let negotiated = try #require(facts(result).first)
+        #expect(negotiated.version == "TLS 1.3" && negotiated.cipherSuite?.hasPrefix("TLS_") == true)
+    }
+
+    private func missingKeys(_ log: StreamEventLog) -> [(random: String?, label: String?, direction: Direction)] {
+        log.events.compactMap { event -> (random: String?, label: String?, direction: Direction)? in
+            guard case .noticed(1, let direction, .tlsKeysMissing(let random, let label), _, _) = event else {
+                return nil
+            }
+            return (random, label, direction)
+        }
+    }
+
+    /// What is missing of an incomplete key log is named, and so is what it costs.
+    @Test(arguments: Direction.allCases) func aMissingSecretIsNamed(direction: Direction) throws {
+        let label = direction == .fromClient ? "CLIENT_TRAFFIC_SECRET_0" : "SERVER_TRAFFIC_SECRET_0"
+        let lines = String(decoding: try keys("chat-tls13"), as: UTF8.self).split(separator: "\n")
+        let secrets = Array((lines.filter { !$0.hasPrefix(label) }.joined(separator: "\n") + "\n").utf8)
+        let result = filtered(try events("chat-tls13"), TLSDecoding(), learning: secrets)
+        let missing = missingKeys(result)
+        #expect(missing.count == 1 && missing.first?.random != nil, "\(missing)")
+        #expect(missing.first?.label == label && missing.first?.direction == direction, "\(missing)")
+        #expect(text(result, direction).isEmpty && !text(result, direction.opposite).isEmpty)
+        #expect(
+            result.events.contains { event in
+                if case .missing(1, direction, let count, _) = event { count > 0 } else { false }
+            })
+    }
+
+    /// Without a ClientHello no keys can be chosen: that is said if the user gave some.
+    @Test(arguments: [true, false]) func aConnectionWithoutItsClientHello(isRequested: Bool) throws {
+        var hasHello = true
+        let events = try events("chat-tls13").compactMap { event -> StreamEvent? in
+            switch event {
+            case .opened(var opening):
+                opening.handshake = false
+                return .opened(opening)
+            case .received(1, .fromClient, _, _, _) where hasHello:
+                hasHello = false
+                return nil
+            default: return event
+            }
+        }
+        var decoding = TLSDecoding()
+        decoding.keyLog = isRequested ? KeyLog() : nil
+        let missing = missingKeys(filtered(events, decoding))
+        #expect(missing.count == (isRequested ? 1 : 0) && missing.allSatisfy { $0.random == nil }, "\(missing)")
     }
 
     /// Any other protocol, cut anywhere, and bytes that begin like TLS and are not.

@@ -210,7 +210,7 @@ import Testing
         (["name-other.example"], "it is not for other.example, but for localhost, chat.example.com"),
     ])
     func aServerIsVerified(options: [String], reason: String) async throws {
-        let arguments = options.isEmpty ? [] : trusting
+        let arguments = options.isEmpty ? [] : ["--server-ca", files.folder.path("ca.crt")]
         let played = try await play("tls", options, arguments)
         #expect(played.seen["client error"].lowercased().contains("alert"), "\(played.seen)")
         let finding = try #require(played.trace.first { $0.event == "finding" })

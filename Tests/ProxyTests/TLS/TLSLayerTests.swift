@@ -217,12 +217,30 @@ import Testing
         #expect(request.key == key)
     }
 
+    /// The server gets the name that the user gave, the client a certificate for the one that it asked for.
+    @Test func aGivenNameIsTheServers() {
+        var (stack, _) = stack(options(.intercept) { $0.serverName = "named" })
+        let request = TLSRequest(leg: .server, names: ["named"], maximum: .tls13)
+        #expect(stack.receive(ByteBuffer(bytes: hello(name: "a.b"))) == [Self.timeout, .secure(request)])
+        let actions = stack.take(.secured(.server, TLSOutcome(version: .tls13)))
+        #expect(actions == [Self.timeout, .secure(TLSRequest(leg: .client, names: ["a.b"], maximum: .tls13))])
+    }
+
+    /// A client that connects by address sends no name, and expects the address.
+    @Test func withoutANameTheAddressIsInTheCertificate() {
+        var (stack, _) = stack(options(.intercept))
+        _ = stack.receive(ByteBuffer(bytes: hello()))
+        let request = TLSRequest(leg: .client, names: ["chat.example.com", "127.0.0.1"], maximum: .tls13)
+        let actions = stack.take(.secured(.server, TLSOutcome(version: .tls13)))
+        #expect(actions == [Self.timeout, .secure(request)])
+    }
+
     @Test func oneSideOnly() {
         let (_, outwards) = stack(options(.client) { $0.serverName = "named" })
         #expect(outwards == [Self.timeout, .secure(TLSRequest(leg: .server, names: ["named"], maximum: .tls13))])
         var (inwards, actions) = stack(options(.server))
         #expect(actions == [Self.timeout] && inwards.take(.serverSpoke) == [])
-        let request = TLSRequest(leg: .client, names: ["chat.example.com"], maximum: .tls13)
+        let request = TLSRequest(leg: .client, names: ["chat.example.com", "127.0.0.1"], maximum: .tls13)
         #expect(inwards.receive(ByteBuffer(bytes: hello())) == [Self.timeout, .secure(request)])
         var (plain, _) = stack(options(.server))
         guard case .close(let fault, _)? = plain.receive(ByteBuffer(string: "plain")).first else {
