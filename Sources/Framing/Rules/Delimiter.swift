@@ -1,4 +1,5 @@
 import Streams
+import YAML
 
 /// The rule `delimiter`: a frame runs up to a delimiter that belongs to it.
 ///
