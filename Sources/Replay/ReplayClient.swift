@@ -18,6 +18,7 @@ package enum ReplayClient {
         let record = NIOLoopBoundBox.makeBoxSendingValue(ReplayRecord(options.format), eventLoop: loop)
         let progress = NIOLoopBoundBox.makeBoxSendingValue(
             recording.connections.map(\.opened), eventLoop: loop)
+        let builder = FrameBuilder(options.format, recording)
         let values = NIOLoopBoundBox.makeBoxSendingValue(Echoes.Values(), eventLoop: loop)
         let start = recording.connections.map(\.opened).min() ?? Timestamp(nanoseconds: 0)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -30,8 +31,8 @@ package enum ReplayClient {
                         try await Task.sleep(for: .milliseconds(2))
                     }
                     let script = ReplayScript(
-                        connection: connection, place: place, rules: recording.rules, progress: progress, values: values
-                    )
+                        connection: connection, place: place, rules: recording.rules, builder: builder,
+                        progress: progress, values: values)
                     try await play(script, on: loop, host, port, options, record)
                     try await loop.submit { progress.value[place] = .distantFuture }.get()
                 }
@@ -69,6 +70,7 @@ private struct ReplayScript: Sendable {
     var connection: RecordedConnection
     var place: Int
     var rules: TraceRules
+    var builder: FrameBuilder
     /// The recorded time of the first event on each connection that has not happened yet.
     var progress: NIOLoopBoundBox<[Timestamp]>
     /// The bound values that the server sent, on any connection.
@@ -145,7 +147,6 @@ private final class ReplayClientHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let options: ReplayOptions
-    private let builder: FrameBuilder
     private let script: ReplayScript
     private let recorded: RecordedConnection
     private let record: NIOLoopBoundBox<ReplayRecord>
@@ -168,7 +169,6 @@ private final class ReplayClientHandler: ChannelInboundHandler {
         recorded = script.connection
         self.options = options
         self.record = record
-        builder = FrameBuilder(options.format)
         state = ReplayClientState(recorded, script.rules)
     }
 
@@ -312,10 +312,10 @@ private final class ReplayClientHandler: ChannelInboundHandler {
 
     private func send(_ item: RecordedItem, _ context: ChannelHandlerContext) {
         do {
-            let item = state.filled(item, script.values.value)
-            let bytes = try builder.bytes(of: item)
+            let filled = state.filled(item, script.values.value)
+            let bytes = try script.builder.bytes(of: item, filled: filled)
             record.value.advance()
-            record.value.note(sent: item, on: number)
+            record.value.note(sent: filled, on: number)
             receiver?.received(bytes.span.bytes, from: .fromClient, at: .now(), packet: 0)
             context.channel.writeAndFlush(context.channel.allocator.buffer(bytes: bytes), promise: nil)
         } catch {

@@ -19,6 +19,7 @@ package enum ReplayServer {
         let loop = MultiThreadedEventLoopGroup.singleton.any()
         let shared = NIOLoopBoundBox.makeBoxSendingValue(
             SharedState(beginning: ReplayServerState(recording, unknown: options.unknown)), eventLoop: loop)
+        let builder = FrameBuilder(options.format, recording)
         let listener = try await ServerBootstrap(group: loop)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -26,7 +27,7 @@ package enum ReplayServer {
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let handler = ReplayServerHandler(options, shared)
+                    let handler = ReplayServerHandler(options, builder, shared)
                     try channel.pipeline.syncOperations.addHandler(handler)
                 }
             }
@@ -89,10 +90,12 @@ private final class ReplayServerHandler: ChannelInboundHandler {
         var latest: NIODeadline
     }
 
-    init(_ options: ReplayOptions, _ shared: NIOLoopBoundBox<ReplayServer.SharedState>) {
+    init(
+        _ options: ReplayOptions, _ builder: FrameBuilder, _ shared: NIOLoopBoundBox<ReplayServer.SharedState>
+    ) {
         self.options = options
+        self.builder = builder
         self.shared = shared
-        builder = FrameBuilder(options.format)
         state = shared.value.beginning
     }
 
@@ -176,7 +179,7 @@ private final class ReplayServerHandler: ChannelInboundHandler {
             waiting.removeFirst()
             promptEnd = max(0, promptEnd - 1)
             guard let answer = first.answer else { return context.close(promise: nil) }
-            send(state.filled(answer, first.known, shared.value.values), context)
+            send(answer.item, filled: state.filled(answer, first.known, shared.value.values), context)
         }
         guard let first = waiting.first else {
             if isClientDone { context.close(promise: nil) }
@@ -197,9 +200,9 @@ private final class ReplayServerHandler: ChannelInboundHandler {
         nextLook = (task, at)
     }
 
-    private func send(_ item: RecordedItem, _ context: ChannelHandlerContext) {
+    private func send(_ item: RecordedItem, filled: RecordedItem, _ context: ChannelHandlerContext) {
         do {
-            let bytes = try builder.bytes(of: item)
+            let bytes = try builder.bytes(of: item, filled: filled)
             context.writeAndFlush(wrapOutboundOut(context.channel.allocator.buffer(bytes: bytes)), promise: nil)
         } catch {
             options.log("\(error)")

@@ -249,7 +249,7 @@ struct Play {
     private mutating func bytes(of message: Int) -> [UInt8] {
         let message = script.messages[message]
         guard let item = echoes?.filled(message.item) else { return message.bytes }
-        return (try? builder.bytes(of: item)) ?? message.bytes
+        return (try? builder.bytes(of: message.item, filled: item)) ?? message.bytes
     }
 
     // MARK: The end

@@ -61,7 +61,7 @@ package struct Script: Sendable {
                 if item.from == .fromClient {
                     isBehindHeartbeat = isHeartbeat
                     let message = Message(
-                        connection: place, index: index, item: item, bytes: try builder.bytes(of: item))
+                        connection: place, index: index, item: item, bytes: try builder.bytes(of: item, filled: item))
                     events.append((item.time, 1, .message(message)))
                 } else if item.frame != nil, !isHeartbeat || includesHeartbeats && isBehindHeartbeat {
                     events.append((item.time, 1, .heard(place)))

@@ -77,7 +77,7 @@ package struct ServerTorture {
         }
         var shown = options.format
         shown.secrets = []
-        let builder = FrameBuilder(options.format)
+        let builder = FrameBuilder(options.format, recording)
         let longest = recording.connections.map(\.longestPause).max() ?? Interval(nanoseconds: 0)
         var why = ""
         for includesHeartbeats in [true, false] {
