@@ -106,6 +106,13 @@ package struct Script: Sendable {
         for (place, known) in reached.enumerated() where place < needs.count { needs[place] = known }
     }
 
+    /// How many frames of the server are awaited on each connection.
+    var awaited: [Int] {
+        var awaited = [Int](repeating: 0, count: connections.count)
+        for need in needs.joined() { awaited[need.connection] = max(awaited[need.connection], need.frames) }
+        return awaited
+    }
+
     /// How many bytes the clients send.
     var byteCount: Int { messages.reduce(0) { $0 + $1.bytes.count } }
 
