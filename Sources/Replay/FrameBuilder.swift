@@ -5,16 +5,29 @@ import Trace
 /// Rebuilds the bytes of recorded frames.
 package struct FrameBuilder: Sendable {
     private let format: Format
+    /// The bytes of frames that a capture had, by connection.
+    private let originals: [Int: [FrameOrdinal: [UInt8]]]
 
-    /// A builder of a format's frames.
-    package init(_ format: Format) {
+    /// A builder of a recording's frames.
+    package init(_ format: Format, _ recording: Recording) {
         self.format = format
+        originals = Dictionary(recording.connections.map { ($0.number, $0.originals) }) { $1 }
     }
 
-    /// The bytes of a recorded message.
+    /// The bytes of a recorded message as they were sent, if they are known and no value was filled in; otherwise rebuilt.
     ///
+    /// - Parameter filled: the message with values filled in.
     /// - Throws: `ReplayError`, if the trace does not contain all of it.
-    package func bytes(of item: RecordedItem) throws(ReplayError) -> [UInt8] {
+    package func bytes(of item: RecordedItem, filled: RecordedItem) throws(ReplayError) -> [UInt8] {
+        if case .frame(let frame) = item, item == filled,
+            let original = originals[frame.connection]?[FrameOrdinal(frame.from, frame.index)]
+        {
+            return original
+        }
+        return try bytes(of: filled)
+    }
+
+    private func bytes(of item: RecordedItem) throws(ReplayError) -> [UInt8] {
         switch item {
         case .frame(let frame): return try bytes(of: frame)
         case .unframed(let run):

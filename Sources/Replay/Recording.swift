@@ -57,7 +57,7 @@ package struct Recording: Sendable {
     /// Makes sure that everything that a side sent can be sent again.
     package func check(_ builder: FrameBuilder, _ from: Direction) throws(ReplayError) {
         for connection in connections {
-            for item in connection.items where item.from == from { _ = try builder.bytes(of: item) }
+            for item in connection.items where item.from == from { _ = try builder.bytes(of: item, filled: item) }
         }
     }
 }

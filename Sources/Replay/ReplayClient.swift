@@ -18,6 +18,8 @@ package enum ReplayClient {
         let record = NIOLoopBoundBox.makeBoxSendingValue(ReplayRecord(options.format), eventLoop: loop)
         let progress = NIOLoopBoundBox.makeBoxSendingValue(
             recording.connections.map(\.opened), eventLoop: loop)
+        let builder = FrameBuilder(options.format, recording)
+        let values = NIOLoopBoundBox.makeBoxSendingValue(Echoes.Values(), eventLoop: loop)
         let start = recording.connections.map(\.opened).min() ?? Timestamp(nanoseconds: 0)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (place, connection) in recording.connections.enumerated() {
@@ -29,7 +31,8 @@ package enum ReplayClient {
                         try await Task.sleep(for: .milliseconds(2))
                     }
                     let script = ReplayScript(
-                        connection: connection, place: place, rules: recording.rules, progress: progress)
+                        connection: connection, place: place, rules: recording.rules, builder: builder,
+                        progress: progress, values: values)
                     try await play(script, on: loop, host, port, options, record)
                     try await loop.submit { progress.value[place] = .distantFuture }.get()
                 }
@@ -62,13 +65,16 @@ package enum ReplayClient {
     }
 }
 
-/// The script of one connection, and the progress of all of them: the recorded time of the first event on each that has not
-/// happened yet.
+/// The script of one connection, and what all of them share.
 private struct ReplayScript: Sendable {
     var connection: RecordedConnection
     var place: Int
     var rules: TraceRules
+    var builder: FrameBuilder
+    /// The recorded time of the first event on each connection that has not happened yet.
     var progress: NIOLoopBoundBox<[Timestamp]>
+    /// The bound values that the server sent, on any connection.
+    var values: NIOLoopBoundBox<Echoes.Values>
 }
 
 extension [Timestamp] {
@@ -83,22 +89,56 @@ final class ReplayRecord {
     private let reading = TraceReading(of: "what the server said")
     private let decoder: Decoder
     private var count = 0
+    /// The clients' messages, by connection.
+    private var sent: [Int: [RecordedItem]] = [:]
 
     init(_ format: Format) {
         decoder = Decoder(DecodingOptions(.fixed(format)), sinks: [reading.sink(tool: "frametap", bodyLimit: .max)])
     }
 
-    func open() -> any ConnectionReceiver {
+    /// Begins a connection.
+    ///
+    /// - Returns: what takes its bytes, and its number.
+    func open() -> (receiver: any ConnectionReceiver, number: Int) {
         count += 1
         let nobody = Endpoint(IPAddress(v4: 0x7f00_0001), 0)
-        return decoder.open(Opening(number: count, time: .now(), client: nobody, server: nobody))
+        return (decoder.open(Opening(number: count, time: .now(), client: nobody, server: nobody)), count)
     }
 
     func advance() { decoder.advance(to: .now()) }
 
+    /// A message of the recording was sent on a connection.
+    func note(sent item: RecordedItem, on number: Int) {
+        sent[number, default: []].append(item.sent(at: .now(), on: number))
+    }
+
+    /// The conversation: what the server said, and the client's messages as the recording has them. The replay writes these
+    /// itself, perhaps in other bytes: a trace has no spaces between the values of JSON, for example.
     func finish() -> RecordedTrace {
         decoder.finish()
-        return reading.trace
+        var trace = reading.trace
+        for place in trace.connections.indices {
+            var all = sent[trace.connections[place].number] ?? []
+            all += trace.connections[place].items.filter { $0.from == .fromServer }
+            let inOrder = all.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
+            trace.connections[place].items = RecordedItems(inOrder.map(\.element))
+        }
+        return trace
+    }
+}
+
+extension RecordedItem {
+    /// The same message, sent at another time.
+    fileprivate func sent(at time: Timestamp, on connection: Int) -> RecordedItem {
+        switch self {
+        case .frame(var frame):
+            (frame.connection, frame.leg, frame.time, frame.started) = (connection, nil, time, time)
+            return .frame(frame)
+        case .unframed(var run):
+            (run.connection, run.leg, run.time) = (connection, nil, time)
+            return .unframed(run)
+        case .missing: return self
+        }
     }
 }
 
@@ -107,13 +147,13 @@ private final class ReplayClientHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let options: ReplayOptions
-    private let builder: FrameBuilder
     private let script: ReplayScript
     private let recorded: RecordedConnection
     private let record: NIOLoopBoundBox<ReplayRecord>
     private var state: ReplayClientState
     private var incoming: IncomingFrames?
     private var receiver: (any ConnectionReceiver)?
+    private var number = 0
     private var waiting: Scheduled<Void>?
     private var heardWhenWaiting = 0
     /// The recorded time of the next message to send.
@@ -129,13 +169,14 @@ private final class ReplayClientHandler: ChannelInboundHandler {
         recorded = script.connection
         self.options = options
         self.record = record
-        builder = FrameBuilder(options.format)
         state = ReplayClientState(recorded, script.rules)
     }
 
     func channelActive(context: ChannelHandlerContext) {
         incoming = IncomingFrames(options.format, from: .fromServer, at: .now())
-        receiver = record.value.open()
+        let opened = record.value.open()
+        receiver = opened.receiver
+        number = opened.number
         advance(context)
         watchForPauses(context)
     }
@@ -191,7 +232,7 @@ private final class ReplayClientHandler: ChannelInboundHandler {
     private func take(_ items: [RecordedItem]?, _ context: ChannelHandlerContext) {
         // If nothing arrived, the wait is not extended.
         guard let items, !items.isEmpty else { return }
-        for item in items { state.received(item) }
+        for item in items { state.received(item, &script.values.value) }
         noteProgress()
         advance(context)
     }
@@ -271,8 +312,10 @@ private final class ReplayClientHandler: ChannelInboundHandler {
 
     private func send(_ item: RecordedItem, _ context: ChannelHandlerContext) {
         do {
-            let bytes = try builder.bytes(of: item)
+            let filled = state.filled(item, script.values.value)
+            let bytes = try script.builder.bytes(of: item, filled: filled)
             record.value.advance()
+            record.value.note(sent: filled, on: number)
             receiver?.received(bytes.span.bytes, from: .fromClient, at: .now(), packet: 0)
             context.channel.writeAndFlush(context.channel.allocator.buffer(bytes: bytes), promise: nil)
         } catch {

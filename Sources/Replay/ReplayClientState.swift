@@ -6,7 +6,7 @@ import TraceDiff
 struct ReplayClientState {
     /// What to do next.
     enum Step {
-        /// Send a message, this long after now.
+        /// Send a message of the recording, this long after now; `filled` makes of it what is sent.
         case send(RecordedItem, after: Interval)
         /// Wait until the server has said more.
         case wait
@@ -42,12 +42,20 @@ struct ReplayClientState {
     }
 
     /// The server sent a frame.
-    mutating func received(_ item: RecordedItem) {
+    ///
+    /// - Parameter shared: the bound values that were seen on any connection; those of the frame are added.
+    mutating func received(_ item: RecordedItem, _ shared: inout Echoes.Values) {
         guard let frame = item.frame, !frame.isHeartbeat else { return }
         heard += 1
         if let place = expected[echoes.known(item).kind]?.popLast() {
-            echoes.note(recorded: items[place], actual: item)
+            shared.add(echoes.note(recorded: items[place], actual: item))
         }
+    }
+
+    /// A message of the recording as it must be sent now: bound values are those that the server sent, here or else on another
+    /// connection.
+    mutating func filled(_ item: RecordedItem, _ shared: Echoes.Values) -> RecordedItem {
+        echoes.filled(item, echoes.values, shared)
     }
 
     /// The server does not send the awaited frame.
@@ -71,7 +79,7 @@ struct ReplayClientState {
             if heard < awaited { return .wait }
             let pause = item.time - lastTime
             (next, lastTime) = (next + 1, item.time)
-            return .send(echoes.filled(item), after: pause)
+            return .send(item, after: pause)
         }
         return heard < awaited ? .wait : .done
     }

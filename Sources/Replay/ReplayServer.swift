@@ -3,6 +3,7 @@ import NIOCore
 import NIOPosix
 import Streams
 import Trace
+import TraceDiff
 
 /// Listens, and answers clients as the recorded server did.
 package enum ReplayServer {
@@ -18,6 +19,7 @@ package enum ReplayServer {
         let loop = MultiThreadedEventLoopGroup.singleton.any()
         let shared = NIOLoopBoundBox.makeBoxSendingValue(
             SharedState(beginning: ReplayServerState(recording, unknown: options.unknown)), eventLoop: loop)
+        let builder = FrameBuilder(options.format, recording)
         let listener = try await ServerBootstrap(group: loop)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -25,7 +27,7 @@ package enum ReplayServer {
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let handler = ReplayServerHandler(options, shared)
+                    let handler = ReplayServerHandler(options, builder, shared)
                     try channel.pipeline.syncOperations.addHandler(handler)
                 }
             }
@@ -53,6 +55,8 @@ package enum ReplayServer {
         var unknown = 0
         /// How many requests have arrived for each recorded connection.
         var requests: [Int: Int] = [:]
+        /// The bound values that the clients have sent.
+        var values = Echoes.Values()
         var channels: [ObjectIdentifier: any Channel] = [:]
     }
 }
@@ -78,17 +82,20 @@ private final class ReplayServerHandler: ChannelInboundHandler {
 
     private struct Waiting {
         /// Nil: the connection must be closed.
-        var bytes: [UInt8]?
+        var answer: RecordedAnswers.Answer?
+        /// The bound values that were known when it was requested.
+        var known = Echoes.Values()
         var due: NIODeadline
         /// When the recorded server had sent it.
         var latest: NIODeadline
-        var answer: RecordedAnswers.Answer?
     }
 
-    init(_ options: ReplayOptions, _ shared: NIOLoopBoundBox<ReplayServer.SharedState>) {
+    init(
+        _ options: ReplayOptions, _ builder: FrameBuilder, _ shared: NIOLoopBoundBox<ReplayServer.SharedState>
+    ) {
         self.options = options
+        self.builder = builder
         self.shared = shared
-        builder = FrameBuilder(options.format)
         state = shared.value.beginning
     }
 
@@ -131,7 +138,10 @@ private final class ReplayServerHandler: ChannelInboundHandler {
     }
 
     private func take(_ items: [RecordedItem]?, _ context: ChannelHandlerContext) {
-        for item in items ?? [] { perform(state.received(item, shared.value.taken), context) }
+        for item in items ?? [] {
+            let taken = shared.value.taken
+            perform(state.received(item, taken, &shared.value.values), context)
+        }
     }
 
     private func perform(_ actions: [ReplayServerState.Action], _ context: ChannelHandlerContext) {
@@ -149,19 +159,14 @@ private final class ReplayServerHandler: ChannelInboundHandler {
             case .report(let text):
                 shared.value.unknown += 1
                 options.log(text)
-            case .send(let item, let answer):
-                do {
-                    let bytes = try builder.bytes(of: item)
-                    let next = Waiting(
-                        bytes: bytes, due: due(after: answer.after),
-                        latest: now + .nanoseconds(max(0, answer.after.nanoseconds)), answer: answer)
-                    waiting.insert(next, at: answer.isPrompt ? promptEnd : waiting.endIndex)
-                    if answer.isPrompt { promptEnd += 1 }
-                } catch {
-                    options.log("\(error)")
-                }
+            case .send(let answer, let known):
+                let next = Waiting(
+                    answer: answer, known: known, due: due(after: answer.after),
+                    latest: now + .nanoseconds(max(0, answer.after.nanoseconds)))
+                waiting.insert(next, at: answer.isPrompt ? promptEnd : waiting.endIndex)
+                if answer.isPrompt { promptEnd += 1 }
             case .close(let pause):
-                waiting.append(Waiting(bytes: nil, due: due(after: pause), latest: now, answer: nil))
+                waiting.append(Waiting(due: due(after: pause), latest: now))
             }
         }
         sayWhatIsDue(context)
@@ -173,11 +178,8 @@ private final class ReplayServerHandler: ChannelInboundHandler {
         while let first = waiting.first, first.due <= now, isAsked(for: first, at: now) {
             waiting.removeFirst()
             promptEnd = max(0, promptEnd - 1)
-            if let bytes = first.bytes {
-                context.writeAndFlush(wrapOutboundOut(context.channel.allocator.buffer(bytes: bytes)), promise: nil)
-            } else {
-                return context.close(promise: nil)
-            }
+            guard let answer = first.answer else { return context.close(promise: nil) }
+            send(answer.item, filled: state.filled(answer, first.known, shared.value.values), context)
         }
         guard let first = waiting.first else {
             if isClientDone { context.close(promise: nil) }
@@ -196,6 +198,15 @@ private final class ReplayServerHandler: ChannelInboundHandler {
             if context.channel.isActive { handler.sayWhatIsDue(context) }
         }
         nextLook = (task, at)
+    }
+
+    private func send(_ item: RecordedItem, filled: RecordedItem, _ context: ChannelHandlerContext) {
+        do {
+            let bytes = try builder.bytes(of: item, filled: filled)
+            context.writeAndFlush(wrapOutboundOut(context.channel.allocator.buffer(bytes: bytes)), promise: nil)
+        } catch {
+            options.log("\(error)")
+        }
     }
 
     /// Whether the other clients have made the requests that this message follows; absent clients are not waited for long.

@@ -7,8 +7,8 @@ import TraceDiff
 struct ReplayServerState {
     /// An action.
     enum Action {
-        /// Send a message, with the delay and content of the answer.
-        case send(RecordedItem, RecordedAnswers.Answer)
+        /// Send a message. These are the bound values that were known when it was requested; `filled` makes of both what is sent.
+        case send(RecordedAnswers.Answer, Echoes.Values)
         /// Close, this long after now.
         case close(after: Interval)
         /// Report a message to the user.
@@ -74,11 +74,27 @@ struct ReplayServerState {
     private mutating func follow(_ place: Int) -> [Action] {
         followed = place
         isUsed = [Bool](repeating: false, count: recorded[place].requests.count)
-        return recorded[place].greeting.map { .send($0.item, $0) }
+        return sending(recorded[place].greeting)
+    }
+
+    private func sending(_ answers: [RecordedAnswers.Answer]) -> [Action] { answers.map { .send($0, echoes.values) } }
+
+    /// An answer as it must be sent now: bound values are those that this client had sent when it asked, or else those that any
+    /// client has sent until now.
+    mutating func filled(
+        _ answer: RecordedAnswers.Answer, _ known: Echoes.Values, _ shared: Echoes.Values
+    ) -> RecordedItem {
+        echoes.filled(answer.item, known, shared)
     }
 
     /// The client sent a frame.
-    mutating func received(_ item: RecordedItem, _ taken: Set<Int>) -> [Action] {
+    ///
+    /// - Parameters:
+    ///   - taken: the recorded connections that a client follows, or has followed.
+    ///   - shared: the bound values that any client has sent; those of the frame are added.
+    mutating func received(
+        _ item: RecordedItem, _ taken: Set<Int>, _ shared: inout Echoes.Values
+    ) -> [Action] {
         if isClosing { return [] }
         guard let frame = item.frame else {
             let text = "the client sent bytes that are no frame; the recording has no answer to them"
@@ -92,8 +108,8 @@ struct ReplayServerState {
         }
         let request = recorded[followed].requests[place]
         isUsed[place] = true
-        echoes.note(recorded: request.item, actual: item)
-        actions += request.answers.map { Action.send(echoes.filled($0.item), $0) }
+        shared.add(echoes.note(recorded: request.item, actual: item))
+        actions += sending(request.answers)
         let isLast = zip(recorded[followed].requests, isUsed).allSatisfy { $0.isHeartbeat || $1 }
         if !frame.isHeartbeat, isLast, let pause = recorded[followed].closes { actions.append(.close(after: pause)) }
         return actions
@@ -111,7 +127,7 @@ struct ReplayServerState {
         if policy == .ignore || frame.isHeartbeat { return [.report(text)] }
         guard policy == .nearest, let (connection, request) = nearest(to: known) else { return giveUp(text) }
         let answers = recorded[connection].requests[request].answers
-        return [.report("\(text); it is answered as that one was")] + answers.map { .send(echoes.filled($0.item), $0) }
+        return [.report("\(text); it is answered as that one was")] + sending(answers)
     }
 
     /// The recorded request that is most similar to a request, by its connection and its index there.

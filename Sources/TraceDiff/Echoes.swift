@@ -12,14 +12,25 @@ package struct Echoes {
         package let kind: Int
     }
 
-    private struct Recorded: Hashable {
-        var binding: Int
-        var value: JSONValue
+    /// Values of bindings: for each in the recording, the actual one.
+    package struct Values: Sendable {
+        fileprivate struct Recorded: Hashable {
+            var binding: Int
+            var value: JSONValue
+        }
+
+        fileprivate var actual: [Recorded: JSONValue] = [:]
+
+        /// No values known yet.
+        package init() {}
+
+        /// Adds values; newer ones replace older ones.
+        package mutating func add(_ newer: Values) { actual.merge(newer.actual) { $1 } }
     }
 
     private var table: ContentTable
-    /// For each value of a binding in the recording, the actual one.
-    private var actual: [Recorded: JSONValue] = [:]
+    /// The values noted so far.
+    package private(set) var values = Values()
 
     /// No values known yet.
     package init(_ rules: TraceRules) {
@@ -41,21 +52,31 @@ package struct Echoes {
     package func changes(_ left: Known, _ right: Known) -> [FieldChange] { table.changes(left.content, right.content) }
 
     /// A frame of the recording arrived, with the actual values of bindings.
-    package mutating func note(recorded: RecordedItem, actual item: RecordedItem) {
+    ///
+    /// - Returns: the values that it has.
+    @discardableResult
+    package mutating func note(recorded: RecordedItem, actual item: RecordedItem) -> Values {
+        var noted = Values()
         let there = table.enter(item).bound
         for bound in table.enter(recorded).bound {
             guard let partner = there.first(where: { $0.path == bound.path && $0.binding == bound.binding }) else {
                 continue
             }
-            actual[Recorded(binding: bound.binding, value: bound.value)] = partner.value
+            noted.actual[Values.Recorded(binding: bound.binding, value: bound.value)] = partner.value
         }
+        values.add(noted)
+        return noted
     }
 
-    /// A frame of the recording with the actual values filled in.
-    package mutating func filled(_ item: RecordedItem) -> RecordedItem {
+    /// A frame of the recording with the values filled in that were noted here.
+    package mutating func filled(_ item: RecordedItem) -> RecordedItem { filled(item, values) }
+
+    /// A frame of the recording with actual values filled in; the first of `known` that has one decides.
+    package mutating func filled(_ item: RecordedItem, _ known: Values...) -> RecordedItem {
         guard case .frame(var frame) = item else { return item }
         for bound in table.enter(item).bound {
-            guard let value = actual[Recorded(binding: bound.binding, value: bound.value)] else { continue }
+            let recorded = Values.Recorded(binding: bound.binding, value: bound.value)
+            guard let value = known.lazy.compactMap({ $0.actual[recorded] }).first else { continue }
             let steps = table.paths.steps[bound.path]
             switch steps.first {
             case .member("fields"): frame.fields = frame.fields.replacing(steps.dropFirst(), with: value)

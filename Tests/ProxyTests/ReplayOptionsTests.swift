@@ -57,6 +57,80 @@ import Testing
         #expect(try await serving.exitStatus() == 0, "\(serving.errors)")
     }
 
+    /// Gives everybody a token, and answers `attached` to who has one.
+    private static let tokens = """
+        import json, secrets, socket, threading
+        known = set()
+        def serve(connection):
+            with connection.makefile("rwb") as lines:
+                for line in lines:
+                    said = json.loads(line)
+                    if said["type"] == "login":
+                        answer = {"type": "token", "token": secrets.token_hex(8)}
+                        known.add(answer["token"])
+                    else:
+                        answer = {"type": "attached" if said["token"] in known else "denied"}
+                    lines.write(json.dumps(answer).encode() + b"\\n")
+                    lines.flush()
+        listener = socket.create_server(("127.0.0.1", 0))
+        print(listener.getsockname()[1], flush=True)
+        while True:
+            threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+        """
+
+    /// A token that was given on one connection is the one that is sent on another.
+    @Test func boundValuesAreSharedByConnections() async throws {
+        let folder = try Folder()
+        let format = try folder.write(
+            Array(
+                """
+                format: attaching
+                framing: { rule: delimiter, end: "\\n" }
+                frame: { type: body.json.type }
+                body: json
+
+                """.utf8), to: "attaching.yaml")
+        let rules = try folder.write(
+            Array(
+                """
+                bind:
+                  - name: token
+                    places:
+                      - { from: server, type: token, path: body.json.token }
+                      - { from: client, type: attach, path: body.json.token }
+
+                """.utf8), to: "rules.yaml")
+        var lines = [#"{"event":"trace","version":2,"source":"test","tool":"test"}"#]
+        func add(_ connection: Int, _ from: String, _ second: Int, _ type: String, _ token: String = "") {
+            let time = "2026-01-01T00:00:0\(second)Z"
+            if from == "client" {
+                lines.append(
+                    #"{"event":"opened","connection":\#(connection),"time":"\#(time)","client":"a:1","server":"b:2"}"#)
+                lines.append(#"{"event":"format","connection":\#(connection),"format":"attaching","by":"option"}"#)
+            }
+            lines.append(
+                #"{"event":"frame","connection":\#(connection),"from":"\#(from)","index":0,"time":"\#(time)","#
+                    + #""started":"\#(time)","offset":0,"length":1,"segments":1,"merged":false,"type":"\#(type)","#
+                    + #""heartbeat":false,"fields":{},"body":{"json":{"type":"\#(type)"\#(token)}}}"#)
+        }
+        add(1, "client", 1, "login")
+        add(1, "server", 2, "token", #","token":"f00d""#)
+        add(2, "client", 3, "attach", #","token":"f00d""#)
+        add(2, "server", 4, "attached")
+        let trace = try folder.write(Array((lines.joined(separator: "\n") + "\n").utf8), to: "trace.ndjson")
+        let server = try Program("python3", ["-c", Self.tokens])
+        let port = try await server.match(/(\d+)\n/)
+        let replayed = try Program(
+            "frametap",
+            [
+                "connect", format, "--to", "127.0.0.1:\(port)", "--replay", trace, "--mask", rules, "--fast",
+                "--ignore",
+                "closed.by", "--ignore", "closed.reason",
+            ])
+        let status = try await replayed.exitStatus()
+        #expect(status == 0, "\(replayed.output)\(replayed.errors)")
+    }
+
     @Test(arguments: [
         ["serve", "--listen", "127.0.0.1:0", "--time-scale", "2"],
         ["serve", "--listen", "127.0.0.1:0", "--as-published", "stale-head"],

@@ -42,36 +42,39 @@ import TraceDiff
         return ReplayServerState(try Recording(trace, format: "test", rules: rules))
     }
 
-    /// The actions, in short form.
-    private func said(_ actions: [ReplayServerState.Action]) -> [String] {
-        actions.map { action in
+    /// A client's frame arrives, and nobody else has said anything: the actions, in short form.
+    private func said(_ item: RecordedItem, to state: inout ReplayServerState) -> [String] {
+        var values = Echoes.Values()
+        return state.received(item, [], &values).map { action in
             switch action {
-            case .send(let item, let answer):
-                "\(item.frame?.field("id")?.string ?? "-") \(item.frame?.field("says")?.string ?? "-") "
+            case .send(let answer, let known):
+                let item = state.filled(answer, known, values)
+                return "\(item.frame?.field("id")?.string ?? "-") \(item.frame?.field("says")?.string ?? "-") "
                     + "after \(answer.after.text())"
-            case .close(let pause): "close after \(pause.text())"
-            case .report(let text): text
+            case .close(let pause): return "close after \(pause.text())"
+            case .report(let text): return text
             }
         }
     }
 
     @Test func aRequestIsAnsweredWithTheIDThatTheClientReallySent() throws {
         var state = try state()
-        #expect(said(state.opened([])) == [])
-        let first = state.received(frame(.fromClient, "ask", ["id": "77", "what": "time"], at: 0), [])
+        #expect(state.opened([]).isEmpty)
+        let first = said(frame(.fromClient, "ask", ["id": "77", "what": "time"], at: 0), to: &state)
         // The news followed a heartbeat once: it belongs to the preceding request.
-        #expect(said(first) == ["77 noon after 20 ms", "- rain after 40 ms"])
-        #expect(said(state.received(frame(.fromClient, "beat", at: 0), [])) == [])
-        let second = state.received(frame(.fromClient, "ask", ["id": "78", "what": "day"], at: 0), [])
-        #expect(said(second) == ["78 Monday after 5 ms", "close after 20 ms"])
+        #expect(first == ["77 noon after 20 ms", "- rain after 40 ms"])
+        let beat = said(frame(.fromClient, "beat", at: 0), to: &state)
+        #expect(beat == [])
+        let second = said(frame(.fromClient, "ask", ["id": "78", "what": "day"], at: 0), to: &state)
+        #expect(second == ["78 Monday after 5 ms", "close after 20 ms"])
     }
 
     @Test func requestsInAnotherOrderAndAgainAreAnswered() throws {
         var state = try state()
-        let day = state.received(frame(.fromClient, "ask", ["id": "1", "what": "day"], at: 0), [])
-        #expect(said(day) == ["1 Monday after 5 ms"])
-        let again = state.received(frame(.fromClient, "ask", ["id": "2", "what": "day"], at: 0), [])
-        #expect(said(again) == ["2 Monday after 5 ms"])
+        let day = said(frame(.fromClient, "ask", ["id": "1", "what": "day"], at: 0), to: &state)
+        #expect(day == ["1 Monday after 5 ms"])
+        let again = said(frame(.fromClient, "ask", ["id": "2", "what": "day"], at: 0), to: &state)
+        #expect(again == ["2 Monday after 5 ms"])
     }
 
     /// One client's request causes a message to another one; the answer to a heartbeat waits for nobody.
@@ -93,17 +96,20 @@ import TraceDiff
             trace.connections.append(connection)
         }
         var state = ReplayServerState(try Recording(trace, format: "test", rules: TraceRules()))
-        func answers(_ actions: [ReplayServerState.Action]) -> [RecordedAnswers.Answer] {
-            actions.compactMap { if case .send(_, let answer) = $0 { answer } else { nil } }
+        func answers(_ item: RecordedItem) -> [RecordedAnswers.Answer] {
+            var values = Echoes.Values()
+            return state.received(item, [], &values).compactMap {
+                if case .send(let answer, _) = $0 { answer } else { nil }
+            }
         }
-        let news = answers(state.received(frame(.fromClient, "join", at: 0), []))
+        let news = answers(frame(.fromClient, "join", at: 0))
         #expect(news.map { $0.after.text() } == ["15 ms", "65 ms"])
         #expect(news.map { state.unasked(before: $0, arrived: [1: 1]) } == [[0], [0]])
         #expect(news.map { state.unasked(before: $0, arrived: [0: 1, 1: 1]) } == [[], [0]])
         #expect(news.map { state.unasked(before: $0, arrived: [0: 2]) } == [[], []])
         // The server answered the second heartbeat.
-        #expect(answers(state.received(frame(.fromClient, "beat", at: 0), [])).isEmpty)
-        let beat = answers(state.received(frame(.fromClient, "beat", at: 0), []))
+        #expect(answers(frame(.fromClient, "beat", at: 0)).isEmpty)
+        let beat = answers(frame(.fromClient, "beat", at: 0))
         #expect(beat.map { $0.after.text() } == ["10 ms"] && beat.allSatisfy(\.isPrompt))
         #expect(beat.map { state.unasked(before: $0, arrived: [:]) } == [[]])
     }
@@ -123,7 +129,8 @@ import TraceDiff
             trace.connections.append(connection)
         }
         var state = ReplayServerState(try Recording(trace, format: "test", rules: TraceRules()))
-        for case .send(_, let answer) in state.received(frame(.fromClient, "ask 2", at: 0), []) {
+        var values = Echoes.Values()
+        for case .send(let answer, _) in state.received(frame(.fromClient, "ask 2", at: 0), [], &values) {
             #expect(state.unasked(before: answer, arrived: [2: 1]) == [])
         }
         #expect(state.requestCount == 1)
@@ -145,8 +152,8 @@ import TraceDiff
 
     @Test func anUnknownRequestIsToldWithTheNearest() throws {
         var state = try state()
-        _ = state.received(frame(.fromClient, "ask", ["id": "1", "what": "time"], at: 0), [])
-        let reported = said(state.received(frame(.fromClient, "ask", ["id": "2", "what": "month"], at: 0), []))
+        _ = said(frame(.fromClient, "ask", ["id": "1", "what": "time"], at: 0), to: &state)
+        let reported = said(frame(.fromClient, "ask", ["id": "2", "what": "month"], at: 0), to: &state)
         #expect(reported.count == 2 && reported[1] == "close after 0 ms", "nobody waits in vain")
         #expect(
             reported[0].hasPrefix("the recording does not know this request, ask; nearest is frame 0 of the client"))

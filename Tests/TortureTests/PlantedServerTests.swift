@@ -99,6 +99,45 @@ import TraceDiff
         #expect(report.isComplete, "\(text)")
     }
 
+    /// Places at which one cut alone fails are left out of other kinds: these have not passed there.
+    @Test func whatIsLeftOutIsSaid() async throws {
+        let report = try await torture("sized.py", "head-once")
+        let text = TortureText.of(report)
+        let everyByte = try #require(report.sections.first { $0.name == "every-byte" }, "\(text)")
+        #expect(everyByte.leftOut == 10 && everyByte.tried == 1, "\(text)")
+        #expect(text.contains(", none fails; 10 places left out, they fail alone"), "\(text)")
+        #expect(
+            TortureJUnit.of(report, name: "it").contains("<system-out>10 places left out, they fail alone</system-out>")
+        )
+    }
+
+    @Test func whatIsLeftOutWhollyIsSkipped() {
+        var report = TortureReport()
+        report.sections = [TortureReport.Section(name: "fields", leftOut: 1)]
+        let xml = TortureJUnit.of(report, name: "it")
+        #expect(xml.contains(#"<skipped message="1 place left out, it fails alone"/>"#), "\(xml)")
+        #expect(xml.contains(#"errors="0" skipped="1""#), "\(xml)")
+        #expect(TortureText.of(report).contains("  fields: 0 tried; 1 place left out, it fails alone\n"))
+    }
+
+    /// A server that answers everything with an error is always the same, but nothing was tested.
+    @Test func aServerThatAnswersNothingAsRecordedIsAnError() async throws {
+        let error = await #expect(throws: TortureError.self) { try await torture("sized.py", "only-errors") }
+        let text = error?.description ?? ""
+        #expect(text.contains("answer 0 is ") && text.contains("in the recording `said`"), "\(text)")
+    }
+
+    @Test(arguments: [
+        ("sized.py", "only-asked", "answer 0 is `asked`, in the recording `said`"), ("lines.py", "denies", "answer 0 "),
+    ])
+    func answersThatAreNotThoseOfTheRecordingAreNoted(_ server: String, _ bug: String, _ why: String) async throws {
+        let report = try await torture(server, bug)
+        #expect(report.isClean && report.isComplete, "\(TortureText.of(report))")
+        #expect(report.notes.contains { $0.contains("not all answers are those of the recording") && $0.contains(why) })
+        let right = try await torture(server, "none")
+        #expect(!right.notes.contains { $0.contains("not all answers") }, "\(right.notes)")
+    }
+
     @Test func framesThatMustNotBePipelinedAreNotJoined() async throws {
         let report = try await torture("sized.py", "one-at-a-time", frames: 2)
         let text = TortureText.of(report)

@@ -135,10 +135,11 @@ package struct ClientTorture {
 
     /// Notes the runs of a kind, those that fail again when repeated alone as failures.
     private mutating func count(
-        _ name: String, _ runs: [ClientRun.Segments], _ broken: (Int, Trial) async throws -> TortureReport.Break?
+        _ name: String, _ runs: [ClientRun.Segments], leftOut: Int = 0,
+        _ broken: (Int, Trial) async throws -> TortureReport.Break?
     ) async throws {
-        guard !runs.isEmpty else { return }
-        var section = TortureReport.Section(name: name, tried: runs.count)
+        guard !runs.isEmpty || leftOut > 0 else { return }
+        var section = TortureReport.Section(name: name, tried: runs.count, leftOut: leftOut)
         for (place, trial) in try await play(runs).enumerated() {
             section.proven += trial.outcome.cuts == trial.outcome.proven ? 1 : 0
             guard trial.symptom != nil else { continue }
@@ -177,8 +178,9 @@ package struct ClientTorture {
                 $0.mapValues { $0.filter { !failing.contains($0) } }.filter { !$0.value.isEmpty }
             }
             .filter { !$0.isEmpty }
+            let leftOut = Set(unfiltered.flatMap { $0.values.joined() }).intersection(failing)
             let torture = self
-            try await count(name, all.map { .cuts($0) }) { place, trial in
+            try await count(name, all.map { .cuts($0) }, leftOut: leftOut.count) { place, trial in
                 try await torture.shrink(all[place], name, trial.symptom ?? "")
             }
         }

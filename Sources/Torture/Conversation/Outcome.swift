@@ -14,7 +14,7 @@ struct Outcome: Sendable {
     var slowest = Interval(nanoseconds: 0)
     /// What had arrived before each step, of what was awaited there.
     var reached: [[Script.Need]] = []
-    /// How many awaited frames did not arrive.
+    /// How many awaited frames had not arrived at the end.
     var unanswered = 0
     /// How the server ended each connection; nil: it did not.
     var ends: [Ending?] = []

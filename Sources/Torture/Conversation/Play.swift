@@ -210,7 +210,6 @@ struct Play {
         if let since { outcome.slowest = max(outcome.slowest, unmet.isEmpty ? now - since : outcome.slowest) }
         since = nil
         carried = []
-        outcome.unanswered += unmet.reduce(0) { $0 + $1.frames - heard[$1.connection] }
         outcome.reached.append(
             needs.map { Script.Need(connection: $0.connection, frames: min($0.frames, heard[$0.connection])) })
         return nil
@@ -249,7 +248,7 @@ struct Play {
     private mutating func bytes(of message: Int) -> [UInt8] {
         let message = script.messages[message]
         guard let item = echoes?.filled(message.item) else { return message.bytes }
-        return (try? builder.bytes(of: item)) ?? message.bytes
+        return (try? builder.bytes(of: message.item, filled: item)) ?? message.bytes
     }
 
     // MARK: The end
@@ -262,6 +261,7 @@ struct Play {
         let end = start + (awaited ? patience : lingering)
         if isOpen, now < end { return [.wake(at: end)] }
         outcome.ends = ended
+        outcome.unanswered = zip(script.awaited, heard).reduce(0) { $0 + max(0, $1.0 - $1.1) }
         // One that closed after its client in the baseline does so again.
         if awaited, !isFirst { return fail(.notClosed) }
         phase = .done

@@ -61,7 +61,7 @@ package struct Script: Sendable {
                 if item.from == .fromClient {
                     isBehindHeartbeat = isHeartbeat
                     let message = Message(
-                        connection: place, index: index, item: item, bytes: try builder.bytes(of: item))
+                        connection: place, index: index, item: item, bytes: try builder.bytes(of: item, filled: item))
                     events.append((item.time, 1, .message(message)))
                 } else if item.frame != nil, !isHeartbeat || includesHeartbeats && isBehindHeartbeat {
                     events.append((item.time, 1, .heard(place)))
@@ -104,6 +104,13 @@ package struct Script: Sendable {
     /// The script as the server really answers: awaited is what has arrived in a first run.
     mutating func adapt(to reached: [[Need]]) {
         for (place, known) in reached.enumerated() where place < needs.count { needs[place] = known }
+    }
+
+    /// How many frames of the server are awaited on each connection.
+    var awaited: [Int] {
+        var awaited = [Int](repeating: 0, count: connections.count)
+        for need in needs.joined() { awaited[need.connection] = max(awaited[need.connection], need.frames) }
+        return awaited
     }
 
     /// How many bytes the clients send.

@@ -19,7 +19,7 @@ package enum TortureJSON {
             JSONValue.object([
                 .init("segmentation", .text(section.name)), .init("tried", number(section.tried)),
                 .init("proven", number(section.proven)), .init("failed", number(section.failed)),
-                .init("uncounted", number(section.uncounted)),
+                .init("uncounted", number(section.uncounted)), .init("leftOut", number(section.leftOut)),
             ])
         }
         return JSONValue.object([

@@ -8,12 +8,21 @@ package enum TortureJUnit {
     package static func of(_ report: TortureReport, name: String) -> String {
         let suite = MarkupText.escaped(PrintableText.of(name))
         var cases = ""
-        var failures = 0
+        var (failures, skipped) = (0, 0)
         for section in report.sections {
             let head = "    <testcase classname=\"\(suite)\" name=\"\(MarkupText.escaped(section.name))\""
             let least = report.least.filter { section.holds($0) }
             if section.failed == 0, least.isEmpty {
-                cases += "\(head)/>\n"
+                let leftOut = TortureText.leftOut(of: section)
+                if section.tried == 0 {
+                    skipped += 1
+                    let why = leftOut ?? "\(section.uncounted) not counted"
+                    cases += "\(head)>\n      <skipped message=\"\(why)\"/>\n    </testcase>\n"
+                } else if let leftOut {
+                    cases += "\(head)>\n      <system-out>\(leftOut)</system-out>\n    </testcase>\n"
+                } else {
+                    cases += "\(head)/>\n"
+                }
                 continue
             }
             failures += 1
@@ -29,7 +38,7 @@ package enum TortureJUnit {
         return """
             <?xml version="1.0" encoding="UTF-8"?>
             <testsuites tests="\(count)" failures="\(failures)">
-              <testsuite name="\(suite)" tests="\(count)" failures="\(failures)" errors="0" skipped="0">
+              <testsuite name="\(suite)" tests="\(count)" failures="\(failures)" errors="0" skipped="\(skipped)">
             \(cases)  </testsuite>
             </testsuites>
 

@@ -35,6 +35,8 @@ package struct TortureReport: Sendable {
         package var failed = 0
         /// How many do not count: the same frames fail without being joined.
         package var uncounted = 0
+        /// How many places were left out: a cut there fails alone.
+        package var leftOut = 0
     }
 
     package var connections = 0

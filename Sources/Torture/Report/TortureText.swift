@@ -10,12 +10,15 @@ package enum TortureText {
         let width = report.sections.map(\.name.count).max() ?? 0
         for section in report.sections {
             var line = "  \(section.name): " + String(repeating: " ", count: width - section.name.count)
-            line += "\(number(section.tried)) tried, "
-            line += section.proven == section.tried ? "all proven" : "\(number(section.proven)) proven"
-            line +=
-                section.failed == 0
-                ? ", none fails" : ", \(number(section.failed)) \(section.failed == 1 ? "fails" : "fail")"
+            line += "\(number(section.tried)) tried"
+            if section.tried > 0 {
+                line += section.proven == section.tried ? ", all proven" : ", \(number(section.proven)) proven"
+                line +=
+                    section.failed == 0
+                    ? ", none fails" : ", \(number(section.failed)) \(section.failed == 1 ? "fails" : "fail")"
+            }
             if section.uncounted > 0 { line += "; \(number(section.uncounted)) not counted" }
+            if let leftOut = leftOut(of: section) { line += "; \(leftOut)" }
             lines.append(line)
         }
         for broken in report.least {
@@ -38,6 +41,12 @@ package enum TortureText {
             line += ", all inside \(field.map { "`\($0)`" } ?? "a \(area)")"
         }
         return line
+    }
+
+    /// `12 places left out, they fail alone`; nil if none were.
+    static func leftOut(of section: TortureReport.Section) -> String? {
+        if section.leftOut == 0 { return nil }
+        return "\(count(section.leftOut, "place")) left out, \(section.leftOut == 1 ? "it fails" : "they fail") alone"
     }
 
     private static func plural(_ segmentation: String) -> String {

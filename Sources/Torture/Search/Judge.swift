@@ -50,7 +50,7 @@ struct Judge: Sendable {
     }
 
     /// The first difference of a connection, in words.
-    private func first(in conversation: ConversationDifference) -> String? {
+    func first(in conversation: ConversationDifference) -> String? {
         let place =
             script.connections.count > 1
             ? " on connection \(conversation.expected?.number ?? conversation.actual?.number ?? 0)" : ""
@@ -77,7 +77,7 @@ struct Judge: Sendable {
 
     private static func short(_ text: String) -> String { PrintableText.of(text, columns: 200) }
 
-    private static func name(_ item: RecordedItem) -> String {
+    static func name(_ item: RecordedItem) -> String {
         switch item {
         case .frame(let frame): short("answer \(frame.index)" + (frame.type.map { " (`\($0)`)" } ?? ""))
         case .unframed(let run): "a run of \(run.length) bytes that are no frame"

@@ -42,35 +42,47 @@ extension ServerTorture {
     }
 
     /// Cuts frames at and inside every field, except where one cut alone fails.
-    mutating func tryFields() async throws { try await tryMany([("fields", all(\.partPlaces))]) }
+    mutating func tryFields() async throws { try await tryMany([many("fields", \.partPlaces)]) }
+
+    /// One run with cuts at many places.
+    private struct Many {
+        var name: String
+        var cuts: Set<Variation.Cut>
+        /// Where one cut alone fails.
+        var leftOut: Set<Variation.Cut>
+    }
 
     /// Cuts frames at every byte, and at random, except where one cut alone fails.
     mutating func tryManyCuts() async throws {
-        var kinds: [(name: String, cuts: Set<Variation.Cut>)] = [("every-byte", all(\.places))]
+        var kinds = [many("every-byte", \.places)]
         var chance = Chance(seed: options.seed, rule: 0, connection: 0, direction: .fromClient)
         for _ in 0..<Self.randomRuns {
             kinds.append(
-                (
-                    "random",
-                    all { anatomy in
-                        let places = anatomy.places
-                        guard !places.isEmpty else { return [] }
-                        return (0..<3).map { _ in places[chance.below(places.count)] }
-                    }
-                ))
+                many("random") { anatomy in
+                    let places = anatomy.places
+                    guard !places.isEmpty else { return [] }
+                    return (0..<3).map { _ in places[chance.below(places.count)] }
+                })
         }
         try await tryMany(kinds)
     }
 
-    /// The cuts at places of all frames, without those that fail alone.
-    private func all(_ places: (FrameAnatomy) -> [Int]) -> Set<Variation.Cut> {
-        Set(
+    /// Cuts at places of all frames, without those that fail alone.
+    private func many(_ name: String, _ places: (FrameAnatomy) -> [Int]) -> Many {
+        let all = Set(
             anatomies.enumerated().flatMap { message, anatomy in
                 places(anatomy).map { Cut(message: message, offset: $0) }
-            }.filter { failing[$0] == nil })
+            })
+        let leftOut = all.filter { failing[$0] != nil }
+        return Many(name: name, cuts: all.subtracting(leftOut), leftOut: leftOut)
     }
 
-    private mutating func tryMany(_ kinds: [(name: String, cuts: Set<Variation.Cut>)]) async throws {
+    private mutating func tryMany(_ kinds: [Many]) async throws {
+        // Random places of several runs may be the same.
+        for (name, own) in Dictionary(grouping: kinds, by: \.name).sorted(by: { $0.key < $1.key }) {
+            let leftOut = own.reduce(into: Set<Cut>()) { $0.formUnion($1.leftOut) }
+            add(TortureReport.Section(name: name, leftOut: leftOut.count))
+        }
         let runs = kinds.filter { !$0.cuts.isEmpty }
         let results = try await play(runs.map { Variation(cuts: $0.cuts) })
         for (run, result) in zip(runs, results) {

@@ -44,13 +44,19 @@ extension ServerTorture {
             }
         }
         var unfinished: [Variation.Pipeline] = []
+        var leftOut: Set<Variation.Cut> = []
         for window in windows where window.count <= 3 && !failed.contains(where: { $0.isPart(of: window.dropLast()) }) {
             let last = window.upperBound - 1
-            for offset in anatomies[last].unfinished
-            where failing[Variation.Cut(message: last, offset: offset)] == nil {
-                unfinished.append(Variation.Pipeline(messages: window, isMerged: true, lastBytes: offset))
+            for offset in anatomies[last].unfinished {
+                let cut = Variation.Cut(message: last, offset: offset)
+                if failing[cut] == nil {
+                    unfinished.append(Variation.Pipeline(messages: window, isMerged: true, lastBytes: offset))
+                } else {
+                    leftOut.insert(cut)
+                }
             }
         }
+        half.leftOut = leftOut.count
         for (run, result) in zip(unfinished, try await play(unfinished)) {
             half.count(result)
             if let symptom = result.symptom { note(run, symptom) }

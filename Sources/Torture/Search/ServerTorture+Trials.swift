@@ -57,7 +57,7 @@ extension ServerTorture {
 
     /// Adds the results of a kind of segmentation, with the runs that the server did not survive.
     mutating func add(_ section: TortureReport.Section) {
-        guard section.tried + section.uncounted + fatal > 0 else { return }
+        guard section.tried + section.uncounted + section.leftOut + fatal > 0 else { return }
         var section = section
         (section.tried, section.failed) = (section.tried + fatal, section.failed + fatal)
         section.proven += fatal
@@ -66,6 +66,7 @@ extension ServerTorture {
             report.sections[known].tried += section.tried
             report.sections[known].proven += section.proven
             report.sections[known].failed += section.failed
+            report.sections[known].leftOut += section.leftOut
         } else {
             report.sections.append(section)
         }

@@ -77,7 +77,7 @@ package struct ServerTorture {
         }
         var shown = options.format
         shown.secrets = []
-        let builder = FrameBuilder(options.format)
+        let builder = FrameBuilder(options.format, recording)
         let longest = recording.connections.map(\.longestPause).max() ?? Interval(nanoseconds: 0)
         var why = ""
         for includesHeartbeats in [true, false] {
@@ -99,6 +99,16 @@ package struct ServerTorture {
                 report.frames = script.messages.count
                 report.bytes = script.byteCount
                 (report.seed, report.patience) = (options.seed, batch.patience)
+                switch AnswerComparison.compare(first.items, judge) {
+                case .nothingAlike(let text):
+                    throw TortureError(
+                        "the server answers nothing as in the recording: \(text); expected one that answers as it did there"
+                    )
+                case .different(let text):
+                    report.notes.append(
+                        "not all answers are those of the recording, they are compared with one another: \(text)")
+                case nil: break
+                }
                 if first.unanswered > 0 {
                     report.notes.append(
                         "the server did not send \(first.unanswered) of the frames that the recording has; the others are compared"

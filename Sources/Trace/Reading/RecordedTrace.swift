@@ -49,6 +49,8 @@ public struct RecordedConnection: Sendable {
     public var findings: [FindingEvent] = []
     /// How it ended.
     public var closing: ClosedEvent?
+    /// The bytes of frames, if they were kept: a trace does not have them.
+    package var originals: [FrameOrdinal: [UInt8]] = [:]
 
     /// A connection without items.
     public init(number: Int, opened: Timestamp, client: String, server: String) {
@@ -63,6 +65,17 @@ public struct RecordedConnection: Sendable {
 
     /// When its last item was seen; if it has none, when it opened.
     package var lastTime: Timestamp { items.indices.last.map { items.time(at: $0) } ?? opened }
+}
+
+/// Which frame of a connection.
+package struct FrameOrdinal: Hashable, Sendable {
+    /// Who sent it.
+    package var from: Direction
+    /// Its place among the frames of its direction, from 0.
+    package var index: Int
+
+    /// A frame's place.
+    package init(_ from: Direction, _ index: Int) { (self.from, self.index) = (from, index) }
 }
 
 /// A frame on a connection, or bytes that are not in one.

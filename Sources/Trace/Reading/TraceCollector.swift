@@ -1,3 +1,4 @@
+import Framing
 import Streams
 
 /// Collects events, connection by connection.
@@ -64,6 +65,20 @@ package struct TraceCollector {
             trace?.connections[place].items.append(
                 frame, bytes: bytes, on: connection, bodyLimit: bodyLimit, scratch: &scratch)
         }
+    }
+
+    /// Keeps the bytes of a frame, if they are all there as they were sent: parts of large bodies are not passed on, and escapes
+    /// are resolved.
+    ///
+    /// - Parameter bytes: the bytes that the sink received with it.
+    package mutating func keep(_ bytes: RawSpan, of frame: TracedFrame, on connection: TracedConnection) {
+        let info = frame.info
+        guard connection.leg != .out, let place = places[connection.connectionLeg],
+            connection.format?.directions[frame.direction].rule.transforms == false, info.streamed == 0,
+            info.missing == 0, bytes.byteCount == info.length
+        else { return }
+        trace?.connections[place].originals[FrameOrdinal(frame.direction, info.index)] =
+            bytes.copied(0..<bytes.byteCount)
     }
 
     private static func list(of leg: Leg?) -> WritableKeyPath<RecordedTrace, [RecordedConnection]> {

@@ -1,3 +1,5 @@
+import Streams
+
 /// A trace collected while it is produced, by an `EventSink` on the same thread.
 package final class TraceReading {
     private var collector = TraceCollector()
@@ -12,11 +14,16 @@ package final class TraceReading {
 
     /// The sink for the decoder's events.
     ///
-    /// - Parameter bodyLimit: at most how many bytes of a decoded body are kept.
-    package func sink(tool: String, bodyLimit: Int) -> EventSink {
+    /// - Parameters:
+    ///   - bodyLimit: at most how many bytes of a decoded body are kept.
+    ///   - keptSide: whose frames' bytes are kept; nil: nobody's.
+    package func sink(tool: String, bodyLimit: Int, keptSide: Direction? = nil) -> EventSink {
         EventSink(
             source: source, tool: tool, bodyLimit: bodyLimit,
-            takeFrame: { self.collector.take($0, bytes: $1, on: $2, bodyLimit: bodyLimit) }
+            takeFrame: { frame, bytes, connection in
+                self.collector.take(frame, bytes: bytes, on: connection, bodyLimit: bodyLimit)
+                if frame.direction == keptSide { self.collector.keep(bytes, of: frame, on: connection) }
+            }
         ) { self.collector.take($0) }
     }
 

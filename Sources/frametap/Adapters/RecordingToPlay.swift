@@ -30,7 +30,8 @@ struct RecordingToPlay {
         var bodies = resources
         // Masked values cannot be sent.
         bodies.showSecrets = true
-        let loading = TraceLoading(format: formats, bodies: bodies, bodyLimit: .max)
+        var loading = TraceLoading(format: formats, bodies: bodies, bodyLimit: .max)
+        loading.keptSide = side
         let trace = try loading.trace(of: [path])
         var comparing = try ComparisonOptions.parse([])
         (comparing.mask, comparing.ignore) = (mask, ignore)
@@ -43,7 +44,7 @@ struct RecordingToPlay {
         format = try resources.applied(to: plain)
         do throws(ReplayError) {
             recording = try Recording(trace, format: format.name, rules: comparison.rules)
-            try recording.check(FrameBuilder(format), side)
+            try recording.check(FrameBuilder(format, recording), side)
             for line in Challenges.lines(in: trace) { warn(line) }
         } catch {
             throw CommandError("\(path): \(error)")

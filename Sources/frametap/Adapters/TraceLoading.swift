@@ -13,6 +13,8 @@ struct TraceLoading {
     var memory: MemoryOptions?
     /// How TLS in captures is decrypted; nil: with the secrets in the captures.
     var decryption: DecryptionOptions?
+    /// Whose frames' bytes are kept of a capture; nil: nobody's.
+    var keptSide: Direction?
 
     /// What a file is.
     enum Kind { case lines, capture }
@@ -69,7 +71,8 @@ struct TraceLoading {
         memory?.apply(to: &options)
         if let decryption { options.tls = try decryption.decoding() }
         let trace = TraceReading(of: paths.joined(separator: " "))
-        let decoder = Decoder(options, sinks: [trace.sink(tool: Frametap.tool, bodyLimit: bodyLimit)])
+        let decoder = Decoder(
+            options, sinks: [trace.sink(tool: Frametap.tool, bodyLimit: bodyLimit, keptSide: keptSide)])
         var reassembly = ReassemblyOptions()
         reassembly.notices = false
         memory?.apply(to: &reassembly)

@@ -33,7 +33,8 @@ def lines(sock):
 def serve(sock):
     try:
         for line in lines(sock):
-            answer = line.decode(errors="replace").upper().encode() + b"\r\n"
+            text = "DENIED" if BUG == "denies" else line.decode(errors="replace").upper()
+            answer = text.encode() + b"\r\n"
             sock.sendall(answer * 2 if BUG == "twice" else answer)
     except OSError:
         pass
