@@ -38,7 +38,7 @@ package struct TraceComparison {
         let old = expected.map { side(of: $0) }
         let new = actual.map { side(of: $0) }
         let matches = ConnectionMatching.match(
-            zip(expected, old).map { profile($0, $1) }, zip(actual, new).map { profile($0, $1) })
+            zip(expected, old).map { profile($0, $1) }, zip(actual, new).map { profile($0, $1) }, table)
         var all = TraceDifference(
             conversations: matches.map { match in
                 var difference = ConversationDifference()

@@ -14,9 +14,10 @@ struct ContentTable {
 
         static func == (left: Leaf, right: Leaf) -> Bool { left.numbers == right.numbers }
 
-        func hash(into hasher: inout Hasher) {
-            hasher.combine(UInt64(numbers.path) << 32 | UInt64(numbers.value))
-        }
+        /// Both as one number.
+        var joined: UInt64 { UInt64(numbers.path) << 32 | UInt64(numbers.value) }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(joined) }
     }
 
     /// A value of a binding.
