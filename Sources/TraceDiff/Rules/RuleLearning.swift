@@ -220,9 +220,14 @@ package enum RuleLearning {
 
     private static func remaining(in difference: TraceDifference) -> [String] {
         var lines: [String] = []
+        // The frames that are in another order, as rules name them.
+        var moved: Set<String> = []
         for conversation in difference.conversations where !conversation.isEmpty {
             let number = conversation.expected?.number ?? conversation.actual?.number ?? 0
             for row in conversation.rows {
+                if case .moved(let place, _) = row, case .frame(let frame) = conversation.expectedItems[place] {
+                    moved.insert(RulesYAML.item(TraceRules.Frames(from: frame.from, type: frame.type)))
+                }
                 guard case .changed(let place, _, let changes) = row else { continue }
                 let item = conversation.expectedItems[place]
                 for change in changes {
@@ -235,6 +240,9 @@ package enum RuleLearning {
         }
         let others = difference.counts.filter { $0.kind != "changed" }
         lines += others.map { "\($0.count) \($0.kind)" }
+        lines += moved.sorted().map {
+            "the order of frames; if it does not matter, add to the rules: unordered: [\($0)]"
+        }
         return lines.map { PrintableText.of($0) }
     }
 
