@@ -6,14 +6,8 @@ import Trace
 package struct TraceComparison {
     private let comparison: Comparison
     private var table: ContentTable
-    /// Which value of a binding on one side corresponds to one on the other.
-    private var partners: [BoundValue: JSONValue] = [:]
-
-    private struct BoundValue: Hashable {
-        var binding: Int
-        var isExpected: Bool
-        var value: JSONValue
-    }
+    /// Which values of bindings stand for each other.
+    private var values = BoundValues()
 
     /// A connection without folded frames, and without anything that depends on segmentation.
     private struct Side {
@@ -35,12 +29,14 @@ package struct TraceComparison {
     }
 
     private mutating func compare(_ expected: [RecordedConnection], _ actual: [RecordedConnection]) -> TraceDifference {
+        let (expected, actual) = (expected.map(withoutIgnored), actual.map(withoutIgnored))
         let old = expected.map { side(of: $0) }
         let new = actual.map { side(of: $0) }
         let matches = ConnectionMatching.match(
-            zip(expected, old).map { profile($0, $1) }, zip(actual, new).map { profile($0, $1) })
+            zip(expected, old).map { profile($0, $1) }, zip(actual, new).map { profile($0, $1) }, table)
+        let frames = matchFrames(matches, old, new)
         var all = TraceDifference(
-            conversations: matches.map { match in
+            conversations: zip(matches, frames).map { match, frames in
                 var difference = ConversationDifference()
                 if let place = match.old {
                     difference.expected = expected[place]
@@ -50,11 +46,12 @@ package struct TraceComparison {
                     difference.actual = actual[place]
                     difference.actualItems = new[place].items
                 }
-                switch (match.old, match.new) {
-                case (let left?, let right?): compare(expected[left], old[left], actual[right], new[right], &difference)
-                case (let left?, nil): difference.rows = old[left].items.indices.map { .removed(expected: $0) }
-                case (nil, let right?): difference.rows = new[right].items.indices.map { .added(actual: $0) }
-                case (nil, nil): break
+                switch (match.old, match.new, frames) {
+                case (let left?, let right?, let frames?):
+                    compare(expected[left], old[left], actual[right], new[right], frames, &difference)
+                case (let left?, _, _): difference.rows = old[left].items.indices.map { .removed(expected: $0) }
+                case (nil, let right?, _): difference.rows = new[right].items.indices.map { .added(actual: $0) }
+                case (nil, nil, _): break
                 }
                 return difference
             })
@@ -69,21 +66,75 @@ package struct TraceComparison {
         return Side(items: items, entries: table.enter(items))
     }
 
+    private func withoutIgnored(_ connection: RecordedConnection) -> RecordedConnection {
+        let ignored = comparison.rules.ignoredFrames
+        if ignored.isEmpty { return connection }
+        var connection = connection
+        let items = connection.items
+        connection.items = items.filtered { place in
+            guard let content = items.content(at: place) else { return true }
+            let kind = items.kinds[Int(content.kind)]
+            return !ignored.contains { $0.cover(kind.from, kind.type) }
+        }
+        return connection
+    }
+
     private func profile(_ connection: RecordedConnection, _ side: Side) -> ConnectionMatching.Profile {
-        ConnectionMatching.Profile(
-            contents: side.entries.map(\.content), kinds: side.entries.map(\.kind), format: connection.format)
+        var contents = side.entries.map(\.content)
+        if table.hasUnordered {
+            contents = side.entries.filter { !table.isUnordered($0) }.map(\.content)
+            contents += side.entries.filter { table.isUnordered($0) }.map(\.content).sorted()
+        }
+        return ConnectionMatching.Profile(
+            contents: contents, kinds: side.entries.map(\.kind), format: connection.format)
+    }
+
+    /// Matches the frames of all connections that are partners; nil for others.
+    private mutating func matchFrames(
+        _ matches: [ConnectionMatching.Match], _ old: [Side], _ new: [Side]
+    ) -> [MatchedFrames?] {
+        var frames: [MatchedFrames?] = []
+        for match in matches {
+            guard let left = match.old.map({ old[$0] }), let right = match.new.map({ new[$0] }) else {
+                frames.append(nil)
+                continue
+            }
+            let found = MatchedFrames(left.entries, right.entries, table)
+            note(found.pairs + found.moved, left, right)
+            frames.append(found)
+        }
+        values.settle()
+        guard table.hasUnordered else { return frames }
+        // What is said first, so that what repeats it finds its partner.
+        for isFirst in [true, false] {
+            for (place, match) in matches.enumerated() {
+                guard let left = match.old.map({ old[$0] }), let right = match.new.map({ new[$0] }) else { continue }
+                let found = frames[place]?.matchUnordered(
+                    left.entries, right.entries, table, isFirst: isFirst, values)
+                note(found ?? [], left, right)
+            }
+            values.settle()
+        }
+        return frames
+    }
+
+    /// Notes the bound values of frames that belong together.
+    private mutating func note(_ pairs: [MatchedFrames.Pair], _ old: Side, _ new: Side) {
+        if comparison.rules.bindings.isEmpty { return }
+        for pair in pairs {
+            values.add(old.entries[pair.old], new.entries[pair.new], at: old.items.time(at: pair.old))
+        }
     }
 
     private mutating func compare(
         _ expected: RecordedConnection, _ old: Side, _ actual: RecordedConnection, _ new: Side,
-        _ difference: inout ConversationDifference
+        _ frames: MatchedFrames, _ difference: inout ConversationDifference
     ) {
-        let alignment = ConversationAlignment(old.entries, new.entries, table)
-        let crossed = crossings(in: alignment.pairs)
+        let crossed = crossings(in: frames.pairs)
         difference.crossings = crossed.count(where: \.self)
-        let times = PauseComparison(expected, old.items, actual, new.items, alignment.pairs, comparison)
+        let times = PauseComparison(expected, old.items, actual, new.items, frames.pairs, comparison)
         var rows = [ConversationDifference.Row?](repeating: nil, count: old.items.count)
-        for (index, pair) in alignment.pairs.enumerated() {
+        for (index, pair) in frames.pairs.enumerated() {
             var changes = self.changes(old, new, pair)
             if let change = times.change(at: index) { changes.append(change) }
             if !changes.isEmpty {
@@ -94,8 +145,15 @@ package struct TraceComparison {
                 rows[pair.old] = .same(expected: pair.old, actual: pair.new)
             }
         }
-        for pair in alignment.moved { rows[pair.old] = .moved(expected: pair.old, actual: pair.new) }
-        difference.rows = ordered(rows, new.items.count, moved: alignment.moved.map(\.new))
+        for pair in frames.unordered {
+            let changes = self.changes(old, new, pair)
+            rows[pair.old] =
+                changes.isEmpty
+                ? .same(expected: pair.old, actual: pair.new)
+                : .changed(expected: pair.old, actual: pair.new, changes)
+        }
+        for pair in frames.moved { rows[pair.old] = .moved(expected: pair.old, actual: pair.new) }
+        difference.rows = ordered(rows, new.items.count, loose: (frames.moved + frames.unordered).map(\.new))
         if comparison.heartbeats == .count {
             difference.heartbeats = HeartbeatFolding.compare(expected, actual, &table)
         }
@@ -104,11 +162,14 @@ package struct TraceComparison {
     }
 
     /// The rows in the order of the expected side; added ones are before the row they precede.
+    ///
+    /// - Parameter loose: the actual places of frames whose place says nothing about that of others.
     private func ordered(
-        _ rows: [ConversationDifference.Row?], _ newCount: Int, moved: [Int]
+        _ rows: [ConversationDifference.Row?], _ newCount: Int, loose: [Int]
     ) -> [ConversationDifference.Row] {
-        var partner = [Bool](repeating: false, count: newCount)
-        for place in moved { partner[place] = true }
+        var isLoose = [Bool](repeating: false, count: newCount)
+        for place in loose { isLoose[place] = true }
+        var partner = isLoose
         for row in rows {
             switch row {
             case .same(_, let new), .changed(_, let new, _), .crossed(_, let new): partner[new] = true
@@ -126,7 +187,8 @@ package struct TraceComparison {
         ordered.reserveCapacity(max(rows.count, newCount))
         for (place, row) in rows.enumerated() {
             switch row {
-            case .same(_, let new), .changed(_, let new, _), .crossed(_, let new): add(before: new)
+            case .same(_, let new), .changed(_, let new, _), .crossed(_, let new):
+                if !isLoose[new] { add(before: new) }
             default: break
             }
             ordered.append(row ?? .removed(expected: place))
@@ -144,7 +206,7 @@ package struct TraceComparison {
 
     // MARK: Values
 
-    private mutating func changes(_ old: Side, _ new: Side, _ pair: ConversationAlignment.Pair) -> [FieldChange] {
+    private func changes(_ old: Side, _ new: Side, _ pair: ConversationAlignment.Pair) -> [FieldChange] {
         let (left, right) = (old.entries[pair.old], new.entries[pair.new])
         var changes = left.content == right.content ? [] : table.changes(left.content, right.content)
         changes += boundChanges(left, right)
@@ -170,28 +232,13 @@ package struct TraceComparison {
         return changes
     }
 
-    /// Values of bindings: the first value on one side must occur wherever its partner occurs on the other.
-    private mutating func boundChanges(_ old: ContentTable.Entry, _ new: ContentTable.Entry) -> [FieldChange] {
-        if old.bound.isEmpty { return [] }
-        var changes: [FieldChange] = []
-        for left in old.bound {
-            guard let right = new.bound.first(where: { $0.path == left.path && $0.binding == left.binding }) else {
-                continue
-            }
-            let here = BoundValue(binding: left.binding, isExpected: true, value: left.value)
-            let there = BoundValue(binding: left.binding, isExpected: false, value: right.value)
-            switch (partners[here], partners[there]) {
-            case (nil, nil): (partners[here], partners[there]) = (right.value, left.value)
-            case (right.value?, left.value?): continue
-            case (let wanted, _):
-                let name = comparison.rules.bindings[left.binding].name
-                changes.append(
-                    FieldChange(
-                        path: FieldPath(table.paths.steps[left.path]).description, old: wanted ?? left.value,
-                        new: right.value, note: "should repeat \(name)"))
-            }
+    /// Values of bindings: the partner of a value must occur wherever the value occurs on the other side.
+    private func boundChanges(_ old: ContentTable.Entry, _ new: ContentTable.Entry) -> [FieldChange] {
+        BoundValues.shared(old, new).filter { !values.isPair($0.old, $0.new) }.map { left, right in
+            FieldChange(
+                path: FieldPath(table.paths.steps[left.path]).description, old: values.partner(of: left) ?? left.value,
+                new: right.value, note: "should repeat \(comparison.rules.bindings[left.binding].name)")
         }
-        return changes
     }
 
     private func connectionChanges(_ expected: RecordedConnection, _ actual: RecordedConnection) -> [FieldChange] {

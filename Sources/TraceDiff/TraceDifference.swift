@@ -68,6 +68,16 @@ package struct ConversationDifference: Sendable {
 
         /// Whether it is a difference.
         package var isDifference: Bool { countedAs != nil }
+
+        /// The places of a frame that both sides have; otherwise nil.
+        var pair: (expected: Int, actual: Int)? {
+            switch self {
+            case .same(let old, let new), .changed(let old, let new, _), .moved(let old, let new),
+                .crossed(let old, let new):
+                (expected: old, actual: new)
+            case .removed, .added: nil
+            }
+        }
     }
 
     /// The connection of the expected trace; nil if the actual one has no partner.

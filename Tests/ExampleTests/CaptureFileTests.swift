@@ -90,6 +90,10 @@ import Testing
         #expect(result.status == 2)
         #expect(
             result.errors.contains("\(trace.path) is a trace, not a capture: frametap view shows"), "\(result.errors)")
+        let compressed = try TemporaryFile(gzip(Array(#"{"event":"trace","version":2,"source":"a","tool":"b"}"#.utf8)))
+        let expanded = try run([command, compressed.path])
+        #expect(expanded.status == 2)
+        #expect(expanded.errors.contains("is a compressed trace, not a capture: expand it"), "\(expanded.errors)")
         // A pipe can be read only once.
         let program = try Program.find("frametap").path
         let piped = try Program.run(

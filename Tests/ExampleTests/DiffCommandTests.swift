@@ -84,6 +84,23 @@ import Testing
         #expect(try diff(path, path, "--compare", "moon").status == 64)
     }
 
+    /// A capture may be compressed, a trace may not; it is not taken for a capture.
+    @Test func aCompressedTraceIsNamedAsOne() throws {
+        let path = "\(Self.fixtures)/line/conversation"
+        let trace = try TemporaryFile(
+            Program.output("gzip", ["-c", "\(path).ndjson"]).output, name: "trace.ndjson.gz")
+        for arguments in [[trace.path, "\(path).ndjson"], ["\(path).pcap", trace.path]] {
+            let result = try Program.run("frametap", ["diff"] + arguments)
+            #expect(result.status == 2 && result.output.isEmpty)
+            #expect(
+                result.errors
+                    == "frametap: \(trace.path) is a compressed trace; expand it first: gzip -dc \(trace.path) > trace.ndjson\n"
+            )
+        }
+        let capture = try TemporaryFile(Program.output("gzip", ["-c", "\(path).pcap"]).output, name: "capture.gz")
+        #expect(try diff("\(path).ndjson", capture.path, "--format", "line").status == 0)
+    }
+
     @Test func severalFilesMakeOneSide() throws {
         let path = "\(Self.fixtures)/line/conversation"
         let lines = try text("\(path).ndjson").split(separator: "\n").map { $0 + "\n" }

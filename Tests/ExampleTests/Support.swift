@@ -185,6 +185,16 @@ enum Program {
         return result
     }
 
+    /// Checks traces with `tools/check-trace`; without the libraries that it needs, the test is left out.
+    static func checkTraces(_ files: [String]) throws -> Result {
+        _ = try find("python3")
+        let result = try run("\(Example.root)/tools/check-trace", files)
+        if result.errors.hasPrefix("check-trace needs ") {
+            try InstalledPrograms.leaveOut(needing: "jsonschema and PyYAML for Python")
+        }
+        return result
+    }
+
     /// Runs a program that must succeed.
     static func output(_ name: String, _ arguments: [String], input: [UInt8] = []) throws -> Result {
         let result = try run(name, arguments, input: input)

@@ -132,6 +132,51 @@ import Trace
         }
     }
 
+    /// Clients that each have a number of their own, and open in another order each time; every frame has a new identifier.
+    private static func clients(
+        _ generator: inout SeededGenerator, numbers: [Int], frames: Int, changing changed: Int? = nil
+    ) -> RecordedTrace {
+        Traces.trace(
+            numbers.shuffled(using: &generator).map { number in
+                (0..<frames).map { place in
+                    let user = number == changed && place == frames - 1 ? 100 - number : number
+                    return Traces.frame(
+                        place % 2 == 0 ? .fromClient : .fromServer, "txt", "",
+                        fields: [
+                            "id": .text(text(12, of: hex, &generator)), "place": .number("\(place)"),
+                            "total": .number("\(user * (place + 1))"), "user": .number("\(user)"),
+                        ])
+                }
+            })
+    }
+
+    /// What is the same in each run of a client is not learned, whichever client connects first.
+    @Test(arguments: 0..<40) func clientsInAnotherOrderAreStillTheSame(seed: Int) {
+        var generator = SeededGenerator(seed: UInt64(seed))
+        let numbers = Array((1...40).shuffled(using: &generator).prefix(Int.random(in: 2...12, using: &generator)))
+        let frames = Int.random(in: 2...6, using: &generator)
+        let runs = (0..<3).map { _ in Self.clients(&generator, numbers: numbers, frames: frames) }
+        let learned = RuleLearning.learn(from: runs)
+        #expect(Set(learned.rules.masks.map(\.place.path.description)) == ["fields.id"], "seed \(seed)")
+        #expect(learned.remaining == [], "seed \(seed)")
+        var comparison = Comparison()
+        comparison.rules = learned.rules
+        let next = Self.clients(&generator, numbers: numbers, frames: frames)
+        #expect(TraceComparison.compare(expected: runs[0], actual: next, comparison).isEmpty, "seed \(seed)")
+        let wrong = Self.clients(&generator, numbers: numbers, frames: frames, changing: numbers[0])
+        for rules in [learned.rules, TraceRules()] {
+            comparison.rules = rules
+            let difference = TraceComparison.compare(expected: runs[0], actual: wrong, comparison)
+            // Nobody is taken for another client.
+            let users = difference.conversations.flatMap { conversation in
+                conversation.rows.flatMap { row -> [FieldChange] in
+                    if case .changed(_, _, let changes) = row { changes } else { [] }
+                }
+            }.filter { $0.path == "fields.user" }
+            #expect(users.map(\.old) == [.number("\(numbers[0])")], "seed \(seed)")
+        }
+    }
+
     @Test func ordinaryWordsAreNotLearnedButReported() {
         func run(_ user: String) -> RecordedTrace {
             Traces.trace([[Traces.frame(.fromClient, "txt", "user \(user) came")]])

@@ -21,4 +21,17 @@ package enum CaptureMagic {
         let magic = bytes.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         return CaptureCompression(magic: magic) != nil
     }
+
+    /// Whether a file that begins with these bytes is a trace that was compressed with gzip.
+    ///
+    /// - Parameter bytes: enough for gzip's header and a little content, such as 4,096.
+    package static func isCompressedTrace(_ bytes: ArraySlice<UInt8>) -> Bool {
+        guard bytes.starts(with: [0x1f, 0x8b]), let gunzip = Gunzip(beginning: bytes) else { return false }
+        var start = [UInt8](repeating: 0, count: 4)
+        let count = start.withUnsafeMutableBytes { room in
+            // What follows is not needed: here the file ends.
+            try? gunzip.read(into: room) { (_: UnsafeMutableRawBufferPointer) throws(Never) -> Int in 0 }
+        }
+        return count == 4 && start.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } == trace
+    }
 }

@@ -1,13 +1,16 @@
 /// Matches the connections of two traces by their content.
 ///
 /// Connections with the same content are matched. The others are assigned so that the total difference is least; a connection
-/// without partner costs as much as all of its content. With more than `most` connections per side, each is assigned the best of
-/// the next few that are left and have anything in common with it: an approximation.
+/// without partner costs as much as all of its content. Frames count that are the same as a whole; if every frame differs, as one
+/// with a new identifier does, the values that are the same decide. With more than `most` connections per side, each is assigned
+/// the best of the next few that are left and have anything in common with it: an approximation.
 enum ConnectionMatching {
     /// How many connections per side are assigned exactly.
     static let most = 256
     /// How many are considered for each one beyond that.
     private static let near = 32
+    /// How many values of a connection are compared, those of its first frames.
+    private static let compared = 2_048
 
     /// The places of two matching connections; nil: no partner.
     struct Match: Hashable {
@@ -25,22 +28,32 @@ enum ConnectionMatching {
         var format: String?
 
         /// The cost of having no partner.
-        var alone: Int { 2 * contents.count + 1 }
+        var alone: Int { contents.count * Counts.item + Counts.item / 2 }
     }
 
-    /// How often a connection has each content and kind.
+    /// How often a connection has each content and kind, and its values.
     private struct Counts {
+        /// What values cost if none is the same.
+        private static let unlike = 1_024
+        /// What an item without counterpart costs, always more than values.
+        static let item = 2 * unlike
+
         private let count: Int
         private var contents: [Int: Int] = [:]
         private var kinds: [Int: Int] = [:]
+        /// The values of its first frames with their paths, sorted.
+        private let values: [UInt64]
 
-        init(_ profile: Profile) {
+        init(_ profile: Profile, _ table: ContentTable) {
             count = profile.contents.count
             for content in profile.contents { contents[content, default: 0] += 1 }
             for kind in profile.kinds { kinds[kind, default: 0] += 1 }
+            values = profile.contents.lazy.flatMap { table.leaves(of: $0) }.prefix(ConnectionMatching.compared)
+                .map(\.joined).sorted()
         }
 
-        /// The difference: 2 for an item without counterpart, 1 for one with a counterpart of its kind. Nil if nothing matches.
+        /// The difference: `item` for an item without counterpart, half of it for one with a counterpart of its kind; less than that
+        /// for all values that differ. Nil if nothing matches.
         func distance(to other: Counts) -> Int? {
             func shared(_ left: [Int: Int], _ right: [Int: Int]) -> Int {
                 let (few, many) = left.count < right.count ? (left, right) : (right, left)
@@ -48,7 +61,22 @@ enum ConnectionMatching {
             }
             let same = shared(kinds, other.kinds)
             if same == 0, count > 0, other.count > 0 { return nil }
-            return 2 * (count + other.count) - 2 * same - 2 * shared(contents, other.contents)
+            let items = count + other.count - same - shared(contents, other.contents)
+            return items * Self.item + difference(of: other.values)
+        }
+
+        /// The part of both connections' values that have no counterpart, less than `unlike`.
+        private func difference(of other: [UInt64]) -> Int {
+            let all = values.count + other.count
+            if all == 0 { return 0 }
+            var (shared, place, otherPlace) = (0, 0, 0)
+            while place < values.count, otherPlace < other.count {
+                let (left, right) = (values[place], other[otherPlace])
+                if left == right { shared += 1 }
+                if left <= right { place += 1 }
+                if right <= left { otherPlace += 1 }
+            }
+            return (all - 2 * shared) * (Self.unlike - 1) / all
         }
     }
 
@@ -58,7 +86,9 @@ enum ConnectionMatching {
     }
 
     /// Matches in the order of the old side; those without an old one come last.
-    static func match(_ old: [Profile], _ new: [Profile]) -> [Match] {
+    ///
+    /// - Parameter table: has the contents of both sides.
+    static func match(_ old: [Profile], _ new: [Profile], _ table: ContentTable) -> [Match] {
         var partners: [Int: Int] = [:]
         var equal: [Key: [Int]] = [:]
         for (place, profile) in new.enumerated().reversed() {
@@ -70,20 +100,24 @@ enum ConnectionMatching {
         let taken = Set(partners.values)
         let left = old.indices.filter { partners[$0] == nil }
         let right = new.indices.filter { !taken.contains($0) }
-        let found = max(left.count, right.count) <= most ? assign(left, right, old, new) : pick(left, right, old, new)
+        let found =
+            max(left.count, right.count) <= most
+            ? assign(left, right, old, new, table) : pick(left, right, old, new, table)
         partners.merge(found) { first, _ in first }
         let all = Set(partners.values)
         return old.indices.map { Match(old: $0, new: partners[$0]) }
             + new.indices.filter { !all.contains($0) }.map { Match(old: nil, new: $0) }
     }
 
-    private static func assign(_ left: [Int], _ right: [Int], _ old: [Profile], _ new: [Profile]) -> [Int: Int] {
+    private static func assign(
+        _ left: [Int], _ right: [Int], _ old: [Profile], _ new: [Profile], _ table: ContentTable
+    ) -> [Int: Int] {
         if left.isEmpty || right.isEmpty { return [:] }
         // In addition to its possible partners, each may have none.
         let size = left.count + right.count
-        let counts = (left.map { Counts(old[$0]) }, right.map { Counts(new[$0]) })
+        let counts = (left.map { Counts(old[$0], table) }, right.map { Counts(new[$0], table) })
         var cost = [[Int]](repeating: [Int](repeating: 0, count: size), count: size)
-        let never = 1 << 40
+        let never = 1 << 52
         for row in 0..<size {
             for column in 0..<size {
                 switch (row < left.count, column < right.count) {
@@ -106,10 +140,12 @@ enum ConnectionMatching {
 
     /// Assigns each the best of the next few that have frames of a kind in common with it: others would never be taken, and stay in
     /// the way of all that follow.
-    private static func pick(_ left: [Int], _ right: [Int], _ old: [Profile], _ new: [Profile]) -> [Int: Int] {
+    private static func pick(
+        _ left: [Int], _ right: [Int], _ old: [Profile], _ new: [Profile], _ table: ContentTable
+    ) -> [Int: Int] {
         var partners: [Int: Int] = [:]
         var taken: Set<Int> = []
-        let counts = Dictionary(uniqueKeysWithValues: right.map { ($0, Counts(new[$0])) })
+        let counts = Dictionary(uniqueKeysWithValues: right.map { ($0, Counts(new[$0], table)) })
         // Those of another format only where none of the same one is left.
         for isSameFormat in [true, false] {
             var queues: [Bucket: Queue] = [:]
@@ -119,7 +155,7 @@ enum ConnectionMatching {
                 }
             }
             for place in left where partners[place] == nil {
-                let own = Counts(old[place])
+                let own = Counts(old[place], table)
                 var next: Set<Int> = []
                 for bucket in Bucket.all(of: old[place], isSameFormat) {
                     next.formUnion(queues[bucket]?.first(near, without: taken) ?? [])

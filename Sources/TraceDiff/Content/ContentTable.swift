@@ -14,9 +14,10 @@ struct ContentTable {
 
         static func == (left: Leaf, right: Leaf) -> Bool { left.numbers == right.numbers }
 
-        func hash(into hasher: inout Hasher) {
-            hasher.combine(UInt64(numbers.path) << 32 | UInt64(numbers.value))
-        }
+        /// Both as one number.
+        var joined: UInt64 { UInt64(numbers.path) << 32 | UInt64(numbers.value) }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(joined) }
     }
 
     /// A value of a binding.
@@ -24,6 +25,8 @@ struct ContentTable {
         var path: Int
         var binding: Int
         var value: JSONValue
+        /// Whether it is at the binding's first place.
+        var isFirst: Bool
     }
 
     /// An item, as it is compared.
@@ -67,11 +70,15 @@ struct ContentTable {
     private var contentNumbers = NumberIndex()
     private var leaves: [Leaf] = []
     private var kinds: [Kind: Int] = [:]
+    private let unordered: [TraceRules.Frames]
+    /// The kinds of frames whose order does not matter.
+    private var unorderedKinds: Set<Int> = []
     /// What was entered for frames that say the same.
     var entered = EnteredFrames()
 
     init(_ rules: TraceRules) {
         paths = PathTable(rules)
+        unordered = rules.unordered
         _ = number(.text("«any»"))
     }
 
@@ -122,9 +129,17 @@ struct ContentTable {
     mutating func kind(_ from: Direction, _ type: String?, isFrame: Bool) -> Int {
         let kind = Kind(from: from, type: type, isFrame: isFrame)
         if let known = kinds[kind] { return known }
-        kinds[kind] = kinds.count
-        return kinds.count - 1
+        let number = kinds.count
+        kinds[kind] = number
+        if isFrame, unordered.contains(where: { $0.cover(from, type) }) { unorderedKinds.insert(number) }
+        return number
     }
+
+    /// Whether any frames were entered whose order does not matter.
+    var hasUnordered: Bool { !unorderedKinds.isEmpty }
+
+    /// Whether the order of a frame does not matter.
+    func isUnordered(_ entry: Entry) -> Bool { unorderedKinds.contains(entry.kind) }
 
     private mutating func number(of new: [Leaf], from: Direction) -> Int {
         var hasher = Hasher()
@@ -182,11 +197,12 @@ struct ContentTable {
         case .masked:
             share.mask(value.characterCount, &reading.isMasked)
             return mask(path, &reading)
-        case .bound(let binding, let form):
+        case .bound(let binding, let isFirst, let form):
             // A value that does not match the template does not belong to the binding.
             if form.hasTemplates, let text = value.maskable, form.masking(text) == nil { break }
             share.mask(value.characterCount, &reading.isMasked)
-            reading.bound.append(Bound(path: path, binding: binding, value: value.normalized))
+            reading.bound.append(
+                Bound(path: path, binding: binding, value: value.normalized, isFirst: isFirst))
             return mask(path, &reading)
         case .partlyMasked(let form):
             if let text = value.maskable, let masked = form.masking(text) {

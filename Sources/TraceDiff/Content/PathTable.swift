@@ -11,8 +11,8 @@ struct PathTable {
         case masked
         /// The patterns' matches in its text are masked, and the placeholders of a template that fits.
         case partlyMasked(TextMask)
-        /// It belongs to a binding, by its index in the rules. If templates are given, one must fit.
-        case bound(Int, TextMask)
+        /// It belongs to a binding, by its index in the rules, and is at its first place or not. If templates are given, one must fit.
+        case bound(Int, isFirst: Bool, TextMask)
     }
 
     private struct Child: Hashable {
@@ -71,9 +71,9 @@ struct PathTable {
         if rules.ignored.contains(where: { $0.covers(from, type, path) }) { return .ignored }
         let masks = rules.masks.filter { $0.place.covers(from, type, path) }
         let mask = TextMask(masks)
-        for (number, binding) in rules.bindings.enumerated()
-        where binding.places.contains(where: { $0.covers(from, type, path) }) {
-            return .bound(number, mask)
+        for (number, binding) in rules.bindings.enumerated() {
+            guard let place = binding.places.firstIndex(where: { $0.covers(from, type, path) }) else { continue }
+            return .bound(number, isFirst: place == 0, mask)
         }
         // A mask over all of a value takes precedence over one over a part.
         if masks.contains(where: { $0.pattern == nil && $0.template == nil }) { return .masked }

@@ -37,8 +37,18 @@ package enum RuleLearning {
         var texts: [String]
     }
 
-    /// How often runs are aligned anew: with more values masked, frames may be paired better.
-    private static let mostRounds = 6
+    /// What differs between runs.
+    private struct Seen {
+        var values: [Occurrence: Values] = [:]
+        /// Places of values that have no text.
+        var whole: Set<TraceRules.Place> = []
+        /// The properties of connections.
+        var properties: Set<String> = []
+    }
+
+    /// How often runs are aligned anew: with more values masked, frames may be paired better. What frames that are no longer paired
+    /// taught is forgotten in the first rounds; in the others it is kept, so that learning ends.
+    private static let rounds = (afresh: 3, all: 6)
     /// At most how many templates a place may have, and how many lines report what is left.
     private static let most = (templates: 256, remaining: 20)
 
@@ -53,35 +63,34 @@ package enum RuleLearning {
     package static func learn(from runs: [RecordedTrace], _ comparison: Comparison = Comparison()) -> Result {
         guard let first = runs.first, runs.count > 1 else { return Result(rules: comparison.rules) }
         var comparison = comparison
-        var values: [Occurrence: Values] = [:]
-        var whole: Set<TraceRules.Place> = []
+        var seen = Seen()
         var learned: Learned = [:]
-        var ignored: Set<String> = []
         let given = comparison.rules
-        for _ in 0..<mostRounds {
-            let before = (learned, whole)
+        var table = ContentTable(given)
+        for round in 0..<rounds.all {
+            let before = (learned, seen.whole)
+            if round < rounds.afresh { seen = Seen() }
             for run in runs.dropFirst() {
                 let difference = TraceComparison.compare(expected: first, actual: run, comparison)
                 for conversation in difference.conversations {
-                    collect(from: conversation, into: &values, &whole)
-                    // If both sides close at once, which is first is chance.
-                    ignored.formUnion(conversation.changes.map(\.path))
+                    collect(from: conversation, comparison.heartbeats, &table, into: &seen)
                 }
             }
-            learned = templates(of: values)
+            learned = templates(of: seen.values)
             addLengths(of: first, to: &learned)
-            if before == (learned, whole) { break }
+            if before == (learned, seen.whole) { break }
             comparison.rules = given
-            comparison.rules.masks += masks(learned, whole)
+            comparison.rules.masks += masks(learned, seen.whole)
         }
-        let chance = ["closed.by", "closed.reason"].filter(ignored.contains).compactMap { FieldPath($0) }
+        // If both sides close at once, which is first is chance.
+        let chance = ["closed.by", "closed.reason"].filter(seen.properties.contains).compactMap { FieldPath($0) }
         // Only a value that is masked as a whole can be an echo.
         let free = Set(learned.filter { $0.value.allSatisfy(\.isWhole) }.keys)
         let bindings = EchoSearch.bindings(in: runs, among: free).filter { binding in
             holds(binding, in: runs, comparison)
         }
         var result = Result(rules: given)
-        result.rules.masks += masks(learned, whole)
+        result.rules.masks += masks(learned, seen.whole)
         result.rules.bindings += bindings
         result.rules.ignored += chance.map { TraceRules.Place(path: $0) }
         comparison.rules = result.rules
@@ -107,11 +116,14 @@ package enum RuleLearning {
 
     // MARK: Values
 
-    /// Notes the values where something changed.
+    /// Notes what differs between frames that were paired, whether it is masked by now or not.
+    ///
+    /// - Parameter table: compares under the given rules only.
     private static func collect(
-        from conversation: ConversationDifference, into values: inout [Occurrence: Values],
-        _ whole: inout Set<TraceRules.Place>
+        from conversation: ConversationDifference, _ heartbeats: Comparison.Heartbeats, _ table: inout ContentTable,
+        into seen: inout Seen
     ) {
+        guard let expected = conversation.expected, let actual = conversation.actual else { return }
         func note(_ change: FieldChange, _ old: FrameEvent, _ new: FrameEvent, _ place: Int) {
             guard let path = FieldPath(change.path),
                 path.steps.first == .member("fields") || path.steps.first == .member("body"),
@@ -122,24 +134,28 @@ package enum RuleLearning {
             let rule = TraceRules.Place(from: old.from, type: old.type, path: FieldPath(steps))
             switch (left, right) {
             case (.text(let one), .text(let two)), (.number(let one), .number(let two)):
-                let occurrence = Occurrence(
-                    connection: conversation.expected?.number ?? 0, place: place, path: change.path)
+                let occurrence = Occurrence(connection: expected.number, place: place, path: change.path)
                 let isHex = path.steps == [.member("body"), .member("hex")]
-                var known = values[occurrence] ?? Values(rule: rule, isHex: isHex, texts: [one])
+                var known = seen.values[occurrence] ?? Values(rule: rule, isHex: isHex, texts: [one])
                 for text in [one, two] where !known.texts.contains(text) { known.texts.append(text) }
-                values[occurrence] = known
+                seen.values[occurrence] = known
             // A boolean has no pattern.
-            case (.boolean, .boolean): whole.insert(rule)
+            case (.boolean, .boolean): seen.whole.insert(rule)
             default: return
             }
         }
+        seen.properties.formUnion(conversation.changes.map(\.path))
+        let entries = (table.enter(conversation.expectedItems), table.enter(conversation.actualItems))
         for row in conversation.rows {
-            guard case .changed(let place, let other, let changes) = row,
-                let old = conversation.expectedItems[place].frame, let new = conversation.actualItems[other].frame
+            guard let pair = row.pair else { continue }
+            let (left, right) = (entries.0[pair.expected].content, entries.1[pair.actual].content)
+            guard left != right, let old = conversation.expectedItems[pair.expected].frame,
+                let new = conversation.actualItems[pair.actual].frame
             else { continue }
-            for change in changes { note(change, old, new, place) }
+            for change in table.changes(left, right) { note(change, old, new, pair.expected) }
         }
-        for (number, beats) in conversation.heartbeats.enumerated() {
+        guard heartbeats == .count else { return }
+        for (number, beats) in HeartbeatFolding.compare(expected, actual, &table).enumerated() {
             for change in beats.changes {
                 guard let old = beats.expectedFrame, let new = beats.actualFrame else { continue }
                 note(change, old, new, -1 - number)
@@ -204,9 +220,14 @@ package enum RuleLearning {
 
     private static func remaining(in difference: TraceDifference) -> [String] {
         var lines: [String] = []
+        // The frames that are in another order, as rules name them.
+        var moved: Set<String> = []
         for conversation in difference.conversations where !conversation.isEmpty {
             let number = conversation.expected?.number ?? conversation.actual?.number ?? 0
             for row in conversation.rows {
+                if case .moved(let place, _) = row, case .frame(let frame) = conversation.expectedItems[place] {
+                    moved.insert(RulesYAML.item(TraceRules.Frames(from: frame.from, type: frame.type)))
+                }
                 guard case .changed(let place, _, let changes) = row else { continue }
                 let item = conversation.expectedItems[place]
                 for change in changes {
@@ -219,6 +240,9 @@ package enum RuleLearning {
         }
         let others = difference.counts.filter { $0.kind != "changed" }
         lines += others.map { "\($0.count) \($0.kind)" }
+        lines += moved.sorted().map {
+            "the order of frames; if it does not matter, add to the rules: unordered: [\($0)]"
+        }
         return lines.map { PrintableText.of($0) }
     }
 

@@ -21,10 +21,16 @@ package enum RulesYAML {
         if !isEmpty, let node = FormatYAML.compose(yaml, context: context),
             let top = YAMLMap(node, path: topPath, context: context)
         {
-            top.allow(["mask", "bind", "ignore"])
+            top.allow(["mask", "bind", "ignore", "unordered"])
             rules.masks = list(top, "mask", context) { mask($0, $1, context) }
             rules.bindings = list(top, "bind", context) { binding($0, $1, context) }
-            rules.ignored = list(top, "ignore", context) { place($0, $1, context) }
+            for ignored in list(top, "ignore", context, { ignored($0, $1, context) }) {
+                switch ignored {
+                case .place(let place): rules.ignored.append(place)
+                case .frames(let frames): rules.ignoredFrames.append(frames)
+                }
+            }
+            rules.unordered = list(top, "unordered", context) { frames($0, $1, context) }
         }
         guard context.faults.isEmpty else { throw FormatFileError(file: file, faults: context.faults) }
         return rules
@@ -57,8 +63,37 @@ package enum RulesYAML {
             map.fault("\(path).path is \(text); \(expectedPath)", at: "path")
             return nil
         }
-        let from: Direction? = map.choice("from", Sender.self).map { $0 == .client ? .fromClient : .fromServer }
-        return TraceRules.Place(from: from, type: map.text("type"), path: steps)
+        return TraceRules.Place(from: sender(map), type: map.text("type"), path: steps)
+    }
+
+    private static func sender(_ map: YAMLMap) -> Direction? {
+        map.choice("from", Sender.self).map { $0 == .client ? .fromClient : .fromServer }
+    }
+
+    private enum Ignored {
+        case place(TraceRules.Place)
+        case frames(TraceRules.Frames)
+    }
+
+    /// A place, or without a path, frames.
+    private static func ignored(_ node: Node, _ path: String, _ context: LoadContext) -> Ignored? {
+        guard node.mapping != nil, let map = YAMLMap(node, path: path, context: context), map["path"] == nil else {
+            return place(node, path, context).map { .place($0) }
+        }
+        return frames(node, path, context, others: ["path"]).map { .frames($0) }
+    }
+
+    /// `{ from: server, type: push }`, or one of both
+    private static func frames(
+        _ node: Node, _ path: String, _ context: LoadContext, others: [String] = []
+    ) -> TraceRules.Frames? {
+        guard let map = YAMLMap(node, path: path, context: context) else { return nil }
+        map.allow(["from", "type"] + others)
+        if map["from"] == nil, map["type"] == nil {
+            map.fault("\(path) lacks \((["from", "type"] + others).joined(separator: " or "))")
+            return nil
+        }
+        return TraceRules.Frames(from: sender(map), type: map.text("type"))
     }
 
     private static let expectedPath = "expected a path such as fields.token or body.json.items[0].id"
@@ -125,17 +160,28 @@ package enum RulesYAML {
                 for place in binding.places { text += "      - { \(line(place)) }\n" }
             }
         }
-        if !rules.ignored.isEmpty {
+        if !rules.ignored.isEmpty || !rules.ignoredFrames.isEmpty {
             text += "ignore:\n"
             for place in rules.ignored { text += "  - { \(line(place)) }\n" }
+            for frames in rules.ignoredFrames { text += "  - \(item(frames))\n" }
+        }
+        if !rules.unordered.isEmpty {
+            text += "# In any order.\nunordered:\n"
+            for frames in rules.unordered { text += "  - \(item(frames))\n" }
         }
         return text
     }
 
     private static func line(_ place: TraceRules.Place) -> String {
-        let from = place.from.map { "from: \($0.sender), " } ?? ""
-        let type = place.type.map { "type: \(quoted($0)), " } ?? ""
-        return "\(from)\(type)path: \(quoted(place.path.description))"
+        let frames = keys(TraceRules.Frames(from: place.from, type: place.type))
+        return (frames + ["path: \(quoted(place.path.description))"]).joined(separator: ", ")
+    }
+
+    /// Frames as an item of a list: `{ from: server, type: push }`.
+    static func item(_ frames: TraceRules.Frames) -> String { "{ \(keys(frames).joined(separator: ", ")) }" }
+
+    private static func keys(_ frames: TraceRules.Frames) -> [String] {
+        [frames.from.map { "from: \($0.sender)" }, frames.type.map { "type: \(quoted($0))" }].compactMap(\.self)
     }
 
     /// Unquoted if YAML reads it as text, otherwise in single quotes; with control characters, in double quotes.

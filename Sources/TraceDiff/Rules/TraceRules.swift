@@ -20,6 +20,25 @@ package struct TraceRules: Hashable, Sendable {
         }
     }
 
+    /// Frames of a side, of a type, or both.
+    package struct Frames: Hashable, Sendable {
+        /// Who sends them; nil: either side.
+        package var from: Direction?
+        /// Their type; nil: any.
+        package var type: String?
+
+        /// Frames of a side, of a type, or both.
+        package init(from: Direction? = nil, type: String? = nil) {
+            self.from = from
+            self.type = type
+        }
+
+        /// Whether a frame is one of them.
+        func cover(_ from: Direction, _ type: String?) -> Bool {
+            (self.from == nil || self.from == from) && (self.type == nil || self.type == type)
+        }
+    }
+
     /// A masked value.
     package struct Mask: Hashable, Sendable {
         /// Where.
@@ -57,6 +76,10 @@ package struct TraceRules: Hashable, Sendable {
     package var bindings: [Binding] = []
     /// Values that are ignored entirely, even their presence.
     package var ignored: [Place] = []
+    /// Frames that are not compared at all.
+    package var ignoredFrames: [Frames] = []
+    /// Frames that must be there, in any order.
+    package var unordered: [Frames] = []
 
     /// No rules: everything is compared.
     package init() {}
@@ -66,6 +89,8 @@ package struct TraceRules: Hashable, Sendable {
         masks += other.masks
         bindings += other.bindings
         ignored += other.ignored
+        ignoredFrames += other.ignoredFrames
+        unordered += other.unordered
     }
 }
 

@@ -138,6 +138,9 @@ struct CaptureReading {
 
     static func describe(_ error: any Error, _ path: String) -> String {
         switch error {
+        case CaptureReadFailure<CommandError>.damaged(let damage) where damage.kind == .trace && damage.isExpanded:
+            "\(shown(path)) is a compressed trace, not a capture: expand it; then frametap view shows it, diff compares it, serve "
+                + "and connect replay it"
         case CaptureReadFailure<CommandError>.damaged(let damage) where damage.kind == .trace:
             "\(shown(path)) is a trace, not a capture: frametap view shows traces, diff compares them, serve and connect "
                 + "replay them"

@@ -41,10 +41,13 @@ struct TraceLoading {
         let input = try FileInput(path)
         defer { input.closeFile() }
         guard !input.isFollowed else { return .lines }
-        var bytes = [UInt8](repeating: 0, count: 4)
+        var bytes = [UInt8](repeating: 0, count: 4_096)
         let count = try bytes.withUnsafeMutableBytes { try input.read(into: $0) }
-        if CaptureMagic.begins(bytes.prefix(count)) { return .capture }
-        return .lines
+        if CaptureMagic.isCompressedTrace(bytes.prefix(count)) {
+            throw CommandError(
+                "\(path) is a compressed trace; expand it first: gzip -dc \(ShellWord.quoted(path)) > trace.ndjson")
+        }
+        return CaptureMagic.begins(bytes.prefix(count)) ? .capture : .lines
     }
 
     private func read(_ paths: [String]) throws -> RecordedTrace {

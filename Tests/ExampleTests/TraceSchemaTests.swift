@@ -1,0 +1,31 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What `tools/check-trace` accepts.
+@Suite struct TraceSchemaTests {
+    private static func lines(body: String) -> [UInt8] {
+        let time = "2026-11-21T08:00:00.000000000Z"
+        return Array(
+            """
+            {"event":"trace","version":2,"source":"a","tool":"frametap 0.1.0"}
+            {"event":"frame","connection":1,"from":"client","index":0,"time":"\(time)","started":"\(time)","offset":0,"length":9,\
+            "segments":1,"merged":false,"type":"a","heartbeat":false,"fields":{},"body":\(body)}
+
+            """.utf8)
+    }
+
+    /// A body's JSON is as it was sent; all else has each name once.
+    @Test(
+        arguments: [
+            (#"{"length":9,"json":{"x":1,"x":2}}"#, nil), (#"{"length":9,"json":[{"a":{"x":1,"x":2}}]}"#, nil),
+            (#"{"length":9,"length":9,"text":"a"}"#, "'length' appears twice in body"),
+            (#"{"length":9,"protobuf":{"x":1,"x":2}}"#, "'x' appears twice in body.protobuf"),
+        ] as [(String, String?)])
+    func namesThatAreThereTwice(body: String, fault: String?) throws {
+        let file = try TemporaryFile(Self.lines(body: body), name: "trace.ndjson")
+        let result = try Program.checkTraces([file.path])
+        #expect(result.status == (fault == nil ? 0 : 1), "\(result.text)\(result.errors)")
+        if let fault { #expect(result.text.contains(":2: \(fault)"), "\(result.text)") }
+    }
+}
