@@ -49,12 +49,13 @@ import TraceDiff
     {
         let format = try FormatLoader.load(Self.format, file: "test.yaml")
         let recording = try recording(format, keptSide: keptSide)
+        // A server that does not mind spaces.
+        var options = ReplayOptions(format) { _ in }
+        options.unknown = .nearest
         let (bound, announce) = AsyncStream.makeStream(of: Int.self)
-        let serving = Task {
+        let serving = Task { [options] in
             defer { announce.finish() }
-            return try await ReplayServer.serve(
-                recording, host: "127.0.0.1", port: 0, ReplayOptions(format) { _ in }
-            ) { announce.yield($1) }
+            return try await ReplayServer.serve(recording, host: "127.0.0.1", port: 0, options) { announce.yield($1) }
         }
         defer { serving.cancel() }
         var ports = bound.makeAsyncIterator()
