@@ -29,11 +29,41 @@ package final class TLSUpgradeWatch {
     /// Whether TLS begins with the next byte of each direction.
     package var isAgreed: Bool { if case .agreed = state { true } else { false } }
 
-    /// Whether the side that asked for TLS has sent another frame since, without waiting for the answer (CVE-2021-23222).
-    package private(set) var isPremature = false
+    /// What is wrong, if there was plaintext where TLS has to come: it may be an attacker's.
+    package private(set) var fault: String?
 
-    /// The side that waits for an answer to its request; nil if none does.
-    package var requester: Direction? { if case .requested(let side) = state { side } else { nil } }
+    /// A direction goes on with these bytes. Returns whether they are TLS: the client begins, so that a server that goes on with
+    /// plaintext does not.
+    package func beginsTLS(_ bytes: RawSpan, from direction: Direction) -> Bool {
+        let isPlain = !Self.mayBeginTLS(bytes)
+        switch state {
+        case .plaintext: return false
+        case .requested(let side):
+            if side == direction, isPlain { note(Self.premature) }
+            return false
+        case .agreed:
+            guard direction == .fromServer, isPlain else { return true }
+            note(Self.belated)
+            return false
+        }
+    }
+
+    /// A direction has gone on with these bytes, which were framed.
+    ///
+    /// - Parameter held: how many bytes are the beginning of another frame.
+    package func took(_ bytes: RawSpan, held: Int, from direction: Direction) {
+        guard held > 0, !Self.mayBeginTLS(bytes) else { return }
+        switch state {
+        case .plaintext: return
+        case .requested(let side): if side == direction { note(Self.premature) }
+        case .agreed: note(Self.belated)
+        }
+    }
+
+    private static let premature = "plaintext after the request for TLS, before it was answered (CVE-2021-23222)"
+    private static let belated = "plaintext where TLS has to begin (CVE-2021-23222)"
+
+    private func note(_ text: String) { fault = fault ?? text }
 
     /// Takes a frame.
     package func take(
@@ -44,10 +74,10 @@ package final class TLSUpgradeWatch {
             values.fulfil(condition, content: content, shape: shape, format: format)
         }
         switch state {
-        case .agreed: return
+        case .agreed: note(Self.belated)
         case .requested(let side) where side != direction:
             state = upgrade.answered.map(fulfils) == true ? .agreed : .plaintext
-        case .requested: isPremature = true
+        case .requested: note(Self.premature)
         case .plaintext:
             guard fulfils(upgrade.after) else { return }
             state = upgrade.answered == nil ? .agreed : .requested(by: direction)

@@ -127,7 +127,7 @@ public enum CloseReason: String, Sendable, Hashable, CaseIterable {
     case connectFailed = "connect-failed"
     /// The proxy had as many connections as it was allowed.
     case refusedByLimit = "refused-by-limit"
-    /// A TLS handshake of the proxy failed.
+    /// A TLS handshake of the proxy failed, or its TLS broke later.
     case tlsFailed = "tls-failed"
     /// A rule of the proxy, or a command, ended it.
     case rule

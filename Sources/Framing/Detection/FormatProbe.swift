@@ -64,7 +64,11 @@ package final class FormatProbe {
     }
 
     /// A probe for one direction, whose rule may be part of a conversation.
-    package init(_ trial: TrialSide, _ rule: SharedRule, direction: Direction, aligned: Bool) {
+    ///
+    /// - Parameter upgrade: is told of the frames, one of which may ask for TLS; nil if none does.
+    package init(
+        _ trial: TrialSide, _ rule: SharedRule, direction: Direction, aligned: Bool, upgrade: TLSUpgradeWatch? = nil
+    ) {
         let isStrong = trial.isStrong
         isAligned = aligned || trial.isAtStart
         framer = Framer(rule, direction: direction, aligned: isAligned)
@@ -74,7 +78,7 @@ package final class FormatProbe {
         neededMidStream = isStrong ? trial.frames : more
         needed = aligned ? trial.frames : neededMidStream
         toleratesOthers = isStrong
-        frames = Frames(trial)
+        frames = Frames(trial, upgrade)
         verdict = trial.initialVerdict
     }
 
@@ -186,10 +190,16 @@ package final class FormatProbe {
         /// How many bytes belong to no frame; the beginning of a truncated one and the rest of one after a gap do not count.
         var foreign = 0
         private var values: Set<FieldValue> = []
+        private let upgrade: TLSUpgradeWatch?
 
-        init(_ trial: TrialSide) { self.trial = trial }
+        init(_ trial: TrialSide, _ upgrade: TLSUpgradeWatch?) { (self.trial, self.upgrade) = (trial, upgrade) }
 
         func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
+            if let upgrade {
+                trial.format.withContent(of: bytes, frame.partsAtHand) { content, shape in
+                    upgrade.take(frame, content: content, shape: shape, from: direction, trial.format)
+                }
+            }
             guard !isRefuted else { return }
             let (format, detection) = (trial.format, trial.detection)
             // Whether it meets the requirements for every frame, and the condition.

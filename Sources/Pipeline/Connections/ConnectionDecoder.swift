@@ -33,6 +33,8 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     private var isQueued = false
     /// Whether it has changed to TLS.
     private var isUpgraded = false
+    /// Whether the proxy has removed its TLS: what was recorded is plaintext.
+    private var isIntercepted = false
     /// Whether it is over: what is undecided now will not be decided by more bytes.
     private var isOver = false
     /// Whether it is known whether the connection begins with TLS.
@@ -155,14 +157,16 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         var start = 0
         while start < bytes.byteCount {
             let rest = bytes.extracting(start..<bytes.byteCount)
-            if upgrade.isAgreed { return beginTLS().received(rest, from: direction, at: time, packet: packet) }
-            let wasPremature = upgrade.isPremature
+            let hadFault = upgrade.fault != nil
+            if upgrade.beginsTLS(rest, from: direction) {
+                return beginTLS().received(rest, from: direction, at: time, packet: packet)
+            }
             let count = TLSUpgradeWatch.plaintext(before: rest)
             frame(rest.extracting(0..<count), from: direction, at: time, packet: packet)
             start += count
-            if upgrade.isPremature, !wasPremature {
-                let text = "plaintext after the request for TLS, before it was answered (CVE-2021-23222)"
-                noticed(.tlsFault(text), from: direction, at: time, packet: packet)
+            upgrade.took(rest, held: side(direction).framer.heldBytes, from: direction)
+            if !hadFault, let fault = upgrade.fault {
+                noticed(.tlsFault(fault), from: direction, at: time, packet: packet)
             }
         }
     }
@@ -265,8 +269,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     }
 
     private func take(_ facts: TLSFacts, at time: Timestamp) {
-        // What was intercepted is plaintext already.
-        if facts.decryption == .intercepted { upgrade = nil }
+        if facts.decryption == .intercepted { (upgrade, isIntercepted) = (nil, true) }
         for sink in output.sinks { sink.tls(facts, at: time, on: connection) }
     }
 
@@ -300,6 +303,9 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         filter = nil
         for direction in Direction.allCases { output.settle(connection, before: closing.time, from: direction) }
         if !isFraming { giveUpDetection() }
+        // What was held until now may have changed to TLS.
+        filter?.closed(at: closing.time)
+        filter = nil
         for direction in Direction.allCases {
             decide(direction)
             sides[direction]?.close()
@@ -399,7 +405,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         connection.hasBegun = plan.known.format.beginning == nil || !connection.opening.handshake
         self.plan = plan
         conversation = Conversation(plan.known.format, aligned: connection.opening.handshake)
-        if resources.keys != nil { upgrade = plan.known.format.upgrade.map { TLSUpgradeWatch($0) } }
+        if resources.keys != nil, !isIntercepted { upgrade = plan.known.format.upgrade.map { TLSUpgradeWatch($0) } }
         begin()
     }
 

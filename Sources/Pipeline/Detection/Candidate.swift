@@ -72,6 +72,10 @@ final class Candidate {
     /// Whether each direction had bytes.
     @exclusivity(unchecked) private var hasBytes = PerDirection(fromClient: false, fromServer: false)
     private let conversation: Conversation?
+    /// Where the conversation changes to TLS; nil if its format has no such place.
+    private let upgrade: TLSUpgradeWatch?
+    /// Whether it has changed to TLS: what follows is no evidence.
+    @exclusivity(unchecked) private var isUpgraded = false
     /// Whether the streams' first bytes were seen.
     private let seesStart: Bool
     /// Whether the streams' first bytes were seen, or are not needed.
@@ -86,6 +90,7 @@ final class Candidate {
         self.order = order
         let isAtStart = plan.sides.fromClient.startsStreams
         conversation = plan.rules == nil ? Conversation(plan.format, aligned: aligned || isAtStart) : nil
+        upgrade = plan.format.upgrade.map { TLSUpgradeWatch($0) }
         self.plan = plan
         takesChunks = plan.takesChunks
         only = plan.only
@@ -100,35 +105,47 @@ final class Candidate {
         let rule =
             plan.rules?[direction]
             ?? SharedRule.of(plan.format.rule(direction, in: conversation), conversation: conversation)
-        let probe = FormatProbe(plan.sides[direction], rule, direction: direction, aligned: seesStart)
+        let probe = FormatProbe(
+            plan.sides[direction], rule, direction: direction, aligned: seesStart, upgrade: upgrade)
         probes[direction] = probe
         return probe
     }
 
     func receive(_ bytes: RawSpan, from direction: Direction) {
-        guard bytes.byteCount > 0, asks(direction) else { return }
+        guard bytes.byteCount > 0, follows(direction) else { return }
         let isFirst = !hasBytes[direction]
         hasBytes[direction] = true
         let probe = probe(direction)
-        probe.receive(bytes)
+        if let upgrade { receive(bytes, probe, until: upgrade) } else { probe.receive(bytes) }
         judge(probe.verdict, direction, isFirst)
+    }
+
+    /// Passes a trial what comes before TLS.
+    private func receive(_ bytes: RawSpan, _ probe: FormatProbe, until upgrade: TLSUpgradeWatch) {
+        var start = 0
+        while start < bytes.byteCount, !upgrade.isAgreed {
+            let count = TLSUpgradeWatch.plaintext(before: bytes.extracting(start..<bytes.byteCount))
+            probe.receive(bytes.extracting(start..<start + count))
+            start += count
+        }
+        isUpgraded = upgrade.isAgreed
     }
 
     /// How many of the next bytes may be passed at once so that the verdict changes with the last of them, if it does; at least 1.
     func steady(_ next: RawSpan, from direction: Direction) -> Int {
-        guard asks(direction), !takesChunks else { return .max }
+        guard asks(direction), !takesChunks, !isUpgraded else { return .max }
         return probes[direction]?.steady(next) ?? 1
     }
 
     func missing(_ byteCount: Int, from direction: Direction) {
-        guard asks(direction) else { return }
+        guard follows(direction) else { return }
         let probe = probe(direction)
         probe.missing(byteCount)
         judge(probe.verdict, direction)
     }
 
     func finish(_ direction: Direction) {
-        guard asks(direction), let probe = probes[direction] else { return }
+        guard follows(direction), let probe = probes[direction] else { return }
         probe.finish()
         judge(probe.verdict, direction)
     }
@@ -138,6 +155,9 @@ final class Candidate {
 
     /// Whether the bytes of a side are evidence.
     func asks(_ direction: Direction) -> Bool { only == nil || only == direction }
+
+    /// Whether the bytes of a side are framed: as evidence, or since they may agree on TLS.
+    private func follows(_ direction: Direction) -> Bool { !isUpgraded && (asks(direction) || upgrade != nil) }
 
     /// Takes a direction's verdict.
     private func judge(_ verdict: FormatProbe.Verdict, _ direction: Direction, _ isFirst: Bool = false) {

@@ -245,7 +245,9 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 serverEnd.secured(by: wire, edge)
                 serverTLS = (wire, edge)
             case .client:
-                guard channel.isActive else { throw TLSFault(text: "the client closed the connection") }
+                guard channel.isActive else {
+                    return finish(.failure(TLSFault(text: "the client closed the connection")))
+                }
                 let unread = stack.takeUnread()
                 let tls = try proxy.secure(channel, request, finish)
                 clientTLS = tls
@@ -253,7 +255,7 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 tls.wire.begin(with: unread)
             }
         } catch {
-            finish(.failure(error as? TLSFault ?? TLSFault(text: "\(error)")))
+            finish(.failure(TLSFault(beforehand: error)))
         }
     }
 
@@ -282,6 +284,8 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
         {
             // What was read before has to be framed, too.
             let (early, greeting) = (stack.takeUnread(), serverEnd.takeEarly())
+            clientEnd.wire = proxy.wire(on: channel, of: .client, early: early)
+            serverEnd.wire = proxy.wire(on: server, of: .server, early: greeting)
             RelayHandler.join(
                 clientEnd, serverEnd, recording: recording, stages: stages, early: ByteBuffer(),
                 RelayHandler.EarlyEnds())

@@ -111,9 +111,9 @@ package final class PacketRecorder {
     }
 
     /// The proxy ended the connection: it reset both sides.
-    func ended(_ connection: ConnectionLeg, _ reason: CloseReason, at time: Timestamp) {
+    func ended(_ connection: ConnectionLeg, _ reason: CloseReason, by side: Direction?, at time: Timestamp) {
         _ = frames.take()
-        let text = Self.mark(ClosedAnnotation(reason: reason, by: nil).text) + "\nclosed by the proxy: " + reason.cause
+        let text = Self.mark(ClosedAnnotation(reason: reason, by: side).text) + "\nclosed by the proxy: " + reason.cause
         connections[connection]?.reset(from: .fromServer) {
             packet($0, $1, of: connection, at: time, comment: text)
         }
@@ -186,7 +186,8 @@ extension CloseReason {
         switch self {
         case .timeout: "nothing was said for too long"
         case .rule: "a rule or a command did it"
-        case .fin, .reset, .evicted, .endOfInput, .connectFailed, .refusedByLimit, .tlsFailed: rawValue
+        case .tlsFailed: "its TLS could not begin, or broke"
+        case .fin, .reset, .evicted, .endOfInput, .connectFailed, .refusedByLimit: rawValue
         }
     }
 }

@@ -57,6 +57,11 @@ final class QueuedRecording: RelayRecording {
         queue.finish(ending, on: connection, from: direction)
     }
 
+    func refused(_ side: Direction) {
+        endsReceived = Set(Direction.allCases)
+        queue.end(connection, because: .tlsFailed, by: side)
+    }
+
     func ended(_ reason: CloseReason) {
         endsReceived = Set(Direction.allCases)
         queue.end(connection, because: reason)

@@ -119,10 +119,10 @@ package final class Recorder {
         case .finished(let connection, let direction, let ending, let time):
             decoder.advance(to: time)
             finished(ending, connection, direction, time)
-        case .ended(let connection, let reason, let time):
+        case .ended(let connection, let reason, let side, let time):
             decoder.advance(to: time)
-            packets?.ended(connection, reason, at: time)
-            close(connection, Closing(reason: reason, by: nil, time: time))
+            packets?.ended(connection, reason, by: side, at: time)
+            close(connection, Closing(reason: reason, by: side, time: time))
         case .learned(let lines): packets?.learned(lines)
         case .unrecorded(let connections, let loss):
             decoder.unrecorded(connections, byteCount: loss.bytes)

@@ -14,7 +14,7 @@ extension RecordingQueue {
         indirect case noticed(connection: ConnectionLeg, Direction, StreamNotice, Timestamp)
         case finished(connection: ConnectionLeg, Direction, Ending, Timestamp)
         /// The proxy ended it.
-        case ended(connection: ConnectionLeg, CloseReason, Timestamp)
+        case ended(connection: ConnectionLeg, CloseReason, by: Direction?, Timestamp)
         indirect case refused(Opening, reason: CloseReason, by: Direction, detail: String)
         /// Secrets of TLS connections, as lines of a key log.
         case learned([UInt8])

@@ -30,7 +30,7 @@ extension RecordingQueue {
 
         enum End {
             case finished(Direction, Ending)
-            case ended(CloseReason)
+            case ended(CloseReason, by: Direction?)
         }
 
         init(client: Endpoint, server: Endpoint, tls: TLSFacts?, leg: Leg?, received: Int? = nil) {

@@ -296,8 +296,10 @@ package final class RecordingQueue: Sendable {
     }
 
     /// The proxy ended a connection.
-    func end(_ connection: Int, because reason: CloseReason) {
-        end(connection, .ended(reason))
+    ///
+    /// - Parameter side: the side that is responsible; nil if neither is.
+    func end(_ connection: Int, because reason: CloseReason, by side: Direction? = nil) {
+        end(connection, .ended(reason, by: side))
     }
 
     private func end(_ connection: Int, _ end: Recorded.End) {
@@ -391,7 +393,7 @@ package final class RecordingQueue: Sendable {
     private static func event(_ end: Recorded.End, _ number: ConnectionLeg, _ time: Timestamp) -> Event {
         switch end {
         case .finished(let direction, let ending): .finished(connection: number, direction, ending, time)
-        case .ended(let reason): .ended(connection: number, reason, time)
+        case .ended(let reason, let side): .ended(connection: number, reason, by: side, time)
         }
     }
 

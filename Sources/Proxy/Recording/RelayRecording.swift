@@ -9,7 +9,7 @@ protocol RelayRecording: AnyObject {
     /// Calls back on the connection's event loop once there is room again.
     func whenThereIsRoom(_ resume: @escaping () -> Void)
 
-    /// Bytes were read and passed on.
+    /// Bytes were read and, as a rule, passed on.
     func received(_ buffer: ByteBuffer, from direction: Direction)
 
     /// A direction has been held for a long time because the other side does not read; or it continues.
@@ -20,6 +20,9 @@ protocol RelayRecording: AnyObject {
 
     /// One direction ended.
     func finished(_ ending: Ending, from direction: Direction)
+
+    /// The proxy ends the connection because of a side's TLS. What stages hold is still passed on.
+    func refused(_ side: Direction)
 
     /// The proxy ended the connection.
     func ended(_ reason: CloseReason)

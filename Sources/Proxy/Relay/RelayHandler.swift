@@ -43,12 +43,16 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     private var heldReading: HeldReading?
     /// Whether this end is about to be reset.
     private var isEnding = false
+    /// Whether the proxy ends the connection because of this end's TLS.
+    private var isRefused = false
     /// Bytes that were read before there was a partner.
     private var early = ByteBuffer()
     /// Called with the first bytes that are read before there is a partner; nil: nothing is read before.
     private var whenEarly: (() -> Void)?
-    /// The handlers of TLS on this end, if it is decrypted here.
-    private var tls: (wire: TLSWire, edge: TLSEdge)?
+    /// The lowest handler, if there is one below TLS, or below what may become TLS.
+    var wire: TLSWire?
+    /// What ends TLS on this end, if it is decrypted here.
+    private var tls: TLSEdge?
 
     /// - Parameters:
     ///   - direction: the direction of the bytes that are read here.
@@ -164,6 +168,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
 
     /// Takes bytes that were read on this end.
     func receive(_ buffer: ByteBuffer) {
+        if isRefused { return }
         if partner == nil, shared == nil { return holdEarly(buffer) }
         if let upgrade = shared?.upgrade { return forward(buffer, until: upgrade) }
         forward(buffer)
@@ -174,7 +179,8 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     /// Lets a connection change to TLS where its format says so.
     func prepareUpgrade(_ framing: UpgradeFraming, _ proxy: ProxyContext, _ connection: EntryConnection) {
         guard let partner, let client = context?.channel, let server = partner.context?.channel else { return }
-        shared?.upgrade = RelayUpgrade(framing, proxy, client: client, server: server, connection) {
+        let wires = (client: wire, server: partner.wire)
+        shared?.upgrade = RelayUpgrade(framing, proxy, client: client, server: server, wires: wires, connection) {
             [weak self, weak partner] leg, wire, edge in
             (leg == .client ? self : partner)?.secured(by: wire, edge)
             // A handshake is read whatever the other side does.
@@ -191,9 +197,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
             switch part {
             case .plaintext(let count):
                 if let piece = rest.readSlice(length: count) { forward(piece) }
-            case .premature:
-                let text = "plaintext after the request for TLS, before it was answered (CVE-2021-23222)"
-                return breakOff(text)
+            case .injected: return refuse(rest)
             case .tls: return takeTLS(rest, upgrade)
             }
         }
@@ -204,9 +208,19 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     private func takeTLS(_ buffer: ByteBuffer, _ upgrade: RelayUpgrade) {
         if direction == .fromClient { return upgrade.receive(buffer) }
         guard tls != nil else {
-            return breakOff("plaintext after the answer that begins TLS (CVE-2021-23222)")
+            if buffer.readableBytesView.first == 22 {
+                shared?.recording.noticed(.tlsFault("the server began TLS before the client"), from: direction)
+            }
+            return refuse(buffer)
         }
         holdEarly(buffer)
+    }
+
+    /// Ends the connection because of plaintext that may be an attacker's. It is not passed on, but recorded: whoever reads the
+    /// recording says what is wrong with it.
+    private func refuse(_ plaintext: ByteBuffer) {
+        if shared?.state.isOver == false { shared?.recording.received(plaintext, from: direction) }
+        breakOff()
     }
 
     /// Both handshakes are done: the relay goes on with plaintext.
@@ -225,21 +239,24 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
                 end.gate.want()
                 end.readIfWanted()
             }
-        case .failure(let fault): (fault.side == direction ? self : partner).breakOff(fault.description)
+        case .failure(let fault):
+            let end = fault.side == direction ? self : partner
+            shared.recording.noticed(.tlsFault(fault.description), from: fault.side)
+            end.breakOff()
         }
     }
 
     /// Ends the connection because its TLS cannot begin.
-    private func breakOff(_ text: String) {
+    private func breakOff() {
         shared?.upgrade = nil
-        shared?.recording.noticed(.tlsFault(text), from: direction)
+        isRefused = true
         lose()
         // The alert that says so has to arrive.
         end(.reset)
     }
 
     private func reset() {
-        tls?.wire.willReset()
+        wire?.willReset()
         lowest?.reset()
     }
 
@@ -266,10 +283,10 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     }
 
     /// TLS was put below this handler.
-    func secured(by wire: TLSWire, _ edge: TLSEdge) { tls = (wire, edge) }
+    func secured(by wire: TLSWire, _ edge: TLSEdge) { (self.wire, tls) = (wire, edge) }
 
     /// The context from which this end is closed: TLS would delay a reset, and add a close_notify to a FIN that came without.
-    private var lowest: ChannelHandlerContext? { tls?.wire.context ?? context }
+    private var lowest: ChannelHandlerContext? { wire?.context ?? context }
 
     // MARK: Forwarding
 
@@ -371,7 +388,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
 
     private func endInput() {
         state.hasInputEnded = true
-        if tls?.edge.isTruncated == true { shared?.recording.noticed(.tlsTruncated, from: direction) }
+        if tls?.isTruncated == true { shared?.recording.noticed(.tlsTruncated, from: direction) }
         if let shared { perform(shared.state.finish(direction)) }
     }
 
@@ -381,9 +398,12 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         context.close(promise: nil)
     }
 
-    /// Reports why this end's TLS broke, if it did.
+    /// Reports why this end's TLS broke, if it did. An alert is the other program's end of the connection; otherwise the proxy ends
+    /// it.
     private func reportFault() {
-        if let fault = tls?.edge.fault { shared?.recording.noticed(.tlsFault(fault.text), from: direction) }
+        guard let fault = tls?.fault else { return }
+        shared?.recording.noticed(.tlsFault(fault.text), from: direction)
+        isRefused = fault.alert == nil
     }
 
     func channelInactive(context: ChannelHandlerContext) { becameInactive() }
@@ -410,6 +430,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     private func perform(_ actions: [RelayState.Action]) {
         for action in actions {
             switch action {
+            case .record(.reset, let direction) where isRefused: shared?.recording.refused(direction)
             case .record(let ending, let direction): shared?.recording.finished(ending, from: direction)
             case .passOnEnd(let direction): passOn(.fin, of: direction)
             case .reset(let direction): passOn(.reset, of: direction)
@@ -453,10 +474,10 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         switch ending {
         case .fin:
             // Data that may be truncated must not look complete at the other end.
-            let isTruncated = partner?.tls?.edge.isTruncated == true
+            let isTruncated = partner?.tls?.isTruncated == true
             context?.whenFlushed { [weak self] in
                 self?.state.isOutputClosed = true
-                if isTruncated, let wire = self?.tls?.wire {
+                if isTruncated, self?.hasTLS == true, let wire = self?.wire {
                     wire.closeOutput()
                 } else {
                     self?.context?.close(mode: .output, promise: nil)
@@ -467,7 +488,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
             isEnding = true
             // What was written has to be encrypted before.
             context?.flush()
-            tls?.wire.willReset()
+            wire?.willReset()
             lowest?.resetWhenDelivered(within: .nanoseconds(Int64(options.deliveryTimeout * 1e9)))
         }
     }

@@ -6,15 +6,18 @@ import TLS
 extension ProxyContext {
     /// Begins a handshake on a socket.
     ///
-    /// - Parameter whenDone: called once, on the socket's event loop.
+    /// - Parameters:
+    ///   - known: the socket's lowest handler, if it is there already.
+    ///   - whenDone: called once, on the socket's event loop.
     /// - Throws: `TLSFault` if there is no context for it.
     func secure(
-        _ channel: any Channel, _ request: TLSRequest, _ whenDone: @escaping (Result<TLSOutcome, TLSFault>) -> Void
+        _ channel: any Channel, _ request: TLSRequest, on known: TLSWire? = nil,
+        _ whenDone: @escaping (Result<TLSOutcome, TLSFault>) -> Void
     ) throws -> (wire: TLSWire, edge: TLSEdge) {
         let contexts = tlsContexts(of: channel.eventLoop)
         let context = try contexts.context(for: request)
         let watch = HandshakeWatch(on: request.leg)
-        let wire = TLSWire(watch, contexts: contexts, relays: relays)
+        let wire = known ?? TLSWire(watch, contexts: contexts, relays: relays)
         let tls: NIOSSLHandler
         switch request.leg {
         case .client:
@@ -30,22 +33,27 @@ extension ProxyContext {
             do {
                 tls = try NIOSSLClientHandler(context: context, serverHostname: name)
             } catch {
-                throw TLSFault(text: "\(name ?? "") cannot be sent as a server name: \(error)")
+                let quoted = String(reflecting: String((name ?? "").prefix(80)))
+                throw TLSFault(text: "\(quoted) cannot be sent as a server name (--server-name)")
             }
         }
-        wire.record = ciphertext.map {
-            CiphertextRecording($0, on: request.leg, ends(of: channel, on: request.leg))
-        }
+        if known == nil { wire.record = recording(of: channel, on: request.leg) } else { wire.beginHandshake(watch) }
         let explain = options.tls.explain
+        let hasIdentity = options.tls.clientIdentity != nil
+        func certificate(_ watch: HandshakeWatch) -> TLSFault.CertificateRequest {
+            request.leg == .server && watch.requestsCertificate ? (hasIdentity ? .met : .unmet) : .none
+        }
         func explained(_ fault: TLSFault, _ watch: HandshakeWatch, _ request: TLSRequest) -> TLSFault {
-            if let alert = watch.alert { return TLSFault(alert, on: request.leg) }
+            if let alert = watch.alert ?? fault.alert { return TLSFault(alert, on: request.leg, certificate(watch)) }
             guard fault.isUnverified, let certificate = watch.certificate,
                 let flaw = explain?(certificate, request.names.first)
             else { return fault }
             return TLSFault(text: "\(TLSFault.unverified): \(flaw) (--server-ca, --insecure-server)")
         }
+        weak var own: TLSEdge?
         let edge = TLSEdge(on: request.leg) { [weak wire] result in
             let finish = {
+                own?.certificate = certificate(watch)
                 whenDone(
                     result.map { TLSOutcome(watch, applicationProtocol: $0) }
                         .mapError { explained($0, watch, request) })
@@ -54,13 +62,33 @@ extension ProxyContext {
             // The chunk that completes it may still have to be followed.
             if let wire { wire.whenTaken(finish) } else { finish() }
         }
-        edge.wire = wire
+        (edge.wire, own) = (wire, edge)
         // TLS last: it begins when it is added.
         let pipeline = channel.pipeline.syncOperations
-        try pipeline.addHandler(wire, position: .first)
+        if known == nil { try pipeline.addHandler(wire, position: .first) }
         try pipeline.addHandler(edge, position: .after(wire))
         try pipeline.addHandler(tls, position: .after(wire))
         return (wire, edge)
+    }
+
+    /// Records a socket that may change to TLS from its beginning; nil if ciphertext is not recorded.
+    ///
+    /// - Parameter early: what was read on it before.
+    func wire(on channel: any Channel, of leg: TLSRequest.Leg, early: ByteBuffer) -> TLSWire? {
+        guard let record = recording(of: channel, on: leg) else { return nil }
+        record.received(early)
+        let wire = TLSWire(nil, contexts: tlsContexts(of: channel.eventLoop), relays: relays)
+        wire.record = record
+        // A channel that is closed already reports no end.
+        guard channel.isActive, (try? channel.pipeline.syncOperations.addHandler(wire, position: .first)) != nil else {
+            record.closed()
+            return nil
+        }
+        return wire
+    }
+
+    private func recording(of channel: any Channel, on leg: TLSRequest.Leg) -> CiphertextRecording? {
+        ciphertext.map { CiphertextRecording($0, on: leg, ends(of: channel, on: leg)) }
     }
 }
 

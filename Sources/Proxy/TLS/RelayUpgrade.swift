@@ -9,6 +9,8 @@ final class RelayUpgrade {
     private let framing: UpgradeFraming
     private let proxy: ProxyContext
     private let sockets: (client: any Channel, server: any Channel)
+    /// The sockets' lowest handlers, where they are there already.
+    private let wires: (client: TLSWire?, server: TLSWire?)
     private var stack: EntryStack
     private var wake: Scheduled<Void>?
     /// Called with the handlers of a side as soon as TLS is there.
@@ -17,15 +19,17 @@ final class RelayUpgrade {
     private let whenDone: (Result<(early: ByteBuffer, facts: TLSFacts?), EntryFault>) -> Void
 
     /// - Parameters:
+    ///   - wires: the sockets' lowest handlers, where they are there already.
     ///   - connection: what is known about it.
     ///   - secured: called with the handlers of each side as soon as TLS is there.
     ///   - whenDone: called once.
     init(
         _ framing: UpgradeFraming, _ proxy: ProxyContext, client: any Channel, server: any Channel,
-        _ connection: EntryConnection, secured: @escaping (TLSRequest.Leg, TLSWire, TLSEdge) -> Void,
+        wires: (client: TLSWire?, server: TLSWire?), _ connection: EntryConnection,
+        secured: @escaping (TLSRequest.Leg, TLSWire, TLSEdge) -> Void,
         whenDone: @escaping (Result<(early: ByteBuffer, facts: TLSFacts?), EntryFault>) -> Void
     ) {
-        (self.framing, self.proxy, sockets) = (framing, proxy, (client, server))
+        (self.framing, self.proxy, self.wires, sockets) = (framing, proxy, wires, (client, server))
         (self.secured, self.whenDone) = (secured, whenDone)
         stack = EntryStack([TLSLayer(proxy.options.tls, isAgreed: true)], of: connection, patience: "")
         _ = stack.begin()
@@ -68,11 +72,13 @@ final class RelayUpgrade {
         func finish(_ result: Result<TLSOutcome, TLSFault>) { perform(stack.take(result, on: leg)) }
         do {
             let unread = leg == .client ? stack.takeUnread() : ByteBuffer()
-            let (wire, edge) = try proxy.secure(leg == .client ? sockets.client : sockets.server, request, finish)
+            let known = leg == .client ? wires.client : wires.server
+            let (wire, edge) = try proxy.secure(
+                leg == .client ? sockets.client : sockets.server, request, on: known, finish)
             secured(leg, wire, edge)
-            if leg == .client { wire.begin(with: unread) }
+            if leg == .client { wire.begin(with: unread, isRecorded: known != nil) }
         } catch {
-            finish(.failure(error as? TLSFault ?? TLSFault(text: "\(error)")))
+            finish(.failure(TLSFault(beforehand: error)))
         }
     }
 }

@@ -114,7 +114,7 @@ final class TLSContexts: Sendable {
         } catch let fault as TLSFault {
             throw fault
         } catch {
-            throw TLSFault(text: "\(error)")
+            throw TLSFault(text: TLSFault.text(error))
         }
     }
 

@@ -14,6 +14,8 @@ final class TLSEdge: ChannelInboundHandler {
     private var whenDone: ((Result<String?, TLSFault>) -> Void)?
     /// Whether the other end closed its connection without a close_notify (RFC 8446 section 6.1): the data may be truncated.
     private(set) var isTruncated = false
+    /// Whether the server has requested a certificate in its handshake.
+    var certificate = TLSFault.CertificateRequest.none
     /// Why the connection broke after the handshake.
     private(set) var fault: TLSFault?
 
@@ -36,7 +38,9 @@ final class TLSEdge: ChannelInboundHandler {
             return
         }
         guard whenDone == nil else { return complete(.failure(TLSFault(error, on: leg))) }
-        if error is NIOSSLError || error is BoringSSLError { fault = TLSFault(error, on: leg, isLate: true) }
+        if error is NIOSSLError || error is BoringSSLError {
+            fault = TLSFault(error, on: leg, isLate: true, certificate)
+        }
         // TLS passes on what it has decrypted at the end of a reading, which does not come any more. That may fail, too.
         if !hasFlushed {
             hasFlushed = true

@@ -8,11 +8,14 @@ extension TLSFault {
     /// - Parameters:
     ///   - leg: whose error it is.
     ///   - isLate: whether the handshake was complete.
-    init(_ error: any Error, on leg: TLSRequest.Leg, isLate: Bool = false) {
+    ///   - certificate: whether the server has requested one.
+    init(
+        _ error: any Error, on leg: TLSRequest.Leg, isLate: Bool = false, _ certificate: CertificateRequest = .none
+    ) {
         let errors = Self.stack(error)
         let end = leg == .client ? "client" : "server"
         if let alert = errors.lazy.compactMap(Self.alert).first {
-            self.init(alert, on: leg)
+            self.init(alert, on: leg, certificate)
             return
         }
         let failure = isLate ? "the TLS connection with the \(end) broke" : "the handshake with the \(end) failed"
@@ -32,14 +35,48 @@ extension TLSFault {
     /// The server's certificate is not accepted.
     static let unverified = "the server's certificate cannot be verified"
 
-    /// An alert that was received.
-    init(_ alert: Alert, on leg: TLSRequest.Leg) {
-        let end = leg == .client ? "client" : "server"
-        self.init(text: "the \(end) refused with the alert \(alert.name)\(Self.hint(alert, leg))", alert: alert)
+    /// Whether the server has requested a certificate, and whether the proxy has one.
+    enum CertificateRequest: Sendable {
+        case none
+        /// The server was shown none.
+        case unmet
+        /// The server was shown one.
+        case met
     }
 
-    private static func text(_ error: any Error) -> String {
-        error is IOError ? ConnectFailure.cause(of: error) : "\(error)"
+    /// An alert that was received.
+    init(_ alert: Alert, on leg: TLSRequest.Leg, _ certificate: CertificateRequest) {
+        let end = leg == .client ? "client" : "server"
+        let hint = Self.hint(alert, leg, certificate)
+        self.init(text: "the \(end) refused with the alert \(alert.name)\(hint)", alert: alert)
+    }
+
+    /// A handshake that cannot begin.
+    init(beforehand error: any Error) {
+        self = error as? TLSFault ?? TLSFault(text: Self.text(error))
+        isBeforehand = true
+    }
+
+    /// An error in words.
+    static func text(_ error: any Error) -> String {
+        switch error {
+        case NIOSSLError.handshakeFailed(let cause), NIOSSLError.shutdownFailed(let cause): text(cause)
+        case is IOError: ConnectFailure.cause(of: error)
+        case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: words("\(error)")
+        default: "\(error)"
+        }
+    }
+
+    /// The name of an error as words: of `Type.noSuchFile(Details)` it is `no such file`.
+    private static func words(_ text: String) -> String {
+        let name = text.prefix { $0 != "(" && $0 != ":" }.split(separator: ".").last ?? ""
+        var (words, isLower) = ("", false)
+        for letter in name {
+            if letter.isUppercase, isLower { words += " " }
+            words += letter.lowercased()
+            isLower = letter.isLowercase
+        }
+        return words
     }
 
     private static func stack(_ error: any Error) -> NIOBoringSSLErrorStack {
@@ -70,12 +107,16 @@ extension TLSFault {
         return reason.lowercased().split(separator: "_").joined(separator: " ")
     }
 
-    private static func hint(_ alert: Alert, _ leg: TLSRequest.Leg) -> String {
-        switch (alert.code, leg) {
-        case (42...46, .client), (48, .client):
+    private static func hint(_ alert: Alert, _ leg: TLSRequest.Leg, _ certificate: CertificateRequest) -> String {
+        switch (alert.code, leg, certificate) {
+        case (42...46, .client, _), (48, .client, _):
             ": the client probably pins its certificate, or does not trust frametap's CA (frametap ca trust)"
-        case (116, .server): ": it requires a client certificate (--client-cert)"
-        case (70, _): ": it speaks none of the versions offered (--tls-min)"
+        // Before TLS 1.3 there is no alert of its own for a certificate that is missing.
+        case (116, .server, _), (40, .server, .unmet), (42...46, .server, .unmet), (48...49, .server, .unmet):
+            ": it requires a client certificate (--client-cert)"
+        case (40, .server, .met), (42...46, .server, .met), (48...49, .server, .met):
+            ": it probably does not accept the client certificate (--client-cert)"
+        case (70, _, _): ": it speaks none of the versions offered (--tls-min)"
         default: ""
         }
     }

@@ -62,8 +62,9 @@ struct TLSLayer: EntryLayer {
             return [.close(EntryFault(text, .tlsFailed, by: .fromClient), isOrderly: false)]
         case (.failed(.client, let fault), .securingClient):
             state = .over
-            let fault = EntryFault(fault.text + Self.target(connection), .tlsFailed, by: .fromClient)
-            return [.close(fault, isOrderly: false)]
+            let text = fault.text + Self.target(connection)
+            if fault.isBeforehand { return turnAway(Alert(level: 2, code: 80), text) }
+            return [.close(EntryFault(text, .tlsFailed, by: .fromClient), isOrderly: false)]
         default: return []
         }
     }
@@ -128,13 +129,13 @@ struct TLSLayer: EntryLayer {
             return pass()
         }
         guard let newest = Self.newest(hello), newest >= options.minimum else {
-            state = .over
             let offered = Self.newest(hello).map { "\($0)" } ?? "no version that frametap speaks"
-            let fault = "the client offers \(offered) at most, which is older than --tls-min"
-            return [
-                .sendToClient(Self.record(Alert(level: 2, code: 70))),
-                .close(EntryFault(fault, .tlsFailed, by: .fromClient), isOrderly: true),
-            ]
+            let text = "the client offers \(offered) at most, which is older than --tls-min"
+            return turnAway(Alert(level: 2, code: 70), text)
+        }
+        // Before the server is asked for anything.
+        if let flaw = hello.serverName.flatMap({ options.nameFlaw?($0) }) {
+            return turnAway(Alert(level: 2, code: 80), flaw)
         }
         connection.tls = TLSFacts(hello, by: .intercepted)
         guard options.mode == .intercept else {
@@ -144,6 +145,15 @@ struct TLSLayer: EntryLayer {
         }
         state = .securingServer(hello)
         return secure(serverRequest(hello, connection))
+    }
+
+    /// The client gets an alert instead of a handshake.
+    private mutating func turnAway(_ alert: Alert, _ text: String) -> [EntryAction] {
+        state = .over
+        return [
+            .sendToClient(Self.record(alert)),
+            .close(EntryFault(text, .tlsFailed, by: .fromClient), isOrderly: true),
+        ]
     }
 
     /// What the server is offered: what the client offers, as far as the proxy speaks it, but for a name that the user gave.

@@ -77,6 +77,8 @@ package struct TLSOptions: Sendable {
     /// Issues the identity shown to clients: for the name that they ask for, or the server's host, and for the names of the
     /// server's certificate (in DER), if it has shown one. Called on event loops.
     package var identity: (@Sendable (_ names: [String], _ server: [UInt8]?, _ key: KeyKind) throws -> Identity)?
+    /// Says why there is no identity for a name that a client asks for; nil if there is one.
+    package var nameFlaw: (@Sendable (String) -> String?)?
     /// Reads a certificate in DER, for traces.
     package var describe: (@Sendable ([UInt8]) -> TLSFacts.Certificate?)?
     /// Says why a certificate in DER is not accepted for a name.

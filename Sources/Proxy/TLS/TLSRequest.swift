@@ -49,4 +49,6 @@ struct TLSFault: Error, Hashable, Sendable {
     var alert: Alert?
     /// Whether it is the server's certificate that was not accepted.
     var isUnverified = false
+    /// Whether the handshake could not begin: nothing was sent.
+    var isBeforehand = false
 }

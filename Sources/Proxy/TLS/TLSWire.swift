@@ -1,7 +1,8 @@
 import NIOCore
 import NIOSSL
 
-/// The lowest handler of a socket with TLS: sees its ciphertext, and ends the connection without TLS having a say.
+/// The lowest handler of a socket with TLS: sees its ciphertext, and ends the connection without TLS having a say. Where a connection may
+/// change to TLS, it is there from the beginning, if the ciphertext is recorded.
 final class TLSWire: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -15,7 +16,7 @@ final class TLSWire: ChannelDuplexHandler {
     private let contexts: TLSContexts
     private let relays: OpenRelays
     /// The chunk that TLS is taking, and what came before TLS was done with it.
-    private var taking: [ByteBuffer] = []
+    private var taking: [(chunk: ByteBuffer, isRecorded: Bool)] = []
     /// Whether TLS goes on with its chunk at the next turn of the event loop.
     private var isVerifying = false
     private var isTaking: Bool { !taking.isEmpty }
@@ -24,10 +25,10 @@ final class TLSWire: ChannelDuplexHandler {
     private var whenTaken: [() -> Void] = []
 
     /// - Parameters:
-    ///   - watch: follows the handshake.
+    ///   - watch: follows the handshake; nil: there is none yet.
     ///   - contexts: where secrets become known.
     ///   - relays: knows whether the proxy is being stopped.
-    init(_ watch: HandshakeWatch, contexts: TLSContexts, relays: OpenRelays) {
+    init(_ watch: HandshakeWatch?, contexts: TLSContexts, relays: OpenRelays) {
         (self.watch, self.contexts, self.relays) = (watch, contexts, relays)
     }
 
@@ -35,6 +36,9 @@ final class TLSWire: ChannelDuplexHandler {
     func whenTaken(_ call: @escaping () -> Void) {
         if isTaking { whenTaken.append(call) } else { call() }
     }
+
+    /// A handshake begins.
+    func beginHandshake(_ watch: HandshakeWatch) { self.watch = watch }
 
     /// The handshake is over.
     func endHandshake() {
@@ -47,16 +51,20 @@ final class TLSWire: ChannelDuplexHandler {
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
     /// Takes bytes that were read before TLS was there.
-    func begin(with buffer: ByteBuffer) {
+    ///
+    /// - Parameter isRecorded: whether they are recorded already.
+    func begin(with buffer: ByteBuffer, isRecorded: Bool = false) {
         guard let context else { return }
-        channelRead(context: context, data: NIOAny(buffer))
+        read(NIOAny(buffer), isRecorded: isRecorded, context)
         context.fireChannelReadComplete()
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { read(data, isRecorded: false, context) }
+
+    private func read(_ data: NIOAny, isRecorded: Bool, _ context: ChannelHandlerContext) {
         guard watch != nil || record != nil else { return context.fireChannelRead(data) }
         // Secrets that TLS learns from a chunk come before the chunk: readers of a capture need them by then.
-        taking.append(unwrapInboundIn(data))
+        taking.append((unwrapInboundIn(data), isRecorded))
         context.fireChannelRead(data)
         if !isVerifying { endTaking() }
     }
@@ -82,9 +90,9 @@ final class TLSWire: ChannelDuplexHandler {
             watch?.learned(lines)
             record?.learned(lines)
         }
-        for chunk in chunks {
+        for (chunk, isRecorded) in chunks {
             watch?.received(chunk)
-            record?.received(chunk)
+            if !isRecorded { record?.received(chunk) }
         }
         let sent = answers
         answers = []

@@ -7,8 +7,8 @@ final class UpgradeFraming {
     enum Part: Equatable {
         /// This many bytes are plaintext.
         case plaintext(Int)
-        /// This many bytes came between a request for TLS and its answer.
-        case premature(Int)
+        /// This many bytes are plaintext, some of which is where TLS has to come.
+        case injected(Int)
         /// The rest is TLS.
         case tls
     }
@@ -34,13 +34,13 @@ final class UpgradeFraming {
         var parts: [Part] = []
         var start = 0
         while start < bytes.byteCount {
-            if watch.isAgreed { return parts + [.tls] }
             let rest = bytes.extracting(start..<bytes.byteCount)
+            if watch.beginsTLS(rest, from: direction) { return parts + [.tls] }
             let count = TLSUpgradeWatch.plaintext(before: rest)
-            let isBehindRequest = watch.requester == direction && !TLSUpgradeWatch.mayBeginTLS(rest)
             framers[direction].receive(
                 rest.extracting(0..<count), at: Timestamp(nanoseconds: 0), packet: 0, scratch: scratch, into: receiver)
-            parts.append(isBehindRequest || watch.isPremature ? .premature(count) : .plaintext(count))
+            watch.took(rest, held: framers[direction].heldBytes, from: direction)
+            parts.append(watch.fault == nil ? .plaintext(count) : .injected(count))
             start += count
         }
         return parts

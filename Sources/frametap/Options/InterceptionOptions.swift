@@ -122,8 +122,21 @@ struct InterceptionOptions: ParsableArguments {
                 certificates: try Self.readable(first), key: try Self.readable(last))
         }
         if let keyLog { options.keyLog = { keyLog.append($0) } }
-        if tls != .client { options.identity = try Self.issuer(try authority.folder().load(orCreate: true)) }
+        if tls != .client {
+            options.identity = try Self.issuer(try authority.folder().load(orCreate: true))
+            options.nameFlaw = { Self.flaw(ofName: $0) }
+        }
         return options
+    }
+
+    /// Why there is no certificate for a name; nil if there can be one.
+    private static func flaw(ofName name: String) -> String? {
+        do throws(LeafError) {
+            _ = try CertificateName(requested: name)
+            return nil
+        } catch {
+            return error.description
+        }
     }
 
     /// Issues certificates, and keeps them.

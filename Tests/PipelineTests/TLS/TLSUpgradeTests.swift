@@ -44,13 +44,20 @@ import Trace
     ) -> [TraceLine] {
         var options = DecodingOptions(.fixed(format))
         options.tls?.keyLog = keys
+        return decode(chunks, options)
+    }
+
+    /// - Parameter hasEnds: whether both directions end before the connection does.
+    private func decode(
+        _ chunks: [(bytes: [UInt8], direction: Direction)], _ options: DecodingOptions, hasEnds: Bool = true
+    ) -> [TraceLine] {
         let output = MemoryOutput()
         let decoder = Decoder(options, sinks: [NDJSONWriter(to: output, source: "test", tool: "frametap test")])
         let time = Timestamp(nanoseconds: 0)
         let ends = (Endpoint(IPAddress(v4: 1), 1), Endpoint(IPAddress(v4: 2), 2))
         let receiver = decoder.open(Opening(number: 1, time: time, client: ends.0, server: ends.1))
         for chunk in chunks { receiver.received(chunk.bytes.span.bytes, from: chunk.direction, at: time, packet: 0) }
-        for direction in Direction.allCases { receiver.finished(.fin, from: direction, at: time) }
+        if hasEnds { for direction in Direction.allCases { receiver.finished(.fin, from: direction, at: time) } }
         receiver.closed(Closing(reason: .fin, by: .fromClient, time: time))
         decoder.finish()
         decoder.flush()
@@ -82,15 +89,7 @@ import Trace
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)
         for longest in [1, 3, 20, 400] {
-            var pieces: [(bytes: [UInt8], direction: Direction)] = []
-            for chunk in chunks {
-                var rest = chunk.bytes[...]
-                while !rest.isEmpty {
-                    let piece = Array(rest.prefix(.random(in: 1...longest, using: &generator)))
-                    pieces.append((piece, chunk.direction))
-                    rest = rest.dropFirst(piece.count)
-                }
-            }
+            let pieces = cut(chunks, longest, using: &generator)
             #expect(frames(decode(pieces, format, keys)) == whole, "seed \(seed), pieces of up to \(longest)")
         }
         // All that one side sent between two answers in one piece, the answer and what follows it, too.
@@ -105,6 +104,85 @@ import Trace
         #expect(frames(decode(merged, format, keys)) == whole)
     }
 
+    private func cut(
+        _ chunks: [(bytes: [UInt8], direction: Direction)], _ longest: Int, using generator: inout SeededGenerator
+    ) -> [(bytes: [UInt8], direction: Direction)] {
+        var pieces: [(bytes: [UInt8], direction: Direction)] = []
+        for chunk in chunks {
+            var rest = chunk.bytes[...]
+            while !rest.isEmpty {
+                let piece = Array(rest.prefix(.random(in: 1...longest, using: &generator)))
+                pieces.append((piece, chunk.direction))
+                rest = rest.dropFirst(piece.count)
+            }
+        }
+        return pieces
+    }
+
+    // MARK: Recognition
+
+    /// The plaintext before TLS of the examples that change to it.
+    private static let beginnings: [(format: String, frames: Int, chunks: [(Direction, [UInt8])])] = [
+        (
+            "smtp", 5,
+            [
+                (.fromServer, Array("220 hi ESMTP\r\n".utf8)), (.fromClient, Array("EHLO me\r\n".utf8)),
+                (.fromServer, Array("250-hi\r\n250 STARTTLS\r\n".utf8)), (.fromClient, Array("STARTTLS\r\n".utf8)),
+                (.fromServer, Array("220 go\r\n".utf8)),
+            ]
+        ),
+        (
+            "ldap", 2,
+            [
+                (
+                    .fromClient,
+                    [0x30, 0x1d, 2, 1, 1, 0x77, 0x18, 0x80, 0x16] + Array("1.3.6.1.4.1.1466.20037".utf8)
+                ),
+                (.fromServer, [0x30, 0x0c, 2, 1, 1, 0x78, 7, 0x0a, 1, 0, 4, 0, 4, 0]),
+            ]
+        ),
+        ("postgresql", 2, [(.fromClient, [0, 0, 0, 8, 4, 210, 22, 47]), (.fromServer, [0x53])]),
+    ]
+
+    /// A format is recognized by what comes before TLS, which belongs to no format. Recognition must not depend on cutting.
+    @Test(arguments: ["smtp", "ldap", "postgresql"], [true, false])
+    func whatFollowsTheUpgradeIsNoEvidence(name: String, isDecrypted: Bool) throws {
+        let beginning = try #require(Self.beginnings.first { $0.format == name })
+        // A real handshake: the recorded one without the request for it and the answer.
+        let tls = try self.chunks().dropFirst(2)
+        let chunks = beginning.chunks.map { (bytes: $0.1, direction: $0.0) } + tls
+        var options = DecodingOptions(.automatic(try BuiltInFormats.all() + ExampleFormats.recognised()))
+        options.tls?.keyLog = isDecrypted ? try keys() : nil
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        for longest in [10_000, 1, 7, 300] {
+            let lines = decode(cut(chunks, longest, using: &generator), options)
+            let format = lines.first { $0.event == "format" }?["format"]
+            #expect(format?.hasSuffix(name) == true, "\(format ?? "none"), seed \(seed), pieces of up to \(longest)")
+            #expect(lines.contains { $0.event == "tls" && $0["version"] == "TLS 1.3" }, "seed \(seed)")
+            #expect(!lines.contains { $0["kind"] == "tls-failed" }, "seed \(seed)")
+            // What was decrypted need not be of the format; the rest is known to be none.
+            if !isDecrypted { #expect(frames(lines).count == beginning.frames, "seed \(seed), \(frames(lines))") }
+        }
+    }
+
+    /// A format may be recognized only when the connection is over: then what was held is still TLS, and accounted for.
+    @Test(arguments: [true, false]) func aLateRecognitionChangesToTLS(hasEnds: Bool) throws {
+        let format = try FormatLoader.load(
+            Self.startTLS + "\ndetect: { evidence: many lines, frames: 100, alone: lines }\n", file: "starttls")
+        let talk: [(bytes: [UInt8], direction: Direction)] = [
+            (Array("STARTTLS\n".utf8), .fromClient), (Array("220 go\n".utf8), .fromServer),
+        ]
+        let chunks = try talk + self.chunks().dropFirst(2)
+        let lines = decode(chunks, DecodingOptions(.automatic([format])), hasEnds: hasEnds)
+        #expect(frames(lines) == ["client STARTTLS 0 9", "server line 0 7"])
+        #expect(lines.contains { $0.event == "tls" && $0["version"] == "TLS 1.3" })
+        let unframed = lines.filter { $0.event == "unframed" }.compactMap { $0[number: "length"] }.reduce(0, +)
+        #expect(unframed + 16 == chunks.reduce(0) { $0 + $1.bytes.count }, "\(lines.map(\.text))")
+    }
+
+    // MARK: What is no upgrade
+
     @Test func withoutKeysTheRestIsNotDecrypted() throws {
         let lines = decode(try chunks(), try format("docs/examples/postgresql.yaml"), nil)
         #expect(frames(lines) == ["client SSLRequest 0 8", "server TLS 0 1"])
@@ -113,14 +191,7 @@ import Trace
 
     /// A refusal, plaintext between request and answer, and no TLS after an answer.
     @Test func whatIsNoUpgrade() throws {
-        let text = """
-            format: starttls
-            framing: { rule: delimiter, end: "\\n" }
-            body: text
-            frame: { type: [{ when: body.text == "STARTTLS", is: STARTTLS }, { is: line }] }
-            tls: { after: type == "STARTTLS" and from == client, answered: body.text startsWith "220" }
-            """
-        let format = try FormatLoader.load(text, file: "starttls")
+        let format = try FormatLoader.load(Self.startTLS, file: "starttls")
         func lines(_ parts: (String, Direction)...) -> [TraceLine] {
             decode(parts.map { (Array($0.0.utf8), $0.1) }, format, nil)
         }
@@ -133,5 +204,37 @@ import Trace
         let plain = lines(
             ("STARTTLS\n", .fromClient), ("220 go\n", .fromServer), ("plain text after all\n", .fromClient))
         #expect(plain.contains { $0["kind"] == "tls-failed" }, "\(plain.map(\.text))")
+    }
+
+    private static let startTLS = """
+        format: starttls
+        framing: { rule: delimiter, end: "\\n" }
+        body: text
+        frame: { type: [{ when: body.text == "STARTTLS", is: STARTTLS }, { is: line }] }
+        tls: { after: type == "STARTTLS" and from == client, answered: body.text startsWith "220" }
+        """
+
+    /// Plaintext behind a request or an answer, a line or less, is found however it is cut, once; and TLS goes on.
+    @Test(arguments: [
+        ("STARTTLS\nevil\n", "220 go\n", 2), ("STARTTLS\nev", "220 go\n", 1), ("STARTTLS\n", "220 go\n250 evil\n", 1),
+        ("STARTTLS\n", "220 go\n2", 1),
+    ])
+    func injectedPlaintextIsFound(request: String, answer: String, requests: Int) throws {
+        let format = try FormatLoader.load(Self.startTLS, file: "starttls")
+        let chunks = [
+            (bytes: Array(request.utf8), direction: Direction.fromClient),
+            (bytes: Array(answer.utf8), direction: .fromServer),
+        ]
+        let tls = requests == 2 ? [] : try self.chunks().dropFirst(2)
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        for longest in [100, 1, 4] {
+            let pieces = cut(chunks, longest, using: &generator)
+            let lines = decode(pieces + tls, format, nil)
+            let faults = lines.filter { $0["kind"] == "tls-failed" }.compactMap { $0["message"] }
+            #expect(faults.first?.contains("CVE-2021-23222") == true && faults.count == 1, "\(faults), seed \(seed)")
+            #expect(frames(lines).count { $0.hasPrefix("client") } == requests, "\(frames(lines)), seed \(seed)")
+            if requests == 1 { #expect(lines.contains { $0.event == "tls" }, "seed \(seed)") }
+        }
     }
 }

@@ -21,7 +21,7 @@ import Testing
     }
 
     private func expired(_ proxy: EmbeddedProxy) -> Bool {
-        proxy.recorded().contains { if case .ended(_, .timeout, _) = $0 { true } else { false } }
+        proxy.recorded().contains { if case .ended(_, .timeout, _, _) = $0 { true } else { false } }
     }
 
     @Test func anIdleConnectionEndsWhenTheTimeIsOverAndNotBefore() throws {
@@ -152,7 +152,7 @@ import Testing
         let ends = proxy.recorded().compactMap { event -> String? in
             switch event {
             case .finished(_, let direction, let ending, _): "\(ending) \(direction)"
-            case .ended(_, let reason, _): reason.rawValue
+            case .ended(_, let reason, _, _): reason.rawValue
             default: nil
             }
         }
@@ -165,7 +165,7 @@ import Testing
             switch event {
             case .opened: "opened"
             case .finished(_, let direction, let ending, _): "\(ending) \(direction)"
-            case .ended(_, let reason, _): "ended: \(reason.rawValue)"
+            case .ended(_, let reason, _, _): "ended: \(reason.rawValue)"
             case .refused(_, let reason, _, _): "refused: \(reason.rawValue)"
             default: nil
             }

@@ -180,7 +180,7 @@ import Testing
                 #expect(open.contains(number), seed)
                 #expect(finished[number, default: []].insert(direction).inserted, seed)
                 if finished[number]?.count == 2 { open.remove(number) }
-            case .finished(let number, _, .reset, _), .ended(let number, _, _):
+            case .finished(let number, _, .reset, _), .ended(let number, _, _, _):
                 #expect(open.remove(number) != nil, seed)
             case .refused, .copied, .dropped, .held, .noticed, .learned, .unrecorded: continue
             }

@@ -99,7 +99,7 @@ import Testing
         #expect(
             finding["message"]?.hasPrefix("the TLS connection with the client broke: what it sent is not TLS") == true,
             "\(finding.text)")
-        #expect(played.trace.contains { $0.event == "closed" && $0["reason"] == "reset" && $0["by"] == "client" })
+        #expect(played.trace.contains { $0.event == "closed" && $0["reason"] == "tls-failed" && $0["by"] == "client" })
     }
 
     /// Files without certificates and keys end the program before a client connects.
@@ -152,17 +152,37 @@ import Testing
             let (live, decoded) = (played.trace.filter { $0.event == event }, offline.filter { $0.event == event })
             #expect(live.map(\.text) == decoded.map(\.text) && !live.isEmpty)
         }
-        let legs = try await Program.run("frametap", ["decode", wire, "--format", "line", "--as", "ndjson"])
-        #expect(frames(try traceLines(legs)).count == 4)
+        // Both connections are recorded from their beginning.
+        let legs = try traceLines(
+            try await Program.run("frametap", ["decode", wire, "--format", format, "--as", "ndjson"]))
+        for leg in [1, 2] {
+            #expect(frames(legs.filter { $0.connection == leg }) == frames(played.trace), "leg \(leg)")
+        }
+        #expect(legs.count { $0.event == "tls" && $0["decrypted"] == "keys" } == 2)
     }
 
+    /// It is not passed on, but recorded.
     @Test func plaintextBehindARequestForTLSEndsTheConnection() async throws {
         let format = try files.folder.write(Array(Self.startTLS.utf8), to: "starttls.yaml")
-        let played = try await play("injected", [], trusting + ["--format", format])
+        let wire = files.folder.path("wire.pcapng")
+        let played = try await play("injected", [], trusting + ["--format", format, "--write-tls", wire])
         #expect(played.seen["server got"] != "injected\n" && played.seen["server was asked"] != "STARTTLS\n")
-        let finding = try #require(played.trace.first { $0.event == "finding" && $0["kind"] == "tls-failed" })
-        #expect(finding["message"]?.contains("CVE-2021-23222") == true, "\(finding.text)")
-        #expect(played.trace.contains { $0.event == "closed" && $0["reason"] == "reset" })
+        let offline = try traceLines(
+            try await Program.run(
+                "frametap",
+                ["decode", played.proxy.files.path("capture.pcapng"), "--format", format, "--as", "ndjson"]))
+        for trace in [played.trace, offline] {
+            let types = trace.filter { $0.event == "frame" && $0["from"] == "client" }.map { $0["type"] }
+            #expect(types == ["STARTTLS", "line"], "\(trace.map(\.text))")
+            let findings = trace.filter { $0.event == "finding" && $0["kind"] == "tls-failed" }
+            #expect(findings.count == 1 && findings.first?["message"]?.contains("CVE-2021-23222") == true)
+            let closed = try #require(trace.first { $0.event == "closed" })
+            #expect(closed["reason"] == "tls-failed" && closed["by"] == "client", "\(closed.text)")
+        }
+        // The server's connection has none of it.
+        let legs = try traceLines(
+            try await Program.run("frametap", ["decode", wire, "--format", format, "--as", "ndjson"]))
+        #expect(legs.count { $0.event == "frame" && $0["type"] == "STARTTLS" } == 1, "\(legs.map(\.text))")
     }
 
     private static let startTLS = """
@@ -221,10 +241,25 @@ import Testing
         #expect(accepted.trace.contains { $0.event == "tls" && $0.text.contains("\"verified\":false") })
     }
 
+    /// A name that no certificate can have: the server is not asked for anything.
+    @Test func aNameThatIsNoHostIsRefusedWithAnAlert() async throws {
+        let played = try await play("tls", ["name-*.example.com"], trusting)
+        #expect(played.seen["client error"].lowercased().contains("alert"), "\(played.seen)")
+        let closed = try #require(played.trace.first { $0.event == "closed" })
+        #expect(closed["reason"] == "tls-failed" && closed["by"] == "client", "\(closed.text)")
+        #expect(
+            closed["detail"]
+                == "no certificate for \"*.example.com\": the name has a wildcard; expected the name of one server",
+            "\(closed.text)")
+    }
+
     @Test(arguments: ["1.2", "1.3"]) func aServerMayAskForACertificate(version: String) async throws {
         let files = files.folder
         let refused = try await play("tls", ["client-cert", version], trusting)
-        #expect(refused.trace.contains { $0.event == "finding" && $0["kind"] == "tls-failed" })
+        let finding = try #require(refused.trace.first { $0.event == "finding" && $0["kind"] == "tls-failed" })
+        #expect(
+            finding["message"]?.contains(": it requires a client certificate (--client-cert)") == true,
+            "\(finding.text)")
         let identity = ["--client-cert", "\(files.path("server.crt")),\(files.path("server.key"))"]
         let wire = files.path("wire.pcapng")
         let options = ["client-cert", version, "has-cert"]

@@ -1,4 +1,5 @@
 import NIOCore
+import NIOSSL
 import Streams
 import TLS
 import Testing
@@ -152,6 +153,47 @@ import Testing
         let refused = stack.take(.failed(.client, TLSFault(text: "the client refused")))
         #expect(
             refused == [.close(EntryFault("the client refused (a.b)", .tlsFailed, by: .fromClient), isOrderly: false)])
+    }
+
+    /// A handshake with the client that cannot begin: nothing was sent yet, so that an alert can be.
+    @Test func aHandshakeThatCannotBeginIsAnsweredWithAnAlert() {
+        let alert = EntryAction.sendToClient([21, 3, 3, 0, 2, 2, 80])
+        var (stack, _) = stack(options(.intercept))
+        _ = stack.receive(ByteBuffer(bytes: hello(name: "a.b")))
+        _ = stack.take(.secured(.server, TLSOutcome()))
+        let fault = TLSFault(beforehand: NIOSSLError.noSuchFilesystemObject)
+        #expect(fault.text == "no such filesystem object")
+        let close = EntryAction.close(
+            EntryFault("no such filesystem object (a.b)", .tlsFailed, by: .fromClient), isOrderly: true)
+        #expect(stack.take(.failed(.client, fault)) == [alert, close])
+        // A name that there is no certificate for is refused before the server is asked.
+        for mode in [TLSOptions.Mode.intercept, .server] {
+            var (stack, _) = self.stack(options(mode) { $0.nameFlaw = { $0 == "*.x" ? "flaw" : nil } })
+            let close = EntryAction.close(EntryFault("flaw", .tlsFailed, by: .fromClient), isOrderly: true)
+            #expect(stack.receive(ByteBuffer(bytes: hello(name: "*.x"))) == [alert, close])
+        }
+    }
+
+    /// Errors are told in words, without the library's names.
+    @Test func errorsAreWords() {
+        for (error, text) in [
+            (NIOSSLError.handshakeFailed(.syscallError), "the handshake with the server failed: syscall error"),
+            (BoringSSLError.sslError([]), "the handshake with the server failed: ssl error"),
+            (NIOSSLExtraError.invalidSNIHostname, "the handshake with the server failed: invalid snihostname"),
+        ] as [(any Error, String)] {
+            #expect(TLSFault(error, on: .server).text == text)
+        }
+    }
+
+    /// An alert of a server that has asked for a certificate is probably about that.
+    @Test(arguments: [40, 42, 43, 44, 45, 46, 48, 49] as [UInt8])
+    func refusedCertificatesAreNamed(code: UInt8) {
+        let alert = Alert(level: 2, code: code)
+        #expect(!TLSFault(alert, on: .server, .none).text.contains("--client-cert"))
+        #expect(TLSFault(alert, on: .server, .unmet).text.hasSuffix("it requires a client certificate (--client-cert)"))
+        #expect(
+            TLSFault(alert, on: .server, .met).text.hasSuffix("does not accept the client certificate (--client-cert)"))
+        #expect(!TLSFault(alert, on: .client, .none).text.contains("--client-cert"))
     }
 
     @Test func oldVersionsAreRefused() {
