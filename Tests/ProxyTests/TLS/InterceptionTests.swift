@@ -247,10 +247,8 @@ import Testing
         #expect(played.seen["client error"].lowercased().contains("alert"), "\(played.seen)")
         let closed = try #require(played.trace.first { $0.event == "closed" })
         #expect(closed["reason"] == "tls-failed" && closed["by"] == "client", "\(closed.text)")
-        #expect(
-            closed["detail"]
-                == "no certificate for \"*.example.com\": the name has a wildcard; expected the name of one server",
-            "\(closed.text)")
+        let detail = #"no certificate for \"*.example.com\": the name has a wildcard; expected the name of one server"#
+        #expect(closed.text.contains(detail), "\(closed.text)")
     }
 
     @Test(arguments: ["1.2", "1.3"]) func aServerMayAskForACertificate(version: String) async throws {
