@@ -4,6 +4,14 @@ import Streams
 public protocol ByteOutput: AnyObject {
     /// Takes bytes, in order. The output itself reports errors.
     func write(_ bytes: [UInt8])
+
+    /// How many lines, or packets, it has discarded so far because it could not be written; 0 if it does not count them.
+    var discarded: Int { get }
+}
+
+extension ByteOutput {
+    /// Most do not count.
+    public var discarded: Int { 0 }
 }
 
 /// An output that keeps its bytes in memory.
@@ -33,6 +41,9 @@ struct BufferedOutput {
         self.output = output
         self.limit = limit
     }
+
+    /// How many lines were passed on, but discarded.
+    var discarded: Int { output.discarded }
 
     /// Ends a line, and passes the bytes on if there are many.
     mutating func endLine() {

@@ -6,6 +6,7 @@ import Pipeline
 import Streams
 import TestSupport
 import Testing
+import Trace
 
 @testable import frametap
 
@@ -142,6 +143,17 @@ import Testing
         ) { _ in }
     }
 
+    /// A series that continues only when it is asked to.
+    private func record(_ name: String, of pieces: RecordPieces, _ hangUps: HangUps) throws -> RecordFile {
+        try RecordFile(
+            files.path(name), of: pieces, rotation: Rotation(), keep: nil, start: Timestamp(nanoseconds: 0),
+            whenBroken: { _ in }, hangUpCount: { hangUps.count })
+    }
+
+    private final class HangUps {
+        var count = 0
+    }
+
     /// Two runs write a series in turns: each takes the next free number, and deletes nothing that the other one writes.
     @Test func twoRunsMayShareASeries() throws {
         let start = Timestamp(nanoseconds: 0)
@@ -178,6 +190,74 @@ import Testing
         file.write(Array("four\n".utf8))
         #expect(try files.names() == ["a-0002.ndjson", "a-0003.ndjson"])
         #expect(files.text("a-0002.ndjson") == "two\n")
+    }
+
+    /// The lines that a full disk kept from a trace are counted where it continues, and at its end.
+    @Test func aTraceSaysHowManyLinesItLacks() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        let hangUps = HangUps()
+        let record = LineRecord(try record("a.ndjson", of: .lines, hangUps))
+        let writer = NDJSONWriter(to: record, source: "tests", tool: "frametap tests")
+        var lost = 0
+        func write(_ count: Int) {
+            for _ in 0..<count {
+                writer.write(
+                    .missing(
+                        RunEvent(
+                            connection: 1, from: .fromClient, time: Timestamp(nanoseconds: 1), offset: 0, length: 1)))
+                if Bool.random(using: &generator) { writer.flush() }
+            }
+            writer.flush()
+        }
+        for number in 1...3 {
+            write(Int.random(in: 1...20, using: &generator))
+            #expect(record.discarded == lost, "seed \(seed)")
+            try fillDisk(of: "a-000\(number).ndjson")
+            let count = Int.random(in: 1...20, using: &generator)
+            write(count)
+            lost += count
+            #expect(record.discarded == lost, "seed \(seed)")
+            hangUps.count += 1
+            record.advance()
+            let first = files.text("a-000\(number + 1).ndjson").prefix { $0 != "\n" }
+            #expect(
+                first
+                    == #"{"event":"trace","version":2,"source":"tests","tool":"frametap tests","unwritten":\#(lost)}"#,
+                "seed \(seed)")
+        }
+        writer.summary(Summary())
+        #expect(files.text("a-0004.ndjson").hasSuffix(#","findings":{},"unwritten":\#(lost)}"# + "\n"), "seed \(seed)")
+    }
+
+    /// The packets that a full disk kept from a capture are in the statistics from where it continues.
+    @Test func aCaptureSaysHowManyPacketsItLacks() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        let (hangUps, start) = (HangUps(), Timestamp(nanoseconds: 0))
+        let capture = CaptureRecord(
+            to: try record("a.pcapng", of: .blocks, hangUps), tool: "tests",
+            interface: CaptureRecord.Interface(name: "tests", linkType: .raw), start: start)
+        func append(_ count: Int) {
+            // Not IP: they are counted as that.
+            for _ in 0..<count { capture.append([UInt8](repeating: 0, count: 20).span.bytes, at: start) }
+            capture.flush()
+        }
+        func counts() -> [String: Int] {
+            let options = DecodingOptions(.automatic([]))
+            let decoded = DecodedCapture(files.bytes("a-0002.pcapng"), options: options)
+            #expect(decoded.damage == nil)
+            return Dictionary(decoded.counters.skippedByKind.map { ($0.kind, $0.packets) }) { $0 + $1 }
+        }
+        append(3)
+        try fillDisk(of: "a-0001.pcapng")
+        let lost = Int.random(in: 1...20, using: &generator)
+        append(lost)
+        hangUps.count += 1
+        capture.advance(to: start)
+        append(2)
+        capture.finish(at: start)
+        #expect(counts()[Skipped.droppedByInterface.rawValue] == lost, "seed \(seed): \(counts())")
     }
 
     /// Writing to a file that this process has open fails from now on.

@@ -110,8 +110,11 @@ import Testing
         let time = Timestamp(nanoseconds: 1)
         let run = RunEvent(
             connection: 1, from: .fromServer, time: time, offset: 1, length: 2, reason: odd, detail: odd, hex: odd)
+        var incomplete = SummaryEvent()
+        incomplete.unwritten = 7
         let events: [TraceEvent] = [
             .trace(TraceStart(version: 1, source: odd, tool: odd)),
+            .trace(TraceStart(version: 1, source: odd, tool: odd, unwritten: 5)),
             .opened(OpenedEvent(connection: 1, time: time, transport: odd, client: odd, server: odd)),
             .format(FormatEvent(connection: 1, format: odd, by: odd, evidence: odd)),
             .unframed(run),
@@ -128,7 +131,7 @@ import Testing
                     merged: true, type: odd, isHeartbeat: true, fields: .object([JSONValue.Member(odd, .null)]),
                     body: .object([JSONValue.Member("length", .number("3")), JSONValue.Member("text", .text(odd))]))),
             .closed(ClosedEvent(connection: 1, time: time, reason: odd, by: nil)),
-            .summary(SummaryEvent()),
+            .summary(SummaryEvent()), .summary(incomplete),
         ]
         let output = MemoryOutput()
         let writer = NDJSONWriter(to: output)

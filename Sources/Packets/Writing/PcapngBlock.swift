@@ -64,6 +64,14 @@ struct PcapngBlock: ~Copyable {
     /// The length of type and length, which a block begins with.
     static let headerLength = 8
 
+    /// The type of an enhanced packet block.
+    static let packet: UInt32 = 6
+
+    /// The type that the header of a block gives.
+    static func type(ofHeader block: RawSpan) -> UInt32 {
+        (0..<4).reduce(0) { $0 | UInt32(block[byte: $1]) << UInt32(8 * $1) }
+    }
+
     /// The length that the header of a block gives, in bytes.
     static func length(ofHeader block: RawSpan) -> Int {
         (4..<headerLength).reduce(0) { $0 | Int(block[byte: $1]) << (8 * ($1 - 4)) }

@@ -75,7 +75,7 @@ package struct PcapngWriter: Sendable {
         _ packet: RawSpan, originalLength: Int? = nil, at time: Timestamp, interface: Int = 0, comment: String? = nil,
         droppedPackets: UInt64? = nil, to buffer: inout [UInt8]
     ) {
-        PcapngBlock.append(type: 6, to: &buffer) { block in
+        PcapngBlock.append(type: PcapngBlock.packet, to: &buffer) { block in
             block.append(UInt32(truncatingIfNeeded: interface))
             block.append(time)
             block.append(UInt32(truncatingIfNeeded: packet.byteCount))  // captured
@@ -133,5 +133,16 @@ package struct PcapngWriter: Sendable {
             length += block
         }
         return length
+    }
+
+    /// How many packets whole blocks of this writer have.
+    package static func packetCount(in blocks: RawSpan) -> Int {
+        var (count, start) = (0, 0)
+        while blocks.byteCount - start >= PcapngBlock.headerLength {
+            let block = blocks.extracting(start...)
+            if PcapngBlock.type(ofHeader: block) == PcapngBlock.packet { count += 1 }
+            start += max(PcapngBlock.headerLength, PcapngBlock.length(ofHeader: block))
+        }
+        return count
     }
 }

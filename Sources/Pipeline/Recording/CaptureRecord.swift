@@ -33,6 +33,9 @@ package final class CaptureRecord {
     private var legs: [(leg: Leg, number: Int, packets: UInt64)] = []
     /// How many packets of this file the source itself omitted; nil if it does not count them.
     private var omitted: UInt64?
+    /// How many packets the output had discarded by the beginning of this file, and how many of them its next packet reports.
+    private var discarded = 0
+    private var unreported: UInt64 = 0
     private let output: any RecordOutput
     private let tool: String
     private let interface: Interface
@@ -76,7 +79,9 @@ package final class CaptureRecord {
         last = max(last, time)
         writer.appendPacket(
             bytes, originalLength: originalLength, at: time, interface: leg.map { number(ofInterfaceFor: $0) } ?? 0,
-            comment: comment, droppedPackets: droppedPackets, to: &buffer)
+            comment: comment, droppedPackets: unreported > 0 ? (droppedPackets ?? 0) + unreported : droppedPackets,
+            to: &buffer)
+        unreported = 0
         if buffer.count > Self.bufferLimit { flush() }
     }
 
@@ -120,8 +125,16 @@ package final class CaptureRecord {
         guard output.next(ending: ending, at: time) else { return }
         files += 1
         (start, last, packets) = (time, time, 0)
-        counted = counts ?? (0, 0)
-        if omitted != nil { omitted = 0 }
+        let lost = output.discarded - discarded
+        discarded += lost
+        if lost > 0 {
+            // So are the statistics of the file before: those of this one include them.
+            unreported += UInt64(lost)
+            omitted = (omitted ?? 0) + UInt64(lost)
+        } else {
+            counted = counts ?? (0, 0)
+            if omitted != nil { omitted = 0 }
+        }
         let open = openConnections.map { ", in which \($0) connections were open" } ?? ""
         begin(comment: "file \(files) of a recording\(open)")
     }

@@ -30,6 +30,8 @@ public struct SummaryEvent: Hashable, Sendable {
     public var unrecorded = 0
     /// Packets that were not decoded, by reason.
     public var skipped: [Count] = []
+    /// How many lines of the trace could not be written.
+    public var unwritten = 0
 
     /// Counts nothing.
     package init() {}

@@ -80,9 +80,11 @@ public struct TraceStart: Hashable, Sendable {
     public var source: String
     /// The program that wrote it, and its version.
     public var tool: String
+    /// How many lines before it could not be written, if it begins the continuation of a trace.
+    public var unwritten: Int
 
     /// A trace begins.
-    package init(version: Int, source: String, tool: String) {
-        (self.version, self.source, self.tool) = (version, source, tool)
+    package init(version: Int, source: String, tool: String, unwritten: Int = 0) {
+        (self.version, self.source, self.tool, self.unwritten) = (version, source, tool, unwritten)
     }
 }

@@ -36,6 +36,7 @@ extension NDJSONWriter {
         number(start.version)
         member(",\"source\":", start.source)
         member(",\"tool\":", start.tool)
+        unwritten(start.unwritten)
         end()
     }
 
@@ -159,11 +160,18 @@ extension NDJSONWriter {
             put(",\"unrecorded\":")
             number(summary.unrecorded)
         }
+        unwritten(summary.unwritten)
         if !summary.skipped.isEmpty {
             put(",\"skipped\":")
             counts(summary.skipped)
         }
         end()
+    }
+
+    private func unwritten(_ lines: Int) {
+        guard lines > 0 else { return }
+        put(",\"unwritten\":")
+        number(lines)
     }
 
     private func counts(_ counts: [SummaryEvent.Count]) {

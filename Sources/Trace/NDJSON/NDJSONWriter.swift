@@ -135,7 +135,11 @@ package final class NDJSONWriter: TraceSink {
     }
 
     package func summary(_ summary: Summary) {
-        write(.summary(SummaryEvent(summary)))
+        // What waits may be discarded, too.
+        flush()
+        var event = SummaryEvent(summary)
+        event.unwritten = output.discarded
+        write(.summary(event))
         flush()
     }
 

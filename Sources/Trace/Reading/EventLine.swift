@@ -17,8 +17,10 @@ struct EventLine {
     func event() throws(TraceReadError) -> TraceEvent? {
         switch try name() {
         case "trace":
-            let version = try integer("version")
-            return .trace(TraceStart(version: version, source: try text("source"), tool: optionalText("tool")))
+            return .trace(
+                TraceStart(
+                    version: try integer("version"), source: try text("source"), tool: optionalText("tool"),
+                    unwritten: try count(value["unwritten"], "unwritten")))
         case "opened": return .opened(try opened())
         case "tls":
             return .tls(
@@ -108,6 +110,7 @@ struct EventLine {
         (summary.heartbeats, summary.unrecorded) = (try count("heartbeats"), try count("unrecorded"))
         summary.findings = try list(value["findings"])
         summary.skipped = try list(value["skipped"] ?? value["passedOver"])
+        summary.unwritten = try count("unwritten")
         return summary
     }
 

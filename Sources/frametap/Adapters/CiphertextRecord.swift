@@ -11,6 +11,7 @@ final class CiphertextRecord {
     /// Where the proxy puts the ciphertext. It is made by the caller, as the proxy begins before there is a file.
     let queue: RecordingQueue
     private let group = DispatchGroup()
+    private let file: RecordFile
 
     /// Creates the file.
     ///
@@ -19,7 +20,7 @@ final class CiphertextRecord {
     ///   - start: when the record begins.
     init(_ path: String, from queue: RecordingQueue, start: Timestamp) throws {
         self.queue = queue
-        let file = try RecordFile(path, of: .blocks, rotation: nil, keep: nil, start: start) { failure in
+        file = try RecordFile(path, of: .blocks, rotation: nil, keep: nil, start: start) { failure in
             warn("\(failure.message); nothing more is written there, relaying goes on")
         }
         guard let format = try BuiltInFormats.format(named: "chunk", parameters: [:]) else { return }
@@ -39,5 +40,6 @@ final class CiphertextRecord {
     func finish() {
         queue.finish()
         group.wait()
+        file.warnOfDiscarded()
     }
 }

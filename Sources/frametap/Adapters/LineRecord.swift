@@ -13,6 +13,11 @@ final class LineRecord: ByteOutput {
         self.file = file
     }
 
+    var discarded: Int { file.discarded }
+
+    /// Reports at the end what is missing.
+    func warnOfDiscarded() { file.warnOfDiscarded() }
+
     /// Takes whole lines.
     func write(_ bytes: [UInt8]) {
         if firstLine == nil { firstLine = Array(bytes.prefix { $0 != UInt8(ascii: "\n") }) + [UInt8(ascii: "\n")] }
@@ -45,6 +50,12 @@ final class LineRecord: ByteOutput {
             file.next(ending: [], at: now)
         else { return }
         hasLines = false
-        file.write(firstLine)
+        file.write(Self.adding(unwritten: file.discarded, to: firstLine))
+    }
+
+    /// The first line of a file that continues a trace: it says how many lines of that could not be written so far.
+    private static func adding(unwritten: Int, to line: [UInt8]) -> [UInt8] {
+        // It ends with a brace and LF.
+        unwritten > 0 ? line.dropLast(2) + Array(",\"unwritten\":\(unwritten)}\n".utf8) : line
     }
 }

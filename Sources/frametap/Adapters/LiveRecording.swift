@@ -56,6 +56,7 @@ final class LiveRecording {
     /// Packets as they were captured, if they are kept.
     let captured: CaptureRecord?
     private let traceFile: LineRecord?
+    private let captureFile: RecordFile?
     private let display: StatusDisplay?
 
     /// What was counted.
@@ -73,6 +74,7 @@ final class LiveRecording {
         }
         let start = request.start
         let file = try records.captureFile(start: start, whenBroken: whenBroken)
+        captureFile = file
         switch source {
         case .relay:
             packets =
@@ -122,6 +124,12 @@ final class LiveRecording {
 
     /// Removes the status line.
     func endShowing() { display?.end() }
+
+    /// Reports at the end what the files lack because they could not be written.
+    func warnOfDiscarded() {
+        captureFile?.warnOfDiscarded()
+        traceFile?.warnOfDiscarded()
+    }
 }
 
 extension LiveRecording {

@@ -3,7 +3,8 @@ import Trace
 
 /// A file that a record is written to, or a series of files; readable by their owner only, and locked while they are written.
 ///
-/// A write error is reported once; the file is truncated after its last complete piece, and the next HUP tries again.
+/// A write error is reported once; the file is truncated after its last complete piece, and the next HUP tries again. What is
+/// discarded meanwhile is counted.
 final class RecordFile: RecordOutput {
     private let path: String
     private let pieces: RecordPieces
@@ -20,16 +21,22 @@ final class RecordFile: RecordOutput {
     private var hasFailed = false
     /// Whether old files are deleted once this one has something: on a full disk it may stay empty.
     private var mayReplaceOld = false
-    private var hangUps = HangUp.count
+    private let hangUpCount: () -> Int
+    private var hangUps: Int
+    private(set) var discarded = 0
 
     /// Creates the file, or the next one of the series.
+    ///
+    /// - Parameter hangUpCount: how many HUPs were received so far.
     init(
         _ path: String, of pieces: RecordPieces, rotation: Rotation?, keep: Int?, start: Timestamp,
-        whenBroken: @escaping (FileOutput.Failure) -> Void
+        whenBroken: @escaping (FileOutput.Failure) -> Void, hangUpCount: @escaping () -> Int = { HangUp.count }
     ) throws {
         self.path = path
         self.pieces = pieces
         self.rotation = rotation
+        self.hangUpCount = hangUpCount
+        hangUps = hangUpCount()
         self.whenBroken = whenBroken
         self.start = start
         series = rotation.map { _ in RecordSeries(path, keep: keep) }
@@ -59,16 +66,29 @@ final class RecordFile: RecordOutput {
 
     /// Takes whole pieces.
     func write(_ bytes: [UInt8]) {
-        guard !isBroken else { return }
+        guard !isBroken else { return discard(bytes[...]) }
         file.write(bytes)
-        size += isBroken ? pieces.completeLength(of: bytes.prefix(max(0, file.length - size))) : bytes.count
-        if isBroken { return file.cut(to: size) }
+        if isBroken {
+            let written = pieces.completeLength(of: bytes.prefix(max(0, file.length - size)))
+            size += written
+            file.cut(to: size)
+            return discard(bytes.dropFirst(written))
+        }
+        size += bytes.count
         guard mayReplaceOld else { return }
         mayReplaceOld = false
         series?.deleteOld(current: number)
     }
 
-    var isAskedForNext: Bool { HangUp.count != hangUps }
+    private func discard(_ bytes: ArraySlice<UInt8>) { discarded += pieces.count(in: bytes) }
+
+    /// Reports at the end what is missing. A reader that has closed a pipe has seen enough.
+    func warnOfDiscarded() {
+        guard discarded > 0, file.isRegular else { return }
+        warn("\(path) is not complete: \(pieces.counted(discarded)) could not be written")
+    }
+
+    var isAskedForNext: Bool { hangUpCount() != hangUps }
 
     /// How many bytes it may still grow by; nil: unlimited.
     var room: Int? { hasFailed ? nil : rotation?.size.map { $0 - size } }
@@ -84,7 +104,7 @@ final class RecordFile: RecordOutput {
         // What was written since it was full may have failed: only a HUP tries again.
         if isBroken, !isAskedForNext { return false }
         if isAskedForNext { hasFailed = false }
-        hangUps = HangUp.count
+        hangUps = hangUpCount()
         // A file that is still in its place is continued, unless it could not be written.
         if series == nil, !isBroken, !file.isRegular || file.isFile(at: path) { return false }
         do {
@@ -97,6 +117,10 @@ final class RecordFile: RecordOutput {
                 following = try Self.create(path, series, from: number + 1)
             }
             write(ending)
+            if isBroken {
+                let name = series?.path(following.number) ?? path
+                warn("writing goes on in \(name); \(pieces.counted(discarded)) could not be written so far")
+            }
             number = following.number
             size = following.file.length
             start = time

@@ -80,6 +80,7 @@ struct CaptureCommand: ParsableCommand {
         defer { server?.close() }
         warn("capturing on \(interface)\(live.bpf.map { ", only \($0)" } ?? "")")
         reading.run(&capture, until: progress)
+        recording.warnOfDiscarded()
         signals.cancel()
         if reading.hasFailed { throw ExitCode(2) }
         selection.warnOfMissingConnections(recording.summary)

@@ -143,6 +143,7 @@ struct ProxyCommand: ParsableCommand {
         if let lost = ciphertext?.queue.losses, lost.dropped.bytes > 0 || lost.unrecorded > 0 {
             warn("--write-tls is not complete: dropped \(lost.dropped.bytes) bytes, \(lost.unrecorded) connections")
         }
+        recording.warnOfDiscarded()
         signals.cancel()
         for line in QueueOptions.lines(queue.losses, late: recorder.late) { warn(line) }
         if proxy.refused > 0 { warn("refused clients beyond the limit of connections: \(proxy.refused)") }
