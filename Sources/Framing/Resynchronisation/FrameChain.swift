@@ -59,6 +59,7 @@ struct FrameChain {
     ) {
         (self.start, self.needed, self.isOpening, self.isFirst, at) = (start, needed, isOpening, isFirst, start)
         memory.choices = choices
+        memory.explains = false
         memory.opening = isOpening ? start : nil
         evidence.constants = before
     }

@@ -298,6 +298,8 @@ package struct ScanMemory: Sendable {
     package var depth = 0
     /// Any other state of a rule at `searchedTo` (inside a string, after an escape).
     package var state: UInt8 = 0
+    /// Whether someone reads why bytes are bad. The search for a frame does not, and tries many places.
+    package var explains = true
 
     /// Which alternative was decided on, four bits per choice; 0 if none was.
     package var choices: UInt32 = 0

@@ -49,7 +49,7 @@ package struct Structured: FramingRule {
     ) -> FrameScan {
         if !padding.isEmpty, let count = padded(bytes, from: start) { return count }
         let frame = bytes.extracting(start..<bytes.byteCount)
-        switch walk(frame, at: origin + start) {
+        switch walk(frame, at: origin + start, explains: memory.explains) {
         case .bad(let bad): return .bad(bad)
         case .incomplete(let atLeast): return .incomplete(atLeast: atLeast)
         case .complete(let length, let scope):
@@ -76,13 +76,14 @@ package struct Structured: FramingRule {
     }
 
     /// Finds the header's end, from where the last scan of this frame had to stop.
-    private func walk(_ frame: RawSpan, at offset: Int) -> Head {
+    private func walk(_ frame: RawSpan, at offset: Int, explains: Bool) -> Head {
         var walk = StructureWalk(scope: conversation?.request ?? StructureScope())
         if let known = memory?.held, known.offset == offset, known.identity === identity, known.seen <= frame.byteCount
         {
             walk = known.walk
         }
         if memory?.held != nil { memory?.held = nil }
+        walk.explains = explains
         var nothing = NoVisitor()
         switch walk.go(head.structure, frame, end: nil, &nothing) {
         case .complete where walk.at > headLimit: return .bad(tooLong(at: offset))

@@ -52,7 +52,7 @@ extension StructureWalk {
     ) -> Step {
         let known = bytes.extracting(0..<min(bytes.byteCount, end ?? .max, at + line.most + Self.longestEnd(line.ends)))
         let begun = known.extracting(at..<known.byteCount)
-        guard line.mayBegin(begun) else { return .bad(line.complaint(about: begun)) }
+        guard line.mayBegin(begun) else { return .bad(explains ? line.complaint(about: begun) : "") }
         guard let found = known.firstEnd(of: line.ends, from: max(at, searched)) else {
             if known.byteCount - at >= line.most + Self.longestEnd(line.ends) {
                 return .bad("a line has no end within \(line.most) bytes")
@@ -61,6 +61,7 @@ extension StructureWalk {
             return .incomplete(known.byteCount - at + 1)
         }
         guard found.lowerBound - at <= line.most, let fields = line.read(bytes.extracting(at..<found.lowerBound)) else {
+            guard explains else { return .bad("") }
             let text = WordLine.shortDescription(bytes.extracting(at..<found.lowerBound))
             return .bad("the line \(text) is not \(line.words.map(\.name).joined(separator: " "))")
         }

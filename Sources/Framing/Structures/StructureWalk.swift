@@ -76,6 +76,9 @@ struct StructureWalk: Sendable {
     /// Bytes before this index end no text or line, for the item at `at`.
     var searched = 0
 
+    /// Whether someone reads why bytes are not the structure; otherwise lines are not quoted.
+    var explains = true
+
     /// A walk that has not begun.
     init(scope: StructureScope = StructureScope()) { self.scope = scope }
 

@@ -42,6 +42,7 @@ struct Alternatives: CompositeRule {
         var firstBad: BadBytes?
         for index in parts.indices {
             var own = ScanMemory()
+            own.explains = memory.explains && firstBad == nil
             switch parts[index].scan(bytes, from: start, origin: origin, ended: ended, memory: &own) {
             case .shape(let shape): possible.append((index, shape))
             case .bad(let bad): firstBad = firstBad ?? bad
@@ -73,6 +74,7 @@ struct Alternatives: CompositeRule {
         if next > bytes.byteCount { return ended ? .broken : .open }
         if next == bytes.byteCount { return ended ? .holds : .open }
         var memory = ScanMemory()
+        memory.explains = false
         switch part.scan(bytes, from: next, origin: origin, ended: ended, memory: &memory) {
         case .bad: return .broken
         case .incomplete: return ended ? .holds : .open

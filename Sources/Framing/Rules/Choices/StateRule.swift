@@ -24,13 +24,13 @@ struct StateRule: CompositeRule {
             guard case .bad = scan, let (conversation, direction) = conversation, conversation.isAlone(direction) else {
                 return scan
             }
-            let other = byEvidence(bytes, from: start, origin: origin, ended: ended)
+            let other = byEvidence(bytes, from: start, origin: origin, ended: ended, explains: false)
             switch other {
             case .shape, .incomplete: return other
             case .bad, .padding: return scan
             }
         }
-        return byEvidence(bytes, from: start, origin: origin, ended: ended)
+        return byEvidence(bytes, from: start, origin: origin, ended: ended, explains: memory.explains)
     }
 
     /// The states whose frames the bytes may hold: not those whose streams are encoded.
@@ -43,7 +43,9 @@ struct StateRule: CompositeRule {
     private static let window = 1_024
 
     /// The frame of the state that has the most evidence. Opaque bytes have none.
-    private func byEvidence(_ bytes: RawSpan, from start: Int, origin: Int, ended: Bool) -> FrameScan {
+    private func byEvidence(
+        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, explains: Bool
+    ) -> FrameScan {
         let end = min(bytes.byteCount, start + Self.window)
         let known = bytes.extracting(0..<end)
         let isAll = ended && end == bytes.byteCount
@@ -53,6 +55,8 @@ struct StateRule: CompositeRule {
         for part in readable where !part.rule.dependsOnCutting {
             var own = ScanMemory()
             own.opening = nil
+            // Only the first reason is kept.
+            own.explains = explains && other == nil
             let scan = part.scan(known, from: start, origin: origin, ended: isAll, memory: &own)
             switch scan {
             case .shape(let shape):
@@ -74,6 +78,7 @@ struct StateRule: CompositeRule {
             for part in readable where !part.rule.dependsOnCutting {
                 var own = ScanMemory()
                 own.opening = nil
+                own.explains = false
                 let scan = part.scan(bytes, from: start, origin: origin, ended: ended, memory: &own)
                 if case .bad = scan { continue }
                 return scan
