@@ -53,10 +53,26 @@ import Testing
             "format: x\nsecret: [{ value: body.a, when: type == PUBLISH }]",
             "fields, body; text stands in quotes: \"PUBLISH\""
         ),
+        (
+            "format: x\nsecret: body.jsn.password",
+            "secret: body.jsn.password: jsn is no form of a body; did you mean body.json.password?"
+        ),
+        ("format: x\nsecret: [{ value: body.a, when: body.josn.a == 1 }]", "did you mean body.json.a?"),
         ("format: x\nsecret: [[body.a]]", "secret should list text or { value"),
     ])
     func faultsAreSaid(yaml: String, part: String) {
         let said = faults(yaml)
         #expect(said.contains { $0.contains(part) }, "\(said)")
+    }
+
+    /// What nearly is a form of a body is refused, since no frame would have it; other names are those of members.
+    @Test(arguments: [
+        ("jsn.a", true), ("josn.a.b", true), ("protobuff.1", true), ("field.a", true), ("json.field.a", false),
+        ("field", false), ("friends.a", false), ("join.a", false), ("test.a", false), ("text", false),
+    ])
+    func misspeltFormsOfBodiesAreRefused(path: String, isRefused: Bool) throws {
+        let path = ["body"] + path.split(separator: ".").map(String.init)
+        #expect((FrameValues.complaint(about: path) != nil) == isRefused)
+        #expect((FrameValues.complaint(about: path, inTrace: true) != nil) == isRefused)
     }
 }
