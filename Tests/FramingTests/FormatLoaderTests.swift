@@ -1,4 +1,5 @@
 import Framing
+import Streams
 import Testing
 
 @Suite struct FormatLoaderTests {
@@ -58,6 +59,10 @@ import Testing
             "secret: body.jsn.password: jsn is no form of a body; did you mean body.json.password?"
         ),
         ("format: x\nsecret: [{ value: body.a, when: body.josn.a == 1 }]", "did you mean body.json.a?"),
+        (
+            "format: x\nparameters: { size: 1 }\ndetect: { evidence: e, alsoWith: { sise: 2 } }",
+            "3:36: the format has no parameter sise; did you mean size?"
+        ),
         ("format: x\nsecret: [[body.a]]", "secret should list text or { value"),
     ])
     func faultsAreSaid(yaml: String, part: String) {
@@ -74,5 +79,16 @@ import Testing
         let path = ["body"] + path.split(separator: ".").map(String.init)
         #expect((FrameValues.complaint(about: path) != nil) == isRefused)
         #expect((FrameValues.complaint(about: path, inTrace: true) != nil) == isRefused)
+    }
+
+    /// A format that differs from one server to another is tried with the other values as well.
+    @Test func aVariantIsTheFormatWithOtherParameters() throws {
+        let all = try BuiltInFormats.allWithVariants()
+        #expect(all.filter(\.variant.isEmpty).map(\.name) == BuiltInFormats.names)
+        let variant = try #require(all.first { !$0.variant.isEmpty })
+        #expect(variant.name == "len16-id" && variant.label == "len16-id:byteOrder=little")
+        let bytes = try variant.directions.fromClient.encode(
+            [Field("id", .integer(3)), Field("flag", .integer(0))], body: [8, 1])
+        #expect(bytes == [5, 0, 3, 0, 0, 8, 1])
     }
 }

@@ -20,7 +20,7 @@ import Trace
     }()
 
     private func options() throws -> DecodingOptions {
-        DecodingOptions(.automatic(try BuiltInFormats.all()))
+        DecodingOptions(.automatic(try BuiltInFormats.allWithVariants()))
     }
 
     /// Reads a capture on a thread of its own; `decode` gets the queue.
